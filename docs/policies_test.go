@@ -187,7 +187,7 @@ func Example_redact() {
 	run(ctx, guarded, `await refund({id: "correct horse " + "battery"})`)
 	// Output:
 	// "the password of /home/ann/keys is [redacted]"
-	// ToolError: refund: an argument holds a secret, such as a key or a password; secrets are not to be passed on; leave it out
+	// ToolError: refund: an argument contains a secret, such as a key or a password; leave it out
 }
 
 func Example_audit() {

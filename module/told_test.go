@@ -57,7 +57,7 @@ Submit it in this form, with your values: submit({total: 1})`,
 		`const o = count({limit: 1}); o.limit`: `The program ran to its end, but it showed nothing. End with an expression, print something, or submit the answer.
 
 Warnings:
-line 1, column 11: o is a promise: await count(…) before reading limit (write await before it)`,
+line 1, column 11: o is a promise: await it before reading limit (write await before count(…))`,
 	} {
 		pred, err := module.NewCodeAct(adding, llmtest.New(fence(program), submit1), inProcess(t), set, nil).Run(t.Context(), anything)
 		if err != nil {

@@ -14,21 +14,22 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// attackInputs is what programs that attack are given.
+// attackInputs are the inputs of all attacks.
 var attackInputs = map[string]any{
-	"data":    json.RawMessage(`{"__proto__":{"admin":true},"constructor":1,"toString":2,"then":3,"a":{"b":[1,2,{"c":"d"}]}}`),
+	"data": json.RawMessage(`{"__proto__":{"admin":true},"constructor":1,"toString":2,"then":3,"a":{"b":[1,2,` +
+		`{"c":"d"}]}}`),
 	"rows":    json.RawMessage(`[1,2,3]`),
 	"big":     json.RawMessage(`9007199254740993`),
 	"label":   json.RawMessage(`"p\ud83d\ude00\u2028\u0000"`),
 	"nothing": nil,
 }
 
-// performed is what the tools of an attack were asked to do, and what the host
-// was told of it.
+// performed records the calls that the tools of an attack performed, and those that the
+// host observed.
 type performed struct {
-	mu    sync.Mutex
-	done  []string
-	heard []string
+	mu       sync.Mutex
+	done     []string
+	observed []string
 }
 
 func (p *performed) handler(tool string, h tools.Handler) tools.Handler {
@@ -40,14 +41,14 @@ func (p *performed) handler(tool string, h tools.Handler) tools.Handler {
 	}
 }
 
-func (p *performed) told(c sandbox.Call) {
+func (p *performed) observe(c sandbox.Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.heard = append(p.heard, c.Tool+string(c.Args))
+	p.observed = append(p.observed, c.Tool+string(c.Args))
 }
 
-// compare says what was done without a record of it, recorded without being
-// done, or not told.
+// compare describes calls that were performed but not recorded, recorded but not
+// performed, or not observed.
 func (p *performed) compare(out *sandbox.Outcome) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,10 +67,10 @@ func (p *performed) compare(out *sandbox.Outcome) string {
 		what          string
 		these, amidst []string
 	}{
-		{"done and not recorded", p.done, recorded},
-		{"recorded and not done", good, p.done},
-		{"ended and not told", ended, p.heard},
-		{"told and not ended", p.heard, ended},
+		{"performed but not recorded", p.done, recorded},
+		{"recorded but not performed", good, p.done},
+		{"ended but not observed", ended, p.observed},
+		{"observed but not ended", p.observed, ended},
 	} {
 		if rest := without(pair.these, pair.amidst); len(rest) > 0 {
 			return fmt.Sprintf("%s: %.500q", pair.what, rest)
@@ -78,7 +79,7 @@ func (p *performed) compare(out *sandbox.Outcome) string {
 	return ""
 }
 
-// without returns these less those, each as often as it occurs.
+// without returns these without those, each as often as it occurs.
 func without(these, those []string) []string {
 	rest := slices.Clone(these)
 	for _, s := range those {
@@ -104,7 +105,9 @@ func attackTools() (*tools.Set, *performed) {
 		list = append(list, raw(name, p.handler(name, h)))
 	}
 	add("echo", func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil })
-	add("proto", answers(`{"__proto__":{"admin":true},"constructor":{"prototype":1},"hasOwnProperty":1,"toJSON":2,"then":3,"a":1,"a":2}`))
+	add("proto",
+		answers(`{"__proto__":{"admin":true},"constructor":{"prototype":1},"hasOwnProperty":1,"toJSON":2,"then":3,`+
+			`"a":1,"a":2}`))
 	add("deep", answers(nested(499)))
 	add("deeper", answers(nested(10_000)))
 	add("odd", answers(`["\ud800","\udc00\ud800","\u0000",-0,1e400]`))
@@ -112,7 +115,8 @@ func attackTools() (*tools.Set, *performed) {
 	add("twice", answers(`{"a":1} {"a":2}`))
 	add("mangled", answers(`{"a":`))
 	add("wide", answers("["+strings.Repeat("1,", 100_000)+"1]"))
-	add("fail", fails(&tools.ToolError{Kind: "failed", Message: "failed on purpose", Data: json.RawMessage(`{"__proto__":{"admin":true},"code":42}`)}))
+	add("fail", fails(&tools.ToolError{Kind: "failed", Message: "failed on purpose",
+		Data: json.RawMessage(`{"__proto__":{"admin":true},"code":42}`)}))
 	add("leaky", fails(errors.New("failed on purpose")))
 	add("secret", fails(tools.HostOnly(errors.New("the password is 1234"))))
 	add("broken", func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("index out of range") })
@@ -126,7 +130,8 @@ func attackTools() (*tools.Set, *performed) {
 	})
 	list = append(list,
 		&tools.Tool{Namespace: "files", Name: "read", Handler: p.handler("files.read", answers(`"some text"`)),
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)},
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],` +
+				`"additionalProperties":false}`)},
 		&tools.Tool{Namespace: "files", Name: "list", Handler: p.handler("files.list", answers(`["a","b"]`))},
 	)
 	set, err := tools.NewSet(context.Background(), list...)

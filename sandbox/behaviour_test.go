@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write the outcomes of testdata/behaviour and testdata/attacks anew")
 
-// TestBehaviour runs the archives in testdata/behaviour in both tiers. Each
-// holds a program.js, and if need be inputs.json and options, and the whole
-// outcome, which is the same in both tiers.
+// TestBehaviour runs the archives in testdata/behaviour in process and isolated. Each
+// contains program.js, optionally inputs.json and options, and the complete outcome, which
+// is the same in both modes.
 func TestBehaviour(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/behaviour/*.txtar")
@@ -81,8 +81,8 @@ func testArchive(t *testing.T, file string, boxes map[string]*sandbox.Sandbox) {
 	}
 }
 
-// interrupted has a program that ran out of time end by its own interrupt. On a busy
-// machine it may be killed before it hears of that.
+// interrupted replaces the message of a killed program by that of an interrupted one. On a
+// busy machine a program may be killed before it notices the interrupt.
 func interrupted(text string) string {
 	return overtime.ReplaceAllString(text, "the program ran longer than $2")
 }
@@ -100,13 +100,14 @@ func writeOutcome(t *testing.T, file string, a *txtar.Archive, text string) {
 	}
 }
 
-// ample is time that no program of a test needs, on a machine that is busy too.
+// ample is more time than any program of a test needs, also on a busy machine.
 const ample = 4 * time.Minute
 
-// openTiers opens a sandbox of each kind.
+// openTiers opens an isolated sandbox and one in process.
 func openTiers(t testing.TB, limits sandbox.Limits) map[string]*sandbox.Sandbox {
 	t.Helper()
-	limits.Time, limits.Compute, limits.Wait = cmp.Or(limits.Time, ample), cmp.Or(limits.Compute, ample), cmp.Or(limits.Wait, ample)
+	limits.Time, limits.Compute = cmp.Or(limits.Time, ample), cmp.Or(limits.Compute, ample)
+	limits.Wait = cmp.Or(limits.Wait, ample)
 	boxes := map[string]*sandbox.Sandbox{}
 	for name, open := range map[string]func(*sandbox.Options) (*sandbox.Sandbox, error){
 		"inprocess": sandbox.NewInProcess, "isolated": sandbox.New,
@@ -169,7 +170,7 @@ func parseOptions(text string) (o options, err error) {
 	return o, nil
 }
 
-// warnedOutcome is outcomeOf, and the warnings.
+// warnedOutcome writes an outcome with its warnings.
 func warnedOutcome(out *sandbox.Outcome, err error) string {
 	text := outcomeOf(out, err)
 	if out == nil || len(out.Warnings) == 0 {
@@ -178,7 +179,7 @@ func warnedOutcome(out *sandbox.Outcome, err error) string {
 	return text + "warnings:\n" + listOf(out.Warnings) + "\n"
 }
 
-// outcomeOf writes all of an outcome that does not change from run to run.
+// outcomeOf writes the parts of an outcome that are the same in every run.
 func outcomeOf(out *sandbox.Outcome, err error) string {
 	var b strings.Builder
 	if err != nil {
@@ -238,7 +239,7 @@ func writeStream(b *strings.Builder, name string, o sandbox.Output) {
 	b.WriteString("\n")
 }
 
-// manyLines is how many equal lines in a row are written out.
+// manyLines is the number of equal lines in a row that are written out.
 const manyLines = 20
 
 func writeCall(b *strings.Builder, c sandbox.Call) {
@@ -262,7 +263,7 @@ func writeCall(b *strings.Builder, c sandbox.Call) {
 	b.WriteString("\n")
 }
 
-// short shows long JSON by its beginning and its length.
+// short abbreviates long JSON.
 func short(text json.RawMessage) string {
 	if len(text) <= 1000 {
 		return string(text)

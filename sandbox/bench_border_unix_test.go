@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// echoEnv makes the test binary send back what it is sent on descriptor 3.
+// echoEnv makes the test binary an echo process on descriptor 3.
 const echoEnv = "WRIT_TEST_ECHO"
 
 func init() {
@@ -57,7 +57,8 @@ func receiveJSON(r io.Reader, v any) error {
 	return json.Unmarshal(body, v)
 }
 
-// startEcho starts the other process, and returns one round trip to it.
+// startEcho starts the echo process and returns a function that makes one round trip to
+// it.
 func startEcho(b *testing.B) (trip func()) {
 	b.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -94,8 +95,8 @@ func startEcho(b *testing.B) (trip func()) {
 	}
 }
 
-// BenchmarkOverheadBorder is what it costs a tool call that the program is in another
-// process. The floor is JSON to another process and back, as any Go program would
+// BenchmarkOverheadBorder measures what a tool call costs more because the program is in
+// another process. The floor is JSON to another process and back, as any Go program would
 // do it. Both, and a call in this process, are measured in turn.
 func BenchmarkOverheadBorder(b *testing.B) {
 	isolated, inProcess := open(b, sandbox.New), open(b, sandbox.NewInProcess)

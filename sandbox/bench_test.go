@@ -19,7 +19,7 @@ import (
 //go:embed testdata/script60.js
 var script60 string
 
-// crunch is what a program does with much data at once.
+// crunch is a program that processes much data.
 const crunch = `
 const rows = Array.from({length: 100000}, (_, i) => ({id: i, group: i % 97, amount: (i * 7919) % 1000}));
 const kept = rows.filter(r => r.amount > 100).map(r => ({...r, amount: r.amount * 2}));
@@ -29,16 +29,17 @@ for (const r of kept) (groups[r.group] ??= []).push(r.amount);
 const sums = Object.entries(groups).map(([g, list]) => [g, list.reduce((a, b) => a + b, 0)]);
 JSON.parse(JSON.stringify(kept)).length + sums.length`
 
-// BenchmarkOverhead sets the sandbox beside the floor, goja alone, both in one
-// process and in turn. The metric x-raw is the median of ours divided by raw.
+// BenchmarkOverhead compares the sandbox with the floor, goja alone, both in one process
+// and in turn. The metric x-raw is the median of ours divided by raw.
 //
-// The programs are the same again and again, as attempts of agents are; those of
-// new have never been seen. In tools200, the floor is our own run without tools;
-// in tools10000, which calls one of them, our own run with ten. In crunch, the program computes with 100,000 elements.
+// The programs are the same in every run, as attempts of agents often are; those of new
+// are different. In tools200, the floor is our own run without tools; in tools10000, which
+// calls one of them, it is our own run with ten. In crunch, the program processes 100,000
+// elements.
 //
-// In call, it is the time of one awaited tool call; the floor is a promise that
-// a goroutine resolves, JSON both ways. In parallel20 it is twenty tools of 50
-// ms at the same time beside one of them.
+// In call, it is the time of one awaited tool call; the floor is a promise that a
+// goroutine resolves, with JSON in both directions. In parallel20, twenty simultaneous
+// calls of 50 ms are compared with one.
 func BenchmarkOverhead(b *testing.B) {
 	for _, tier := range []struct {
 		name string
@@ -90,7 +91,7 @@ func compare(b *testing.B, floor, ours func()) {
 	compareBy(b, func() (time.Duration, time.Duration) { return clock(floor), clock(ours) })
 }
 
-// compareCalls times what one call more costs.
+// compareCalls measures the cost of one more call.
 func compareCalls(b *testing.B, floor, ours func(n int)) {
 	perCall := func(f func(int)) time.Duration {
 		return (clock(func() { f(101) }) - clock(func() { f(1) })) / 100
@@ -159,7 +160,7 @@ func fiveTools(b *testing.B) *tools.Set {
 	return set
 }
 
-// manyTools makes a set of so many tools, which nobody calls.
+// manyTools returns a set of n tools, which are not called.
 func manyTools(b *testing.B, n int) *tools.Set {
 	b.Helper()
 	list := make([]tools.Source, n)
@@ -174,7 +175,7 @@ func manyTools(b *testing.B, n int) *tools.Set {
 	return set
 }
 
-// serverTools makes a set of so many tools of servers that have ten each.
+// serverTools returns a set of n tools, ten for each server.
 func serverTools(b *testing.B, n int) *tools.Set {
 	b.Helper()
 	list := make([]tools.Source, n)
@@ -194,7 +195,7 @@ func serverTools(b *testing.B, n int) *tools.Set {
 
 var programs atomic.Int64
 
-// fresh makes a program that nobody has seen.
+// fresh returns a program that has not run before.
 func fresh(source string) string { return fmt.Sprintf("%s\n//%d", source, programs.Add(1)) }
 
 func run(b *testing.B, box *sandbox.Sandbox, set *tools.Set, source string) {
@@ -207,7 +208,7 @@ func run(b *testing.B, box *sandbox.Sandbox, set *tools.Set, source string) {
 	}
 }
 
-// rawRun is the floor: goja, five functions bound, nothing else.
+// rawRun is the floor: goja with five bound functions and nothing else.
 func rawRun(b *testing.B, source string) {
 	vm := goja.New()
 	for _, name := range []string{"echo", "slow", "third", "fourth", "fifth"} {

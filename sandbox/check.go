@@ -1,42 +1,88 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
-// judge turns what the parse found into the reasons to refuse the program: only
-// what must fail when it runs, and what the rules forbid. The worker reports, and
-// the host judges, by the same code that validates the arguments of real calls.
-//
-// It happens in this process, and the program decides how much there is to
-// judge. So it ends with the run, and after maxFindings.
-func (h *host) judge(r engine.Report) []Finding {
-	j := judgement{host: h}
-	judgeEach(&j, r.Findings, func(f engine.Finding) []Finding {
-		return one(h.finding(KindUnsupported, f.Message, f.Hint, f.Pos))
-	})
-	judgeEach(&j, r.Undeclared, func(n engine.Name) []Finding { return one(h.undeclared(n)) })
-	judgeEach(&j, r.Early, func(n engine.Name) []Finding { return one(h.early(n)) })
-	judgeEach(&j, r.Constants, func(w engine.Write) []Finding { return one(h.constant(w)) })
-	judgeEach(&j, r.Sites, h.site)
-	judgeEach(&j, r.Forbidden, func(n engine.Name) []Finding { return one(h.forbidden(n)) })
-	judgeEach(&j, h.textual(), one)
-	judgeEach(&j, h.deep(r), one)
-	slices.SortStableFunc(j.findings, inOrder)
-	declareOnce(j.findings)
-	return j.findings
+// CheckResult is the result of checking a program.
+type CheckResult struct {
+	// Findings are the reasons for which Run would refuse the program, in source order.
+	// If there are none, Run would run it.
+	Findings []Finding
+
+	// Warnings are about code that need not fail but hardly does what its author means.
+	Warnings []Finding
 }
 
-// declareOnce leaves out hints, which show declarations, that an earlier finding has.
-func declareOnce(findings []Finding) {
+// checkResult converts the outcome of a run that only checks.
+func checkResult(out *Outcome, err error) (CheckResult, error) {
+	if err != nil {
+		return CheckResult{}, err
+	}
+	result := CheckResult{Warnings: out.Warnings}
+	switch f := out.Failure; {
+	case f == nil:
+	case f.Ran(): // parsing alone exceeded a limit
+		result.Findings = []Finding{f.Finding}
+	default:
+		result.Findings = f.Findings
+	}
+	return result, nil
+}
+
+// maxFindings is the maximum number of findings of one check.
+const maxFindings = 20
+
+// judge turns the worker's report into the reasons to refuse the program: what must fail
+// when it runs, and what the rules forbid. Arguments are validated by the same code as the
+// arguments of real calls.
+//
+// The program decides how much there is to judge, and judging happens in this process, so
+// it stops when the run ends and after maxFindings.
+func (h *host) judge(r engine.Report) []Finding {
+	var list []Finding
+	judgeEach(h, &list, r.Findings, func(f engine.Finding) Finding {
+		return h.finding(KindUnsupported, f.Message, f.Hint, f.Pos)
+	})
+	judgeEach(h, &list, r.Undeclared, h.undeclared)
+	judgeEach(h, &list, r.Early, h.usedEarly)
+	judgeEach(h, &list, r.Constants, h.constant)
+	judgeEach(h, &list, r.Sites, h.site)
+	judgeEach(h, &list, r.Forbidden, h.forbidden)
+	for _, f := range append(h.violations(), h.tooDeep(r)...) {
+		if len(list) < maxFindings {
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, inOrder)
+	removeRepeatedHints(list)
+	return list
+}
+
+// judgeEach appends the findings about things to list. An empty finding means that there
+// is no problem.
+func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Finding) {
+	for _, thing := range things {
+		if len(*list) >= maxFindings || h.ctx.Err() != nil {
+			return
+		}
+		if f := judge(thing); f.Kind != "" {
+			*list = append(*list, f)
+		}
+	}
+}
+
+// removeRepeatedHints removes declarations that an earlier finding shows.
+func removeRepeatedHints(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {
 		if f := &findings[i]; f.Kind == KindInvalidArgument || f.Kind == KindUnknownTool {
@@ -48,119 +94,37 @@ func declareOnce(findings []Finding) {
 	}
 }
 
-// judgement is the reasons found so far.
-type judgement struct {
-	host     *host
-	findings []Finding
-}
-
-// judgeEach judges one thing after the other, until it is enough.
-func judgeEach[T any](j *judgement, things []T, judge func(T) []Finding) {
-	for _, thing := range things {
-		if len(j.findings) >= maxFindings || j.host.ctx.Err() != nil {
-			return
-		}
-		j.findings = append(j.findings, judge(thing)...)
-	}
-}
-
-func one(f Finding) []Finding { return []Finding{f} }
-
-// inOrder orders findings as they stand in the source.
+// inOrder compares the positions of findings.
 func inOrder(a, b Finding) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }
 
-// maxFindings is how many reasons to refuse a program are given at once. Whoever
-// has mended so many may ask again.
-const maxFindings = 20
-
+// undeclared reports an undeclared name.
 func (h *host) undeclared(name engine.Name) Finding {
-	hint := absent[name.Name]
-	near := schema.Nearest(name.Name, h.names())
-	if tool := h.elsewhere(name.Name); tool != nil {
-		near = tool.Path()
-	}
-	switch {
-	case name.Name == "tools":
-		hint = h.withoutPrefix(name.Line)
-	case outside[name.Name] != "":
-		hint = h.withTools(outside[name.Name])
-	case hint != "":
-	case slices.Contains(h.program.Earlier, name.Name) && name.Elsewhere == nil:
-		hint = "an earlier program declared it, but every program starts afresh; declare it again"
-	case name.Assigned:
-		hint = "declare it with let or const"
-	case name.Elsewhere != nil && name.Elsewhere.Line > 0:
-		hint = fmt.Sprintf("line %d declares it inside a block or function; declare it outside", name.Elsewhere.Line)
-	case near != "":
-		hint = fmt.Sprintf("did you mean %s?", h.whole(near))
-	case h.globals() != "" && isCalled(name.Name, engine.Line(h.program.Source, name.Line)):
-		hint = "use the tools: " + h.globals()
-	}
-	return h.finding(KindUndeclared, name.Name+" is not defined", hint, name.Pos)
+	return h.finding(KindUndeclared, name.Name+" is not defined", h.undeclaredHint(name), name.Pos)
 }
 
-// isCalled reports whether a line awaits a call of a name or of its member.
-func isCalled(name, line string) bool {
-	called, err := regexp.MatchString(`\bawait\s+`+regexp.QuoteMeta(name)+`(\.[\w$]+)?\(`, line)
-	return err == nil && called
-}
-
-// whole is a name, or how the tool is called whose path it is.
-func (h *host) whole(name string) string {
-	if b := h.byPath(name); b != nil {
-		return signature(b)
-	}
-	return name
-}
-
-// byPath finds a tool by its path. It returns nil if no tool has that path.
-func (h *host) byPath(path string) *tools.Binding {
-	for _, b := range h.bindings {
-		if b.Path() == path {
-			return b
-		}
-	}
-	return nil
-}
-
-var toolsPrefix = regexp.MustCompile(`\btools\.([\w$]+(?:\.[\w$]+)?)`)
-
-// withoutPrefix is the hint for tools.orders.list, where tools has no orders.
-func (h *host) withoutPrefix(line int) string {
-	m := toolsPrefix.FindStringSubmatch(engine.Line(h.program.Source, line))
-	if m == nil || h.byPath(m[1]) == nil {
-		return "the tools are globals: " + h.globals()
-	}
-	return "the tools are globals: write " + m[1]
-}
-
-// early words a variable that is read before it is initialized.
-func (h *host) early(name engine.Name) Finding {
+// usedEarly reports a variable that is read before it is initialized.
+func (h *host) usedEarly(name engine.Name) Finding {
 	message := name.Name + " is used before it is declared"
 	if name.Assigned {
-		hidden := "the " + h.what(name.Name)
+		hidden := "the " + h.constantKind(name.Name)
 		if hidden == "the "+earlierConstant {
 			hidden = "that of an earlier program"
 		}
 		message += ": the variable hides " + hidden
 	}
 	hint := "call the variable something else"
-	if !name.Assigned && name.Elsewhere != nil && later(*name.Elsewhere, name.Pos) {
-		hint = fmt.Sprintf("line %d declares it; move that up", name.Elsewhere.Line)
+	if e := name.Elsewhere; !name.Assigned && e != nil && cmp.Or(e.Line-name.Line, e.Column-name.Column) > 0 {
+		hint = fmt.Sprintf("line %d declares it; move that up", e.Line)
 	}
 	return h.finding(KindUnsupported, message, hint, name.Pos)
 }
 
-func later(a, b engine.Pos) bool {
-	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) > 0
-}
-
-// constant words an assignment to what is not the program's own.
+// constant reports an assignment to an input, a tool or a constant of an earlier program.
 func (h *host) constant(w engine.Write) Finding {
 	message, verb := w.Name, "assigned to"
-	what := h.what(w.Name)
+	what := h.constantKind(w.Name)
 	if w.Object != "" {
 		message, what = w.Object+"."+w.Name, "tool"
 		if !slices.Contains(h.members(w.Object), w.Name) {
@@ -170,61 +134,128 @@ func (h *host) constant(w engine.Write) Finding {
 	if w.Delete {
 		verb = "deleted"
 	}
-	message += fmt.Sprintf(" cannot be %s: it is %s", verb, article(what))
-	return h.finding(KindUnsupported, message, "declare a variable of your own", w.Pos)
-}
-
-func article(what string) string {
-	if what[0] == 'i' || what[0] == 'e' {
-		return "an " + what
+	article := "a"
+	if strings.ContainsAny(what[:1], "ie") {
+		article = "an"
 	}
-	return "a " + what
+	message += fmt.Sprintf(" cannot be %s: it is %s %s", verb, article, what)
+	return h.finding(KindUnsupported, message, "declare a variable of your own", w.Pos)
 }
 
 const earlierConstant = "earlier constant"
 
-// what is the kind of thing that a name stands for, if not for the program's own.
-func (h *host) what(name string) string {
-	if slices.Contains(h.inputNames(), name) {
+// constantKind returns what kind of constant a global name is.
+func (h *host) constantKind(name string) string {
+	switch {
+	case slices.Contains(h.inputNames(), name):
 		return "input"
-	}
-	if len(h.members(name)) > 0 || len(h.members("")) > 0 && slices.Contains(h.members(""), name) {
+	case len(h.members(name)) > 0 || slices.Contains(h.members(""), name):
 		return "tool"
 	}
 	return earlierConstant
 }
 
-// names are those that a program may have meant.
-func (h *host) names() []string {
-	names := []string{"console", "sleep", "setTimeout"}
-	if h.program.Submit {
-		names = append(names, "submit")
+// site judges one call site of a tool.
+func (h *host) site(s engine.Site) Finding {
+	switch {
+	case s.Tool < 0 || s.Tool >= len(h.bindings):
+		return h.unknownTool(s)
+	case s.Fails:
+		return h.promiseUsed(s)
+	case s.Args == nil:
+		return Finding{}
 	}
-	for _, b := range h.bindings {
-		names = append(names, or(b.Object, b.Names[0]), b.Path())
-	}
-	names = append(names, h.inputNames()...)
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// inputNames are the names of the inputs, the session's among them.
-func (h *host) inputNames() []string {
-	names := slices.Collect(maps.Keys(h.program.Inputs))
-	for _, in := range h.lasting {
-		names = append(names, in.Name)
-	}
-	return names
-}
-
-// members are the tools of a namespace, and those that are functions by
-// themselves for "".
-func (h *host) members(object string) []string {
-	var names []string
-	for _, b := range h.bindings {
-		if b.Object == object {
-			names = append(names, b.Names...)
+	b := h.bindings[s.Tool]
+	args := b.Named(s.Args.JSON)
+	if !bytes.HasPrefix(args, []byte("{")) {
+		what := valueText(args)
+		if slices.Contains(s.Args.Unknown, "") { // only its type is known
+			what = "a text"
 		}
+		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
+		return h.finding(KindInvalidArgument, message, declaredAs(b), s.Pos)
 	}
-	return names
+	violations := b.Check(args, s.Args.Unknown)
+	if len(violations) == 0 {
+		return Finding{}
+	}
+	return h.finding(KindInvalidArgument, b.Path()+": "+schema.Summary(violations), declaredAs(b), s.Pos)
+}
+
+// unknownTool reports a call of something that is not a tool: a namespace, a member that
+// a namespace does not have, or a member of a tool.
+func (h *host) unknownTool(s engine.Site) Finding {
+	if s.Name == "" {
+		message := fmt.Sprintf("%s is not a function: it holds tools", s.Namespace)
+		return h.finding(KindUnknownTool, message, "call one of them: "+h.memberList(s.Namespace), s.Pos)
+	}
+	members := h.members(s.Namespace)
+	switch {
+	case len(members) == 0:
+		return h.memberOfTool("", s.Namespace, s.Name, s.Pos)
+	case s.Member != "" && slices.Contains(members, s.Name):
+		member, _, _ := strings.Cut(s.Member, ".")
+		return h.memberOfTool(s.Namespace, s.Name, member, s.Pos)
+	}
+	message := fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name)
+	return h.finding(KindUnknownTool, message, h.unknownToolHint(s, members), s.Pos)
+}
+
+// memberOfTool reports a call such as search.query({}) where search is a tool.
+func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
+	if b := h.tool(object, name); b != nil {
+		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
+		return h.finding(KindUnknownTool, message, declaredAs(b), at)
+	}
+	return h.finding(KindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // a forged report
+}
+
+// promiseUsed reports a promise that is used as if it were the result.
+func (h *host) promiseUsed(s engine.Site) Finding {
+	call := h.callText(s.Tool)
+	promise, hint := call, fmt.Sprintf("write (await %s)", call)
+	if s.Holder != "" {
+		promise, hint = s.Holder, "write await before "+call
+	}
+	message := fmt.Sprintf("%s is a promise: await it before reading %s", promise, s.Property)
+	return h.finding(KindNotAwaited, message, hint, s.Pos)
+}
+
+// callText shows a call of a tool in a message.
+func (h *host) callText(tool int) string { return h.path(tool) + "(…)" }
+
+// valueText shows an argument that is not an object.
+func valueText(args json.RawMessage) string {
+	if bytes.HasPrefix(args, []byte("[")) {
+		return "an array"
+	}
+	return shorten(string(args), 40)
+}
+
+// declaredAs is the hint for a call with arguments that the tool does not take.
+func declaredAs(b *tools.Binding) string { return "it is declared as " + signature(b) }
+
+// warn turns the worker's report into warnings.
+func (h *host) warn(r engine.Report) []Finding {
+	var list []Finding
+	judgeEach(h, &list, r.Smells, func(f engine.Finding) Finding {
+		return h.finding(KindNotAwaited, f.Message, f.Hint, f.Pos)
+	})
+	judgeEach(h, &list, r.Sites, func(s engine.Site) Finding {
+		switch {
+		case s.Tool < 0 || s.Tool >= len(h.bindings) || s.Fails: // refused
+		case s.Discarded:
+			message := fmt.Sprintf("nothing awaits %s: its result is lost", h.callText(s.Tool))
+			return h.finding(KindNotAwaited, message, "write await before it", s.Pos)
+		case s.Property != "":
+			return h.promiseUsed(s)
+		}
+		return Finding{}
+	})
+	if r.NoValue && len(list) < maxFindings {
+		hint := "end with an expression, or return"
+		list = append(list, h.finding(KindNoValue, "the program gives no value", hint, engine.Pos{}))
+	}
+	slices.SortStableFunc(list, inOrder)
+	return list
 }

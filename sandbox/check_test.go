@@ -1,12 +1,20 @@
 package sandbox_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
 )
 
-// A name of an earlier program is not only said to be undefined.
+// The finding about a name of an earlier program explains why it is not defined.
 func TestEarlier(t *testing.T) {
 	t.Parallel()
 	box := openTiers(t, sandbox.Limits{})["isolated"]
@@ -35,4 +43,83 @@ func TestEarlier(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", source, f, want)
 		}
 	}
+}
+
+// A check of very many misspelled properties is fast and short.
+func TestCheckOfManyProperties(t *testing.T) {
+	t.Parallel()
+	var known, given strings.Builder
+	for i := range 800 {
+		fmt.Fprintf(&known, `, "some_rather_long_property_%d": {"type": "string"}`, i)
+		fmt.Fprintf(&given, `, some_rather_lung_property_%dx: 1`, i)
+	}
+	set := newSet(t, &tools.Tool{Name: "save", Handler: answers(`1`), InputSchema: json.RawMessage(
+		`{"type": "object", "properties": {"a": {}` + known.String() + `}, "additionalProperties": false}`)})
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		start := time.Now()
+		review, err := box.Check(t.Context(), sandbox.Program{Source: "await save({a: 1" + given.String() + "})", Tools: set})
+		if err != nil || len(review.Findings) != 1 || !strings.HasSuffix(review.Findings[0].Message, "; and 790 more") {
+			t.Errorf("got %v, %v", review, err)
+		}
+		if took := time.Since(start); took > guard {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	set := testTools(t)
+	eachTier(t, sandbox.Limits{Source: 1000}, func(t *testing.T, box *sandbox.Sandbox) {
+		for _, test := range []struct {
+			name, source string
+			want         []string // kind line:column
+		}{
+			{"valid", `console.log("not run"); while (true) {}`, nil},
+			{"empty", ``, nil},
+			{"fails when it runs", `await fatal({}); throw new Error("x")`, nil},
+			{"all findings", "foo();\nfiles.lst({}); refund({});\n/\\p{L}/u", []string{
+				"undeclared 1:1", "unknown_tool 2:7", "invalid_argument 2:16", "unsupported 3:1",
+			}},
+			{"syntax", "let a = ;", []string{"syntax 1:9"}},
+			{"what only the compiler refuses", "with (Math) { max(1) }", []string{"syntax 1:1"}},
+			{"source", strings.Repeat(" ", 1001), []string{"source_limit 0:0"}},
+		} {
+			review, err := box.Check(t.Context(), sandbox.Program{Source: test.source, Tools: set})
+			var got []string
+			for _, f := range review.Findings {
+				got = append(got, fmt.Sprintf("%s %d:%d", f.Kind, f.Line, f.Column))
+			}
+			if err != nil || !slices.Equal(got, test.want) {
+				t.Errorf("%s: got %q, %v; want %q", test.name, got, err, test.want)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := box.Check(ctx, sandbox.Program{Source: "1"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("a check in a cancelled context: %v", err)
+		}
+	})
+}
+
+// The program decides how much there is to judge, so judging is bounded.
+func TestJudgingIsBounded(t *testing.T) {
+	t.Parallel()
+	var list []tools.Source
+	for i := range 300 {
+		list = append(list, raw(fmt.Sprintf("list_repository_items_%d", i),
+			func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }))
+	}
+	set := newSet(t, list...)
+	var source strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&source, "unknown%d();", i)
+	}
+	fmt.Fprintf(&source, "list_repository_items_0([%s])", strings.Repeat("1,", 2000))
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: source.String(), Tools: set})
+		if err != nil || out.Failure == nil || len(out.Failure.Findings) != 20 || len(out.Failure.String()) > 20_000 {
+			t.Errorf("got %.500s", outcomeOf(out, err))
+		}
+	})
 }

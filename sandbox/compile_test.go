@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// compiler is a function that compiles.
+// compiler is a function that implements [sandbox.Compiler].
 type compiler func(ctx context.Context, source string) (*sandbox.Compiled, error)
 
 // Compile implements [sandbox.Compiler].
@@ -20,8 +20,8 @@ func (c compiler) Compile(ctx context.Context, source string) (*sandbox.Compiled
 	return c(ctx, source)
 }
 
-// shouted compiles a language in which everything is in capitals, behind a line of
-// the compiler's own. Lines are three columns further right.
+// shouted compiles a language in capital letters. It adds a line before the program and
+// moves the other lines three columns to the right.
 func shouted(library string) compiler {
 	return func(_ context.Context, source string) (*sandbox.Compiled, error) {
 		lines := strings.Split(strings.ToLower(source), "\n")
@@ -35,8 +35,8 @@ func shouted(library string) compiler {
 	}
 }
 
-// columns are the mappings of lines that are three columns further right, and one
-// line further down.
+// columns returns the mappings of lines that are moved one line down and three columns to
+// the right.
 func columns(source string) string {
 	var b strings.Builder
 	back := 0
@@ -50,7 +50,7 @@ func columns(source string) string {
 	return b.String()
 }
 
-// digit writes a number as source maps do.
+// digit encodes a number as source maps do.
 func digit(n int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	v := n << 1
@@ -65,23 +65,28 @@ func digit(n int) string {
 
 func TestCompiler(t *testing.T) {
 	t.Parallel()
-	pay := &tools.Tool{Name: "pay", Handler: answers(`7`), InputSchema: []byte(`{"type":"object","required":["n"],"properties":{"n":{"type":"number"}}}`)}
+	pay := &tools.Tool{Name: "pay", Handler: answers(`7`),
+		InputSchema: []byte(`{"type":"object","required":["n"],"properties":{"n":{"type":"number"}}}`)}
 	set := newSet(t, pay)
 	const library = `const hidden = 5; return {five: hidden, twice: f => f() + f(), boom() { null.x },
 		make: kind => Object.getPrototypeOf([function () {}, async () => {}, function* () {}][kind]).constructor("return 1")}`
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		for name, test := range map[string]struct{ source, want string }{
-			"value":       {"LET A = 1\nA + HELPER", "value: 2"},
-			"library":     {"__WRIT_LIBRARY__.FIVE", "value: 5"},
-			"its names":   {"TYPEOF HIDDEN", `value: "undefined"`},
-			"undeclared":  {"LET A = 1\nA + ZED", "line 2, column 5: zed is not defined\n2 | A + ZED\n  |     ^"},
-			"tool":        {"\n LET A = AWAIT PAY({M: 2})", "line 2, column 16: pay: n is required"},
-			"syntax":      {"LET A = 1\nA + * 2", "line 2, column 5: unexpected * in expression\n2 | A + * 2\n  |     ^"},
-			"thrown":      {"LET A = NULL\nA.B", "line 2, column 3: TypeError: Cannot read properties of undefined or null (reading 'b')\n2 | A.B\n  |   ^"},
-			"in library":  {"\n\n __WRIT_LIBRARY__.BOOM()", "line 3, column 19: TypeError: Cannot read properties of undefined or null (reading 'x')"},
-			"by callback": {"__WRIT_LIBRARY__.TWICE(() =>\n { THROW 'NO' })", "line 2, column 4: uncaught no\n2 |  { THROW 'NO' })\n  |    ^\nstack: line 2, column 4; line 1, column 18"},
+			"value":      {"LET A = 1\nA + HELPER", "value: 2"},
+			"library":    {"__WRIT_LIBRARY__.FIVE", "value: 5"},
+			"its names":  {"TYPEOF HIDDEN", `value: "undefined"`},
+			"undeclared": {"LET A = 1\nA + ZED", "line 2, column 5: zed is not defined\n2 | A + ZED\n  |     ^"},
+			"tool":       {"\n LET A = AWAIT PAY({M: 2})", "line 2, column 16: pay: n is required"},
+			"syntax":     {"LET A = 1\nA + * 2", "line 2, column 5: unexpected * in expression\n2 | A + * 2\n  |     ^"},
+			"thrown": {"LET A = NULL\nA.B",
+				"line 2, column 3: TypeError: Cannot read properties of undefined or null (reading 'b')\n2 | A.B\n  |   ^"},
+			"in library": {"\n\n __WRIT_LIBRARY__.BOOM()",
+				"line 3, column 19: TypeError: Cannot read properties of undefined or null (reading 'x')"},
+			"by callback": {"__WRIT_LIBRARY__.TWICE(() =>\n { THROW 'NO' })",
+				"line 2, column 4: uncaught no\n2 |  { THROW 'NO' })\n  |    ^\nstack: line 2, column 4; line 1, column 18"},
 			"text": {"[0, 1, 2].MAP(K => { TRY { RETURN TYPEOF __WRIT_LIBRARY__.MAKE(K) } CATCH (E) { RETURN E.MESSAGE } })",
-				`value: ["code cannot be created from text here","code cannot be created from text here","code cannot be created from text here"]`},
+				`value: ["code cannot be created from text here","code cannot be created from text here","code cannot be ` +
+					`created from text here"]`},
 			"own name": {"HELPER = 2", "line 1, column 1: helper cannot be assigned to: it is declared by const"},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -99,7 +104,8 @@ func TestCompiledCalls(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, &tools.Tool{Name: "pay", Handler: answers(`7`)})
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
-		out, err := box.Run(t.Context(), sandbox.Program{Source: "LET A = AWAIT PAY({})\n PAY({})", Compiler: shouted(""), Tools: set})
+		out, err := box.Run(t.Context(), sandbox.Program{Source: "LET A = AWAIT PAY({})\n PAY({})", Compiler: shouted(""),
+			Tools: set})
 		if err != nil || out.Failure != nil {
 			t.Fatal(err, out)
 		}
@@ -116,7 +122,7 @@ func TestCompiledCalls(t *testing.T) {
 	})
 }
 
-// Warnings of a run name the places of the text that was compiled, too.
+// Warnings of a run have positions in the text that was compiled.
 func TestCompiledWarnings(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, &tools.Tool{Name: "pay", Handler: answers(`"{}"`)})
@@ -141,8 +147,8 @@ wrong_type: line 5, column 3: b is text: pay returns a string, which has no prop
 	})
 }
 
-// TestLibraryCalls ends a program while its library loads, with a call under way: the
-// call is either made and waited for, or not made at all.
+// A program ends while its library loads with a call in progress. The call is either made
+// and waited for, or not made at all.
 func TestLibraryCalls(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, &tools.Tool{Name: "pay", Handler: answers(`7`)})
@@ -162,7 +168,7 @@ func TestLibraryCalls(t *testing.T) {
 	})
 }
 
-// TestCompilerRefuses shows findings of a compiler together with those of the rules.
+// Findings of a compiler are shown together with violations of the rules.
 func TestCompilerRefuses(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(&sandbox.Options{
@@ -185,7 +191,8 @@ func TestCompilerRefuses(t *testing.T) {
 		want     string
 	}{
 		"findings": {
-			refuses(sandbox.Finding{Message: "two", Line: 2, Column: 3}, sandbox.Finding{Kind: "odd", Message: "one", Hint: "don't", Line: 1, Column: 1}),
+			refuses(sandbox.Finding{Message: "two", Line: 2, Column: 3},
+				sandbox.Finding{Kind: "odd", Message: "one", Hint: "don't", Line: 1, Column: 1}),
 			"A SECRET\nB C", `the program was refused for 3 reasons; nothing has run
 line 1, column 1: one (don't)
 1 | A SECRET
@@ -197,22 +204,29 @@ line 2, column 3: two
 2 | B C
   |   ^`,
 		},
-		"names of the author's": {shouted(""), "LET X = {Secret: 1}\nX.secret", "the program was refused for 2 reasons; nothing has run\n" +
-			"line 1, column 10: secret is not allowed here (do without it)\n1 | LET X = {Secret: 1}\n  |          ^\n" +
-			"line 2, column 3: secret is not allowed here (do without it)\n2 | X.secret\n  |   ^"},
+		"names of the author's": {shouted(""), "LET X = {Secret: 1}\nX.secret",
+			"the program was refused for 2 reasons; nothing has run\n" +
+				"line 1, column 10: secret is not allowed here (do without it)\n1 | LET X = {Secret: 1}\n  |          ^\n" +
+				"line 2, column 3: secret is not allowed here (do without it)\n2 | X.secret\n  |   ^"},
 		"names of the compiler's": {shouted(""), "1", "<nil>"},
-		"too long":                {gives(sandbox.Compiled{Source: strings.Repeat(" ", 100_000)}), "1", "compiled, the program has 100000 bytes; 65936 are allowed (write a shorter program, and import less)"},
-		"a long library":          {gives(sandbox.Compiled{Library: strings.Repeat(" ", 5<<20)}), "1", "what the program imports has 5242880 bytes; 4194304 are allowed (write a shorter program, and import less)"},
+		"too long": {gives(sandbox.Compiled{Source: strings.Repeat(" ", 100_000)}), "1",
+			"compiled, the program has 100000 bytes; 65936 are allowed (write a shorter program, and import less)"},
+		"a long library": {gives(sandbox.Compiled{Library: strings.Repeat(" ", 5<<20)}), "1",
+			"what the program imports has 5242880 bytes; 4194304 are allowed (write a shorter program, and import less)"},
 		"a broken library": {gives(sandbox.Compiled{Source: "1", Library: "return {"}), "1",
-			"the library of the program cannot be loaded: expected } instead of EOF in object literal (do without what it imports)"},
+			"the library of the program cannot be loaded: expected } instead of EOF in object literal (do without what " +
+				"it imports)"},
 		"a library that breaks out": {gives(sandbox.Compiled{Source: "1", Library: "})();(()=>{"}), "1",
 			"the library of the program cannot be loaded: unexpected } in expression (do without what it imports)"},
 		"a library that throws": {gives(sandbox.Compiled{Source: "1", Library: "throw new Error('no')"}), "1",
 			"while its imports were loaded: Error: no"},
-		"a library that hangs the parser": {gives(sandbox.Compiled{Source: "1", Library: strings.Repeat("((a=", 12) + "1" + strings.Repeat(")=>1)", 12)}), "1",
-			"the library of the program cannot be loaded: more than 8 arrow functions nested in parameter defaults (do without what it imports)"},
+		"a library that hangs the parser": {gives(sandbox.Compiled{Source: "1", Library: strings.Repeat("((a=", 12) + "1" +
+			strings.Repeat(")=>1)", 12)}), "1",
+			"the library of the program cannot be loaded: more than 8 arrow functions nested in parameter defaults (do " +
+				"without what it imports)"},
 		"a library that matches nothing": {gives(sandbox.Compiled{Source: "1", Library: `return /\p{L}/u`}), "1",
-			"the library of the program cannot be loaded: it has a pattern with \\p{…}, which never matches in this engine (do without what it imports)"},
+			"the library of the program cannot be loaded: it has a pattern with \\p{…}, which never matches in this " +
+				"engine (do without what it imports)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,8 +252,10 @@ func TestCompilerErrors(t *testing.T) {
 		compiler compiler
 		want     string
 	}{
-		"an error": {func(context.Context, string) (*sandbox.Compiled, error) { return nil, errors.New("no disk") }, "sandbox: compile the program: no disk"},
-		"nothing":  {func(context.Context, string) (*sandbox.Compiled, error) { return nil, nil }, "sandbox: the program's compiler has returned nothing, and no error"},
+		"an error": {func(context.Context, string) (*sandbox.Compiled, error) { return nil, errors.New("no disk") },
+			"sandbox: compile the program: no disk"},
+		"nothing": {func(context.Context, string) (*sandbox.Compiled, error) { return nil, nil },
+			"sandbox: the compiler returned neither a program nor an error"},
 		"a map that is none": {
 			func(context.Context, string) (*sandbox.Compiled, error) {
 				return &sandbox.Compiled{Source: "1", Map: []byte("{}")}, nil
@@ -248,9 +264,10 @@ func TestCompilerErrors(t *testing.T) {
 		},
 		"a map of nothing": {
 			func(context.Context, string) (*sandbox.Compiled, error) {
-				return &sandbox.Compiled{Source: "1", Map: []byte(`{"version":3,"mappings":"` + strings.Repeat(";", 1<<20) + `"}`)}, nil
+				return &sandbox.Compiled{Source: "1", Map: []byte(`{"version":3,"mappings":"` + strings.Repeat(";", 1<<20) +
+					`"}`)}, nil
 			},
-			"sandbox: the program's compiler: its source map has 1048603 bytes; 65544 are allowed",
+			"sandbox: the source map of the compiler has 1048603 bytes; 65544 are allowed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,18 +281,19 @@ func TestCompilerErrors(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
-		out, err := box.Run(ctx, sandbox.Program{Source: "1", Compiler: compiler(func(ctx context.Context, _ string) (*sandbox.Compiled, error) {
-			cancel()
-			return nil, ctx.Err()
-		})})
+		out, err := box.Run(ctx, sandbox.Program{Source: "1",
+			Compiler: compiler(func(ctx context.Context, _ string) (*sandbox.Compiled, error) {
+				cancel()
+				return nil, ctx.Err()
+			})})
 		if out != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, %v", out, err)
 		}
 	})
 }
 
-// TestCompiledSession has programs share a library, also when the VM is gone, and
-// when a worker has forgotten what it had compiled.
+// Programs of a session share a library, also if the VM is gone or the worker no longer
+// has the compiled library.
 func TestCompiledSession(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -288,7 +306,8 @@ func TestCompiledSession(t *testing.T) {
 		} {
 			for other := range 9 { // each takes the place of a VM, and of a library
 				text := fmt.Sprintf("return %d", other)
-				out, err := box.NewSession(nil).Run(t.Context(), sandbox.Program{Source: "__WRIT_LIBRARY__", Compiler: shouted(text)})
+				out, err := box.NewSession(nil).Run(t.Context(),
+					sandbox.Program{Source: "__WRIT_LIBRARY__", Compiler: shouted(text)})
 				if got, want := outcomeOf(out, err), fmt.Sprintf("value: %d", other); !strings.Contains(got, want) {
 					t.Errorf("program %d: got %s, want %s", i, got, want)
 				}

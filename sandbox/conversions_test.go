@@ -43,7 +43,7 @@ func TestConversions(t *testing.T) {
 
 var tableRow = regexp.MustCompile(`(?m)^\| (.+) \| (.+) \| (.+) \|$`)
 
-// readTables returns the rows of the tables of a document, without their heads.
+// readTables returns the rows of the tables of a document, without their headings.
 func readTables(t *testing.T, file string) [][][]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -69,7 +69,7 @@ func readTables(t *testing.T, file string) [][][]string {
 	return tables
 }
 
-// program runs a program and returns what it gives.
+// program runs a program and returns its value.
 func program(t *testing.T, box *sandbox.Sandbox, source string, list ...tools.Source) string {
 	t.Helper()
 	set, err := tools.NewSet(t.Context(), list...)
@@ -86,7 +86,7 @@ func program(t *testing.T, box *sandbox.Sandbox, source string, list ...tools.So
 	return string(out.Value)
 }
 
-// outward checks a row of: what, in JavaScript, as JSON.
+// outward checks a row with the columns: what, in JavaScript, as JSON.
 func outward(t *testing.T, box *sandbox.Sandbox, row []string) {
 	var got json.RawMessage
 	take := raw("take", func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
@@ -97,7 +97,8 @@ func outward(t *testing.T, box *sandbox.Sandbox, row []string) {
 	message, fails := strings.CutPrefix(want, "error: ")
 	argument := `{"v":` + want + `}`
 	if fails {
-		want, argument = "error: TypeError: submit: "+message, "error: TypeError: the argument of take: "+strings.Replace(message, "element [0]", "v[0]", 1)
+		want, argument = "error: TypeError: submit: "+message, "error: TypeError: the argument of take: "+
+			strings.Replace(message, "element [0]", "v[0]", 1)
 	}
 	if value := program(t, box, "const v = "+row[1]+"; submit(v)"); value != want {
 		t.Errorf("submitted\n got: %s\nwant: %s", value, want)
@@ -143,7 +144,8 @@ func gives[T any](v T) tools.Source {
 	return tools.Func("give", "Give.", func(context.Context, struct{}) (T, error) { return v, nil }, nil)
 }
 
-// inward checks a row of: in Go, as JSON, what holds in the program.
+// inward checks a row with the columns: in Go, as JSON, an expression that is true in the
+// program.
 func inward(t *testing.T, box *sandbox.Sandbox, row []string) {
 	tool := goValues[row[0]]
 	if tool == nil {
@@ -178,7 +180,7 @@ var goFields = map[string]tools.Source{
 	}, nil),
 }
 
-// takes returns a tool that says what it got.
+// takes returns a tool that returns its argument as Go prints it.
 func takes[T any]() tools.Source {
 	type in struct {
 		V T `json:"v"`
@@ -186,13 +188,15 @@ func takes[T any]() tools.Source {
 	return tools.Func("take", "Take.", func(_ context.Context, i in) (string, error) { return fmt.Sprint(i.V), nil }, nil)
 }
 
-// argument checks a row of: the field's type, in JavaScript, the field in Go.
+// argument checks a row with the columns: the field's type, in JavaScript, the field in
+// Go.
 func argument(t *testing.T, box *sandbox.Sandbox, row []string) {
 	tool := goFields[row[0]]
 	if tool == nil {
 		t.Fatal("the test does not know this type")
 	}
-	source := "const [v] = [" + row[1] + "]; let s; try { s = await take({v}) } catch (e) { s = `error: ${e.message}` }\nsubmit(s)"
+	source := "const [v] = [" + row[1] +
+		"]; let s; try { s = await take({v}) } catch (e) { s = `error: ${e.message}` }\nsubmit(s)"
 	var got string
 	if err := json.Unmarshal([]byte(program(t, box, source, tool)), &got); err != nil || got != row[2] {
 		t.Errorf("got %q (%v), want %q", got, err, row[2])

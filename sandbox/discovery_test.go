@@ -13,9 +13,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// TestDiscoveryInSessions keeps what a program has found for those that follow,
-// also where the session's programs are run again on its record: by then, the
-// tools of that time may be gone.
+// Later programs of a session keep what an earlier one has found, also if the session is
+// rebuilt after the tools are gone.
 func TestDiscoveryInSessions(t *testing.T) {
 	t.Parallel()
 	set := testTools(t)
@@ -26,12 +25,15 @@ func TestDiscoveryInSessions(t *testing.T) {
 	for tier, box := range openTiers(t, sandbox.Limits{}) {
 		t.Run(tier, func(t *testing.T) {
 			session := box.NewSession(nil)
-			step{`const found = await tools.search("refund"); const shown = await tools.describe("echo"); const {search} = tools`, ""}.in(t, session, set)
-			step{`[found[0].name, shown.includes("echo"), (await search("refund")).length]`, `value: ["refund",true,1]`}.in(t, session, set)
+			step{`const found = await tools.search("refund"); const shown = await tools.describe("echo"); const {search} ` +
+				`= tools`, ""}.in(t, session, set)
+			step{`[found[0].name, shown.includes("echo"), (await search("refund")).length]`, `value: ["refund",true,1]`}.in(t,
+				session, set)
 			for range 20 { // others, which take the place of its VM
 				step{`1`, "value: 1"}.in(t, box.NewSession(nil), nil)
 			}
-			step{`[found.length, (await search("echo"))[0].name, await tools.search("refund")]`, `value: [1,"echo",[]]`}.in(t, session, fewer)
+			step{`[found.length, (await search("echo"))[0].name, await tools.search("refund")]`, `value: [1,"echo",[]]`}.in(t,
+				session, fewer)
 			step{`found[0].name`, `value: "refund"`}.in(t, session, nil)
 			step{`await tools.search("x")`, "tools is not defined"}.in(t, session, nil)
 		})
@@ -73,12 +75,13 @@ func TestDiscoveryIsRecorded(t *testing.T) {
 	}
 }
 
-// TestDiscoveryOfMany lists a server that has very many tools by their names alone.
+// A server with very many tools is listed by their names alone.
 func TestDiscoveryOfMany(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
 	for i := range 3000 {
-		list = append(list, &tools.Tool{Namespace: "big", Name: fmt.Sprintf("tool_%04d", i), Description: "Do one thing. Or more.", Handler: answers(`1`)})
+		list = append(list, &tools.Tool{Namespace: "big", Name: fmt.Sprintf("tool_%04d", i),
+			Description: "Do one thing. Or more.", Handler: answers(`1`)})
 	}
 	set, err := tools.NewSet(t.Context(), list...)
 	if err != nil {
@@ -86,8 +89,9 @@ func TestDiscoveryOfMany(t *testing.T) {
 	}
 	for tier, box := range openTiers(t, sandbox.Limits{}) {
 		out, err := box.Run(t.Context(), sandbox.Program{
-			Source: `const lines = (await tools.describe("big")).trim().split("\n"); [lines[0], lines[2].slice(0, 42), lines.length, lines[2].length < 16000]`,
-			Tools:  set,
+			Source: `const lines = (await tools.describe("big")).trim().split("\n"); [lines[0], lines[2].slice(0, 42), ` +
+				`lines.length, lines[2].length < 16000]`,
+			Tools: set,
 		})
 		const want = `["big has 3000 tools:","- big, 3000 tools: tool_{0000,0001,0002,00",3,true]`
 		if err != nil || string(out.Value) != want {
@@ -96,11 +100,13 @@ func TestDiscoveryOfMany(t *testing.T) {
 	}
 }
 
-// TestNothingFound warns once of searches that find no tool, and says what there is.
+// There is one warning about searches that find no tool. It lists what exists.
 func TestNothingFound(t *testing.T) {
 	t.Parallel()
-	const source = "await tools.search('refund');\nconst none = await tools.search('swimming hall');\n[none, await tools.search('zzz')]"
-	const want = `line 2, column 26: no tool fits "swimming hall"; search in other words, or describe a server to list its tools; there are: ` +
+	const source = "await tools.search('refund');\nconst none = await tools.search('swimming hall');\n[none, await " +
+		"tools.search('zzz')]"
+	const want = `line 2, column 26: no tool fits "swimming hall"; search in other words, or describe a server to ` +
+		`list its tools; there are: ` +
 		"files (2 tools), wiki (1 tool), odd_server (1 tool), 14 global functions\n" +
 		"2 | const none = await tools.search('swimming hall');\n  |                          ^"
 	set := testTools(t)
@@ -109,7 +115,7 @@ func TestNothingFound(t *testing.T) {
 		if err != nil || string(out.Value) != "[[],[]]" || len(out.Warnings) != 1 {
 			t.Fatalf("%s: got %s and %v (%v)", tier, out.Value, out.Warnings, err)
 		}
-		if got := out.Warnings[0]; got.Kind != sandbox.NothingFound || got.String() != want {
+		if got := out.Warnings[0]; got.Kind != sandbox.KindNothingFound || got.String() != want {
 			t.Errorf("%s: got %s\n%s\nwant\n%s", tier, got.Kind, got, want)
 		}
 	}

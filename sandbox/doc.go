@@ -23,7 +23,7 @@
 //			Inputs: map[string]any{"numbers": []int{1, 2, 3}},
 //		})
 //		if err != nil {
-//			log.Fatal(err) // the sandbox is broken, or the context was cancelled
+//			log.Fatal(err) // the sandbox is broken, or the context was canceled
 //		}
 //		var squares []int
 //		if err := out.Decode(&squares); err != nil {
@@ -35,64 +35,63 @@
 //		fmt.Println(squares)
 //	}
 //
-// # Two tiers
+// # Isolated or in process
 //
-// [New] runs programs in child processes with a clean environment and limits on
-// time, memory, output and tool calls. Whatever a program does there, its run ends
-// with an [Outcome] soon after the limit: half a second, if the machine has a
-// processor to spare. Other runs do not notice, and the next one works.
-// LIMITATIONS.md says what is not covered on which system.
+// [New] runs programs in child processes with a clean environment and limits on time,
+// memory, output and tool calls. Whatever a program does there, its run ends with an
+// [Outcome] at most half a second after its limit if the machine has a free processor.
+// Other runs are not affected, and the next run works. LIMITATIONS.md lists what is not
+// covered on which system.
 //
-// On Linux the kernel keeps a worker from files, sockets, other processes and
-// whatever else has authority. Before its first program each worker tries these
-// things itself and reports which succeeded: see [Sandbox.Isolation].
-// Options.MinIsolation demands what must have been prevented.
+// On Linux the kernel denies a worker access to files, sockets, other processes and
+// everything else outside of it. Before its first program, each worker tries to break out
+// and reports which attempts succeeded: see [Sandbox.Isolation]. Options.MinIsolation says
+// which attempts must fail.
 //
-// [NewInProcess] runs them in this process. It stops accidents, not attackers.
-// There, a run may end up to two seconds late, and a built-in function that cannot
+// [NewInProcess] runs programs in this process. It stops accidents, not attackers.
+// A run may end up to two seconds late, and a built-in function that cannot
 // be interrupted keeps running: see [ErrStuck].
 //
 // # Workers
 //
-// A worker is the running executable, started again. Package initialisation takes
-// it over when argv[0] carries a marker and the parent proves itself on an
-// inherited socket; main is never reached. Initialisation of packages that sort
-// before this one and do not import it happens in workers too, so it should not do
-// more than set variables; Options.Command avoids even that.
+// A worker is the running executable, started again. Package initialization takes the
+// process over if argv[0] carries a marker and the parent authenticates itself on an
+// inherited socket; main is never reached. Packages that are initialized before this one
+// are initialized in workers too, so their initialization should only set variables. With
+// Options.Command, workers run another executable.
 //
-// # What is checked
+// # Checks
 //
-// Before anything runs, all at once: syntax, names that nothing declares, calls of
-// tools that do not exist, literal arguments that violate a tool's schema,
-// constructs that the engine would get wrong, and what [Options.Rules] forbid. Only
-// what must fail is refused. The worker parses and reports; this process judges.
+// Before a program runs, the check finds all at once: syntax errors, undeclared names,
+// calls of tools that do not exist, literal arguments that violate a tool's schema,
+// constructs that the engine would execute incorrectly, and violations of [Options.Rules].
+// It refuses only what must fail. The worker parses and reports; this process judges.
 //
-// What need not fail, but hardly does what its author means, is in [Outcome.Warnings]:
-// promises that the program printed, used as text, or did not await, each with its call
-// and line; and text that it used as an object, where the source shows that.
+// Code that need not fail but hardly does what its author means is listed in
+// [Outcome.Warnings]: promises that the program printed, used as text or did not await, and
+// results that it used as another type, each with its position.
 //
 // # Limits
 //
-// A run is bounded in time from start to end, in the time that it computes, and in
-// the time that it waits for tools and timers: three limits, told apart in
-// [Failure.Kind] and in [Outcome]. Memory, source, output and calls have theirs. See
-// [Limits]. A worker that hit a limit is not used again.
+// A run has limits on its total time, its computing time and the time that it waits for
+// tools and timers. [Failure.Kind] says which was exceeded. Memory, source, output and
+// calls have limits, too: see [Limits]. A worker that exceeded a limit is not used again.
 //
 // # Sessions
 //
-// A [Session] runs programs that see each other's top-level declarations. It owns no
-// process: it is the record of its programs, and the VM is a cache that is rebuilt
-// from it when need be, without calling any tool. Its inputs go there once, so that
-// they may be large. [Determinism] fixes time and chance.
+// In a [Session], programs see the top-level declarations of earlier programs. A session
+// owns no process: it is the record of its programs, and the VM is a cache that is rebuilt
+// from the record when necessary, without calling any tool. Large inputs are sent to a
+// session once. [Determinism] fixes the time and the random numbers.
 //
 // # Other languages
 //
-// Program.Compiler makes JavaScript of what a program is written in. Package
-// sandbox/esbuild has one for TypeScript, and for imports of npm packages. Findings,
-// failures and calls name the places of the author's own text.
+// Program.Compiler translates other languages into JavaScript. Package sandbox/esbuild has
+// a compiler for TypeScript and for imports of npm packages. Findings, failures and calls
+// have positions in the text that the author wrote.
 //
-// # Whose fault
+// # Errors
 //
-// What the program did wrong is data: [Outcome.Failure], worded for its author.
-// An error of [Sandbox.Run] is what no program can mend.
+// What the program did wrong is data: [Outcome.Failure], in words for its author.
+// [Sandbox.Run] returns an error only for what no program can fix.
 package sandbox

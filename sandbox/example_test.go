@@ -43,7 +43,7 @@ Math.max(...degrees)`,
 	// Output: 6 3
 }
 
-// A program that never ends is ended; the sandbox goes on.
+// A program that never ends is stopped; the sandbox remains usable.
 func ExampleSandbox_Run_endlessLoop() {
 	box, err := sandbox.New(nil)
 	if err != nil {
@@ -51,7 +51,8 @@ func ExampleSandbox_Run_endlessLoop() {
 	}
 	defer box.Close()
 	ctx := context.Background()
-	for _, program := range []sandbox.Program{{Source: `for (;;) {}`, Timeout: 100 * time.Millisecond}, {Source: `1 + 1`}} {
+	for _, program := range []sandbox.Program{{Source: `for (;;) {}`, Timeout: 100 * time.Millisecond},
+		{Source: `1 + 1`}} {
 		out, err := box.Run(ctx, program)
 		if err != nil {
 			log.Fatal(err)
@@ -67,7 +68,7 @@ func ExampleSandbox_Run_endlessLoop() {
 	// 2
 }
 
-// What is wrong with a program is an error of Decode.
+// Decode returns the failure of a program as an error.
 func ExampleOutcome_Decode() {
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {
@@ -120,8 +121,8 @@ await reed({path: "b"})`, Tools: set})
 	//   |       ^
 }
 
-// Programs of a session see what earlier ones have declared. One that fails
-// leaves no trace.
+// Programs of a session see the declarations of earlier ones. A program that fails leaves
+// no trace.
 func ExampleSandbox_NewSession() {
 	box, err := sandbox.New(nil)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/vm"
 )
 
-// Tamper changes the record of a session whose VM is gone.
+// Tamper changes the log of a session and drops its VM.
 func Tamper(s *Session) error {
 	if len(s.log) == 0 {
 		return errors.New("the session is empty")
 	}
 	s.log[0].Value = json.RawMessage("2")
-	s.box.tier.(*inProcess).engine = new(vm.Engine)
+	s.box.runner.(*inProcess).engine = new(vm.Engine)
 	return nil
 }
 
-// SetLog makes steps the record of a session.
+// SetLog replaces the log of a session.
 func SetLog(s *Session, log ...engine.Step) { s.log = log }
 
-// Log is the record of a session.
+// Log returns the log of a session.
 func Log(s *Session) []engine.Step { return s.log }

@@ -9,18 +9,17 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// heap watches the memory of this process while programs run in it, and stops
-// them when there is much more than when they began. It cannot tell who uses it,
-// and not stop a native function: it is against accidents. What takes less than
-// heapInterval it does not see, and does not burden.
+// heap watches the memory of this process while programs run in it, and stops all programs
+// when they use too much. It cannot tell which program uses the memory and cannot stop a
+// native function.
 type heap struct {
-	limit int64 // bytes each program may add
+	limit int64 // bytes that each program may add
 
-	mu    sync.Mutex
-	runs  map[*stuckable]struct{}
-	base  int64 // bytes in use when they began, or soon after; 0 if it is not known yet
-	armed bool
-	quiet time.Time // when to look again, if what there was was garbage
+	mu        sync.Mutex
+	runs      map[*watchedHost]struct{}
+	base      int64 // bytes in use at the first check of these runs; 0 before
+	scheduled bool
+	quiet     time.Time // no check before this time, because garbage was collected recently
 }
 
 const (
@@ -29,26 +28,26 @@ const (
 )
 
 // enter begins to watch a run.
-func (h *heap) enter(run *stuckable) {
+func (h *heap) enter(run *watchedHost) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.runs) == 0 {
-		h.runs, h.base = map[*stuckable]struct{}{}, 0
+		h.runs, h.base = map[*watchedHost]struct{}{}, 0
 	}
 	h.runs[run] = struct{}{}
-	h.arm()
+	h.schedule()
 }
 
 // leave ends the watch of a run.
-func (h *heap) leave(run *stuckable) {
+func (h *heap) leave(run *watchedHost) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.runs, run)
 }
 
-func (h *heap) arm() {
-	if !h.armed {
-		h.armed = true
+func (h *heap) schedule() {
+	if !h.scheduled {
+		h.scheduled = true
 		time.AfterFunc(heapInterval, h.check)
 	}
 }
@@ -56,13 +55,13 @@ func (h *heap) arm() {
 func (h *heap) check() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.armed = false
+	h.scheduled = false
 	if len(h.runs) == 0 {
 		return
 	}
-	h.arm()
+	h.schedule()
 	if h.base == 0 {
-		h.base = inUse()
+		h.base = heapInUse()
 	}
 	if !h.exceeded() || time.Now().Before(h.quiet) {
 		return
@@ -76,10 +75,10 @@ func (h *heap) check() {
 	}
 }
 
-func (h *heap) exceeded() bool { return inUse() > h.base+h.limit*int64(len(h.runs)) }
+func (h *heap) exceeded() bool { return heapInUse() > h.base+h.limit*int64(len(h.runs)) }
 
-// inUse is how many bytes of the heap are in use, garbage included.
-func inUse() int64 {
+// heapInUse returns the number of bytes of the heap in use, including garbage.
+func heapInUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64())

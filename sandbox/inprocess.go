@@ -13,9 +13,9 @@ import (
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// ErrStuck is returned by a run in this process that was told to stop and two
-// seconds later had not: it is in a native function that goja cannot interrupt.
-// Its goroutine goes on, and its memory stays in use, until that function returns.
+// ErrStuck is returned by a run in this process that did not react within two seconds of
+// being stopped, because it is in a native function that goja cannot interrupt. Its
+// goroutine and its memory remain in use until that function returns.
 var ErrStuck = errors.New("the program does not react to being stopped")
 
 // inProcess runs programs in this process.
@@ -24,7 +24,7 @@ type inProcess struct {
 	heap   heap
 
 	mu     sync.Mutex
-	idle   []runner
+	idle   []chan func() // goroutines that run programs
 	closed bool
 }
 
@@ -32,94 +32,91 @@ func newInProcess(memory int64) *inProcess {
 	return &inProcess{engine: new(vm.Engine), heap: heap{limit: memory}}
 }
 
-// Run implements tier.
+// Run implements runner.
 func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
-	r, err := p.take()
+	goroutine, err := p.take()
 	if err != nil {
 		return nil, err
 	}
 	done := make(chan *engine.Result, 1)
-	watched := &stuckable{Host: host, heap: &p.heap, stuck: make(chan struct{})}
+	watched := &watchedHost{Host: host, heap: &p.heap, stuck: make(chan struct{})}
 	defer p.heap.leave(watched)
-	r <- func() {
-		pprof.SetGoroutineLabels(ctx) // the caller's
+	goroutine <- func() {
+		pprof.SetGoroutineLabels(ctx) // those of the caller
 		result := p.engine.Run(ctx, job, watched)
 		pprof.SetGoroutineLabels(context.Background())
 		done <- result
 	}
 	select {
 	case result := <-done:
-		p.give(r)
+		p.release(goroutine)
 		return result, nil
 	case <-watched.stuck:
-		close(r)
+		close(goroutine)
 		return nil, ErrStuck
 	}
 }
 
-// Isolation implements tier.
+// Isolation implements runner.
 func (p *inProcess) Isolation() worker.Isolation {
 	return worker.Isolation{Gaps: []string{"programs run in the host's own process: use New instead of NewInProcess"}}
 }
 
-// Closed implements tier.
+// Closed implements runner.
 func (p *inProcess) Closed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.closed
 }
 
-// Close implements tier.
+// Close implements runner.
 func (p *inProcess) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, r := range p.idle {
-		close(r)
+	for _, goroutine := range p.idle {
+		close(goroutine)
 	}
 	p.idle, p.closed = nil, true
 	return nil
 }
 
-// runner is a goroutine that runs programs, one after the other: growing the
-// stack of a new one takes longer than a short program.
-type runner chan func()
-
-// maxIdle is how many runners are kept.
+// maxIdle is the number of goroutines that are kept. Growing the stack of a new one takes
+// longer than a short program.
 const maxIdle = 4
 
-func (p *inProcess) take() (runner, error) {
+func (p *inProcess) take() (chan func(), error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, workers.ErrClosed
 	}
 	if last := len(p.idle) - 1; last >= 0 {
-		r := p.idle[last]
+		goroutine := p.idle[last]
 		p.idle = p.idle[:last]
-		return r, nil
+		return goroutine, nil
 	}
-	r := make(runner)
+	goroutine := make(chan func())
 	go func() {
-		for run := range r {
+		for run := range goroutine {
 			run()
 		}
 	}()
-	return r, nil
+	return goroutine, nil
 }
 
-func (p *inProcess) give(r runner) {
+func (p *inProcess) release(goroutine chan func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || len(p.idle) == maxIdle {
-		close(r)
+		close(goroutine)
 		return
 	}
-	p.idle = append(p.idle, r)
+	p.idle = append(p.idle, goroutine)
 }
 
-// stuckable is a host that is told when its program does not react, and that can
-// stop it.
-type stuckable struct {
+// watchedHost is the host of a program whose memory is watched and which may be stuck. It
+// implements [engine.Stucker].
+type watchedHost struct {
 	engine.Host
 	heap  *heap
 	stuck chan struct{}
@@ -127,19 +124,14 @@ type stuckable struct {
 }
 
 // Begin implements [engine.Stucker].
-func (s *stuckable) Begin(stop func(error)) {
-	s.stop = stop
-	s.heap.enter(s)
+func (w *watchedHost) Begin(stop func(error)) {
+	w.stop = stop
+	w.heap.enter(w)
 }
 
-// patience is how long a program in this process may take to react. It has only to
-// be given a processor; but on a busy machine that takes longer than a worker is
-// given, and nothing is won here by giving up early: nobody can end the goroutine.
-// So it is as long as a caller may be kept waiting.
-const patience = 2 * time.Second
-
-// Patience implements [engine.Stucker].
-func (s *stuckable) Patience() time.Duration { return patience }
+// Patience implements [engine.Stucker]. On a busy machine a program needs time to react,
+// and nothing is gained by giving up early because the goroutine cannot be ended.
+func (w *watchedHost) Patience() time.Duration { return 2 * time.Second }
 
 // Stuck implements [engine.Stucker].
-func (s *stuckable) Stuck(*engine.Failure) { close(s.stuck) }
+func (w *watchedHost) Stuck(*engine.Failure) { close(w.stuck) }

@@ -6,47 +6,43 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// Isolation says what programs are kept from, whatever they get hold of in their
-// process. [Sandbox.Isolation] reports what was found by trying, and
-// Options.MinIsolation demands it.
+// Isolation says what programs cannot do even if they take control of their process.
+// [Sandbox.Isolation] reports what workers found when they tried, and Options.MinIsolation
+// says what they must find.
 //
-// The memory and processor that a program may use, its time and its tools are
-// bounded by [Limits], and do not depend on this.
+// The memory, time and tools that a program may use are bounded by [Limits] and do not
+// depend on the isolation.
 type Isolation struct {
-	// OwnProcess means that programs run in a process of their own, which is
-	// killed when it must.
+	// OwnProcess means that programs run in a process of their own, which can be killed.
 	OwnProcess bool
-	// MemoryCap means that the system refuses more memory than Limits.Memory. A
-	// program then ends before it has used it.
+	// MemoryCap means that the operating system refuses more memory than Limits.Memory.
 	MemoryCap bool
-	// NoFiles means that no file can be opened or made.
+	// NoFiles means that no file can be opened or created.
 	NoFiles bool
-	// NoNetwork means that no socket can be made.
+	// NoNetwork means that no socket can be created.
 	NoNetwork bool
-	// NoProcesses means that no process can be started and no other program
-	// executed.
+	// NoProcesses means that no process can be started and no other program executed.
 	NoProcesses bool
-	// NoSignals means that no other process can be signalled.
+	// NoSignals means that no signal can be sent to another process.
 	NoSignals bool
 	// NoTracing means that no other process can be debugged or its memory read.
 	NoTracing bool
-	// NoSharedMemory means that no memory can be shared with other processes, nor
-	// exceed the cap by being shared.
+	// NoSharedMemory means that no memory can be shared with other processes, which would
+	// exceed the memory cap.
 	NoSharedMemory bool
 	// NoExecutableMemory means that no data can become machine code.
 	NoExecutableMemory bool
 
-	// Layers names the walls of the system that stand, for information: seccomp,
-	// Landlock. A program that is kept from something by one of them does not need
-	// the other.
+	// Layers names the mechanisms of the operating system that are in force, such as
+	// seccomp and Landlock, for information.
 	Layers []string
-	// Gaps says in words which walls are not to be had, and what was attempted
-	// and not prevented.
+	// Gaps describes the mechanisms that are not available and the attempts that were not
+	// prevented.
 	Gaps []string
 }
 
-// FullIsolation is all that there is, which Linux on amd64 and arm64 has: for
-// Options.MinIsolation.
+// FullIsolation returns the strongest isolation, for Options.MinIsolation. Linux on amd64
+// and arm64 provides it.
 func FullIsolation() Isolation {
 	return Isolation{
 		OwnProcess: true, MemoryCap: true, NoFiles: true, NoNetwork: true, NoProcesses: true,
@@ -54,7 +50,7 @@ func FullIsolation() Isolation {
 	}
 }
 
-// String lists what is there, what is not, and why.
+// String lists the properties that i has, those that it lacks, and why.
 func (i Isolation) String() string {
 	var has, lacks []string
 	for _, p := range worker.Isolation(i).Properties() {
@@ -77,12 +73,12 @@ func (i Isolation) String() string {
 	return strings.Join(parts, "\n")
 }
 
-// Isolation reports what was prevented when the first worker attempted it, before
-// its first program. Every later worker attempts it too, and is not used if it
-// lacks anything of this. What a program can do is not asked then any more.
+// Isolation reports which attempts of the first worker to break out were prevented. Every
+// later worker makes the same attempts before its first program and is not used if it
+// lacks any of this isolation.
 func (s *Sandbox) Isolation() Isolation {
-	if s == nil || s.tier == nil {
+	if s == nil || s.runner == nil {
 		return Isolation{}
 	}
-	return Isolation(s.tier.Isolation())
+	return Isolation(s.runner.Isolation())
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// has says whether this system has the walls of which the tests demand the lot.
+// has reports whether this system provides full isolation.
 const has = runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
 
 func TestIsolation(t *testing.T) {
@@ -23,7 +23,8 @@ func TestIsolation(t *testing.T) {
 		t.Error(got)
 	}
 	if has {
-		const all = "isolation: a process of its own, a cap on memory, no files, no network, no other processes, no signals to others, no tracing, no shared memory, no executable memory\nby: "
+		const all = "isolation: a process of its own, a cap on memory, no files, no network, no other processes, no " +
+			"signals to others, no tracing, no shared memory, no executable memory\nby: "
 		if !strings.HasPrefix(got.String(), all) {
 			t.Error(got)
 		}
@@ -39,12 +40,13 @@ func TestMinIsolation(t *testing.T) {
 	if has && err != nil || !has && err == nil {
 		t.Error(err)
 	}
-	if !has && !strings.HasPrefix(err.Error(), "sandbox: start worker: the required isolation is not available: it lacks ") {
+	if !has && !strings.HasPrefix(err.Error(),
+		"sandbox: start worker: the required isolation is not available: it lacks ") {
 		t.Error(err)
 	}
 }
 
-// TestNoIsolation is the process of the host, which isolates nothing.
+// In process there is no isolation.
 func TestNoIsolation(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)
@@ -52,12 +54,15 @@ func TestNoIsolation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	const want = "lacking: a process of its own, a cap on memory, no files, no network, no other processes, no signals to others, no tracing, no shared memory, no executable memory\ngaps: programs run in the host's own process: use New instead of NewInProcess"
+	const want = "lacking: a process of its own, a cap on memory, no files, no network, no other processes, no " +
+		"signals to others, no tracing, no shared memory, no executable memory\ngaps: programs run in the host's own " +
+		"process: use New instead of NewInProcess"
 	if got := box.Isolation().String(); got != want {
 		t.Error(got)
 	}
 	_, err = sandbox.NewInProcess(&sandbox.Options{MinIsolation: sandbox.Isolation{NoFiles: true}})
-	const refusal = "sandbox: the required isolation is not available: it lacks no files: programs run in the host's own process: use New instead of NewInProcess"
+	const refusal = "sandbox: the required isolation is not available: it lacks no files: programs run in the " +
+		"host's own process: use New instead of NewInProcess"
 	if err == nil || err.Error() != refusal {
 		t.Error(err)
 	}

@@ -14,10 +14,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// TestLanguage runs the programs in testdata/language, which are of the kind
-// that models write, in both tiers. The check refuses none of them but those in
-// refused.txtar; those in failing.txtar fail. What the others must give was computed
-// by Node.
+// TestLanguage runs the programs in testdata/language, which are typical of models, in
+// process and isolated. The check refuses only those in refused.txtar; those in
+// failing.txtar fail. The values of the others were computed by Node.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/language/*.txtar")
@@ -43,13 +42,12 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// languageProgram is one program of an archive: name.js, name.inputs if it is
-// given any, and name.value, the JSON that it must give, or the word undefined.
+// languageProgram is one program of an archive: NAME.js, optionally NAME.inputs, and
+// NAME.value, the expected JSON or the word undefined.
 //
-// Where goja deviates, name.goja is what it gives instead, and the comment of
-// the archive says why. A program with name.refused is refused in these words.
-// One with name.failure fails so; name.v8 is there to compare. One with
-// name.warnings runs, and is warned of so.
+// If goja deviates, NAME.goja is its value, and the comment of the archive explains why.
+// NAME.refused contains the findings of a refused program, NAME.failure the failure, with
+// that of V8 in NAME.v8 for comparison, and NAME.warnings the warnings.
 type languageProgram struct {
 	name, source, value, goja, refused, failure, warnings string
 
@@ -91,7 +89,7 @@ func readLanguage(t *testing.T, file string) []*languageProgram {
 		case ".inputs":
 			p.inputs = readInputs(t, f.Data)
 		default:
-			t.Fatalf("%s: %s is no .js, .inputs, .value, .goja, .refused, .failure, .warnings or .v8", file, f.Name)
+			t.Fatalf("%s: %s has an unknown extension", file, f.Name)
 		}
 	}
 	for _, p := range list {
@@ -99,7 +97,7 @@ func readLanguage(t *testing.T, file string) []*languageProgram {
 			t.Fatalf("%s: %s has no program or no value", file, p.name)
 		}
 		if p.value != "" && p.refused != "" {
-			t.Fatalf("%s: %s has a value, and is refused", file, p.name)
+			t.Fatalf("%s: %s has both a value and findings", file, p.name)
 		}
 	}
 	return list
@@ -136,7 +134,7 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 			t.Fatal(err)
 		case p.refused != "":
 			if out.Failure == nil || out.Failure.Ran() {
-				t.Errorf("%s: it ran all the same: %v", tier, out.Failure)
+				t.Errorf("%s: it was not refused: %v", tier, out.Failure)
 			}
 		case out.Failure != nil || p.failure != "":
 			if failure := failureOf(out); failure != p.failure {
@@ -152,9 +150,9 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 	}
 }
 
-// TestNamesThatAreNotASCII runs the programs that have a value behind a function
-// that ends with a name whose characters take goja several bytes each: it must not
-// be taken for longer than it is.
+// TestNamesThatAreNotASCII runs the programs with a value after a function that ends with
+// a name whose characters take several bytes in goja, which must not be mistaken for a
+// longer function.
 func TestNamesThatAreNotASCII(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/language/*.txtar")
@@ -190,7 +188,7 @@ func or(text, otherwise string) string {
 	return text
 }
 
-// refusalOf is all that the check says of a program.
+// refusalOf returns the findings of a check.
 func refusalOf(t *testing.T, box *sandbox.Sandbox, p sandbox.Program) string {
 	t.Helper()
 	review, err := box.Check(t.Context(), p)
@@ -208,7 +206,7 @@ func listOf(findings []sandbox.Finding) string {
 	return strings.Join(lines, "\n")
 }
 
-// failureOf is all that is said of how a program failed.
+// failureOf returns the failure of a program.
 func failureOf(out *sandbox.Outcome) string {
 	if out.Failure == nil {
 		return fmt.Sprintf("none; the value is %s", out.Value)
@@ -220,8 +218,8 @@ func failureOf(out *sandbox.Outcome) string {
 	return text
 }
 
-// updateWording writes what the sandbox says of bad programs into the sections
-// for that, and nothing else: values come from another engine.
+// updateWording updates the sections with messages of the sandbox. Values come from
+// another engine and are not updated.
 func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.Set) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -257,7 +255,7 @@ func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.
 	}
 }
 
-// sameJSON compares values as JavaScript sees them. No value is undefined.
+// sameJSON compares values as JavaScript does. Nil means undefined.
 func sameJSON(t *testing.T, got json.RawMessage, want string) bool {
 	t.Helper()
 	if got == nil || want == "undefined" {

@@ -8,12 +8,11 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// lateness is how long after its deadline a run may come back.
+// lateness is the maximum time between the deadline of a run and its end.
 const lateness = 250 * time.Millisecond
 
-// overtimers are programs that do not end by themselves. The engine can
-// interrupt the first half; the others are in native functions and only die with
-// their process.
+// overtimers are programs that do not end by themselves. The engine can interrupt the
+// first half; the others are in native functions and end only with their process.
 var overtimers = []string{
 	`for (;;);`,
 	`await new Promise(r => setInterval(() => 1, 1))`,
@@ -31,10 +30,10 @@ var overtimers = []string{
 	`const o = Array.from({length: 1e4}, (_, i) => [i]); for (;;) o.flat().reverse().join("")`,
 }
 
-// BenchmarkLateness runs programs that would never end and measures how long
-// after its deadline each is over. The metric p99-ms may not exceed lateness; the
-// time counts from when a program has a worker, and wait-p99-ms is how long it
-// waits for one, as nearly every run before it has cost one.
+// BenchmarkLateness runs endless programs and measures how long after its deadline each
+// run ends. The metric p99-ms must not exceed lateness. The time counts from when a
+// program has a worker; wait-p99-ms is how long it waits for one, because nearly every run
+// before it has killed one.
 func BenchmarkLateness(b *testing.B) {
 	const limit = 100 * time.Millisecond
 	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Time: limit}, Workers: 2})

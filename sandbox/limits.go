@@ -6,41 +6,41 @@ import (
 )
 
 // Limits bounds every run of a sandbox. A zero field means its default; there
-// is no way to say "unlimited".
+// is deliberately no "unlimited".
 //
-// Compute is time of a processor, so that a program does not fail because the machine
-// was busy with something else; Time and Wait are by the clock. On Windows Compute is
-// by the clock as well. In process it is the lesser of the clock's time and what the
-// whole process took: beside other programs, and work of the host's own, nearly the
-// clock's. Give a program more there if many run at once.
+// Compute is processor time, so that a program does not fail because the machine is busy
+// with something else. Time and Wait are wall time. On Windows, Compute is wall time, too.
+// In process, it is the lesser of the wall time and the processor time of the whole
+// process. If other goroutines are busy, that is nearly the wall time, so allow more.
 //
-// Calls that the record answers, and those that are [Program].Uncounted, do not count
-// towards Calls. When it is reached, no further call is made. Of stdout and stderr,
-// Output keeps the beginning.
+// Calls that the journal answers and calls that are [Program].Uncounted do not count
+// towards Calls. After Calls is reached, further calls are refused. Output keeps the
+// beginning of stdout and stderr.
 type Limits struct {
-	Time        time.Duration // from start to end; default 30 s
-	Compute     time.Duration // of that, computing; default 10 s
-	Wait        time.Duration // of that, waiting for tools and timers; default as Time
+	Time        time.Duration // total time; default 30 s
+	Compute     time.Duration // computing time; default 10 s
+	Wait        time.Duration // time spent waiting for tools and timers; default: Time
 	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
-	Source      int           // bytes of the program as it was written; default 64 KiB
-	Output      int           // bytes kept of stdout and of stderr, and of the value; default 64 KiB
-	Argument    int           // bytes of each tool argument; default as Output
-	Calls       int           // tool calls; a call beyond throws a ToolError of kind "limit"; default 1000
-	Concurrency int           // tool calls at the same time, the others wait; default 16
-	Result      int           // bytes of JSON of one result, or error, of a tool; default 4 MiB
-	Results     int           // of all results and errors together that the tools of one run return; default 64 MiB
+	Source      int           // bytes of Program.Source; default 64 KiB
+	Output      int           // bytes kept of stdout and of stderr, and bytes of the value; default 64 KiB
+	Argument    int           // bytes of each tool argument; default: Output
+	Calls       int           // tool calls; further calls throw a ToolError of kind "limit"; default 1000
+	Concurrency int           // simultaneous tool calls; further calls wait; default 16
+	Result      int           // bytes of JSON of one result or error of a tool; default 4 MiB
+	Results     int           // bytes of all results and errors of one run; default 64 MiB
 }
 
 func (l Limits) withDefaults() (Limits, error) {
 	output := or(l.Output, 64<<10)
 	limits := l.or(Limits{
-		Time: 30 * time.Second, Compute: 10 * time.Second, Wait: or(l.Time, 30*time.Second), Memory: 256 << 20, Source: 64 << 10,
-		Output: output, Argument: output, Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
+		Time: 30 * time.Second, Compute: 10 * time.Second, Wait: or(l.Time, 30*time.Second),
+		Memory: 256 << 20, Source: 64 << 10, Output: output, Argument: output,
+		Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
 	})
 	return limits, l.check()
 }
 
-// or returns the limits, with others where one is zero.
+// or returns the limits with zero fields replaced by those of others.
 func (l Limits) or(others Limits) Limits {
 	return Limits{
 		Time:        or(l.Time, others.Time),
@@ -69,9 +69,10 @@ func (l Limits) check() error {
 	return nil
 }
 
-// maxTime is the longest limit: there is deliberately no "unlimited".
+// maxTime is the longest limit of time.
 const maxTime = 365 * 24 * time.Hour
 
+// or returns v, or otherwise if v is zero.
 func or[T comparable](v, otherwise T) T {
 	var zero T
 	if v == zero {

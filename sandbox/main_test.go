@@ -25,9 +25,9 @@ func sampled(name string, n uint32) bool {
 	return full() || h.Sum32()%n == 0
 }
 
-// TestMain checks that the tests, all of which close their sandboxes, leave
-// nothing behind: no goroutine, child or descriptor. The process may also be one
-// that TestAttacks has started, to which the same applies.
+// TestMain checks that the tests, all of which close their sandboxes, leave no goroutine,
+// child process or descriptor behind. The process may also be a host of TestAttacks, to
+// which the same applies.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC // as in a worker: a program in this process has the machine's zone
 	before := descriptors()
@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 	}
 	if code == 0 {
 		err := leaks(before)
-		for begin := time.Now(); err != nil && time.Since(begin) < time.Minute; time.Sleep(10 * time.Millisecond) { // a busy machine takes its time
+		// a busy machine takes its time
+		for begin := time.Now(); err != nil && time.Since(begin) < time.Minute; time.Sleep(10 * time.Millisecond) {
 			err = leaks(before)
 		}
 		if err != nil {
@@ -66,7 +67,7 @@ func leaks(before []string) error {
 	return nil
 }
 
-// descriptors returns the open sockets and pipes, where the system tells.
+// descriptors returns the open sockets and pipes, if the system lists them.
 func descriptors() []string {
 	var list []string
 	links, _ := filepath.Glob("/proc/self/fd/*")

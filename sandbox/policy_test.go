@@ -19,13 +19,14 @@ import (
 
 const password = "correct horse battery staple"
 
-// leaky are tools that say too much.
+// leaky returns tools whose results and errors contain the password.
 func leaky(t *testing.T) *tools.Set {
 	t.Helper()
 	fail := func(err error) tools.Handler {
 		return func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, err }
 	}
-	deep, err := json.Marshal(map[string]any{"list": []any{map[string]string{password: "x", "url": "https://h/?p=correct+horse+battery+staple"}}})
+	deep, err := json.Marshal(map[string]any{"list": []any{map[string]string{password: "x",
+		"url": "https://h/?p=correct+horse+battery+staple"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +49,7 @@ func leaky(t *testing.T) *tools.Set {
 	return set
 }
 
-// A secret in a result or an error reaches neither the program nor anything that
-// is kept of it.
+// A secret in a result or an error reaches neither the program nor its record.
 func TestNoSecretEntersTheProgram(t *testing.T) {
 	t.Parallel()
 	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{password}})
@@ -57,13 +57,16 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	set := leaky(t).With(policy.Audit(slog.New(slog.NewTextHandler(&log, nil)), &policy.AuditOptions{Content: true}), policy.Redact(secrets))
+	set := leaky(t).With(policy.Audit(slog.New(slog.NewTextHandler(&log, nil)), &policy.AuditOptions{Content: true}),
+		policy.Redact(secrets))
 	box := open(t, sandbox.NewInProcess)
 	told := "" // of the program's end, to a model or a person
 	for _, test := range []struct{ source, want string }{
 		{`console.log(await result({})); await result({})`, `{"list":[{"[redacted]":"x","url":"https://h/?p=[redacted]"}]}`},
-		{`try { await fails({}) } catch (e) { console.error(e, e.stack); return [e.message, String(e), e.data ?? null] }`, `["login with [redacted]: [redacted]","ToolError: login with [redacted]: [redacted]",null]`},
-		{`try { await failsWithData({}) } catch (e) { return e.data }`, `{"list":[{"[redacted]":"x","url":"https://h/?p=[redacted]"}]}`},
+		{`try { await fails({}) } catch (e) { console.error(e, e.stack); return [e.message, String(e), e.data ?? null] }`,
+			`["login with [redacted]: [redacted]","ToolError: login with [redacted]: [redacted]",null]`},
+		{`try { await failsWithData({}) } catch (e) { return e.data }`,
+			`{"list":[{"[redacted]":"x","url":"https://h/?p=[redacted]"}]}`},
 		{`try { await panics({}) } catch (e) { return e.message }`, `"the tool crashed; whether it took effect is unknown"`},
 		{`await fails({})`, ``},
 		{`await fatal({})`, ``},
@@ -107,14 +110,15 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 	}
 }
 
-// The approver sees the line that makes the call, and decides in the middle of
-// the program; others of its calls are limited.
+// An approver sees the line that makes the call and decides while the program waits. Other
+// calls of the program are denied by policies.
 func TestPoliciesInAProgram(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	ask := func(_ context.Context, r policy.Request) (policy.Decision, error) {
 		seen = append(seen, r.String())
-		return policy.Decision{Approved: !strings.Contains(r.Args, "bob"), Reason: "not bob", Args: json.RawMessage(`{"to":"ANN"}`)}, nil
+		return policy.Decision{Approved: !strings.Contains(r.Args, "bob"), Reason: "not bob",
+			Args: json.RawMessage(`{"to":"ANN"}`)}, nil
 	}
 	set := leaky(t).With(
 		policy.If(policy.Argument("to", func(string) bool { return true }), policy.Approve(ask, nil)),
@@ -128,13 +132,15 @@ for (const f of [() => fatal({}), () => echo({n: "x".repeat(40)})]) {
 	try { await f() } catch (e) { sent.push(e.kind + " " + e.message) }
 }
 sent`
-	for name, openBox := range map[string]func(*sandbox.Options) (*sandbox.Sandbox, error){"in process": sandbox.NewInProcess, "isolated": sandbox.New} {
+	for name, openBox := range map[string]func(*sandbox.Options) (*sandbox.Sandbox,
+		error){"in process": sandbox.NewInProcess, "isolated": sandbox.New} {
 		seen = nil
 		out, err := open(t, openBox).Run(t.Context(), sandbox.Program{Source: source, Tools: set})
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied the arguments have 48 bytes; 40 are allowed; send less at a time"]`
+		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied the arguments have 48 ` +
+			`bytes, and at most 40 are allowed; send less at a time"]`
 		if string(out.Value) != want {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", name, out.Value, out.Failure, want)
 		}

@@ -9,14 +9,14 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// clue is a warning about a value that may be why the program failed.
+// clue is a warning about a value that may be the reason why the program failed.
 type clue struct {
 	Finding
-	variable string // that holds the value, if any
+	name string // of the variable or member that the warning is about, if any
 }
 
-// explain adds the clue to a failure that its line points at, and returns the other clues
-// as warnings.
+// explain adds the clue to which the line of a failure points to that failure, and returns
+// the other clues as warnings.
 func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	explained := f == nil || f.Kind != KindThrown || f.Hint != "" || f.Line == 0
 	line := ""
@@ -24,7 +24,7 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 		line = engine.Line(h.program.Source, f.Line)
 	}
 	for _, c := range clues {
-		if !explained && (c.Line == f.Line || mentions(line, c.variable)) {
+		if !explained && (c.Line == f.Line || c.name != "" && mentions(line, c.name)) {
 			explained = true
 			switch {
 			case c.Hint == "":
@@ -41,19 +41,17 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	return warnings
 }
 
-// mentions reports whether a line has a name in it.
-func mentions(line, name string) bool {
-	if name == "" {
-		return false
-	}
-	found, err := regexp.MatchString(`(^|[^\w$.])`+regexp.QuoteMeta(name)+`($|[^\w$])`, line)
+// mentions reports whether a name occurs in a text other than as a member.
+func mentions(text, name string) bool {
+	found, err := regexp.MatchString(`(^|[^\w$.])`+regexp.QuoteMeta(name)+`($|[^\w$])`, text)
 	return err == nil && found
 }
 
-// maxWord is how many bytes a name of the source may have that is shown.
+// maxWord is the maximum size in bytes of a name of the source that is shown.
 const maxWord = 100
 
-// bounded takes names that are too long to be shown out of what a worker says of call sites.
+// bounded removes names that are too long to be shown from the call sites that a worker
+// reports, and the uses beyond maxFindings.
 func bounded(sites []engine.Site) []engine.Site {
 	isLong := func(u engine.Use) bool { return len(u.Property) > maxWord }
 	for i := range sites {
@@ -66,18 +64,18 @@ func bounded(sites []engine.Site) []engine.Site {
 	return sites
 }
 
-// siteAt returns the call that is at a place in the source, or nil.
-func (h *host) siteAt(at engine.Pos) *engine.Site {
+// siteAt returns the call site at a position in the source, or an empty one.
+func (h *host) siteAt(at engine.Pos) engine.Site {
 	i := slices.IndexFunc(h.sites, func(s engine.Site) bool { return s.Pos == at })
 	if i < 0 || at.Line == 0 {
-		return nil
+		return engine.Site{}
 	}
-	return &h.sites[i]
+	return h.sites[i]
 }
 
-// promises words what the run has shown of promises that the program did not await. Of a
-// call that the check has warned of, it says nothing more.
-func (h *host) promises(r *engine.Result) (clues []clue) {
+// strayPromises returns clues about the promises that the program did not await, as far as
+// the check has not warned about them.
+func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 	known := map[engine.Pos]bool{}
 	for _, w := range h.warnings {
 		if w.Kind == KindNotAwaited {
@@ -91,47 +89,45 @@ func (h *host) promises(r *engine.Result) (clues []clue) {
 		known[s.Call] = true
 		site := h.siteAt(s.Call)
 		if s.Use != engine.Dropped {
-			clues = append(clues, h.misused(s, site))
+			clues = append(clues, h.misusedPromise(s, site.Holder))
 			continue
 		}
-		// A program that has failed may have been about to await what it holds.
-		later := r.Failure != nil && site != nil && site.Holder != "" && site.Property == ""
+		// A program that failed may have been about to await a promise in a variable.
+		later := r.Failure != nil && site.Holder != "" && site.Property == ""
 		if s.Tool >= 0 && !later {
-			clues = append(clues, h.lost(s, site))
+			clues = append(clues, h.droppedPromise(s, site.Holder))
 		}
 	}
 	return clues
 }
 
-// lost words calls that nothing has awaited.
-func (h *host) lost(s engine.Stray, site *engine.Site) clue {
-	call := h.path(s.Tool) + "(…)"
-	message, hint, variable := "nothing awaits "+call+": its result is lost", "write await before it", ""
+// droppedPromise describes calls that nothing awaited. The variable holds the promise.
+func (h *host) droppedPromise(s engine.Stray, variable string) clue {
+	call := h.callText(s.Tool)
+	message, hint := "nothing awaits "+call+": its result is lost", "write await before it"
 	switch {
 	case s.Calls > 1:
 		message = fmt.Sprintf("nothing awaits %d calls of %s: their results are lost", s.Calls, call)
 		hint = "write await Promise.all(list.map(…)), or await each call in a for…of loop"
-	case site != nil && site.Holder != "":
-		variable = site.Holder
+		variable = ""
+	case variable != "":
 		message = fmt.Sprintf("%s is a promise that nothing awaits", variable)
 		hint = "write await " + call
 	}
 	return clue{h.finding(KindNotAwaited, message, hint, s.Pos), variable}
 }
 
-// misused words a promise that was used as if it were its result.
-func (h *host) misused(s engine.Stray, site *engine.Site) clue {
-	promise, hint, variable := "a promise", "await it first, several by Promise.all", ""
+// misusedPromise describes a promise that was used as if it were its result.
+func (h *host) misusedPromise(s engine.Stray, variable string) clue {
+	promise, hint := "a promise", "await it first, several by Promise.all"
 	if s.Tool >= 0 {
-		call := h.path(s.Tool) + "(…)"
-		promise = "the promise of " + call
-		if site != nil && site.Holder != "" {
-			variable = site.Holder
-			promise = "the promise " + variable
-		}
+		call := h.callText(s.Tool)
+		promise = "the promise " + or(variable, "of "+call)
 		if !s.Awaited {
 			hint = fmt.Sprintf("on line %d, write await %s", s.Call.Line, call)
 		}
+	} else {
+		variable = ""
 	}
 	how := "printed"
 	switch s.Use {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,11 +18,11 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The record of a session is text: a line of JSON that says what made it, and one
-// for each program. A line ends with the SHA-256 of itself and of all lines before
-// it, so that none can be changed, left out or moved unnoticed.
+// The record of a session is text: a line of JSON that describes its maker, and one for
+// each program. A line ends with the SHA-256 of the previous checksum and itself, so that no
+// line can be changed, removed or moved unnoticed.
 
-// recordFormat changes when lines are written otherwise.
+// recordFormat is the version of the format.
 const recordFormat = "writ session 1"
 
 // recordHead is the first line.
@@ -35,27 +33,27 @@ type recordHead struct {
 	Inputs []engine.Input `json:"inputs,omitempty"`
 }
 
-// recordPin is a [Determinism] as far as programs can see it.
+// recordPin is the part of [Determinism] that programs can see.
 type recordPin struct {
 	Time int64  `json:"time"` // ms since 1970
 	Seed uint64 `json:"seed"`
 }
 
-// chain is the sum at the end of a line.
+// chain is the checksum at the end of a line.
 type chain [sha256.Size]byte
 
 func (c chain) next(line []byte) chain {
 	return sha256.Sum256(append(c[:], line...))
 }
 
-// AppendRecord appends to dst the session's record, from program number from on:
-// all of it if from is 0, and what Run has added if from is what [Session.Len] was
-// before. [Sandbox.RestoreSession] makes a session of the whole. The record holds the
-// programs, their inputs, the names of the tools that they used, and what their calls
-// answered, readable by whoever can read it. It only ever grows.
+// AppendRecord appends the session's record to dst, beginning with program number from. If
+// from is 0, it appends the whole record, of which [Sandbox.RestoreSession] creates a
+// session. If from is an earlier result of [Session.Len], it appends what was added since.
+// The record contains the programs, their inputs, the names of the tools that they used
+// and the results of their calls in plain text. It only ever grows.
 func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	if s == nil || s.box == nil {
-		return dst, errNoSession
+		return dst, errNotNewSession
 	}
 	if s.err != nil {
 		return dst, s.err
@@ -84,50 +82,47 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	return dst, nil
 }
 
-// line is a line of the record, whose predecessors have their sums.
+// line returns a line of the record and its checksum. The checksum of the previous line
+// must be known.
 func (s *Session) line(i int) (line []byte, sum chain, err error) {
+	var content any
 	if i == 0 {
-		line, err = marshal(s.head())
-		return line, sum.next(line), err
+		content = s.head()
+	} else {
+		content, sum = &s.log[i-1], s.sums[i-1]
 	}
-	line, err = marshal(&s.log[i-1])
-	return line, s.sums[i-1].next(line), err
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // text that is compared when the programs run again must not change
+	err = e.Encode(content)
+	line = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return line, sum.next(line), err
 }
 
 func (s *Session) head() *recordHead {
 	h := &recordHead{Format: recordFormat, Maker: s.box.maker(), Inputs: s.inputs}
-	if s.pin != nil {
-		h.Pin = &recordPin{Time: s.pin.Time.UnixMilli(), Seed: s.pin.Seed}
+	if s.pinned != nil {
+		h.Pin = &recordPin{Time: s.pinned.Time.UnixMilli(), Seed: s.pinned.Seed}
 	}
 	return h
 }
 
-// marshal keeps texts as they are, so that what is compared byte by byte when the
-// programs run again is the same.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// RestoreSession makes a session of its record, in this process or another one. Its
-// programs are run again when the next one runs, without calling any tool.
+// RestoreSession creates a session from its record, in this process or another one. Its
+// programs are run again before the next one runs, without calling any tool.
 //
-// The error is [ErrSessionLost] where the record is damaged, or of another version
-// of this package, or of a sandbox of the other tier or with other [Rules]: what was
-// judged by those is not run here. Limits may differ. If the record ends within a
-// line, as it does when its writer died, that line is left out: whole is how much of
-// the record counts, and what is appended goes there.
+// It returns [ErrSessionLost] if the record is damaged, or if it was made by another
+// version of this package, by a sandbox with other [Rules], or in process instead of
+// isolated or vice versa. Limits may differ. If the record ends within a line because its
+// writer died, that line is ignored: whole is the length of the record without it, where
+// new lines must be appended.
 //
-// Who can write a record can make a session hold whatever a program could make
-// itself, and believe what no tool has said; nothing else.
+// An attacker who can write records can make a session contain anything that a program
+// could create, and results that no tool returned, but nothing else.
 func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, err error) {
-	if s == nil || s.tier == nil {
-		return nil, 0, errNotMade
+	if s == nil || s.runner == nil {
+		return nil, 0, errNotNew
 	}
-	session = &Session{box: s, key: rand.Text(), turn: make(chan struct{}, 1)}
+	session = newSession(s)
 	for n := 0; ; n++ {
 		length := bytes.IndexByte(record[whole:], '\n') + 1
 		if length == 0 && n == 0 {
@@ -146,41 +141,42 @@ func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, er
 	}
 }
 
-// read takes in the next line.
+var errDamaged = errors.New("it is damaged")
+
+// read reads the next line.
 func (s *Session) read(text []byte) error {
 	at := len(text) - 2*sha256.Size - 1
-	var said, sum chain
+	var want, sum chain
 	if at < 0 || text[at] != ' ' {
 		return errDamaged
 	}
-	if _, err := hex.Decode(said[:], text[at+1:]); err != nil {
+	if _, err := hex.Decode(want[:], text[at+1:]); err != nil {
 		return errDamaged
 	}
 	if n := len(s.sums); n > 0 {
 		sum = s.sums[n-1]
 	}
 	line := text[:at]
-	if sum.next(line) != said {
+	if sum.next(line) != want {
 		return errDamaged
 	}
-	if s.sums = append(s.sums, said); len(s.sums) == 1 {
+	if s.sums = append(s.sums, want); len(s.sums) == 1 {
 		return s.readHead(line)
 	}
 	return s.readStep(line)
 }
 
-var errDamaged = errors.New("it is damaged")
-
 func (s *Session) readHead(line []byte) error {
 	var h recordHead
-	if err := strictly(line, &h); err != nil {
+	if err := decodeStrictly(line, &h); err != nil {
 		return err
 	}
 	if h.Format != recordFormat || h.Maker != s.box.maker() {
 		return fmt.Errorf("it was made by %.200q, %.200q, and this is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
 	}
 	if h.Pin != nil {
-		s.pin = &Determinism{Time: time.UnixMilli(h.Pin.Time), Seed: h.Pin.Seed}
+		s.pinned = &Determinism{Time: time.UnixMilli(h.Pin.Time), Seed: h.Pin.Seed}
+		s.err = s.pinned.check()
 	}
 	s.inputs = h.Inputs
 	return validInputs(h.Inputs)
@@ -188,18 +184,18 @@ func (s *Session) readHead(line []byte) error {
 
 func (s *Session) readStep(line []byte) error {
 	var step engine.Step
-	if err := strictly(line, &step); err != nil {
+	if err := decodeStrictly(line, &step); err != nil {
 		return err
 	}
-	if err := errors.Join(validStep(&step), s.validPrelude(step.Prelude)); err != nil {
+	if err := errors.Join(validStep(&step), s.validLibrary(step.Prelude)); err != nil {
 		return err
 	}
 	s.log = append(s.log, step)
-	s.size += (&sessionStep{made: step}).size()
+	s.size += stepSize(&step)
 	return nil
 }
 
-func strictly(line []byte, v any) error {
+func decodeStrictly(line []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -211,8 +207,8 @@ func strictly(line []byte, v any) error {
 	return nil
 }
 
-// validStep reports what the engine could not bear; it takes a step for one of its
-// own.
+// validStep returns an error for a step that the engine could not have made, as the engine
+// does not validate its own steps.
 func validStep(s *engine.Step) error {
 	switch {
 	case s.Clock == nil:
@@ -224,7 +220,7 @@ func validStep(s *engine.Step) error {
 		if len(b.Names) == 0 || b.Namespace != "" && !tools.Identifier(b.Namespace) {
 			return errors.New("a tool has no name")
 		}
-		if name := b.Names[0]; !tools.Identifier(name) { // the others are the tool's own
+		if name := b.Names[0]; !tools.Identifier(name) { // the other names may be anything
 			return fmt.Errorf("the name %.50q is not an identifier", name)
 		}
 	}
@@ -236,13 +232,13 @@ func validStep(s *engine.Step) error {
 	return validInputs(s.Inputs)
 }
 
-// validPrelude reports a library that is not what its hash says, by which workers know
-// those that other programs have, too; or one whose text no earlier program has.
-func (s *Session) validPrelude(p *engine.Prelude) error {
-	same := func(e engine.Step) bool { return e.Prelude != nil && e.Prelude.Hash == p.Hash }
+// validLibrary returns an error for a library whose text has another hash, by which
+// workers identify the libraries of all programs, or without text in this or an earlier
+// program.
+func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {
 	case p == nil:
-	case p.Text == "" && !slices.ContainsFunc(s.log, same):
+	case p.Text == "" && !hasLibrary(s.log, p.Hash):
 		return errors.New("the program has no library of its hash")
 	case p.Text != "" && p.Hash != engine.NewPrelude(p.Text).Hash:
 		return errors.New("the program has another library than its hash says")
@@ -253,7 +249,7 @@ func (s *Session) validPrelude(p *engine.Prelude) error {
 func validInputs(list []engine.Input) error {
 	for _, in := range list {
 		if !tools.Identifier(in.Name) || tools.Reserved(in.Name) {
-			return fmt.Errorf("the name %.50q is reserved or no identifier", in.Name)
+			return fmt.Errorf("the name %.50q is reserved or not an identifier", in.Name)
 		}
 		if err := engine.Check(in.JSON); err != nil {
 			return err
@@ -262,17 +258,18 @@ func validInputs(list []engine.Input) error {
 	return nil
 }
 
-// maker is what a record must have been made by.
+// maker describes the sandbox that makes a record. Only a sandbox with the same
+// description can restore the session.
 func (s *Sandbox) maker() string {
-	tier := "in process"
-	if _, ok := s.tier.(*workers.Pool); ok {
-		tier = "isolated"
+	mode := "in process"
+	if _, ok := s.runner.(*workers.Pool); ok {
+		mode = "isolated"
 	}
-	return modules() + ", " + tier + ", " + s.rules.fingerprint()
+	return moduleVersions() + ", " + mode + ", " + s.rules.fingerprint()
 }
 
-// modules are the versions of what runs programs, as far as the build knows them.
-var modules = sync.OnceValue(func() string {
+// moduleVersions returns the versions of Writ and goja, if the build recorded them.
+var moduleVersions = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown modules"
@@ -289,15 +286,3 @@ var modules = sync.OnceValue(func() string {
 	}
 	return strings.Join(list, ", ")
 })
-
-// fingerprint tells rules from others.
-func (r *Rules) fingerprint() string {
-	if r == nil {
-		return "no rules"
-	}
-	text, err := json.Marshal(r) // a pattern marshals as its text
-	if err != nil {
-		return "rules of which " + err.Error()
-	}
-	return fmt.Sprintf("rules %.8x", sha256.Sum256(text))
-}

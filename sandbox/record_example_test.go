@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// A session outlives its process: its record is kept, line by line, and read again.
+// A session outlives its process: its record is saved line by line and restored.
 func ExampleSandbox_RestoreSession() {
 	ctx := context.Background()
 	box, err := sandbox.New(nil)

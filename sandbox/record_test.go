@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// A session goes on from its record, step by step in another sandbox, and no tool is
+// A session continues from its record in another sandbox after every step, and no tool is
 // called again.
 func TestRestoreSession(t *testing.T) {
 	t.Parallel()
@@ -37,8 +37,10 @@ func TestRestoreSession(t *testing.T) {
 		})
 		var record []byte
 		for i, s := range []step{
-			{`const number = await next(); let caught; try { await fail() } catch (e) { caught = e.message }; caught`, `value: "`},
-			{`const chance = [Math.random(), Date.now()]; await Promise.all([next(), sleep(1), next()]); "<b>&</b>\u2028" + limits`, "value: "},
+			{`const number = await next(); let caught; try { await fail() } catch (e) { caught = e.message }; caught`,
+				`value: "`},
+			{`const chance = [Math.random(), Date.now()]; await Promise.all([next(), sleep(1), next()]); ` +
+				`"<b>&</b>\u2028" + limits`, "value: "},
 			{`const text = "</script>\u0000�"; [text.length, number, await next()]`, "value: [11,1,4]"},
 			{`JSON.stringify([number, caught, chance, text])`, "value: "},
 		} {
@@ -57,7 +59,8 @@ func TestRestoreSession(t *testing.T) {
 			t.Fatalf("%d of %d bytes, %v", n, len(record), err)
 		}
 		made := calls.Load()
-		got, want := outcomeOf(again.Run(t.Context(), sandbox.Program{Source: question})), outcomeOf(session.Run(t.Context(), sandbox.Program{Source: question}))
+		got, want := outcomeOf(again.Run(t.Context(), sandbox.Program{Source: question})),
+			outcomeOf(session.Run(t.Context(), sandbox.Program{Source: question}))
 		if got != want || strings.Contains(got, "failure") || calls.Load() != made {
 			t.Errorf("restored, it gave %s\nand was %s; %d calls were made", got, want, calls.Load()-made)
 		}
@@ -68,8 +71,7 @@ func TestRestoreSession(t *testing.T) {
 	})
 }
 
-// shouting compiles a program by adding a library, of which every program gets the
-// same count.
+// shouting compiles a program by adding a library.
 type shouting struct{}
 
 func (shouting) Compile(_ context.Context, source string) (*sandbox.Compiled, error) {
@@ -79,14 +81,15 @@ func (shouting) Compile(_ context.Context, source string) (*sandbox.Compiled, er
 	}, nil
 }
 
-// What was compiled is recorded as what ran, with its library once.
+// A record contains the compiled programs, and a library only once.
 func TestRestoreCompiled(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		session := box.NewSession(nil)
 		for i, source := range []string{`const a = SHOUT("a"); a`, `const b = SHOUT("b"); a + b`} {
 			want := []string{`value: "A1"`, `value: "A1B2"`}[i]
-			if got := outcomeOf(session.Run(t.Context(), sandbox.Program{Source: source, Compiler: shouting{}})); !strings.Contains(got, want) {
+			if got := outcomeOf(session.Run(t.Context(),
+				sandbox.Program{Source: source, Compiler: shouting{}})); !strings.Contains(got, want) {
 				t.Errorf("%s: %s", source, got)
 			}
 		}
@@ -98,13 +101,15 @@ func TestRestoreCompiled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := outcomeOf(again.Run(t.Context(), sandbox.Program{Source: `[a, b, SHOUT("c")]`, Compiler: shouting{}})); !strings.Contains(got, `value: ["A1","B2","C3"]`) {
+		if got := outcomeOf(again.Run(t.Context(),
+			sandbox.Program{Source: `[a, b, SHOUT("c")]`, Compiler: shouting{}})); !strings.Contains(got,
+			`value: ["A1","B2","C3"]`) {
 			t.Error(got)
 		}
 	})
 }
 
-// TestRecordCarriesAll fails when a field is added that the record does not carry.
+// A record contains every field of a step.
 func TestRecordCarriesAll(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.NewInProcess)
@@ -125,11 +130,12 @@ func TestRecordCarriesAll(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if n := reflect.TypeFor[sandbox.SessionOptions]().NumField(); n != 2 {
-		t.Errorf("SessionOptions has %d fields; the record's head carries Pin and Inputs: carry the others, and test it in TestRestoreSession", n)
+		t.Errorf("SessionOptions has %d fields; the record's head carries Pin and Inputs: carry the others, and test "+
+			"it in TestRestoreSession", n)
 	}
 }
 
-// fill gives every field a value that is not zero.
+// fill sets every field to a nonzero value.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch {
@@ -156,8 +162,8 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// TestRecordDamaged changes, takes away and adds every byte: what is left out is the
-// line that lacks its end, and all else is noticed.
+// Every changed, removed or added byte of a record is detected. Only an incomplete last
+// line is ignored.
 func TestRecordDamaged(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.NewInProcess)
@@ -183,7 +189,8 @@ func TestRecordDamaged(t *testing.T) {
 		if torn := i == len(record)-1; errors.Is(err, sandbox.ErrSessionLost) == torn {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
-		if _, _, err := box.RestoreSession(append(bytes.Clone(record[:i]), record[i+1:]...)); (err == nil) != (i == len(record)-1) {
+		if _, _, err := box.RestoreSession(append(bytes.Clone(record[:i]),
+			record[i+1:]...)); (err == nil) != (i == len(record)-1) {
 			t.Errorf("byte %d taken away: %v", i, err)
 		}
 		cut, whole, err := box.RestoreSession(record[:i])
@@ -192,7 +199,8 @@ func TestRecordDamaged(t *testing.T) {
 			if err == nil {
 				t.Errorf("it was cut at %d, in its first line, and restored", i)
 			}
-		case err != nil || whole > i || whole < i && !strings.Contains(string(record[:i+1]), "\n") || cut.Len() != bytes.Count(record[:i], []byte("\n"))-1:
+		case err != nil || whole > i || whole < i && !strings.Contains(string(record[:i+1]), "\n") ||
+			cut.Len() != bytes.Count(record[:i], []byte("\n"))-1:
 			t.Errorf("cut at %d: %d, %v", i, whole, err)
 		}
 	}
@@ -206,7 +214,7 @@ func TestRecordDamaged(t *testing.T) {
 	}
 }
 
-// sealed makes a record of lines, as who forges one could.
+// sealed makes a record of lines with valid checksums, as a forger could.
 func sealed(lines ...string) []byte {
 	var record []byte
 	var sum [sha256.Size]byte
@@ -217,7 +225,7 @@ func sealed(lines ...string) []byte {
 	return record
 }
 
-// head is the first line of a sandbox's records.
+// head returns the first line of a sandbox's records.
 func head(t testing.TB, box *sandbox.Sandbox) string {
 	t.Helper()
 	record, err := box.NewSession(nil).AppendRecord(nil, 0)
@@ -233,32 +241,43 @@ func TestRecordRefused(t *testing.T) {
 	box := open(t, sandbox.NewInProcess)
 	first := head(t, box)
 	for name, c := range map[string]struct{ record, want string }{
-		"empty":        {"", "line 1 of its record: it has no first line"},
-		"not sealed":   {first + "\n", "line 1 of its record: it is damaged"},
-		"no JSON":      {string(sealed(first, "x")), "line 2 of its record: invalid character 'x' looking for beginning of value"},
-		"two values":   {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1}} {}`)), "line 2 of its record: something follows its JSON"},
-		"unknown":      {string(sealed(first, `{"sauce":"1"}`)), `line 2 of its record: json: unknown field "sauce"`},
-		"no clock":     {string(sealed(first, `{"source":"1"}`)), "line 2 of its record: the program has no clock"},
-		"library":      {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5","text":"return 1"}}`)), "line 2 of its record: the program has another library than its hash says"},
-		"no library":   {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5"}}`)), "line 2 of its record: the program has no library of its hash"},
-		"no such call": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"turns":[{"call":1,"at":1}]}`)), "line 2 of its record: there is no call 1"},
-		"nameless":     {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":[]}]}`)), "line 2 of its record: a tool has no name"},
-		"not a name":   {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":["a;b"]}]}`)), `line 2 of its record: the name "a;b" is not an identifier`},
-		"input":        {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"inputs":[{"name":"a b","json":1}]}`)), `line 2 of its record: the name "a b" is reserved or no identifier`},
+		"empty":      {"", "line 1 of its record: it has no first line"},
+		"not sealed": {first + "\n", "line 1 of its record: it is damaged"},
+		"no JSON": {string(sealed(first, "x")),
+			"line 2 of its record: invalid character 'x' looking for beginning of value"},
+		"two values": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1}} {}`)),
+			"line 2 of its record: something follows its JSON"},
+		"unknown":  {string(sealed(first, `{"sauce":"1"}`)), `line 2 of its record: json: unknown field "sauce"`},
+		"no clock": {string(sealed(first, `{"source":"1"}`)), "line 2 of its record: the program has no clock"},
+		"library": {string(sealed(first,
+			`{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5","text":"return 1"}}`)),
+			"line 2 of its record: the program has another library than its hash says"},
+		"no library": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5"}}`)),
+			"line 2 of its record: the program has no library of its hash"},
+		"no such call": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"turns":[{"call":1,"at":1}]}`)),
+			"line 2 of its record: there is no call 1"},
+		"nameless": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":[]}]}`)),
+			"line 2 of its record: a tool has no name"},
+		"not a name": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":["a;b"]}]}`)),
+			`line 2 of its record: the name "a;b" is not an identifier`},
+		"input": {string(sealed(first,
+			`{"source":"1","clock":{"start":1,"seed":1},"inputs":[{"name":"a b","json":1}]}`)),
+			`line 2 of its record: the name "a b" is reserved or not an identifier`},
 	} {
 		session, n, err := box.RestoreSession([]byte(c.record))
-		if want := sandbox.ErrSessionLost.Error() + ": " + c.want; session != nil || n != 0 || !errors.Is(err, sandbox.ErrSessionLost) || err.Error() != want {
+		if want := sandbox.ErrSessionLost.Error() + ": " + c.want; session != nil || n != 0 ||
+			!errors.Is(err, sandbox.ErrSessionLost) || err.Error() != want {
 			t.Errorf("%s: got  %v\nwant %s", name, err, want)
 		}
 	}
 }
 
-// What was made by another version, in the other tier, or judged by other rules, is
-// not gone on with.
+// A record made by another version, in the other mode or under other rules is refused.
 func TestRecordOfOthers(t *testing.T) {
 	t.Parallel()
 	boxes := []*sandbox.Sandbox{open(t, sandbox.NewInProcess), open(t, sandbox.New)}
-	for _, rules := range []*sandbox.Rules{{}, {Modules: []string{}}, {Names: []string{"eval"}}, {Patterns: []*regexp.Regexp{regexp.MustCompile("a+")}}} {
+	for _, rules := range []*sandbox.Rules{{}, {Modules: []string{}}, {Names: []string{"eval"}},
+		{Patterns: []*regexp.Regexp{regexp.MustCompile("a+")}}} {
 		box, err := sandbox.NewInProcess(&sandbox.Options{Rules: rules})
 		if err != nil {
 			t.Fatal(err)
@@ -275,27 +294,34 @@ func TestRecordOfOthers(t *testing.T) {
 		}
 	}
 	newer := strings.Replace(head(t, boxes[0]), "session 1", "session 2", 1)
-	if _, _, err := boxes[0].RestoreSession(sealed(newer)); !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), `it was made by "writ session 2", `) {
+	if _, _, err := boxes[0].RestoreSession(sealed(newer)); !errors.Is(err, sandbox.ErrSessionLost) ||
+		!strings.Contains(err.Error(), `it was made by "writ session 2", `) {
 		t.Errorf("%v", err)
 	}
 }
 
-// FuzzRestoreSession forges lines: whoever writes a record gets an error, or a
-// session that runs or says why not.
+// FuzzRestoreSession restores forged records. The result is an error, or a session that
+// runs or returns an error.
 func FuzzRestoreSession(f *testing.F) {
 	boxes := map[bool]*sandbox.Sandbox{false: open(f, sandbox.NewInProcess), true: open(f, sandbox.New)}
 	for isolated, box := range boxes {
 		first := head(f, box)
 		for _, line := range []string{
 			`{"source":"const a = 1","clock":{"start":1,"seed":1}}`,
-			`{"source":"await f({})","tools":[{"names":["f"]}],"clock":{"start":1,"seed":1},"calls":[{"tool":"f","args":{},"reply":{"value":1}}],"turns":[{"call":1,"at":2}],"value":1}`,
-			`{"source":"await f({})","tools":[{"names":["f"]}],"clock":{"start":1,"seed":1},"calls":[{"tool":"f","args":{},"reply":{}}],"turns":[{"call":1,"at":2},{"call":1,"at":-2},{"timer":-1}],"value":1}`,
-			`{"source":"await f.f({})","tools":[{"ns":"f","names":["f","f"],"params":["a"]}],"inputs":[{"name":"f","json":null}],"clock":{"start":-9223372036854775808,"seed":1,"fixed":true},"submit":true,"submitted":true}`,
-			fmt.Sprintf(`{"source":"__writ_library__","clock":{"start":1,"seed":1},"prelude":{"hash":"%x","text":"return 1"},"value":1}`, sha256.Sum256([]byte("return 1"))),
+			`{"source":"await f({})","tools":[{"names":["f"]}],"clock":{"start":1,"seed":1},"calls":[{"tool":"f",` +
+				`"args":{},"reply":{"value":1}}],"turns":[{"call":1,"at":2}],"value":1}`,
+			`{"source":"await f({})","tools":[{"names":["f"]}],"clock":{"start":1,"seed":1},"calls":[{"tool":"f",` +
+				`"args":{},"reply":{}}],"turns":[{"call":1,"at":2},{"call":1,"at":-2},{"timer":-1}],"value":1}`,
+			`{"source":"await f.f({})","tools":[{"ns":"f","names":["f","f"],"params":["a"]}],"inputs":[{"name":"f",` +
+				`"json":null}],"clock":{"start":-9223372036854775808,"seed":1,"fixed":true},"submit":true,"submitted":true}`,
+			fmt.Sprintf(`{"source":"__writ_library__","clock":{"start":1,"seed":1},"prelude":{"hash":"%x","text":"return `+
+				`1"},"value":1}`, sha256.Sum256([]byte("return 1"))),
 		} {
 			f.Add(first, line, true, isolated)
 		}
-		f.Add(strings.Replace(first, "}", `,"pin":{"time":-9223372036854775808,"seed":1},"inputs":[{"name":"a","json":[]}]}`, 1), `{"source":"a","clock":{"start":1,"seed":1}}`, true, isolated)
+		f.Add(strings.Replace(first, "}",
+			`,"pin":{"time":-9223372036854775808,"seed":1},"inputs":[{"name":"a","json":[]}]}`, 1),
+			`{"source":"a","clock":{"start":1,"seed":1}}`, true, isolated)
 		f.Add(first, "", false, isolated)
 		f.Add("", "\x00", false, isolated)
 	}

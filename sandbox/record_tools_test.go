@@ -13,14 +13,14 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// scene is a program of a session with the tools that it has.
+// scene is a program of a session, its tools and its result.
 type scene struct {
 	source string
 	set    *tools.Set
 	want   string
 }
 
-// play runs the scenes in one session that is restored from its record before each.
+// play runs scenes in one session, which is restored from its record before each.
 func play(t *testing.T, box *sandbox.Sandbox, scenes []scene) {
 	t.Helper()
 	session := box.NewSession(nil)
@@ -36,8 +36,7 @@ func play(t *testing.T, box *sandbox.Sandbox, scenes []scene) {
 	}
 }
 
-// A session can be restored whatever its tools are called, and whatever a program
-// does with them.
+// A session can be restored with tools of any name and with any use of them.
 func TestRestoreWithTools(t *testing.T) {
 	t.Parallel()
 	var odd []tools.Source
@@ -54,7 +53,8 @@ func TestRestoreWithTools(t *testing.T) {
 		&tools.Tool{Name: "total", Handler: answers("5")})
 	for name, scenes := range map[string][]scene{
 		"odd names": {
-			{`let n = 1; n`, newSet(t, odd...), "value: 1"}, {`n += await odd.export({}); n`, newSet(t, odd...), "value: 2"}, {`n`, nil, "value: 2"},
+			{`let n = 1; n`, newSet(t, odd...), "value: 1"}, {`n += await odd.export({}); n`, newSet(t, odd...), "value: 2"},
+			{`n`, nil, "value: 2"},
 		},
 		"a name that is not an identifier": {
 			{`const id = await docs.resolve_library_id({}); id`, docs, "value: 1"},
@@ -62,16 +62,21 @@ func TestRestoreWithTools(t *testing.T) {
 			{`[id, same]`, nil, "value: [1,1]"},
 		},
 		"looked at": {
-			{`const all = Object.keys(docs), has = ["get" in docs, "got" in docs], kinds = [typeof docs, typeof now, typeof later]; all.length`, docs, "value: 2"},
+			{`const all = Object.keys(docs), has = ["get" in docs, "got" in docs], kinds = [typeof docs, typeof now, ` +
+				`typeof later]; all.length`, docs, "value: 2"},
 			{`[all, has, kinds]`, nil, `value: [["get","resolve_library_id"],[true,false],["object","function","undefined"]]`},
 		},
 		"only the namespace": {{`const a = typeof docs; a`, docs, `value: "object"`}, {`a`, nil, `value: "object"`}},
-		"copied":             {{`const copy = {...docs}; await copy.get({})`, docs, "value: 2"}, {`await copy.get({})`, docs, "value: 2"}, {`1`, nil, "value: 1"}},
-		"found by text":      {{`const a = await globalThis["do" + "cs"]["g" + "et"]({}), b = await globalThis["no" + "w"]({}); a + b`, docs, "value: 5"}, {`a + b`, nil, "value: 5"}},
+		"copied": {{`const copy = {...docs}; await copy.get({})`, docs, "value: 2"},
+			{`await copy.get({})`, docs, "value: 2"}, {`1`, nil, "value: 1"}},
+		"found by text": {{`const a = await globalThis["do" + "cs"]["g" + "et"]({}), b = await globalThis["no" + ` +
+			`"w"]({}); a + b`, docs, "value: 5"}, {`a + b`, nil, "value: 5"}},
 		"kept for later": {
 			{`const server = docs, call = docs.get, clock = now; 1`, docs, "value: 1"},
-			{`const got = [await call({}), await clock({}), await server.get({}), Object.keys(server).length]; got`, docs, "value: [2,3,2,2]"},
-			{`let gone; try { await call({}) } catch (e) { gone = e.message }; [got, gone, Object.keys(server)]`, mail, `value: [[2,3,2,2],"the tool get is no longer available",[]]`},
+			{`const got = [await call({}), await clock({}), await server.get({}), Object.keys(server).length]; got`, docs,
+				"value: [2,3,2,2]"},
+			{`let gone; try { await call({}) } catch (e) { gone = e.message }; [got, gone, Object.keys(server)]`, mail,
+				`value: [[2,3,2,2],"the tool get is no longer available",[]]`},
 			{`[got, gone]`, docs, `value: [[2,3,2,2],"the tool get is no longer available"]`},
 		},
 		"in place of what was declared": {
@@ -80,7 +85,8 @@ func TestRestoreWithTools(t *testing.T) {
 			{`[typeof mail, typeof total, globalThis.extra]`, nil, `value: ["undefined","undefined",3]`},
 			{`const mail = 4; mail`, nil, "value: 4"},
 		},
-		"discovery": {{`const found = await tools.search("resolve library"); found.length > 0`, docs, "value: true"}, {`found.length > 0`, nil, "value: true"}},
+		"discovery": {{`const found = await tools.search("resolve library"); found.length > 0`, docs, "value: true"},
+			{`found.length > 0`, nil, "value: true"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +95,7 @@ func TestRestoreWithTools(t *testing.T) {
 	}
 }
 
-// The record of a program holds the tools that it used, and not the set.
+// The record of a program contains only the tools that it used.
 func TestRecordHoldsUsedTools(t *testing.T) {
 	t.Parallel()
 	var many []tools.Source
@@ -103,7 +109,8 @@ func TestRecordHoldsUsedTools(t *testing.T) {
 			source string
 			tools  int
 		}{
-			{`1`, 0}, {`await crm.update_customer_7({})`, 1}, {`typeof crm`, 1}, {`"nothing" in crm`, 1}, {`Object.keys(crm).length`, 2000},
+			{`1`, 0}, {`await crm.update_customer_7({})`, 1}, {`typeof crm`, 1}, {`"nothing" in crm`, 1},
+			{`Object.keys(crm).length`, 2000},
 		} {
 			step{c.source, "value: "}.in(t, session, set)
 			record, err := session.AppendRecord(nil, session.Len()-1)
@@ -120,7 +127,7 @@ func TestRecordHoldsUsedTools(t *testing.T) {
 	})
 }
 
-// Whatever the programs of the archives do, a session that ran one can be restored.
+// A session that ran one of the archived programs can be restored.
 func TestRestoreArchives(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/behaviour/*.txtar")

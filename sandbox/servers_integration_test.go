@@ -24,12 +24,12 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// serversTable says which servers were tried.
+// serversTable is the document that lists the servers that were tried.
 const serversTable = "../docs/servers.md"
 
 // TestServers runs programs over real MCP servers from npm. Each archive in
-// testdata/servers has what is known of a server, its entry as a configuration
-// file has it, the files it finds, and programs with their values.
+// testdata/servers describes a server: its entry in a configuration file, the files that
+// it needs, and programs with their values.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("WRIT_NPM_DIR")
@@ -146,7 +146,7 @@ func valueOf(out *sandbox.Outcome, err error) string {
 	}
 }
 
-// checkServersTable compares the table in the documentation with what was found.
+// checkServersTable compares the table in the documentation with the results.
 func checkServersTable(t *testing.T, rows []string) {
 	slices.Sort(rows)
 	data, err := os.ReadFile(serversTable)
@@ -167,8 +167,8 @@ func checkServersTable(t *testing.T, rows []string) {
 	}
 }
 
-// firstLine starts a script of .ci/npm and returns the first line that it prints.
-// The script ends with the test.
+// firstLine starts a script of .ci/npm and returns the first line of its output. The
+// script ends with the test.
 func firstLine(t *testing.T, script string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", script)
@@ -188,7 +188,7 @@ func firstLine(t *testing.T, script string) string {
 	return strings.TrimSpace(line)
 }
 
-// notion stands in for Notion's service: it has one page.
+// notion is a fake of Notion's service with one page.
 func notion(t *testing.T) string {
 	t.Helper()
 	page := map[string]any{"object": "page", "id": "p1", "title": "Plan"}

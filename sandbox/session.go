@@ -13,101 +13,96 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Session runs programs that see each other's top-level declarations, as the
-// cells of a notebook do: const, let, var, function, class. A name that is
-// declared again is a new one; what was declared with const cannot be assigned
-// to. A program that fails leaves no trace in the session; what its tool calls
-// did, they did.
+// Session runs programs that see each other's top-level declarations, like the
+// cells of a notebook: const, let, var, function, class. Declaring a name
+// again creates a new variable; a const cannot be assigned to. A program that fails leaves
+// no trace in the session, but the effects of its tool calls remain.
 //
-// A session owns no process and need not be closed. It is the record of its
-// programs and of what their calls answered; the VM in which they ran is a cache.
-// When that is gone, because others needed the room or the worker died, the
-// programs are run again on the record: no tool is called, replies arrive in the
-// order in which they arrived, and Date, Math.random and crypto repeat
-// themselves. For that, Date stands still while a program of a session computes.
-// [Session.AppendRecord] and [Sandbox.RestoreSession] take it to another process.
+// A session owns no process and need not be closed. It is the record of its programs and
+// of the results of their calls; the VM in which they ran is a cache. If the VM is gone,
+// because other sessions needed the room or the worker died, the programs are run again
+// from the record: no tool is called, results arrive in the recorded order, and Date,
+// Math.random and crypto repeat their values. For that reason Date stands still while a
+// program of a session computes. [Session.AppendRecord] and [Sandbox.RestoreSession] move
+// a session to another process.
 //
-// It is safe for concurrent use; programs run one after the other.
+// A Session is safe for concurrent use; programs run one after the other.
 type Session struct {
 	box    *Sandbox
 	key    string
-	pin    *Determinism
+	pinned *Determinism
 	inputs []engine.Input
-	err    error         // what is wrong with the inputs
-	turn   chan struct{} // held by whoever runs a program
+	err    error         // of invalid options
+	turn   chan struct{} // has room for the one program that runs
 
 	mu   sync.Mutex
 	log  []engine.Step
-	size int     // bytes of the log, about
-	sums []chain // of the lines of the record, as far as they are known
+	size int     // approximate size of the log in bytes
+	sums []chain // checksums of the lines of the record, as far as they are known
 }
 
 // SessionOptions configures a [Session].
 type SessionOptions struct {
-	// Pin fixes what the session's programs see of time and chance, one program
-	// going on where the last one ended. Nil is the real time, and chance.
+	// Determinism fixes the time and the random numbers that the programs see. Each
+	// program continues where the last one ended. Nil means real time and random numbers.
 	Determinism *Determinism
 
-	// Inputs are constants of every program of the session, beside those that
-	// programs have of their own, and are converted as those are. They go to the
-	// VM once, so that they may be large. What a program does to the members of an
-	// object, later ones see.
+	// Inputs are constants of every program of the session, in addition to those of
+	// [Program], and are converted in the same way. They are sent to the VM once, so they
+	// may be large. If a program changes a member of an object, later programs see the
+	// change.
 	Inputs map[string]any
 }
 
-// Pin fixes what a program sees of time and chance: Date starts at Time and moves
-// by what the program sleeps, and by nothing else; Math.random and crypto give
-// what Seed says. The time zone is UTC in isolated sandboxes, pinned or not, and
-// the host's in those of NewInProcess.
-type Determinism struct {
-	Time time.Time
-	Seed uint64
-}
-
-// logShare of Limits.Memory may be a session's record: to run it again, a worker
-// must hold it beside all that it makes of it.
+// logShare is the fraction of Limits.Memory that a session's record may have. To run it
+// again, a worker must hold it in addition to everything that the programs create.
 const logShare = 32
 
-// ErrSessionFull is returned by runs of a session that has recorded all it can.
-var ErrSessionFull = errors.New("sandbox: the session has recorded all that it may: a 32nd of Limits.Memory; start another")
+// ErrSessionFull is returned by runs of a session whose record has reached its limit.
+var ErrSessionFull = errors.New("sandbox: the session's record exceeds a 32nd of Limits.Memory; start another session")
 
-// ErrSessionLost is returned by a run of a session whose VM is gone and whose
-// programs, run again, did something else than before, or took longer together
-// than Limits.Time, or more memory than there is. Start another.
+// ErrSessionLost is returned by a run of a session that cannot be rebuilt: its VM is gone,
+// and its programs, run again, did something else than before or exceeded Limits.Time or
+// the memory together. Start another session.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
-var errNoSession = errors.New("sandbox: this session is nil or empty; make one by NewSession")
+var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
 
-// NewSession begins a session. Nil options are the defaults. What is wrong with
-// its inputs, runs of the session say.
+// NewSession returns a new session. Nil options are the defaults. Runs of the session
+// return an error if the options are invalid.
 func (s *Sandbox) NewSession(o *SessionOptions) *Session {
 	if o == nil {
 		o = &SessionOptions{}
 	}
 	list, err := inputs(o.Inputs)
-	return &Session{box: s, key: rand.Text(), pin: o.Determinism, inputs: list, err: err, turn: make(chan struct{}, 1)}
+	session := newSession(s)
+	session.pinned, session.inputs, session.err = o.Determinism, list, errors.Join(err, o.Determinism.check())
+	return session
 }
 
-// Len is how many programs the session consists of: those that did not fail.
+func newSession(s *Sandbox) *Session {
+	return &Session{box: s, key: rand.Text(), turn: make(chan struct{}, 1)}
+}
+
+// Len returns the number of programs in the session's record: those that did not fail.
 func (s *Session) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.log)
 }
 
-// Run is as [Sandbox.Run], for the next program of the session. It waits for the
-// one before. Besides the errors of that, it returns [ErrSessionFull] and
-// [ErrSessionLost].
+// Run is like [Sandbox.Run], for the next program of the session. It waits for the
+// previous program to end. It may also return [ErrSessionFull] and [ErrSessionLost].
 func (s *Session) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false)
 }
 
-// Check is as [Sandbox.Check], for the next program of the session.
+// Check is like [Sandbox.Check], for the next program of the session.
 func (s *Session) Check(ctx context.Context, p Program) (CheckResult, error) {
-	return checked(s.run(ctx, p, true))
+	return checkResult(s.run(ctx, p, true))
 }
 
-// Limits returns the limits of its sandbox.
+// Limits returns the limits of the session's sandbox.
 func (s *Session) Limits() Limits {
 	if s == nil || s.box == nil {
 		return Limits{}
@@ -115,10 +110,10 @@ func (s *Session) Limits() Limits {
 	return s.box.Limits()
 }
 
-// Ready is that of its sandbox: see [Sandbox.Ready].
+// Ready returns the reason why no program can be run, or nil: see [Sandbox.Ready].
 func (s *Session) Ready() error {
 	if s == nil || s.box == nil {
-		return errNoSession
+		return errNotNewSession
 	}
 	return errors.Join(s.err, s.box.Ready())
 }
@@ -136,46 +131,43 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 		return nil, ErrSessionFull
 	}
 	out, err := s.box.run(ctx, p, checkOnly, step)
-	if err == nil && step.ok {
+	if err == nil && step.succeeded {
 		s.mu.Lock()
 		step.shareLibrary()
-		s.log = append(slices.Clip(s.log), step.made)
-		s.size += step.size()
+		s.log = append(slices.Clip(s.log), step.record)
+		s.size += stepSize(&step.record)
 		s.mu.Unlock()
 	}
 	return out, err
 }
 
-// begin waits for the program before, and takes its turn; the caller gives it back. It
-// returns what is to run next.
+// begin waits for the previous program and returns the next step. The caller receives from
+// s.turn when the step has ended.
 func (s *Session) begin(ctx context.Context) (*sessionStep, error) {
 	if s == nil || s.box == nil {
-		return nil, errNoSession
+		return nil, errNotNewSession
 	}
-	switch {
-	case s.err != nil:
+	if s.err != nil {
 		return nil, s.err
-	case !s.pin.valid():
-		return nil, fmt.Errorf("sandbox: the pinned time %v is out of range for Date", s.pin.Time)
 	}
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("sandbox: not started: %w", cancelled(ctx))
+		return nil, fmt.Errorf("sandbox: not started: %w", canceled(ctx))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &sessionStep{log: s.log, key: s.key, clock: s.clock(), inputs: s.inputs}, nil
 }
 
-// clock is what the next program sees of time and chance.
+// clock returns the time and the seed of the next program.
 func (s *Session) clock() *engine.Clock {
-	if s.pin == nil {
+	if s.pinned == nil {
 		var seed [8]byte
-		_, _ = rand.Read(seed[:]) // it never fails
+		_, _ = rand.Read(seed[:]) // never fails
 		return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 	}
-	clock := s.pin.clock()
+	clock := s.pinned.clock()
 	clock.Seed += int64(len(s.log))
 	for _, step := range s.log {
 		clock.Start = max(clock.Start, step.Clock.Start)
@@ -186,74 +178,66 @@ func (s *Session) clock() *engine.Clock {
 	return clock
 }
 
-// valid says whether Date can show the time.
-func (p *Determinism) valid() bool {
-	const most = 8_640_000_000_000 // seconds, either way
-	return p == nil || p.Time.Unix() > -most && p.Time.Unix() < most
-}
-
-func (p *Determinism) clock() *engine.Clock {
-	if p == nil {
-		return nil
-	}
-	return &engine.Clock{Start: p.Time.UnixMilli(), Seed: int64(p.Seed), Fixed: true}
-}
-
-// sessionStep is the program of a session that is to run, and afterwards what is
-// needed to run it again.
+// sessionStep is the next program of a session, and after it has run what is needed to run
+// it again.
 type sessionStep struct {
-	key    string
-	log    []engine.Step
-	inputs []engine.Input // of the session
-	clock  *engine.Clock
-	made   engine.Step
-	ok     bool // it has run and has not failed
+	key       string
+	log       []engine.Step
+	inputs    []engine.Input // of the session
+	clock     *engine.Clock
+	record    engine.Step
+	succeeded bool
 
 	list      bool // run nothing and list the variables
 	variables []engine.Variable
 }
 
-// given are the inputs of the session; a nil step is of none.
-func (s *sessionStep) given() []engine.Input {
+// sessionInputs returns the inputs of the session. A nil step has none.
+func (s *sessionStep) sessionInputs() []engine.Input {
 	if s == nil {
 		return nil
 	}
 	return s.inputs
 }
 
-// prepare makes a job one of the session.
+// prepare adds the session to a job.
 func (s *sessionStep) prepare(job *engine.Job) {
 	job.Clock = s.clock
-	s.made = engine.Step{
+	s.record = engine.Step{
 		Source: job.Source, Prelude: job.Prelude, Inputs: job.Inputs, Submit: job.Submit, Clock: job.Clock,
 		Output: job.Limits.Output, Argument: job.Limits.Argument,
 	}
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), List: s.list, Log: s.log, Inputs: s.inputs}
 }
 
-// shareLibrary leaves out the text of a library that an earlier program has, too.
+// shareLibrary removes the text of a library that an earlier program of the session has,
+// too.
 func (s *sessionStep) shareLibrary() {
-	own := s.made.Prelude
-	if own != nil && slices.ContainsFunc(s.log, func(e engine.Step) bool { return e.Prelude != nil && e.Prelude.Hash == own.Hash }) {
-		s.made.Prelude = &engine.Prelude{Hash: own.Hash}
+	if p := s.record.Prelude; p != nil && hasLibrary(s.log, p.Hash) {
+		s.record.Prelude = &engine.Prelude{Hash: p.Hash}
 	}
 }
 
-func (s *sessionStep) size() int {
-	n := len(s.made.Source) + len(s.made.Value) + 24*len(s.made.Turns)
-	if p := s.made.Prelude; p != nil {
+func hasLibrary(log []engine.Step, hash string) bool {
+	return slices.ContainsFunc(log, func(e engine.Step) bool { return e.Prelude != nil && e.Prelude.Hash == hash })
+}
+
+// stepSize returns the approximate size of a step in bytes.
+func stepSize(s *engine.Step) int {
+	n := len(s.Source) + len(s.Value) + 24*len(s.Turns)
+	if p := s.Prelude; p != nil {
 		n += len(p.Hash) + len(p.Text)
 	}
-	for _, in := range s.made.Inputs {
+	for _, in := range s.Inputs {
 		n += len(in.JSON)
 	}
-	for _, b := range s.made.Tools {
+	for _, b := range s.Tools {
 		n += len(b.Namespace) + 40
 		for _, name := range slices.Concat(b.Names, b.Params) {
 			n += len(name) + 3
 		}
 	}
-	for _, c := range s.made.Calls {
+	for _, c := range s.Calls {
 		n += len(c.Args) + len(c.More) + len(c.Reply.Value) + 200
 		if e := c.Reply.Error; e != nil {
 			n += len(e.Message) + len(e.Data)
@@ -269,35 +253,35 @@ type recorder struct {
 	tools []engine.Binding
 
 	mu   sync.Mutex
-	over bool // what comes is late
-}
-
-// finish takes what the run has shown.
-func (r *recorder) finish(result *engine.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.over = true
-	r.step.made.Value, r.step.made.Submitted, r.step.made.Turns = result.Value, result.Submitted, result.Turns
-	for _, tool := range result.Used {
-		r.step.made.Tools = append(r.step.made.Tools, r.tools[tool])
-	}
-	r.step.ok = result.Failure == nil
-	r.step.variables = result.Variables
+	over bool // later replies are ignored
 }
 
 // Call implements [engine.Host].
 func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	r.mu.Lock()
-	i := len(r.step.made.Calls)
+	i := len(r.step.record.Calls)
 	answered := engine.Answered{Tool: r.tools[c.Tool].Path(), Args: engine.Digest(c.Args), More: c.More}
-	r.step.made.Calls = append(r.step.made.Calls, answered)
+	r.step.record.Calls = append(r.step.record.Calls, answered)
 	r.mu.Unlock()
 	return r.Host.Call(c, func(a engine.Reply) {
 		r.mu.Lock()
 		if !r.over {
-			r.step.made.Calls[i].Reply = a
+			r.step.record.Calls[i].Reply = a
 		}
 		r.mu.Unlock()
 		reply(a)
 	})
+}
+
+// finish records the result of the program.
+func (r *recorder) finish(result *engine.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	record := &r.step.record
+	record.Value, record.Submitted, record.Turns = result.Value, result.Submitted, result.Turns
+	for _, tool := range result.Used {
+		record.Tools = append(record.Tools, r.tools[tool])
+	}
+	r.step.succeeded, r.step.variables = result.Failure == nil, result.Variables
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Every program of a session has its inputs, also when the VM was lost.
+// Every program of a session has its inputs, also if the VM was lost.
 func TestSessionInputs(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -37,7 +37,7 @@ func TestSessionInputs(t *testing.T) {
 	})
 }
 
-// What is wrong with the inputs of a session, its runs say.
+// Runs of a session return an error if its inputs are invalid.
 func TestSessionInputsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)
@@ -50,10 +50,12 @@ func TestSessionInputsThatCannotBe(t *testing.T) {
 		inputs map[string]any
 		p      sandbox.Program
 	}{
-		"sandbox: input \"a b\": the name is reserved or not a JavaScript identifier\nsandbox: input \"await\": the name is reserved or not a JavaScript identifier": {inputs: map[string]any{"await": 1, "a b": 2}},
-		`sandbox: input "f": json: unsupported type: func()`:      {inputs: map[string]any{"f": func() {}}},
-		`sandbox: input "text": the session has one of that name`: {map[string]any{"text": 1}, sandbox.Program{Inputs: map[string]any{"text": 2}}},
-		`sandbox: input "text": a tool has that name`:             {map[string]any{"text": 1}, sandbox.Program{Tools: tool}},
+		"sandbox: input \"a b\": the name is reserved or not a JavaScript identifier\nsandbox: input \"await\": the " +
+			"name is reserved or not a JavaScript identifier": {inputs: map[string]any{"await": 1, "a b": 2}},
+		`sandbox: input "f": json: unsupported type: func()`: {inputs: map[string]any{"f": func() {}}},
+		`sandbox: input "text": the session has one of that name`: {map[string]any{"text": 1},
+			sandbox.Program{Inputs: map[string]any{"text": 2}}},
+		`sandbox: input "text": a tool has that name`: {map[string]any{"text": 1}, sandbox.Program{Tools: tool}},
 	} {
 		out, err := box.NewSession(&sandbox.SessionOptions{Inputs: c.inputs}).Run(t.Context(), c.p)
 		if out != nil || err == nil || err.Error() != want {
@@ -62,8 +64,8 @@ func TestSessionInputsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A large input goes to a session once and is no part of what it records, nor are
-// long arguments.
+// A large input is sent to a session once. Neither it nor long arguments are part of the
+// record.
 func TestSessionWithLargeInput(t *testing.T) {
 	t.Parallel()
 	const size = 6 << 20
@@ -71,10 +73,12 @@ func TestSessionWithLargeInput(t *testing.T) {
 		var calls atomic.Int64
 		length := func(_ context.Context, in struct{ Text string }) (int, error) { calls.Add(1); return len(in.Text), nil }
 		set := newSet(t, tools.Func("length", "", length, nil))
-		session := box.NewSession(&sandbox.SessionOptions{Inputs: map[string]any{"text": strings.Repeat("0123456789abcdef", size/16)}})
+		session := box.NewSession(&sandbox.SessionOptions{Inputs: map[string]any{"text": strings.Repeat("0123456789abcdef",
+			size/16)}})
 		const piece = 1_000_000
 		for i := range 6 { // more than a session of this size may record
-			step{fmt.Sprintf(`const n%d = await length(text.slice(0, %d)); n%d`, i, piece, i), fmt.Sprint("value: ", piece)}.in(t, session, set)
+			step{fmt.Sprintf(`const n%d = await length(text.slice(0, %d)); n%d`, i, piece, i),
+				fmt.Sprint("value: ", piece)}.in(t, session, set)
 		}
 		made := calls.Load()
 		step{`throw new Error("the VM goes")`, "the VM goes"}.in(t, session, set)
@@ -85,7 +89,7 @@ func TestSessionWithLargeInput(t *testing.T) {
 	})
 }
 
-// A worker that died, or has forgotten the session, is given the inputs again.
+// If a worker died or has evicted a session, the inputs are sent again.
 func TestSessionInputsSurviveTheirWorker(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Workers: 1, Limits: sandbox.Limits{Memory: 64 << 20}})

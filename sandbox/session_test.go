@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// step is a program of a session and how it must end.
+// step is a program of a session and a part of its outcome.
 type step struct{ source, want string }
 
 func (s step) in(t *testing.T, session *sandbox.Session, set *tools.Set) {
@@ -32,7 +32,8 @@ func TestSession(t *testing.T) {
 			{`[a, b, c, d(), new E().f]`, "value: [1,2,3,4,5]"},
 		},
 		"destructuring": {
-			{`const {x, y: [z = 7, ...rest]} = {x: 1, y: [undefined, 8, 9]}; const {"a-b": ab, ...others} = {"a-b": 2, c: 3};`, ""},
+			{`const {x, y: [z = 7, ...rest]} = {x: 1, y: [undefined, 8, 9]}; const {"a-b": ab, ...others} = {"a-b": 2, c: 3};`,
+				""},
 			{`({x, z, rest, ab, others})`, `value: {"x":1,"z":7,"rest":[8,9],"ab":2,"others":{"c":3}}`},
 		},
 		"variables are live": {
@@ -63,8 +64,8 @@ func TestSession(t *testing.T) {
 		"submit": {{`const a = 1; [1].forEach(() => a)`, ""}, {`a`, "value: 1"}},
 		"no code from text": {
 			{`const f = () => 1`, ""},
-			{`(async () => {}).constructor("return 1")()`, "code cannot be made from text"},
-			{`(function* () {}).constructor("return 1")()`, "code cannot be made from text"},
+			{`(async () => {}).constructor("return 1")()`, "code cannot be created from text"},
+			{`(function* () {}).constructor("return 1")()`, "code cannot be created from text"},
 		},
 		"names of the wrapping": {
 			{`const _ = 1, $ = 2; let __proto__ = 3`, ""},
@@ -88,8 +89,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// Sessions that have lost their VM to others go on as if they had not, and no
-// tool is called for that.
+// Sessions whose VM was evicted by others continue, and no tool is called to rebuild them.
 func TestSessionsAreRebuilt(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -109,9 +109,11 @@ func TestSessionsAreRebuilt(t *testing.T) {
 		list, orders := make([]*sandbox.Session, sessions), make([]string, sessions)
 		for i := range list {
 			list[i] = box.NewSession(nil)
-			out, err := list[i].Run(t.Context(), sandbox.Program{Tools: set, Source: fmt.Sprintf(`const id = %d, number = await next(); let order = [];
+			out, err := list[i].Run(t.Context(), sandbox.Program{Tools: set, Source: fmt.Sprintf(`
+				const id = %d, number = await next(); let order = [];
 				await Promise.all(["slow", "quick"].map(async Name => order.push(await race({Name}))));
-				const chance = [Math.random(), Date.now(), crypto.randomUUID(), new Date().getTime()]; const shown = JSON.stringify(chance); order`, i)})
+				const chance = [Math.random(), Date.now(), crypto.randomUUID(), new Date().getTime()];
+				const shown = JSON.stringify(chance); order`, i)})
 			if err != nil || out.Failure != nil {
 				t.Fatal(outcomeOf(out, err))
 			}
@@ -120,7 +122,8 @@ func TestSessionsAreRebuilt(t *testing.T) {
 		made := calls.Load()
 		for round := range 2 {
 			for i, session := range list {
-				step{`[id, order, shown === JSON.stringify(chance), order.push("x")]`, fmt.Sprintf(`value: [%d,%s`, i, orders[i])}.in(t, session, nil)
+				step{`[id, order, shown === JSON.stringify(chance), order.push("x")]`,
+					fmt.Sprintf(`value: [%d,%s`, i, orders[i])}.in(t, session, nil)
 				if session.Len() != round+2 {
 					t.Errorf("%d programs", session.Len())
 				}
@@ -132,7 +135,7 @@ func TestSessionsAreRebuilt(t *testing.T) {
 	})
 }
 
-// What a program did cannot always be repeated. Then the session says so.
+// A session whose programs do something else when they are run again is lost.
 func TestSessionLost(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(&sandbox.Options{})
@@ -146,7 +149,8 @@ func TestSessionLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := session.Run(t.Context(), sandbox.Program{Source: `zone`})
-	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "rerun of program 1 of the session: its value was 2, and is now 1") {
+	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) ||
+		!strings.Contains(err.Error(), "rerun of program 1 of the session: its value was 2, and is now 1") {
 		t.Errorf("got %v, %v", out, err)
 	}
 }
@@ -155,8 +159,10 @@ func TestPin(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		pin := &sandbox.Determinism{Time: time.Date(2020, 2, 29, 12, 0, 0, 0, time.UTC), Seed: 7}
-		program := sandbox.Program{Determinism: pin, Source: `const t = new Date().toISOString(); await sleep(5); setTimeout(() => {}, 1); await sleep(2);
-			[t, new Date().toISOString(), Math.random(), crypto.randomUUID(), Array.from(crypto.getRandomValues(new Uint8Array(4)))]`}
+		program := sandbox.Program{Determinism: pin, Source: `
+			const t = new Date().toISOString(); await sleep(5); setTimeout(() => {}, 1); await sleep(2);
+			const bytes = crypto.getRandomValues(new Uint8Array(4));
+			[t, new Date().toISOString(), Math.random(), crypto.randomUUID(), Array.from(bytes)]`}
 		first := outcomeOf(box.Run(t.Context(), program))
 		if !strings.Contains(first, `value: ["2020-02-29T12:00:00.000Z","2020-02-29T12:00:00.007Z",0.`) {
 			t.Error(first)
@@ -164,9 +170,12 @@ func TestPin(t *testing.T) {
 		if again := outcomeOf(box.Run(t.Context(), program)); again != first {
 			t.Errorf("then %s", again)
 		}
-		slow := sandbox.Program{Determinism: pin, Source: `const seen = []; const set = (name, ms) => setTimeout(() => seen.push(name, Date.now() % 1000), ms);
-			set("last", 3); for (let i = 0; i < 3e4; i++); set("first", 2); const tick = setInterval(() => seen.push("tick"), 1); await sleep(5); clearInterval(tick); seen.join(" ")`}
-		if got, want := outcomeOf(box.Run(t.Context(), slow)), "value: \"tick first 2 tick last 3 tick tick\"\n"; got != want {
+		slow := sandbox.Program{Determinism: pin, Source: `
+			const seen = []; const set = (name, ms) => setTimeout(() => seen.push(name, Date.now() % 1000), ms);
+			set("last", 3); for (let i = 0; i < 3e4; i++); set("first", 2);
+			const tick = setInterval(() => seen.push("tick"), 1); await sleep(5); clearInterval(tick); seen.join(" ")`}
+		if got, want := outcomeOf(box.Run(t.Context(), slow)),
+			"value: \"tick first 2 tick last 3 tick tick\"\n"; got != want {
 			t.Errorf("got %s, want %s, however long it computes between two timers", got, want)
 		}
 		session := box.NewSession(&sandbox.SessionOptions{Determinism: pin})
@@ -175,7 +184,8 @@ func TestPin(t *testing.T) {
 	})
 }
 
-// What fails in a function of an earlier program is not shown in this one's text.
+// A failure in a function of an earlier program has the position of the call in this
+// program.
 func TestSessionPositions(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -186,8 +196,8 @@ func TestSessionPositions(t *testing.T) {
 	})
 }
 
-// Sessions own no process: a thousand of them are no more workers than one run
-// at a time needs, and one whose worker died goes on in another.
+// Sessions own no process: a thousand of them need as few workers as one, and a session
+// whose worker died continues in another.
 func TestSessionsOwnNothing(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Workers: 2, Limits: sandbox.Limits{Memory: 64 << 20}})
@@ -207,7 +217,8 @@ func TestSessionsOwnNothing(t *testing.T) {
 	}
 }
 
-// What somebody found who attacked sessions.
+// Programs cannot break the session for later programs. The cases were found by attacking
+// sessions.
 func TestSessionsUnderAttack(t *testing.T) {
 	t.Parallel()
 	noted := func(context.Context, struct{}) (string, error) { return "from the tool", nil }
@@ -230,7 +241,8 @@ func TestSessionsUnderAttack(t *testing.T) {
 				{"performance", map[string]any{"performance": 6}, "value: 6"},
 			},
 			"tools win, or nothing runs": {
-				{`Object.defineProperty(globalThis, "late", {value: 1}); 1`, nil, "value: 1"}, {"late", map[string]any{"late": 2}, "a permanent property of the global object"},
+				{`Object.defineProperty(globalThis, "late", {value: 1}); 1`, nil, "value: 1"},
+				{"late", map[string]any{"late": 2}, "a permanent property of the global object"},
 			},
 			"odd names": {
 				{"const __proto__ = 5; let _ = 1, $ = 2", nil, ""}, {"[__proto__, _, $]", nil, "value: [5,1,2]"},
@@ -267,7 +279,8 @@ func TestRebuildIsBounded(t *testing.T) {
 				t.Fatal(outcomeOf(out, err))
 			}
 		}
-		if out, err := session.Run(t.Context(), sandbox.Program{Source: `throw 1`, Limits: long}); err != nil { // the VM is gone
+		// the VM is gone
+		if out, err := session.Run(t.Context(), sandbox.Program{Source: `throw 1`, Limits: long}); err != nil {
 			t.Fatal(outcomeOf(out, err))
 		}
 		if out, err := session.Run(t.Context(), sandbox.Program{Source: `1`}); !errors.Is(err, sandbox.ErrSessionLost) {
@@ -276,10 +289,11 @@ func TestRebuildIsBounded(t *testing.T) {
 	})
 }
 
-// What a session records is bounded, whatever it consists of.
+// The record of a session is bounded, whatever it consists of.
 func TestSessionIsFull(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Output: 1 << 20}}) // with less memory, what other tests use at the same time would count
+	// with less memory, what other tests use at the same time would count
+	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Output: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +301,8 @@ func TestSessionIsFull(t *testing.T) {
 	set := newSet(t, tools.Func("raw", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
 	session := box.NewSession(nil)
 	for range 100 {
-		_, err = session.Run(t.Context(), sandbox.Program{Tools: set, Source: `try { await raw({}, {again: "x".repeat(3e5)}) } catch {}`})
+		_, err = session.Run(t.Context(), sandbox.Program{Tools: set,
+			Source: `try { await raw({}, {again: "x".repeat(3e5)}) } catch {}`})
 		if err != nil {
 			break
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// shop is what the tools of the language tests know: testdata/language/shop.json.
+// shop is the state behind the tools of the language tests: testdata/language/shop.json.
 type shop struct {
 	Customers []customer
 	Products  []product
@@ -72,8 +72,8 @@ type city struct {
 	Rain    []float64 `json:"rain"`
 }
 
-// shopTools returns the tools of a new shop. They are deterministic, as long as
-// no two programs of a shop have a key of flaky in common.
+// shopTools returns the tools of a new shop. They are deterministic if no two programs use
+// the same key of flaky.
 func shopTools(t testing.TB) *tools.Set {
 	t.Helper()
 	text, err := os.ReadFile("testdata/language/shop.json")
@@ -113,7 +113,7 @@ func in(namespace string, tool *tools.Tool) *tools.Tool {
 
 type none struct{}
 
-// get returns the first that is wanted, or a ToolError that says there is none.
+// get returns the first item that is wanted, or a ToolError.
 func get[T any](list []T, is func(T) bool, what, key string, id any) (T, error) {
 	i := slices.IndexFunc(list, is)
 	if i >= 0 {
@@ -215,7 +215,8 @@ type filePath struct {
 }
 
 func (s *shop) readFile(_ context.Context, a filePath) (string, error) {
-	path, err := get(slices.Collect(maps.Keys(s.Files)), func(p string) bool { return p == a.Path }, "file", "path", a.Path)
+	files := slices.Collect(maps.Keys(s.Files))
+	path, err := get(files, func(p string) bool { return p == a.Path }, "file", "path", a.Path)
 	return s.Files[path], err
 }
 

@@ -18,7 +18,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// soakEnv is the number of runs of TestSoak; .ci/long sets it.
+// soakEnv is the environment variable for the number of runs of TestSoak; .ci/long sets
+// it.
 const soakEnv = "WRIT_TEST_SOAK"
 
 const (
@@ -26,26 +27,29 @@ const (
 	soakWorkers = 4
 	soakAtOnce  = 16
 	soakHostile = 10 // one in so many
-	// soakGrowth is how much more memory this process may have at the end of a
-	// soak than after its first tenth.
+	// soakGrowth is how much the memory of this process may grow after the first tenth
+	// of a soak.
 	soakGrowth = 32 << 20
 )
 
-// soakPrograms are right programs: they take n, and give what want says.
+// soakPrograms are correct programs with the input n.
 var soakPrograms = []struct {
 	source string
 	want   func(n int) string
 }{
 	{`n * 2`, func(n int) string { return fmt.Sprintf("value: %d\n", 2*n) }},
-	{`console.log("run", n); globalThis.left = n; Array.prototype.left = n; [n].length`, func(n int) string { return fmt.Sprintf("value: 1\nstdout:\n  run %d\n", n) }},
-	{`[typeof globalThis.left, [].left, Math.max(...Array.from({length: 100}, (_, i) => i + n))]`, func(n int) string { return fmt.Sprintf("value: [\"undefined\",null,%d]\n", n+99) }},
+	{`console.log("run", n); globalThis.left = n; Array.prototype.left = n; [n].length`,
+		func(n int) string { return fmt.Sprintf("value: 1\nstdout:\n  run %d\n", n) }},
+	{`[typeof globalThis.left, [].left, Math.max(...Array.from({length: 100}, (_, i) => i + n))]`,
+		func(n int) string { return fmt.Sprintf("value: [\"undefined\",null,%d]\n", n+99) }},
 	{`(await Promise.all([1, 2].map(i => echo({n: n * i})))).map(r => r.n)`, func(n int) string {
-		return fmt.Sprintf("value: [%[1]d,%[2]d]\ncall 1 at 1:36: echo({\"n\":%[1]d}) → {\"n\":%[1]d}\ncall 2 at 1:36: echo({\"n\":%[2]d}) → {\"n\":%[2]d}\n", n, 2*n)
+		return fmt.Sprintf("value: [%[1]d,%[2]d]\ncall 1 at 1:36: echo({\"n\":%[1]d}) → {\"n\":%[1]d}\ncall 2 at "+
+			"1:36: echo({\"n\":%[2]d}) → {\"n\":%[2]d}\n", n, 2*n)
 	}},
 	{`await sleep(1); submit({n})`, func(n int) string { return fmt.Sprintf("submitted: {\"n\":%d}\n", n) }},
 }
 
-// soakAttacks are hostile programs that soon end, and how.
+// soakAttacks are hostile programs that end soon, with the kind of their failure.
 var soakAttacks = []struct {
 	source  string
 	timeout time.Duration
@@ -63,9 +67,9 @@ var soakAttacks = []struct {
 	{`"x".repeat(1e6)`, 0, sandbox.KindOutputLimit},
 }
 
-// TestSoak runs many programs at the same time, one in ten of them hostile. None
-// may get another's answer, and neither memory nor goroutines, descriptors or
-// child processes may accumulate. It does not run beside other tests.
+// TestSoak runs many programs at the same time, one in ten of them hostile. No run may get
+// the result of another, and neither memory nor goroutines, descriptors or child processes
+// may accumulate. It does not run in parallel with other tests.
 func TestSoak(t *testing.T) {
 	runs := soakSample
 	if text := os.Getenv(soakEnv); text != "" {
@@ -75,7 +79,8 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	before := resources()
-	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample}, Workers: soakWorkers})
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Memory: attackMemory, Time: ample, Compute: ample},
+		Workers: soakWorkers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,13 +107,13 @@ func TestSoak(t *testing.T) {
 	}{{"before", before}, {"after a tenth", warm}, {"at the end", end}, {"closed", after}} {
 		t.Logf("| %s | %d | %d | %d | %d |", row.when, row.memory>>20, row.goroutines, row.descriptors, row.children)
 	}
-	// The race detector keeps something for each goroutine that there ever was at a time:
-	// with it, memory approaches 250 MiB, where it stays at 23 without.
+	// The race detector keeps memory for the maximum number of goroutines: with it, memory
+	// approaches 250 MiB, without it, 23.
 	if !raceDetector && end.memory > warm.memory+soakGrowth {
 		t.Errorf("memory grew from %d to %d bytes", warm.memory, end.memory)
 	}
 	if end.children > soakWorkers {
-		t.Errorf("there are %d children", end.children)
+		t.Errorf("%d child processes are left, more than the workers", end.children)
 	}
 	if after.goroutines > before.goroutines || after.descriptors > before.descriptors || after.children > before.children {
 		t.Errorf("before it was %+v, after %+v", before, after)
@@ -119,7 +124,7 @@ func answersItself(_ context.Context, args json.RawMessage) (json.RawMessage, er
 	return args, nil
 }
 
-// soak makes the runs numbered from first, as many at a time as there may be.
+// soak makes the runs from first to end, soakAtOnce at a time.
 func soak(t *testing.T, box *sandbox.Sandbox, set *tools.Set, first, end int) {
 	var next atomic.Int64
 	next.Store(int64(first))
@@ -156,7 +161,7 @@ func soakOne(t *testing.T, box *sandbox.Sandbox, set *tools.Set, n int) {
 	}
 }
 
-// usage is what this process has in use.
+// usage is what this process uses.
 type usage struct {
 	memory                            int
 	goroutines, descriptors, children int
@@ -170,10 +175,11 @@ func resources() usage {
 	}
 }
 
-// settled waits until no more is in use than before, which may take a moment.
+// settled waits until no more is in use than before.
 func settled(before usage) usage {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
-		if now := resources(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.children <= before.children {
+		if now := resources(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors &&
+			now.children <= before.children {
 			return now
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -181,7 +187,8 @@ func settled(before usage) usage {
 	return resources()
 }
 
-// residentMemory is in bytes, and 0 where the system does not tell.
+// residentMemory returns the resident memory in bytes, or 0 if the system does not report
+// it.
 func residentMemory() int {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range bytes.Lines(status) {

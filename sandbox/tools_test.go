@@ -31,9 +31,11 @@ func testTools(t testing.TB) *tools.Set {
 		raw("fatal", fails(tools.Fatal(errors.New("the account is closed")))),
 		raw("broken", func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("index out of range") }),
 		&tools.Tool{Namespace: "files", Name: "read_file", Handler: answers(`"some text"`),
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)},
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],` +
+				`"additionalProperties":false}`)},
 		&tools.Tool{Namespace: "files", Name: "list", Handler: answers(`["a","b"]`)},
-		&tools.Tool{Namespace: "wiki", Name: "page_get", Handler: answers(`"\n{\"title\": \"Mole\", \"comments\": [{\"by\": \"Rat\"}]}"`)},
+		&tools.Tool{Namespace: "wiki", Name: "page_get",
+			Handler: answers(`"\n{\"title\": \"Mole\", \"comments\": [{\"by\": \"Rat\"}]}"`)},
 		&tools.Tool{Namespace: "odd-server", Name: "get/all.items", Handler: answers(`[1]`)},
 	)
 	if err != nil {
@@ -52,7 +54,7 @@ func fails(err error) tools.Handler {
 	return func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, err }
 }
 
-// nested returns arrays within arrays.
+// nested returns nested arrays.
 func nested(depth int) string {
 	text := make([]byte, 0, 2*depth)
 	for range depth {
@@ -106,7 +108,7 @@ func fail(_ context.Context, in failArgs) (any, error) {
 	return nil, &tools.ToolError{Kind: in.Kind, Message: "failed on purpose", Data: json.RawMessage(`{"code":42}`)}
 }
 
-// meeting lets calls end only when so many are under way at the same time.
+// meeting is a tool whose calls return only when n of them are in progress.
 type meeting struct {
 	mu   sync.Mutex
 	open map[string]*party
@@ -142,6 +144,6 @@ func (m *meeting) join(ctx context.Context, in meetArgs) (int, error) {
 	case <-p.full:
 		return in.N, nil
 	case <-ctx.Done():
-		return 0, fmt.Errorf("nobody came: %w", ctx.Err())
+		return 0, fmt.Errorf("not enough calls: %w", ctx.Err())
 	}
 }

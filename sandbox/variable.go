@@ -20,19 +20,19 @@ type Variable struct {
 	// "Promise".
 	Kind string
 
-	// Count is how many items, entries or keys it has, or how many characters.
+	// Count is the number of its items, entries, keys or characters.
 	Count int
 
-	// Of is the kind of an array's items, if all of them are of one kind and there are
-	// not too many to look at.
+	// Of is the kind of an array's items. It is empty if they are of different kinds or
+	// too many to inspect.
 	Of string
 
-	// Keys are at most ten keys that are identifiers: of an object, or of the first
-	// object in an array.
+	// Keys are at most ten keys of an object, or of the first object in an array, as far
+	// as they are identifiers.
 	Keys []string
 
-	// Bytes is about how long its value is as JSON. It is 0 if the value has no form in
-	// JSON, or is too large to be measured.
+	// Bytes is the approximate size of its value as JSON. It is 0 if the value has no JSON
+	// form or is too large to be measured.
 	Bytes int
 }
 
@@ -65,7 +65,7 @@ func (v Variable) String() string {
 	return b.String()
 }
 
-// itemNames are the items of an array by their kind.
+// itemNames are the nouns for the items of an array, by their kind.
 var itemNames = map[string]string{
 	"": "item", "array": "array", "object": "object", "text": "text", "number": "number", "boolean": "boolean",
 }
@@ -84,10 +84,10 @@ func amount(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// Variables lists the variables that the session's programs have left, in the order in
-// which they were declared; of very many, the newest 1000. It runs no program, and none
-// of the code that a value may contain, such as getters. If the session's VM is gone, it
-// is rebuilt, as [Session.Run] does. The errors are those of Run.
+// Variables lists the variables of the session in the order in which they were declared,
+// at most the newest 1000. It runs neither a program nor code of a value, such as a
+// getter. If the session's VM is gone, it is rebuilt as by [Session.Run]. The errors are
+// those of Run.
 func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	step, err := s.begin(ctx)
 	if err != nil {
@@ -98,21 +98,23 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 		return nil, nil
 	}
 	step.list = true
-	out, err := s.box.run(ctx, Program{}, true, step) // an empty program that is refused
+	out, err := s.box.run(ctx, Program{}, true, step)
 	switch {
 	case err != nil:
 		return nil, err
-	case out.Failure != nil && out.Failure.Ran(): // a limit; what Rules say of an empty program does not matter
+	case out.Failure != nil && out.Failure.Ran(): // a limit; violations of Rules by the empty program do not matter
 		return nil, fmt.Errorf("sandbox: the session's variables: %w", out.Failure)
 	}
-	return described(step.variables), nil
+	return validVariables(step.variables), nil
 }
 
-// described is what a worker says of variables, as far as it can be true.
-func described(list []engine.Variable) []Variable {
-	var made []Variable
+// validVariables converts what a worker reports about variables. It removes what cannot
+// be true.
+func validVariables(list []engine.Variable) []Variable {
+	var valid []Variable
 	for _, v := range list[:min(len(list), engine.MaxVariables)] {
-		if len(v.Name) > engine.MaxName || !tools.Identifier(v.Name) || !slices.Contains(engine.Kinds, v.Kind) || min(v.Count, v.Bytes) < 0 {
+		isName := len(v.Name) <= engine.MaxName && tools.Identifier(v.Name)
+		if !isName || !slices.Contains(engine.Kinds, v.Kind) || min(v.Count, v.Bytes) < 0 {
 			continue
 		}
 		if !slices.Contains(engine.Kinds, v.Of) {
@@ -121,7 +123,7 @@ func described(list []engine.Variable) []Variable {
 		keys := slices.DeleteFunc(v.Keys[:min(len(v.Keys), engine.MaxKeys)], func(key string) bool {
 			return len(key) > engine.MaxName || !tools.Identifier(key)
 		})
-		made = append(made, Variable{Name: v.Name, Kind: v.Kind, Count: v.Count, Of: v.Of, Keys: keys, Bytes: v.Bytes})
+		valid = append(valid, Variable{Name: v.Name, Kind: v.Kind, Count: v.Count, Of: v.Of, Keys: keys, Bytes: v.Bytes})
 	}
-	return made
+	return valid
 }

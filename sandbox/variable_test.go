@@ -25,7 +25,8 @@ func variablesOf(t *testing.T, session *sandbox.Session) string {
 
 func ranIn(t *testing.T, session *sandbox.Session, source string) {
 	t.Helper()
-	if out, err := session.Run(t.Context(), sandbox.Program{Source: source, Submit: true}); err != nil || out.Failure != nil {
+	if out, err := session.Run(t.Context(), sandbox.Program{Source: source, Submit: true}); err != nil ||
+		out.Failure != nil {
 		t.Fatalf("%s\ngave %s", source, outcomeOf(out, err))
 	}
 }
@@ -35,7 +36,8 @@ func TestVariables(t *testing.T) {
 	for name, c := range map[string]struct{ source, want string }{
 		"nothing": {`1`, ""},
 		"a table": {
-			`const orders = Array.from({length: 812}, (_, id) => ({id, customer: 'customer number ' + id, 'a b': 1, total: 12.5}))`,
+			`const orders = Array.from({length: 812}, (_, id) => ({id, customer: 'customer number ' + id, 'a b': 1, ` +
+				`total: 12.5}))`,
 			"orders: array of 812 objects {id, customer, total}, 54 KB",
 		},
 		"primitives": {
@@ -43,16 +45,21 @@ func TestVariables(t *testing.T) {
 			"a: number\nb: text of 4 characters\nc: boolean\nd: null\ne: undefined\nf: bigint\ng: symbol\nh: undefined",
 		},
 		"collections": {
-			`const m = new Map([['a', 1]]), m2 = new Map([[1, 2], [3, 4]]), s = new Set([1, 2]), o = {a: 1, b: {}}, none = {}, one = {x: 1}`,
-			"m: Map of 1 entry\nm2: Map of 2 entries\ns: Set of 2 items\no: object of 2 keys {a, b}\nnone: object of 0 keys\none: object of 1 key {x}",
+			`const m = new Map([['a', 1]]), m2 = new Map([[1, 2], [3, 4]]), s = new Set([1, 2]), o = {a: 1, b: {}}, none ` +
+				`= {}, one = {x: 1}`,
+			"m: Map of 1 entry\nm2: Map of 2 entries\ns: Set of 2 items\no: object of 2 keys {a, b}\nnone: object of 0 " +
+				"keys\none: object of 1 key {x}",
 		},
 		"arrays": {
-			`const none = [], mixed = [1, 'a'], texts = ['a'], lists = [[1], [2]], bytes = new Uint8Array(5), holes = [, 1], dates = [new Date(0)]`,
-			"none: array of 0 items\nmixed: array of 2 items\ntexts: array of 1 text\nlists: array of 2 arrays\nbytes: array of 5 numbers\n" +
+			`const none = [], mixed = [1, 'a'], texts = ['a'], lists = [[1], [2]], bytes = new Uint8Array(5), holes = [, ` +
+				`1], dates = [new Date(0)]`,
+			"none: array of 0 items\nmixed: array of 2 items\ntexts: array of 1 text\nlists: array of 2 arrays\nbytes: " +
+				"array of 5 numbers\n" +
 				"holes: array of 2 items\ndates: array of 1 item",
 		},
 		"others": {
-			`function f() {} class C {} const d = new Date(), r = /x/, e = new Error('no'), p = Promise.resolve(1), g = (a) => a`,
+			`function f() {} class C {} const d = new Date(), r = /x/, e = new Error('no'), p = Promise.resolve(1), g = ` +
+				`(a) => a`,
 			"f: function\nC: function\nd: Date\nr: RegExp\ne: Error\np: Promise\ng: function",
 		},
 		"never assigned": {`submit(1); const late = 1`, ""},
@@ -74,22 +81,27 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// No code of a value runs when it is listed, so that later programs do not notice.
+// No code of a value runs when variables are listed.
 func TestVariablesOfHostileValues(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{Compute: 5 * time.Second}, func(t *testing.T, box *sandbox.Sandbox) {
 		for name, c := range map[string]struct{ source, want string }{
 			"getters": {
-				`const o = {get x() { seen++; for (;;); }}, a = [1]; Object.defineProperty(a, 1, {get() { seen++; return 1 }, enumerable: true}); 0`,
+				`const o = {get x() { seen++; for (;;); }}, a = [1]; Object.defineProperty(a, 1, {get() { seen++; return 1 }` +
+					`, enumerable: true}); 0`,
 				"o: object of 1 key {x}\na: array of 2 items",
 			},
 			"proxies": {
 				`const touched = () => { seen++ };
-				const handler = {get: touched, has: touched, ownKeys: touched, getOwnPropertyDescriptor: touched, getPrototypeOf: touched};
-				const p = new Proxy({}, handler), q = new Proxy([1], handler), o = {p}, behind = Object.create(p), revoked = Proxy.revocable({}, {});
+				const handler = {get: touched, has: touched, ownKeys: touched,
+					getOwnPropertyDescriptor: touched, getPrototypeOf: touched};
+				const p = new Proxy({}, handler), q = new Proxy([1], handler), o = {p};
+				const behind = Object.create(p), revoked = Proxy.revocable({}, {});
 				revoked.revoke(); const gone = revoked.proxy`,
-				"touched: function\nhandler: object of 5 keys {get, has, ownKeys, getOwnPropertyDescriptor, getPrototypeOf}\np: object\n" +
-					"q: object\no: object of 1 key {p}\nbehind: object of 0 keys\nrevoked: object of 2 keys {proxy, revoke}\ngone: object",
+				"touched: function\nhandler: object of 5 keys {get, has, ownKeys, getOwnPropertyDescriptor, getPrototypeOf}" +
+					"\np: object\n" +
+					"q: object\no: object of 1 key {p}\nbehind: object of 0 keys\nrevoked: object of 2 keys {proxy, revoke}" +
+					"\ngone: object",
 			},
 			"prototypes": {
 				`Object.defineProperty(Array.prototype, 0, {get() { seen++ }, set() { seen++ }});
@@ -107,7 +119,8 @@ func TestVariablesOfHostileValues(t *testing.T) {
 				`const x = 1; Object.defineProperty(globalThis, 'x', {get() { seen++; for (;;); }, configurable: true})`,
 				"x: number",
 			},
-			"toJSON": {`const o = {toJSON() { seen++ }, toString() { seen++ }, [Symbol.toStringTag]: 'x', then: 1}`, "o: object of 3 keys {toJSON, toString, then}"},
+			"toJSON": {`const o = {toJSON() { seen++ }, toString() { seen++ }, [Symbol.toStringTag]: 'x', then: 1}`,
+				"o: object of 3 keys {toJSON, toString, then}"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				session := box.NewSession(nil)
@@ -121,7 +134,8 @@ func TestVariablesOfHostileValues(t *testing.T) {
 	})
 }
 
-// The list is that of the programs which did not fail, also when the VM is gone.
+// The list contains the variables of the programs that did not fail, also if the VM is
+// gone.
 func TestVariablesOfASession(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -175,7 +189,7 @@ func TestVariablesAreBounded(t *testing.T) {
 	})
 }
 
-// Values that take long to look into are listed in time, also under many names.
+// Values that take long to inspect are listed in time, also under many names.
 func TestVariablesOfLargeValues(t *testing.T) {
 	t.Parallel()
 	box := openTiers(t, sandbox.Limits{})["isolated"]

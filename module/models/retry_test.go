@@ -182,7 +182,7 @@ func TestSilentErrors(t *testing.T) {
 	var none *models.Error
 	for want, err := range map[string]error{
 		"the model: it failed with a nil *Error": none,
-		"the model: invalid": &models.Error{Kind: models.KindInvalid},
+		"the model: invalid":                     &models.Error{Kind: models.KindInvalid},
 	} {
 		model := told(func() (*llms.ContentResponse, error) {
 			return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris"}}}, err

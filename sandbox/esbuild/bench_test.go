@@ -28,8 +28,9 @@ func BenchmarkCompile(b *testing.B) {
 	raw := func(source string) func() {
 		return func() {
 			r := api.Transform(source, api.TransformOptions{
-				Loader: api.LoaderTS, Target: api.ES2022, Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
-				Supported: map[string]bool{"async-generator": false, "for-await": false},
+				Loader: api.LoaderTS, Target: api.ES2022, Sourcemap: api.SourceMapExternal,
+				SourcesContent: api.SourcesContentExclude,
+				Supported:      map[string]bool{"async-generator": false, "for-await": false},
 			})
 			if len(r.Errors) > 0 {
 				b.Fatal(r.Errors[0].Text)
@@ -70,12 +71,14 @@ func BenchmarkCompile(b *testing.B) {
 func large(packages int) fstest.MapFS {
 	var source strings.Builder
 	for i := range 2000 {
-		fmt.Fprintf(&source, "export function f%d(a = 1, b = [1, 2, 3]) { return a + b.map(x => x * %d).filter(Boolean)[7] || 1 }\n", i, i)
+		fmt.Fprintf(&source,
+			"export function f%d(a = 1, b = [1, 2, 3]) { return a + b.map(x => x * %d).filter(Boolean)[7] || 1 }\n", i, i)
 	}
 	root := fstest.MapFS{}
 	for _, name := range names(packages) {
 		root["node_modules/"+name+"/package.json"] = &fstest.MapFile{Data: []byte(`{"sideEffects": false}`)}
-		root["node_modules/"+name+"/index.js"] = &fstest.MapFile{Data: []byte(source.String() + "export const own = '" + name + "'")}
+		root["node_modules/"+name+"/index.js"] = &fstest.MapFile{Data: []byte(source.String() + "export const own = '" +
+			name + "'")}
 	}
 	return root
 }

@@ -13,22 +13,23 @@ var claims = map[string]struct{ program, outcome string }{
 	"Types are removed, not checked": {`const n: string = 1 as any as number as any; (n as any) === 1`, "true"},
 	"Async generators":               {`async function* f() { yield 1 } (await f().next()).value === 1`, "true"},
 	"for await":                      {`let n = 0; for await (const x of [1]) n = x; n === 1`, "true"},
-	"decorators":                     {`const d = (f: Function, _: unknown) => () => true; class A { @d f() { return false } } new A().f()`, "true"},
-	"using work":                     {`let n = 0; { using a = {[Symbol.dispose]() { n++ }} } n === 1`, "true"},
-	"URL,":                           {`new URL('http://example.com/a').pathname === '/a'`, "true"},
-	"TextEncoder":                    {`new TextEncoder().encode('ü').length === 2`, "true"},
-	"TextDecoder":                    {`new TextDecoder().decode(new Uint8Array([195, 188])) === 'ü'`, "true"},
-	"WeakRef":                        {`const o = {}; new WeakRef(o).deref() === o`, "true"},
-	"Promise.try":                    {`await Promise.try(() => true)`, "true"},
-	"Array.fromAsync":                {`(await Array.fromAsync([1])).length === 1`, "true"},
-	`\p{…} in regular expressions`:   {`/^\p{Lu}$/u.test('Ü')`, "true"},
-	"require":                        {`require('fs')`, ""},
-	"fetch":                          {`fetch('http://example.com')`, ""},
-	"process":                        {`process.env`, ""},
-	"Intl":                           {`new Intl.NumberFormat()`, ""},
-	"fs":                             {`fs.readFileSync('a')`, ""},
-	"Nothing can be imported":        {`import 'plain'`, ""},
-	"- Programs may be TypeScript":   {`true`, "true"},
+	"decorators": {`const d = (f: Function, _: unknown) => () => true; class A { @d f() { ` +
+		`return false } } new A().f()`, "true"},
+	"using work":                   {`let n = 0; { using a = {[Symbol.dispose]() { n++ }} } n === 1`, "true"},
+	"URL,":                         {`new URL('http://example.com/a').pathname === '/a'`, "true"},
+	"TextEncoder":                  {`new TextEncoder().encode('ü').length === 2`, "true"},
+	"TextDecoder":                  {`new TextDecoder().decode(new Uint8Array([195, 188])) === 'ü'`, "true"},
+	"WeakRef":                      {`const o = {}; new WeakRef(o).deref() === o`, "true"},
+	"Promise.try":                  {`await Promise.try(() => true)`, "true"},
+	"Array.fromAsync":              {`(await Array.fromAsync([1])).length === 1`, "true"},
+	`\p{…} in regular expressions`: {`/^\p{Lu}$/u.test('Ü')`, "true"},
+	"require":                      {`require('fs')`, ""},
+	"fetch":                        {`fetch('http://example.com')`, ""},
+	"process":                      {`process.env`, ""},
+	"Intl":                         {`new Intl.NumberFormat()`, ""},
+	"fs":                           {`fs.readFileSync('a')`, ""},
+	"Nothing can be imported":      {`import 'plain'`, ""},
+	"- Programs may be TypeScript": {`true`, "true"},
 }
 
 // What Describe says is so, and it says all of it.
@@ -53,7 +54,8 @@ func TestDescribe(t *testing.T) {
 	for _, word := range []string{"There are also", "There is no", " and ", " or "} {
 		rest = strings.ReplaceAll(rest, word, "")
 	}
-	if rest = strings.Trim(strings.NewReplacer(",", "", ".", "", "-", "", "\n", "", " ", "").Replace(rest), " "); rest != "" {
+	if rest = strings.Trim(strings.NewReplacer(",", "", ".", "", "-", "", "\n", "", " ", "").Replace(rest),
+		" "); rest != "" {
 		t.Errorf("nothing tries: %s", rest)
 	}
 	want := "- These npm packages can be imported, and no others: dep, plain.\n"

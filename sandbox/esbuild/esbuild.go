@@ -51,7 +51,8 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		c = *o
 	}
-	if min(c.Time, time.Duration(c.Memory), time.Duration(c.Workers), time.Duration(c.Files), time.Duration(c.Bytes), time.Duration(c.Libraries)) < 0 {
+	if min(c.Time, time.Duration(c.Memory), time.Duration(c.Workers), time.Duration(c.Files), time.Duration(c.Bytes),
+		time.Duration(c.Libraries)) < 0 {
 		return c, fmt.Errorf("esbuild: an option is negative: %+v; leave it zero for the default", c)
 	}
 	c.Time = or(c.Time, 10*time.Second)
@@ -101,7 +102,8 @@ func New(o *Options) (*Bundler, error) {
 // ErrClosed is returned by compilers of a bundler that has been closed.
 var ErrClosed = errors.New("esbuild: the bundler has been closed")
 
-var errNotMade = errors.New("esbuild: this bundler is nil or empty; make one by New, and look at the error that it returned")
+var errNotMade = errors.New("esbuild: this bundler is nil or empty; make one by New, and look at the error that " +
+	"it returned")
 
 // Ready says why nothing can be compiled, if so: the bundler is closed, which is
 // [ErrClosed], or was not made by New. Modules ask for it before they ask a model.
@@ -150,7 +152,8 @@ func (b *Bundler) Packages(root fs.FS, allow []string) sandbox.Describer {
 // which it lists what may be imported. An empty message leaves the finding as it is.
 // why changes nothing of what can be imported, and is called concurrently if the
 // compiler is.
-func (b *Bundler) PackagesOr(root fs.FS, allow []string, why func(name string) (message, hint string)) sandbox.Describer {
+func (b *Bundler) PackagesOr(root fs.FS, allow []string,
+	why func(name string) (message, hint string)) sandbox.Describer {
 	return newPackages(b, root, allow, why)
 }
 
@@ -186,11 +189,13 @@ func failed(f *engine.Failure, limit time.Duration) sandbox.Finding {
 	const simpler = "write a simpler program, and import less"
 	switch f.Kind {
 	case engine.Timeout:
-		return sandbox.Finding{Kind: sandbox.KindTimeout, Message: fmt.Sprintf("compiling the program took longer than %v", limit), Hint: simpler}
+		return sandbox.Finding{Kind: sandbox.KindTimeout, Message: fmt.Sprintf("compiling the program took longer than %v",
+			limit), Hint: simpler}
 	case engine.Memory:
 		return sandbox.Finding{Kind: sandbox.KindMemoryLimit, Message: "the compiler ran out of memory", Hint: simpler}
 	case engine.TooLarge:
 		return sandbox.Finding{Kind: sandbox.KindSourceLimit, Message: f.Message, Hint: simpler}
 	}
-	return sandbox.Finding{Kind: sandbox.KindSyntax, Message: "the compiler cannot make sense of the program: it is nested too deep, or worse", Hint: simpler}
+	return sandbox.Finding{Kind: sandbox.KindSyntax,
+		Message: "the compiler cannot make sense of the program: it is nested too deep, or worse", Hint: simpler}
 }

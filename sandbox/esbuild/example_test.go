@@ -61,7 +61,8 @@ func ExampleBundler_Packages() {
 	defer box.Close()
 	folder := fstest.MapFS{
 		"node_modules/plural/package.json": {Data: []byte(`{"main": "./plural.js"}`)},
-		"node_modules/plural/plural.js":    {Data: []byte(`export const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s")`)},
+		"node_modules/plural/plural.js": {Data: []byte(`export const plural = (n, word) => n + " " + word + (n === ` +
+			`1 ? "" : "s")`)},
 	}
 	compiler := bundler.Packages(folder, []string{"plural"})
 	for _, source := range []string{

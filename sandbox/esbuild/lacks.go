@@ -14,7 +14,8 @@ func (r *reader) lack(t token) {
 	name := ""
 	switch {
 	case t.kind == pattern:
-		if literal := r.text(t); propertyName.MatchString(literal) || strings.Contains(literal[strings.LastIndexByte(literal, '/')+1:], "v") {
+		if literal := r.text(t); propertyName.MatchString(literal) ||
+			strings.Contains(literal[strings.LastIndexByte(literal, '/')+1:], "v") {
 			name = patterns
 		}
 	case t.kind != word || r.member():

@@ -141,13 +141,15 @@ func (s *scanner) read() tokenKind {
 
 // inWord reports whether a byte may be part of a name, or of an escape in one.
 func inWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c == '#' || c == '\\' || c >= 0x80
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c == '#' ||
+		c == '\\' || c >= 0x80
 }
 
 // beforeOperand are the words that an operand follows.
 var beforeOperand = map[string]bool{
 	"return": true, "typeof": true, "case": true, "in": true, "of": true, "delete": true, "void": true, "throw": true,
-	"new": true, "instanceof": true, "else": true, "do": true, "await": true, "yield": true, "extends": true, "default": true,
+	"new": true, "instanceof": true, "else": true, "do": true, "await": true, "yield": true, "extends": true,
+	"default": true,
 }
 
 func (s *scanner) word() tokenKind {

@@ -47,7 +47,8 @@ func parseShims() []shim {
 	for part := range strings.SplitSeq(strings.TrimPrefix(shimSource, "//! "), "\n//! ") {
 		head, source, _ := strings.Cut(part, "\n")
 		names := strings.Fields(head)
-		list = append(list, shim{names[0], names[1:], source, regexp.MustCompile(`(^|[^\w$.])` + regexp.QuoteMeta(names[0]) + `([^\w$]|$)`)})
+		list = append(list, shim{names[0], names[1:], source,
+			regexp.MustCompile(`(^|[^\w$.])` + regexp.QuoteMeta(names[0]) + `([^\w$]|$)`)})
 	}
 	return list
 }

@@ -50,9 +50,11 @@ func transform(program string) *transformed {
 	m := survey(program)
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(program), "```"):
-		m.faults = append(m.faults, faultAt(program, strings.Index(program, "`"), "the program is in a code fence", "leave out the lines with ```"))
+		m.faults = append(m.faults, faultAt(program, strings.Index(program, "`"), "the program is in a code fence",
+			"leave out the lines with ```"))
 	case m.deepest > maxDepth:
-		m.faults = append(m.faults, fault{Message: fmt.Sprintf("brackets are nested deeper than %d levels", maxDepth), Hint: "write a simpler program"})
+		m.faults = append(m.faults, fault{Message: fmt.Sprintf("brackets are nested deeper than %d levels", maxDepth),
+			Hint: "write a simpler program"})
 	}
 	if len(m.faults) > 0 {
 		return &transformed{Faults: m.faults[:min(len(m.faults), maxFaults)]}
@@ -115,7 +117,8 @@ func (p *passage) through(prologue, epilogue string) api.TransformResult {
 	}
 	head.WriteString(prologue)
 	return api.Transform(head.String()+"\n"+p.body+epilogue, api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ES2022, Supported: p.supports(), Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
+		Loader: api.LoaderTS, Target: api.ES2022, Supported: p.supports(), Charset: api.CharsetUTF8,
+		Platform:  api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
 		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, LogLimit: maxFaults,
 	})
@@ -197,7 +200,8 @@ func (p *passage) required(used map[int]imported) []required {
 func (w want) compare(other want) int {
 	switch {
 	case w.Dynamic == other.Dynamic:
-		return cmp.Or(cmp.Compare(w.Module, other.Module), cmp.Compare(w.Name, other.Name), cmp.Compare(w.Properties, other.Properties))
+		return cmp.Or(cmp.Compare(w.Module, other.Module), cmp.Compare(w.Name, other.Name),
+			cmp.Compare(w.Properties, other.Properties))
 	case w.Dynamic:
 		return 1
 	}

@@ -115,7 +115,9 @@ func (e *Environment) program() ([]string, error) {
 		npm, err = filepath.Abs(npm)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("npm: there is no npm to install packages with; install Node.js, or name the executable in Options.Npm: %w", err)
+		return nil,
+			fmt.Errorf("npm: there is no npm to install packages with; install Node.js, or name the executable in "+
+				"Options.Npm: %w", err)
 	}
 	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
 		return []string{npm}, nil

@@ -81,7 +81,9 @@ func install(ctx context.Context, env workspace.Environment) error {
 	return errors.Join(
 		os.MkdirAll(folder, 0o700),
 		os.WriteFile(filepath.Join(env.Dir, "package.json"), []byte(`{"dependencies": {"plural": "^1.0.0"}}`), 0o600),
-		os.WriteFile(filepath.Join(folder, "package.json"), []byte(`{"name": "plural", "version": "1.0.0", "main": "./plural.js"}`), 0o600),
-		os.WriteFile(filepath.Join(folder, "plural.js"), []byte(`export const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s")`), 0o600),
+		os.WriteFile(filepath.Join(folder, "package.json"),
+			[]byte(`{"name": "plural", "version": "1.0.0", "main": "./plural.js"}`), 0o600),
+		os.WriteFile(filepath.Join(folder, "plural.js"),
+			[]byte(`export const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s")`), 0o600),
 	)
 }

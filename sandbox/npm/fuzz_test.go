@@ -9,7 +9,8 @@ import (
 
 func FuzzListing(f *testing.F) {
 	f.Add(`{"packages":{"node_modules/a":{"version":"1.0.0","resolved":"https://r/a.tgz"}}}`, `{"dependencies":{"a":"1"}}`)
-	f.Add(`{"packages":{"":{},"a/node_modules/":{"link":true},"node_modules/@s/b":{"inBundle":true}}}`, `{"optionalDependencies":{"@s/b":"*"}}`)
+	f.Add(`{"packages":{"":{},"a/node_modules/":{"link":true},"node_modules/@s/b":{"inBundle":true}}}`,
+		`{"optionalDependencies":{"@s/b":"*"}}`)
 	f.Add(`{"packages":{"node_modules/a":{"resolved":"git+ssh://h/x","dependencies":{"x":"a/b"}}}}`, `[]`)
 	f.Fuzz(func(t *testing.T, lock, project string) {
 		l, err := readListing(fstest.MapFS{
@@ -40,7 +41,8 @@ func FuzzManifest(f *testing.F) {
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, text string) {
 		p := describe(fstest.MapFS{"node_modules/a/package.json": {Data: []byte(text)}}, "a")
-		if p.Name != "a" || !p.Installed || p.Version == "" && p.Description != "" && len(p.Description) > maxDescription+len("…") {
+		if p.Name != "a" || !p.Installed || p.Version == "" && p.Description != "" && len(p.Description) > maxDescription+
+			len("…") {
 			t.Errorf("got %+v", p)
 		}
 		for _, s := range []string{p.Version, p.Description} {

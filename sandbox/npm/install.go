@@ -60,7 +60,8 @@ type LimitError struct {
 
 // Error says which limit it is.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("npm: nothing was changed: there would be %d %s or more, and the limit is %d", e.Got, e.What, e.Limit)
+	return fmt.Sprintf("npm: nothing was changed: there would be %d %s or more, and the limit is %d", e.Got, e.What,
+		e.Limit)
 }
 
 // Install installs packages, given as name or name@version, where the version is

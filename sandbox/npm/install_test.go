@@ -44,7 +44,8 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if updated := []npm.Change{{Name: "b", Version: "1.1.0", Previous: "1.0.0", Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
+	if updated := []npm.Change{{Name: "b", Version: "1.1.0", Previous: "1.0.0",
+		Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
 		t.Errorf("got %+v", second)
 	}
 	third, err := env.Remove(t.Context(), "@s/a")
@@ -54,8 +55,9 @@ func TestInstall(t *testing.T) {
 	if !slices.Contains(third.Removed, npm.Change{Name: "@s/a", Version: "2.0.0", Direct: true}) || len(third.Added) > 0 {
 		t.Errorf("got %+v", third)
 	}
-	if _, err := env.Remove(t.Context(), "@s/a", "never"); err == nil || err.Error() != `package "@s/a": not installed by name, so it can't be removed`+"\n"+
-		`package "never": not installed by name, so it can't be removed` {
+	if _, err := env.Remove(t.Context(), "@s/a", "never"); err == nil ||
+		err.Error() != `package "@s/a": not installed by name, so it can't be removed`+"\n"+
+			`package "never": not installed by name, so it can't be removed` {
 		t.Errorf("got %v", err)
 	}
 	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"b"}) {
@@ -144,7 +146,8 @@ func TestTimeout(t *testing.T) {
 	f.set(plan{Gate: g.address(), After: true, Child: true})
 	for limit := 3 * time.Second; ; limit *= 3 {
 		_, err := f.open(dir, npm.Options{Timeout: limit}).Install(t.Context(), []string{"a", "b"})
-		want := fmt.Sprintf("npm: nothing was changed: it took longer than %v to install a, b: context deadline exceeded", limit)
+		want := fmt.Sprintf("npm: nothing was changed: it took longer than %v to install a, b: context deadline exceeded",
+			limit)
 		if !errors.Is(err, context.DeadlineExceeded) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -306,10 +309,11 @@ func TestPreparedByHand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package.json":                    `{"dependencies":{"old":"^1"},"devDependencies":{"dev":"1"}}`,
-		".npmrc":                          "//registry/:_authToken=planted\nignore-scripts=false",
-		"node_modules/old/package.json":   `{"name":"old","version":"1.2.3"}`,
-		"node_modules/.package-lock.json": `{"packages":{"node_modules/old":{"version":"1.2.3","resolved":"https://r/old.tgz"}}}`,
+		"package.json":                  `{"dependencies":{"old":"^1"},"devDependencies":{"dev":"1"}}`,
+		".npmrc":                        "//registry/:_authToken=planted\nignore-scripts=false",
+		"node_modules/old/package.json": `{"name":"old","version":"1.2.3"}`,
+		"node_modules/.package-lock.json": `{"packages":{"node_modules/old":{"version":"1.2.3",` +
+			`"resolved":"https://r/old.tgz"}}}`,
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}

@@ -25,7 +25,8 @@ import (
 )
 
 // host are the variables without which the registry may not be reached.
-var host = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "npm_config_registry"}
+var host = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+	"npm_config_registry"}
 
 // TestRealPackages installs what programs are likely to want, with the real npm
 // from the registry.
@@ -36,7 +37,8 @@ func TestRealPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := env.Install(t.Context(), []string{"date-fns@^4", "lodash-es@4.17.21", "marked", "papaparse@latest", "yaml@2.x"})
+	first, err := env.Install(t.Context(), []string{"date-fns@^4", "lodash-es@4.17.21", "marked", "papaparse@latest",
+		"yaml@2.x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func TestRealPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d packages, %d bytes, in %v and %v", second.Packages, second.Bytes, first.Duration, second.Duration)
-	if len(first.Added) < 5 || len(second.Added) != 1 || len(second.Updated) != 1 || second.Updated[0].Previous != "4.17.21" {
+	if len(first.Added) < 5 || len(second.Added) != 1 || len(second.Updated) != 1 ||
+		second.Updated[0].Previous != "4.17.21" {
 		t.Errorf("got %+v, then %+v", first, second)
 	}
 	if got, err := env.Importable(); err != nil || !slices.Equal(got, names) {
@@ -60,7 +63,8 @@ func TestRealPackages(t *testing.T) {
 			t.Errorf("got %+v", p)
 		}
 	}
-	if text, err := fs.ReadFile(env.FS(), "node_modules/lodash-es/chunk.js"); err != nil || !strings.Contains(string(text), "export default chunk") {
+	if text, err := fs.ReadFile(env.FS(), "node_modules/lodash-es/chunk.js"); err != nil ||
+		!strings.Contains(string(text), "export default chunk") {
 		t.Errorf("lodash-es/chunk.js is %q, %v", text, err)
 	}
 	if _, err := env.Remove(t.Context(), "date-fns"); err != nil {
@@ -122,7 +126,8 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 
 func (r *registry) manifest(name string) map[string]any {
 	scripts := map[string]string{}
-	for _, stage := range []string{"preinstall", "install", "postinstall", "prepare", "preprepare", "preuninstall", "uninstall", "postuninstall"} {
+	for _, stage := range []string{"preinstall", "install", "postinstall", "prepare", "preprepare", "preuninstall",
+		"uninstall", "postuninstall"} {
 		scripts[stage] = "echo ran > " + filepath.Join(r.dir, stage)
 	}
 	manifest := map[string]any{
@@ -162,11 +167,13 @@ func (r *registry) tarball(name string) []byte {
 func TestHostilePackages(t *testing.T) {
 	r := newRegistry(t)
 	home, dir := t.TempDir(), t.TempDir()
-	hostile := "ignore-scripts=false\nregistry=http://127.0.0.1:1/\nscript-shell=/bin/sh\n//" + strings.TrimPrefix(r.URL, "http://") + "/:_authToken=planted\n"
+	hostile := "ignore-scripts=false\nregistry=http://127.0.0.1:1/\nscript-shell=/bin/sh\n//" +
+		strings.TrimPrefix(r.URL, "http://") + "/:_authToken=planted\n"
 	write(t, filepath.Join(home, ".npmrc"), hostile)
 	write(t, filepath.Join(dir, ".npmrc"), hostile)
 	for name, value := range map[string]string{
-		"HOME": home, "npm_config_registry": r.URL, "npm_config_ignore_scripts": "false", "NPM_CONFIG_USERCONFIG": filepath.Join(home, ".npmrc"),
+		"HOME": home, "npm_config_registry": r.URL, "npm_config_ignore_scripts": "false",
+		"NPM_CONFIG_USERCONFIG": filepath.Join(home, ".npmrc"),
 	} {
 		t.Setenv(name, value)
 	}

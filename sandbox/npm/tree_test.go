@@ -46,7 +46,8 @@ func TestNothingEscapes(t *testing.T) {
 	write(t, out, "planted")
 	modules := filepath.Join(dir, "node_modules")
 	for name, target := range map[string]string{
-		"beside": "../secret", "absolute": out, "folder": "..", "inside": "plain/package.json", "plain/up": "../../secret", "chain": "folder/secret",
+		"beside": "../secret", "absolute": out, "folder": "..", "inside": "plain/package.json", "plain/up": "../../secret",
+		"chain": "folder/secret",
 	} {
 		if err := os.Symlink(target, filepath.Join(modules, name)); err != nil {
 			t.Fatal(err)
@@ -58,7 +59,8 @@ func TestNothingEscapes(t *testing.T) {
 	}
 	tree := env.FS()
 	for _, name := range []string{
-		"secret", "package.json", "node_modules/beside", "node_modules/absolute", "node_modules/folder/secret", "node_modules/plain/up", "node_modules/chain",
+		"secret", "package.json", "node_modules/beside", "node_modules/absolute", "node_modules/folder/secret",
+		"node_modules/plain/up", "node_modules/chain",
 		"node_modules/../secret", "/etc/passwd", "../x", "node_modules/", "", "node_modulesx/a",
 	} {
 		if text, err := fs.ReadFile(tree, name); err == nil {

@@ -59,7 +59,8 @@ func (s *Space) vacant(folder *os.Root, name string) error {
 	case taken:
 		return fmt.Errorf("%w: you have an environment %q; use it, or choose another name", ErrExists, name)
 	case count >= most:
-		return fmt.Errorf("%w: you have %d environments, and may have %d; nothing was made. Remove one that is no longer needed", ErrLimit, count, most)
+		return fmt.Errorf("%w: you have %d environments, and may have %d; nothing was made. Remove one that is no "+
+			"longer needed", ErrLimit, count, most)
 	}
 	return nil
 }
@@ -106,7 +107,8 @@ func (e *Environment) use() error {
 	}
 	defer root.Close()
 	if info, err := root.Lstat(packages); err != nil || !info.IsDir() {
-		return fmt.Errorf("workspace: the folder of the environment %s is gone, or no folder; remove the environment", e.Handle)
+		return fmt.Errorf("workspace: the folder of the environment %s is gone, or no folder; remove the environment",
+			e.Handle)
 	}
 	if info, err := root.Lstat(lockFile); err == nil {
 		use(root, lockFile, info)

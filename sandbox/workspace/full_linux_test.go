@@ -49,7 +49,9 @@ func TestFullDisk(t *testing.T) {
 	file, handle := newFile(t, ann, "a", "before"), newSession(t, ann)
 	c := start(t, "full", dir)
 	defer c.end(t)
-	if got, want := c.do(t, "append "+file.Handle), "workspace: the file was not written: write .tmp-"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, ": file too large") {
+	if got, want := c.do(t, "append "+file.Handle),
+		"workspace: the file was not written: write .tmp-"; !strings.HasPrefix(got, want) ||
+		!strings.HasSuffix(got, ": file too large") {
 		t.Error(got)
 	}
 	if got := readFile(t, ann, file.Handle); got != "before" {

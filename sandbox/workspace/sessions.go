@@ -25,7 +25,8 @@ const recordFile = "record"
 
 // ErrNotStored is returned together with the outcome of a program that ran but whose
 // session could not be stored: it goes on as if the program had not been.
-var ErrNotStored = errors.New("workspace: the program ran, and its outcome is here, but the session could not be stored and is as it was before")
+var ErrNotStored = errors.New("workspace: the program ran, and its outcome is here, but the session could not " +
+	"be stored and is as it was before")
 
 // NewSession makes an empty session, in which [Space.RunSession] runs programs. The
 // error is [ErrLimit] where the owner has too many.
@@ -36,7 +37,8 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 			return err
 		}
 		if most := s.store.limits.Sessions; have.count >= most {
-			return fmt.Errorf("%w: you have %d sessions, and may have %d; nothing was made. Remove one that is no longer needed; %s was unused for longest", ErrLimit, have.count, most, have.oldest)
+			return fmt.Errorf("%w: you have %d sessions, and may have %d; nothing was made. Remove one that is no longer "+
+				"needed; %s was unused for longest", ErrLimit, have.count, most, have.oldest)
 		}
 		handle, err = establish(folder, "session")
 		return err
@@ -79,7 +81,8 @@ func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 // where the record has become too large, and [ErrNotStored] together with the outcome.
 // It is [sandbox.ErrSessionLost] where the sandbox is another version, or the other
 // tier, or has other rules than the one before.
-func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox, p sandbox.Program) (*sandbox.Outcome, error) {
+func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
+	p sandbox.Program) (*sandbox.Outcome, error) {
 	release, err := s.hold(ctx, sessions, handle)
 	if err != nil {
 		return nil, err
@@ -96,7 +99,8 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	}
 	defer record.close()
 	if most := s.store.limits.SessionBytes; record.size > most {
-		return nil, fmt.Errorf("%w: the session has recorded %d bytes, and may record %d; nothing was run. Start another", ErrLimit, record.size, most)
+		return nil, fmt.Errorf("%w: the session has recorded %d bytes, and may record %d; nothing was run. Start another",
+			ErrLimit, record.size, most)
 	}
 	session, err := s.restored(handle, box, record)
 	if err != nil {
@@ -129,7 +133,8 @@ func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed
 }
 
 // runStored runs a program and stores what there is of it then.
-func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record, p sandbox.Program) (*sandbox.Outcome, error) {
+func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record, p sandbox.Program) (*sandbox.Outcome,
+	error) {
 	before := w.session.Len()
 	out, err := w.session.Run(ctx, p)
 	if w.session.Len() == before { // it failed, and left no trace

@@ -9,14 +9,13 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// When puts policies around the calls that m matches, the first one outermost,
-// and leaves the others alone.
+// If applies policies to the calls that m matches. The first policy is the outermost.
 func If(m Match, policies ...tools.Policy) tools.Policy {
 	guards := func(b *tools.Binding) bool {
 		return m.of(b) == yes && slices.ContainsFunc(policies, func(p tools.Policy) bool { return p.Guards(b) })
 	}
 	warns := func(all []*tools.Binding) []string {
-		warnings := m.misspelt(all)
+		warnings := m.warnings(all)
 		for _, p := range policies {
 			warnings = append(warnings, p.Warnings(all)...)
 		}
@@ -37,14 +36,14 @@ func If(m Match, policies ...tools.Policy) tools.Policy {
 	}}.policy()
 }
 
-// Allow refuses the calls that m does not match. The model reads the message,
-// which should say what to do instead; if it is empty, it reads what is allowed.
+// Allow refuses calls that m does not match. The model reads the message, which should say
+// what to do instead. If the message is empty, the model reads what is allowed.
 func Allow(m Match, message string) tools.Policy {
-	return Deny(Not(m), cmp.Or(message, "not allowed; only these are: "+m.String()))
+	return Deny(Not(m), cmp.Or(message, "not allowed; only these calls are allowed: "+m.String()))
 }
 
-// Deny refuses the calls that m matches. The model reads the message, which
-// should say what to do instead; if it is empty, it reads what is not allowed.
+// Deny refuses calls that m matches. The model reads the message, which should say what to
+// do instead. If the message is empty, the model reads what is not allowed.
 func Deny(m Match, message string) tools.Policy {
 	message = cmp.Or(message, "not allowed: "+m.String())
 	return If(m, guard(all, func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) {
@@ -54,9 +53,9 @@ func Deny(m Match, message string) tools.Policy {
 
 func all(*tools.Binding) bool { return true }
 
-// AllowDestructive is a [tools.Policy] that does nothing. It says that nobody
-// needs to be asked before destructive tools are called, which
-// [tools.Set.Warnings] otherwise warns of; put it in When to say so of some.
+// AllowDestructive is a [tools.Policy] that declares that destructive tools may be called
+// without approval. Otherwise, [tools.Set.Warnings] warns of them. Use [If] to declare it for
+// some tools. It has no other effect.
 func AllowDestructive(next tools.Caller) tools.Caller {
 	pass := func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		return next.Call(ctx, c)

@@ -17,7 +17,7 @@ func TestAllowAndDeny(t *testing.T) {
 		want     map[string]string
 	}{
 		{"allow", []tools.Policy{policy.Allow(policy.Tools("mail.*"), "")},
-			map[string]string{"mail.send": `{}`, "shell.run": "denied: not allowed; only these are: mail.*"}},
+			map[string]string{"mail.send": `{}`, "shell.run": "denied: not allowed; only these calls are allowed: mail.*"}},
 		{"allow with a message", []tools.Policy{policy.Allow(policy.Class(tools.Read), "look, but do not touch")},
 			map[string]string{"mail.list": `{}`, "mail.send": "denied: look, but do not touch"}},
 		{"deny", []tools.Policy{policy.Deny(policy.Tools("shell.*"), "")},
@@ -25,11 +25,11 @@ func TestAllowAndDeny(t *testing.T) {
 		{"a message is no format", []tools.Policy{policy.Deny(policy.Tools("shell.*"), "100% no")},
 			map[string]string{"shell.run": "denied: 100% no"}},
 		{"both", []tools.Policy{policy.Allow(policy.Tools("mail.*"), ""), policy.Deny(policy.Tools("mail.send"), "later")},
-			map[string]string{"mail.list": `{}`, "mail.send": "denied: later", "shell.run": "denied: not allowed; only these are: mail.*"}},
+			map[string]string{"mail.list": `{}`, "mail.send": "denied: later", "shell.run": "denied: not allowed; only these calls are allowed: mail.*"}},
 		{"allowed is not asked for", []tools.Policy{policy.If(policy.Tools("shell.*"), policy.Deny(policy.Not(policy.Match{}), "a"), policy.Deny(policy.Not(policy.Match{}), "b"))},
 			map[string]string{"mail.send": `{}`, "shell.run": "denied: a"}},
 		{"nothing is allowed", []tools.Policy{policy.Allow(policy.Match{}, "")},
-			map[string]string{"mail.list": "denied: not allowed; only these are: none"}},
+			map[string]string{"mail.list": "denied: not allowed; only these calls are allowed: none"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -12,24 +12,23 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Request is a call that waits for somebody's consent. Its texts are safe to be
-// shown: see [Display]. Tool and Args are what will be done; Line and Source are
-// what the program's worker says of where it comes from.
+// Request is a call that needs approval. Its texts are safe to display: see [Display]. Line
+// and Source are claims of the worker process that runs the program.
 type Request struct {
-	Tool        string // as programs call it: mail.send
-	Origin      string // whose it is and what it is called there: "send/now" of "mail"; for the host's own, Tool
+	Tool        string // the path of the tool: mail.send
+	Origin      string // the tool's own name and server: "send/now" of "mail"; Tool if it has no server
 	Class       tools.Class
-	Destructive bool   // what it does cannot be undone
-	Args        string // as indented JSON, complete
-	Line        int    // where the program calls; from 1, 0 if unknown
+	Destructive bool   // the effect cannot be undone
+	Args        string // complete, as indented JSON
+	Line        int    // of the call in the program, from 1; 0 if unknown
 	Source      string // the text of that line; "" if unknown
 
-	// Call is the call itself. Its texts come from a program and must not be
-	// shown as they are.
+	// Call is the call itself. Its texts come from a program. Do not display them without
+	// [Display].
 	Call tools.Call
 }
 
-// String is the whole request, on several lines.
+// String returns the whole request on several lines.
 func (r Request) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s", r.Tool, r.Class)
@@ -47,38 +46,37 @@ func (r Request) String() string {
 	return b.String()
 }
 
-// Decision is the answer to a [Request]. The zero Decision refuses.
+// Decision is the answer to a [Request]. The zero Decision refuses the call.
 type Decision struct {
 	Approved bool
-	Reason   string          // of a refusal, for the model: why, and what to do instead
-	Args     json.RawMessage // what to call the tool with instead; nil leaves the arguments. They are validated
+	Reason   string          // for the model, if refused: why, and what to do instead
+	Args     json.RawMessage // replaces the arguments if it is not nil, and is validated
 }
 
-// Approver decides on a call. It may take its time, as long as ctx is not done: the
-// sandbox's Limits.Time and Limits.Wait go on meanwhile. An error refuses the
-// call without telling the model why, but a [tools.Fatal] one ends the run. So
-// does a panic: it refuses.
+// Approver decides whether a call is made. It may block until ctx is done; the sandbox's
+// Limits.Time and Limits.Wait include that time. If it panics or returns an error, the call
+// is refused and the model does not read why. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
 // ApproveOptions configures [Approve]. Nil is the defaults.
 type ApproveOptions struct {
-	// Parallel is how many requests may wait for a decision at the same time,
-	// over all runs; the others queue. Zero is one.
+	// Parallel is the number of requests that may wait for a decision at the same time,
+	// in all runs together. The others wait in a queue. Zero means one.
 	Parallel int
 
-	// Skip, if set, says for which tools nobody needs to be asked, such as those
-	// that a configuration file approves, if its author is to be believed.
+	// Skip, if set, returns true for tools whose calls need no approval, such as those
+	// that a configuration file approves.
 	Skip func(*tools.Binding) bool
 }
 
-// Approve has every call approved before it is made; usually it stands in When:
+// Approve asks for approval of every call before it is made. Use [If] to select the calls:
 //
 //	policy.If(policy.Destructive(), policy.Approve(ask, nil))
 //
-// A retry outside of it asks again, one inside does not.
+// A [Retry] outside of Approve asks again for each try. A Retry inside does not.
 func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 	if ask == nil {
-		return broken("Approve needs somebody to ask")
+		return broken("Approve needs an Approver")
 	}
 	o = cmp.Or(o, &ApproveOptions{})
 	turns := make(chan struct{}, max(o.Parallel, 1))
@@ -89,7 +87,7 @@ func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 		select {
 		case turns <- struct{}{}:
 		case <-ctx.Done():
-			return nil, undecidedYet(ctx)
+			return nil, errUndecided(ctx)
 		}
 		d, err := decision(ctx, ask, c, turns)
 		if err != nil {
@@ -102,15 +100,16 @@ func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 	})
 }
 
-// decision asks, and gives the turn back. Its error is why the call is not made.
+// decision calls the approver and releases the turn. If the call must not be made, it returns
+// an error.
 func decision(ctx context.Context, ask Approver, c tools.Call, turns <-chan struct{}) (d Decision, err error) {
 	defer func() { <-turns }()
 	if ctx.Err() != nil {
-		return d, undecidedYet(ctx)
+		return d, errUndecided(ctx)
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = unasked(fmt.Errorf("policy: the approval of %s panicked: %v\n%s", c.Tool.Path(), p, debug.Stack()))
+			err = errNotAsked(fmt.Errorf("policy: the approval of %s panicked: %v\n%s", c.Tool.Path(), p, debug.Stack()))
 		}
 	}()
 	d, err = ask(ctx, request(c))
@@ -118,20 +117,20 @@ func decision(ctx context.Context, ask Approver, c tools.Call, turns <-chan stru
 	case tools.IsFatal(err):
 		return d, err
 	case ctx.Err() != nil:
-		return d, undecidedYet(ctx)
+		return d, errUndecided(ctx)
 	case err != nil:
-		return d, unasked(err)
+		return d, errNotAsked(err)
 	case !d.Approved:
 		return d, refusal("not approved: %s", cmp.Or(d.Reason, "do without this call"))
 	}
 	return d, nil
 }
 
-func undecidedYet(ctx context.Context) error {
+func errUndecided(ctx context.Context) error {
 	return refusal("the run ended before the call was approved").WithCause(context.Cause(ctx))
 }
 
-func unasked(err error) error {
+func errNotAsked(err error) error {
 	return refusal("not approved: nobody could be asked; do without this call").WithCause(err)
 }
 

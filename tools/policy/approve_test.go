@@ -64,7 +64,7 @@ func TestApprove(t *testing.T) {
 		{"fatal", decide(policy.Decision{Approved: true}, tools.Fatal(broke)), "fatal: the screen is broken"},
 		{"panic", func(context.Context, policy.Request) (policy.Decision, error) { panic("boom") },
 			"denied: not approved: nobody could be asked; do without this call"},
-		{"nobody", nil, "fatal: policy: Approve needs somebody to ask"},
+		{"nobody", nil, "fatal: policy: Approve needs an Approver"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -13,33 +13,33 @@ import (
 
 // AuditOptions configures [Audit]. Nil is the defaults.
 type AuditOptions struct {
-	// Level is the level of the records. Zero is Info.
+	// Level is the level of the log records. Zero means Info.
 	Level slog.Level
 
-	// Content adds arguments, results, the messages of errors, and the line of
-	// the program. Without it, none of these is logged.
+	// Content adds the arguments, the result, the error message and the line of the
+	// program to the record.
 	Content bool
 
-	// Secrets, if set, are taken out of the content. A Redact policy inside of
-	// the audit does that for results, but not for arguments.
+	// Secrets, if set, are replaced in the content. A [Redact] policy inside of Audit
+	// replaces them in results, but not in arguments.
 	Secrets *Secrets
 }
 
-// Audit logs every call that reaches the policy, when it has ended, as one
-// record "tool call":
+// Audit logs every call that reaches the policy. After the call has ended, it logs a record
+// "tool call" with these attributes:
 //
-//	tool          as programs call it
-//	server        whose it is, unless it is the host's own
-//	class         as the host gave it: effect, idempotent, read or unclassified
+//	tool          the path of the tool
+//	server        the tool's namespace, if it has one
+//	class         the class that the host gave the tool: effect, idempotent, read or unclassified
 //	call          the number of the call in its program
-//	line, column  where the program makes it
+//	line, column  of the call in the program
 //	outcome       ok, the kind of the error, fatal, or panic
 //	duration
 //	args_bytes, result_bytes
 //	args, result, error, source   if AuditOptions.Content
 //
-// Calls that are invalid, or answered from the record of what was done, reach no
-// policy. Nil is slog.Default().
+// Calls that are invalid or answered from the journal do not reach policies. If log is nil,
+// Audit uses slog.Default().
 func Audit(log *slog.Logger, o *AuditOptions) tools.Policy {
 	o = cmp.Or(o, &AuditOptions{})
 	log = cmp.Or(log, slog.Default())
@@ -47,7 +47,7 @@ func Audit(log *slog.Logger, o *AuditOptions) tools.Policy {
 		start, returned := time.Now(), false
 		defer func() {
 			if performed := c.Performed(); performed != nil {
-				c.Args = performed // which a policy inside of the audit may have changed
+				c.Args = performed // an inner policy may have changed them
 			}
 			outcome := "panic"
 			if returned {

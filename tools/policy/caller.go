@@ -9,15 +9,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// step is what a policy does with one call.
+// step handles one call for a policy.
 type step func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error)
 
-// caller is the [tools.Caller] of every policy here.
+// caller is the [tools.Caller] of every policy in this package.
 type caller struct {
 	next   tools.Caller
 	do     step
-	guards func(*tools.Binding) bool       // nil: none
-	warns  func([]*tools.Binding) []string // nil: of nothing
+	guards func(*tools.Binding) bool       // may be nil
+	warns  func([]*tools.Binding) []string // may be nil
 }
 
 // Call implements [tools.Caller].
@@ -42,7 +42,7 @@ func guard(guards func(*tools.Binding) bool, do step) tools.Policy {
 	return caller{do: do, guards: guards}.policy()
 }
 
-// policy puts copies of p around callers.
+// policy returns a policy that wraps callers in copies of p.
 func (p caller) policy() tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		c := p
@@ -51,8 +51,8 @@ func (p caller) policy() tools.Policy {
 	}
 }
 
-// broken ends every run at its first call: a policy that was made wrongly must
-// not let anything pass. The warnings of a set tell sooner.
+// broken returns the policy for invalid options. It lets no call pass: every run ends at its
+// first call. The warnings of a set report the error before.
 func broken(format string, args ...any) tools.Policy {
 	err := tools.Fatal(fmt.Errorf("policy: "+format, args...))
 	return caller{
@@ -61,12 +61,12 @@ func broken(format string, args ...any) tools.Policy {
 	}.policy()
 }
 
-// refusal is what the model reads of a call that was not made.
+// refusal returns the error of a call that a policy refuses.
 func refusal(format string, args ...any) *tools.ToolError {
 	return &tools.ToolError{Kind: tools.KindDenied, Message: fmt.Sprintf(format, args...)}
 }
 
-// pause waits, and reports whether there is still anybody to go on for.
+// pause waits for d. It returns false if ctx is done, or will be done before.
 func pause(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
 		return false

@@ -7,15 +7,14 @@ import (
 	"unicode/utf16"
 )
 
-// Display makes text safe to be shown to a person: what cannot be seen, or
-// changes how the rest is seen, is written as \u and four digits. These are
-// control characters, line breaks too, marks of direction, spaces other than the
-// ordinary one, and characters without width or shape. Letters are kept,
-// those that are written from right to left as well. Within a string of JSON or
-// JavaScript, the meaning stays the same.
+// Display returns text that is safe to show to a person. It writes characters that are
+// invisible, or that change how other characters are displayed, as \u and four hexadecimal
+// digits: control characters including line breaks, direction marks, spaces other than the
+// ASCII space, and characters without width or shape. Letters, including those of
+// right-to-left scripts, stay as they are. A JSON or JavaScript string keeps its meaning.
 func Display(text string) string { return visible(text, "") }
 
-// visible is Display, but for some characters that are kept.
+// visible does the same as Display, except for the characters in kept.
 func visible(text, kept string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return invisible(r) && !strings.ContainsRune(kept, r) }) < 0 {
 		return text

@@ -1,8 +1,8 @@
-// Package policy has what stands around every call of a tool: who may make it,
-// who is asked, how often, how long, and what is told of it.
+// Package policy controls the calls of tools: which are allowed or need approval, how often
+// and how long they may run, and what is redacted and logged.
 //
-// Each is a [tools.Policy] and does one thing. The order in which they are given
-// is that in which a call passes them, and its result passes them backwards:
+// Each policy is a [tools.Policy] that does one thing. A call passes the policies in the
+// order in which they are given, and its result passes them in reverse:
 //
 //	package main
 //
@@ -30,7 +30,7 @@
 //		return "refunded " + o.ID + " with the key " + key, nil
 //	}
 //
-//	// ask is where a person would be asked.
+//	// ask would ask a person.
 //	func ask(_ context.Context, r policy.Request) (policy.Decision, error) {
 //		fmt.Println("may I?", r)
 //		vip := strings.Contains(r.Args, "vip")
@@ -49,51 +49,48 @@
 //			log.Fatal(err)
 //		}
 //		set = set.With(
-//			policy.Audit(logger, nil),                                      // sees how a call ends for the program
-//			policy.MaxResult(64<<10),                                       // of what redaction leaves
-//			policy.Redact(secrets),                                         // nothing further out sees a secret
-//			policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before anybody is asked
+//			policy.Audit(logger, nil),                                      // logs the result that the program gets
+//			policy.MaxResult(64<<10),                                       // after redaction
+//			policy.Redact(secrets),                                         // policies above see no secrets
+//			policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before approval
 //			policy.DenySecrets(secrets),                                    // in arguments
-//			policy.If(policy.Destructive(), policy.Approve(ask, nil)),    // once, however many tries follow
-//			policy.Retry(nil),                                              // mostly of what only reads
-//			policy.Rate(60, time.Minute, nil),                              // each try counts
-//			policy.Timeout(10*time.Second),                                 // of one try
+//			policy.If(policy.Destructive(), policy.Approve(ask, nil)),      // once for all tries
+//			policy.Retry(nil),
+//			policy.Rate(60, time.Minute, nil), // counts each try
+//			policy.Timeout(10*time.Second),    // of each try
 //		)
 //		fmt.Println(set.Warnings())
 //
-//		run := set.Dispatcher(nil) // what a sandbox does with the calls of a program
+//		run := set.Dispatcher(nil)
 //		for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`} {
 //			result, err := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(ctx)
 //			fmt.Println(string(result), err)
 //		}
 //	}
 //
-// In an agent, a sandbox does what the last lines do: it is given the set, and the
-// programs call the tools.
+// Usually, a sandbox issues the calls of a program:
 //
 //	out, err := box.Run(ctx, sandbox.Program{Source: `await refund({id: "a1"})`, Tools: set})
 //
-// Without one, calls are issued by the index of the tool in [tools.Set.Bindings],
-// which is 0 for the only tool here.
+// A [Match] selects calls. [If] applies policies to them, and [Allow] and [Deny] refuse them
+// or the others. The program gets an error of kind [tools.KindDenied] for a refused call, and
+// the model reads its message.
 //
-// A [Match] says which calls a policy is for: [If] confines any policy to
-// them, [Allow] and [Deny] refuse. What refuses a call gives the program an error
-// of kind [tools.KindDenied], whose message the model reads.
+// # The order
 //
-// # What the order means
+// A call is validated and looked up in the journal before it reaches a policy. Calls that
+// are answered from the journal do not reach policies. The journal, the sandbox's Outcome and
+// the program get the result of the outermost policy: if [Redact] is among the first
+// policies, no journal, trace or log contains a secret from a tool. The journal records the
+// arguments with which the tool was called, and records each try before it is dispatched.
 //
-// A call is validated and looked up in the record of what was done before it
-// reaches any policy; calls that are answered from the record reach none. What
-// comes out of the outermost policy is what is recorded as the result, what the
-// sandbox's Outcome holds, and what the program sees. So where [Redact] is among
-// the first, no journal, trace or log has a secret that came from a tool. The
-// arguments are recorded as they were performed. An intent is recorded when a
-// call leaves the innermost policy, for every try.
+// # Shared state
 //
-// # What is counted
+// [Rate] and [Approve] count and queue the calls of all sets and runs together.
 //
-// Policies that count or queue ([Rate], [Approve]) do so for all sets and runs
-// that they are used in. A policy that was made wrongly, such as a rate of zero,
-// lets nothing pass: its first call ends the run with an error that says why.
-// [tools.Set.Warnings] says so before, and tells of misspelt names in [Tools].
+// # Errors
+//
+// A policy with invalid options, such as a rate of zero, ends every run at its first call
+// with an error that says why. [tools.Set.Warnings] reports the error before, and also
+// reports patterns of [Tools] that match no tool.
 package policy

@@ -6,12 +6,11 @@ import (
 	"fmt"
 )
 
-// JSON returns a JSON text with the secrets taken out of its strings, numbers and
-// names of properties. It stays JSON, and all else of it stays as it was. A number
-// becomes a string; of several names that have become the same, all but the
-// first get a number.
+// JSON returns JSON with every secret in its strings, numbers and property names replaced.
+// A number with a secret becomes a string. If several names in the text become equal, all
+// but the first get a number. Everything else stays as it is.
 func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
-	if s == nil || s.clearly(text) {
+	if s == nil || !s.mayContainJSON(string(text)) {
 		return text
 	}
 	w := rewriting{text: text}
@@ -30,17 +29,8 @@ func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
 	return w.done()
 }
 
-// clearly reports whether it is plain without reading the text as JSON that there
-// is no secret in it.
-func (s *Secrets) clearly(text []byte) bool {
-	if bytes.Contains(text, []byte(`\u`)) || bytes.Contains(text, []byte(`\/`)) || s.quoting && bytes.IndexByte(text, '\\') >= 0 {
-		return false // may be hidden so
-	}
-	return !s.suspicious(string(text))
-}
-
-// tokenEnd returns the end of the string or number that begins at i; of anything
-// else, a byte.
+// tokenEnd returns the end of the string or number that begins at i, or i+1 if there is
+// none.
 func tokenEnd(text []byte, i int) int {
 	switch c := text[i]; {
 	case c == '"':
@@ -62,7 +52,7 @@ func tokenEnd(text []byte, i int) int {
 
 func number(c byte) bool { return c == '-' || '0' <= c && c <= '9' }
 
-// isName reports whether the string that ends there is a property's name.
+// isName reports whether the string that ends at end is the name of a property.
 func isName(text []byte, end int) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text[end:], " \t\r\n"), []byte(":"))
 }
@@ -75,12 +65,23 @@ func unquote(token []byte) string {
 	return string(bytes.Trim(token, `"`))
 }
 
-// rewriting is a text some tokens of which are replaced.
+// rewriting is a text in which tokens are replaced.
 type rewriting struct {
 	text  []byte
-	out   []byte // what is before from, rewritten
+	out   []byte // the text before from, with the replacements
 	from  int
-	names map[string]int // how often a name was written
+	names map[string]int // number of times that a replaced name was written
+}
+
+// quote writes a JSON string.
+func quote(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		panic(err) // unreachable: every string has a JSON form
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func (w *rewriting) value(start, end int, value string, s *Secrets) {
@@ -109,7 +110,7 @@ func (w *rewriting) name(start, end int, s *Secrets) {
 
 func (w *rewriting) replace(start, end int, text string) {
 	w.out = append(w.out, w.text[w.from:start]...)
-	w.out = append(w.out, quote(text, false)...)
+	w.out = append(w.out, quote(text)...)
 	w.from = end
 }
 

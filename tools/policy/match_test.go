@@ -1,12 +1,14 @@
 package policy_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
 )
 
@@ -64,10 +66,10 @@ func TestMatch(t *testing.T) {
 		{"top-level argument in another case", policy.Tools("none"), "typed", `{"File":{"path":"/etc"}}`, "invalid_arguments: File is not a known property (did you mean file?)"},
 		{"no argument", large, "refund", `{}`, "no"},
 		{"null argument", large, "refund", `{"amount":null}`, "no"},
-		{"wrong argument", large, "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64 here"},
-		{"wrong argument, not", policy.Not(large), "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64 here"},
+		{"wrong argument", large, "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64"},
+		{"wrong argument, not", policy.Not(large), "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64"},
 		{"wrong argument, or", policy.Or(large, policy.Destructive()), "refund", `{"amount":[]}`, "yes"},
-		{"wrong argument, and", policy.And(policy.Destructive(), large), "refund", `{"amount":[]}`, "denied: the argument amount must be a float64 here"},
+		{"wrong argument, and", policy.And(policy.Destructive(), large), "refund", `{"amount":[]}`, "denied: the argument amount must be a float64"},
 		{"pattern", safe, "refund", `{"path":"\/tmp\/x"}`, "yes"},
 		{"pattern elsewhere", safe, "refund", `{"path":"/etc/tmp/"}`, "no"},
 		{"part of an argument", first, "refund", `{"to":["ann","bob"]}`, "yes"},
@@ -78,10 +80,10 @@ func TestMatch(t *testing.T) {
 		{"large integer", exact, "refund", `{"n":9007199254740993}`, "yes"},
 		{"structure", under, "refund", `{"file":{"path":"/safe","other":1,"Next":[{"path":"/"}]}}`, "yes"},
 		{"other structure", under, "refund", `{"file":{"path":"/etc"}}`, "no"},
-		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
-		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`, `denied: the argument file has the name "PATH", which differs from a known one only in case`},
-		{"several names in another case", under, "refund", `{"file":{"pAth":"/safe","patH":"/safe","Path":"/safe","paTh":"/safe","PATH":"/safe"}}`, `denied: the argument file has the name "PATH", which differs from a known one only in case`},
-		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`, `denied: the argument file has the name "Path", which differs from a known one only in case`},
+		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`, `denied: the argument file has a property "Path", which differs from a known one only in case`},
+		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`, `denied: the argument file has a property "PATH", which differs from a known one only in case`},
+		{"several names in another case", under, "refund", `{"file":{"pAth":"/safe","patH":"/safe","Path":"/safe","paTh":"/safe","PATH":"/safe"}}`, `denied: the argument file has a property "PATH", which differs from a known one only in case`},
+		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`, `denied: the argument file has a property "Path", which differs from a known one only in case`},
 		{"name given twice", under, "refund", `{"file":{"path":"/etc","path":"/safe"}}`, "invalid_arguments: file.path is given twice"},
 		{"own function", policy.Func(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
 		{"and", policy.And(policy.Tools("mail.*"), never), "refund", `{"n":1}`, "no"},
@@ -116,7 +118,7 @@ func TestMatch(t *testing.T) {
 func TestToolsOfServers(t *testing.T) {
 	t.Parallel()
 	const (
-		unclear = "denied: the pattern files.readonly.* of a policy can be read in several ways, and as %s in one of them; whoever wrote it must put the server's name in quotes, as in %q.*"
+		unclear = "denied: the policy's pattern files.readonly.* is ambiguous and may match %s; its author must quote the name of the server, as in %q.*"
 		dotted  = `"files.readonly".*`
 	)
 	set := newSet(t,
@@ -135,7 +137,7 @@ func TestToolsOfServers(t *testing.T) {
 		{"files*.*", []string{"yes", "yes", ""}},
 		{"files*", []string{"yes", "yes", ""}},
 		{"*.rm", []string{"yes", "", "yes"}},
-		{"*.*.rm", []string{"denied: the pattern *.*.rm of a policy can be read in several ways, and as files.readonly_rm in one of them; whoever wrote it must put the server's name in quotes, as in \"files\".*", "", ""}},
+		{"*.*.rm", []string{"denied: the policy's pattern *.*.rm is ambiguous and may match files.readonly_rm; its author must quote the name of the server, as in \"files\".*", "", ""}},
 		{"files.readonly_rm", []string{"yes", "", ""}},
 		{"files_readonly.*", []string{"", "", ""}},
 		{"sa_fe.*", []string{"", "", ""}},
@@ -172,7 +174,7 @@ func TestMatchString(t *testing.T) {
 		"mail.*, refund":                                   policy.Tools("mail.*", "refund"),
 		"tools of class read, idempotent":                  policy.Class(tools.Read, tools.Idempotent),
 		"destructive tools":                                policy.Destructive(),
-		"calls that the host picks":                        policy.Func(nil),
+		"calls that the host selects":                      policy.Func(nil),
 		"calls with a permitted argument n":                policy.Argument("n", func(int) bool { return true }),
 		"calls whose argument path matches ^/tmp/":         path,
 		"(fs.* and (not destructive tools)) or (not none)": policy.Or(policy.And(policy.Tools("fs.*"), policy.Not(policy.Destructive())), policy.Not(policy.Match{})),
@@ -208,4 +210,39 @@ func FuzzTools(f *testing.F) {
 			t.Errorf("%q matches %q: %v", pattern, name, got)
 		}
 	})
+}
+
+// A repetition that the program names passes through policies, and one that is refused
+// settles nothing: the next program has to name it again.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	send := tools.Func("send", "", func(context.Context, struct{}) (string, error) {
+		sent++
+		return "", &tools.ToolError{Kind: tools.KindFailed, Message: "504"}
+	}, &tools.Hints{Class: tools.Effect})
+	set, err := tools.NewSet(t.Context(), send)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set = set.With(policy.Deny(policy.Repeats(), "no effect is repeated here"))
+	j := journal.New(nil)
+	for _, test := range []struct {
+		repeat *tools.Repeat
+		want   string
+	}{
+		{nil, "tool send: 504"},
+		{&tools.Repeat{Again: tools.EntryIDs{"E1"}}, "tool send: no effect is repeated here"},
+		{nil, `send({}) was held: E1 made exactly this call and reported an error, so it may have taken effect. First check ` +
+			`whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E1"} ` +
+			`as the second argument`},
+	} {
+		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: json.RawMessage(`{}`), Repeat: test.repeat}, 0)
+		if _, err := call.Perform(t.Context()); err == nil || err.Error() != test.want {
+			t.Errorf("%v: got  %v\nwant %s", test.repeat, err, test.want)
+		}
+	}
+	if sent != 1 {
+		t.Errorf("%d were sent", sent)
+	}
 }

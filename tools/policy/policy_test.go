@@ -1,11 +1,16 @@
 package policy_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
@@ -83,4 +88,88 @@ func newSecrets(t testing.TB, values ...string) *policy.Secrets {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// all are the policies in the order of the package comment, all of them in use.
+func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tools.Policy {
+	return []tools.Policy{
+		policy.Audit(logTo(log), nil),
+		policy.MaxResult(200),
+		policy.Redact(secrets),
+		policy.Deny(policy.Tools("shell.*"), "there is no shell here"),
+		policy.DenySecrets(secrets),
+		policy.If(policy.Destructive(), policy.Approve(ask, nil)),
+		policy.Retry(&policy.RetryOptions{Tries: 3}),
+		policy.Rate(2, time.Minute, nil),
+		policy.Timeout(10 * time.Second),
+	}
+}
+
+// Each policy does its part, and no other's.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		var tries atomic.Int32
+		asked := 0
+		ask := func(context.Context, policy.Request) (policy.Decision, error) {
+			asked++
+			return policy.Decision{Approved: true}, nil
+		}
+		handler := func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			switch tries.Add(1) {
+			case 1:
+				time.Sleep(time.Hour) // late
+			case 2:
+				return nil, &tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}
+			}
+			return json.RawMessage(`"a top secret"`), nil
+		}
+		set := newSet(t, tool("it", tools.Hints{Class: tools.Idempotent, Destructive: true}, handler), tool("shell.run", tools.Hints{}, echo)).
+			With(all(newSecrets(t, "top secret"), &log, ask)...)
+		start := time.Now()
+		equal(t, "third try", told(call(t.Context(), set, "it", `{}`)), `"a [redacted]"`)
+		// 10 s for the first try, two delays, and half a minute for the rate after two tries.
+		if took := time.Since(start).Round(time.Millisecond); asked != 1 || tries.Load() != 3 || took < 30*time.Second || took > 31*time.Second {
+			t.Errorf("asked %d times, tried %d times, in %v", asked, tries.Load(), took)
+		}
+		equal(t, "denied", told(call(t.Context(), set, "shell.run", `{}`)), "denied: there is no shell here")
+		equal(t, "secret", told(call(t.Context(), set, "it", `{"k":"top secret"}`)),
+			"denied: an argument contains a secret, such as a key or a password; leave it out")
+		if asked != 1 {
+			t.Error("somebody was asked about what is not allowed anyway")
+		}
+		if got := bytes.Count(log.Bytes(), []byte("msg=\"tool call\"")); got != 3 || bytes.Contains(log.Bytes(), []byte("top secret")) {
+			t.Errorf("the log has %d calls:\n%s", got, log.String())
+		}
+		time.Sleep(time.Hour) // let the first try end
+	})
+}
+
+// Many runs share the policies.
+func TestAllConcurrently(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		var asked, called atomic.Int32
+		ask := func(context.Context, policy.Request) (policy.Decision, error) {
+			asked.Add(1)
+			return policy.Decision{Approved: true}, nil
+		}
+		handler := func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			if called.Add(1)%5 == 0 {
+				return nil, &tools.ToolError{Kind: tools.KindUnavailable}
+			}
+			return json.RawMessage(`"top secret"`), nil
+		}
+		set := newSet(t, tool("it", tools.Hints{Destructive: true}, handler)).With(all(newSecrets(t, "top secret"), &log, ask)...)
+		var group sync.WaitGroup
+		for range 50 {
+			group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `"[redacted]"`) })
+		}
+		group.Wait()
+		if asked.Load() != 50 || bytes.Count(log.Bytes(), []byte("outcome=ok")) != 50 {
+			t.Errorf("asked %d times; log:\n%s", asked.Load(), log.String())
+		}
+	})
 }

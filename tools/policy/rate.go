@@ -11,37 +11,36 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Scope says what has a rate of its own.
+// Scope selects the calls that are counted together.
 type Scope int
 
-// What the calls are counted for.
+// The scopes of a rate.
 const (
-	PerTool   Scope = iota // each tool
-	PerServer              // the tools of each server together; the host's own count as one
-	Overall                // all tools together
+	PerTool   Scope = iota // the calls of each tool
+	PerServer              // the calls of each server; tools without a namespace count as one server
+	Overall                // all calls
 )
 
 // RateOptions configures [Rate]. Nil is the defaults.
 type RateOptions struct {
-	// Scope is what has this rate. The default is each tool.
+	// Scope selects the calls that are counted together. The default is PerTool.
 	Scope Scope
 
-	// Burst is how many calls may follow each other at once. Zero is as many as
-	// there may be in the whole period.
+	// Burst is the number of calls that may be made without waiting. Zero means the
+	// number of calls of the whole period.
 	Burst int
 
-	// MaxWait is how long a call may be kept waiting; those that would have to
-	// wait longer are refused. Zero is as long as the run lasts; less than zero,
-	// none waits.
+	// MaxWait is how long a call may wait. Calls that would have to wait longer are
+	// refused. Zero means until the run ends. If it is negative, no call waits.
 	MaxWait time.Duration
 }
 
-// Rate bounds how often tools are called: so many calls in a period, evenly.
-// What it counts is shared by all runs and sets with the policy.
+// Rate limits the rate at which tools are called to a number of calls in a period. All runs
+// and sets with the policy share the limit.
 func Rate(calls int, period time.Duration, o *RateOptions) tools.Policy {
 	o = cmp.Or(o, &RateOptions{})
 	if calls <= 0 || period <= 0 || o.Burst < 0 {
-		return broken("Rate needs a positive number of calls and time, and no negative Burst, not %d, %v and %d", calls, period, o.Burst)
+		return broken("Rate needs a positive number of calls, a positive period and a Burst that is not negative; got %d, %v and %d", calls, period, o.Burst)
 	}
 	limits := limiters{
 		rate:  rate.Limit(float64(calls) / period.Seconds()),
@@ -61,7 +60,8 @@ func Rate(calls int, period time.Duration, o *RateOptions) tools.Policy {
 	})
 }
 
-// of returns what a tool is counted for, as a key and for the model.
+// of returns the key under which calls of a tool are counted, and its description for the
+// model.
 func (s Scope) of(b *tools.Binding) (key, whose string) {
 	switch {
 	case s == Overall:
@@ -75,7 +75,7 @@ func (s Scope) of(b *tools.Binding) (key, whose string) {
 	}
 }
 
-// limiters are made as they are needed.
+// limiters holds a limiter for each key.
 type limiters struct {
 	rate  rate.Limit
 	burst int

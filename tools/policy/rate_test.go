@@ -116,13 +116,13 @@ func TestRateConcurrently(t *testing.T) {
 func TestMadeWrongly(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]tools.Policy{
-		"fatal: policy: Rate needs a positive number of calls and time, and no negative Burst, not 0, 1s and 0":  policy.Rate(0, time.Second, nil),
-		"fatal: policy: Rate needs a positive number of calls and time, and no negative Burst, not 1, 0s and 0":  policy.Rate(1, 0, nil),
-		"fatal: policy: Rate needs a positive number of calls and time, and no negative Burst, not 1, 1s and -1": policy.Rate(1, time.Second, &policy.RateOptions{Burst: -1}),
+		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 0, 1s and 0":  policy.Rate(0, time.Second, nil),
+		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 1, 0s and 0":  policy.Rate(1, 0, nil),
+		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 1, 1s and -1": policy.Rate(1, time.Second, &policy.RateOptions{Burst: -1}),
 		"fatal: policy: Timeout needs a positive time, not 0s":                                                   policy.Timeout(0),
-		"fatal: policy: Retry: an option is negative: Tries -1, Delay 0s, MaxDelay 0s":                           policy.Retry(&policy.RetryOptions{Tries: -1}),
-		"fatal: policy: Redact needs Secrets; look at the error that NewSecrets returned":                        policy.Redact(nil),
-		"fatal: policy: DenySecrets needs Secrets; look at the error that NewSecrets returned":                   policy.DenySecrets(nil),
+		"fatal: policy: Retry options must not be negative: Tries -1, Delay 0s, MaxDelay 0s":                           policy.Retry(&policy.RetryOptions{Tries: -1}),
+		"fatal: policy: Redact needs Secrets; check the error that NewSecrets returned":                        policy.Redact(nil),
+		"fatal: policy: DenySecrets needs Secrets; check the error that NewSecrets returned":                   policy.DenySecrets(nil),
 	} {
 		equal(t, "the end", told(call(t.Context(), threeTools(t).With(p), "refund", `{}`)), want)
 	}

@@ -10,14 +10,13 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Redact takes secrets out of results and errors, their data too, before anybody
-// further out sees them: the policies that stand outside of it, the record of
-// what was done, the sandbox's Outcome, and the program. It replaces the text of
-// [tools.Fatal] errors, too. What caused an error stays known to errors.Is and
-// errors.As, but its own text is no longer shown.
+// Redact replaces secrets in results and errors, including the data of errors and
+// [tools.Fatal] errors. The policies outside of it, the journal, the sandbox's Outcome and
+// the program see only the replacements. errors.Is and errors.As still find the causes of an
+// error.
 func Redact(s *Secrets) tools.Policy {
 	if s == nil {
-		return broken("Redact needs Secrets; look at the error that NewSecrets returned")
+		return broken("Redact needs Secrets; check the error that NewSecrets returned")
 	}
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		result, err := next.Call(ctx, c)
@@ -28,22 +27,21 @@ func Redact(s *Secrets) tools.Policy {
 	})
 }
 
-// DenySecrets refuses calls whose arguments hold a secret. A program can know
-// one if its inputs, or a result that was not redacted, hold it.
+// DenySecrets refuses calls whose arguments contain a secret. A program can know a secret
+// from its inputs, or from a result that was not redacted.
 func DenySecrets(s *Secrets) tools.Policy {
 	if s == nil {
-		return broken("DenySecrets needs Secrets; look at the error that NewSecrets returned")
+		return broken("DenySecrets needs Secrets; check the error that NewSecrets returned")
 	}
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		if !bytes.Equal(s.JSON(c.Args), c.Args) {
-			return nil, refusal("an argument holds a secret, such as a key or a password; secrets are not to be passed on; leave it out")
+			return nil, refusal("an argument contains a secret, such as a key or a password; leave it out")
 		}
 		return next.Call(ctx, c)
 	})
 }
 
-// error returns err with the secrets taken out of its text, and of the text of
-// what is behind it.
+// error returns err with the secrets replaced in its text and in the texts of its causes.
 func (s *Secrets) error(ctx context.Context, b *tools.Binding, err error) error {
 	if tools.IsFatal(err) {
 		return s.cause(err)
@@ -53,7 +51,7 @@ func (s *Secrets) error(ctx context.Context, b *tools.Binding, err error) error 
 	return clean.WithCause(s.cause(te.Unwrap()))
 }
 
-// cause is an error for the host, with texts that can be logged.
+// cause returns an error for the host whose text can be logged.
 func (s *Secrets) cause(err error) error {
 	if err == nil || !s.shown(err) {
 		return err
@@ -61,7 +59,7 @@ func (s *Secrets) cause(err error) error {
 	return &redacted{err, s.Text(err.Error())}
 }
 
-// shown reports whether err, or anything behind it, has a secret in its text.
+// shown reports whether the text of err, or of one of its causes, contains a secret.
 func (s *Secrets) shown(err error) bool {
 	if text := err.Error(); s.Text(text) != text {
 		return true
@@ -76,18 +74,18 @@ func (s *Secrets) shown(err error) bool {
 	return false
 }
 
-// redacted is an error with another text. There is no Unwrap, lest the text of
-// what is behind it be logged by accident.
+// redacted is an error with its secrets replaced. It has no Unwrap method, so that the texts
+// of its causes are not logged by accident.
 type redacted struct {
 	err  error
 	text string
 }
 
-// Error returns the text without secrets.
+// Error returns the text with the secrets replaced.
 func (e *redacted) Error() string { return e.text }
 
-// Is is for [errors.Is].
+// Is implements [errors.Is].
 func (e *redacted) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As is for [errors.As].
+// As implements [errors.As].
 func (e *redacted) As(target any) bool { return errors.As(e.err, target) }

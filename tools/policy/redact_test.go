@@ -100,7 +100,7 @@ func TestRedactOfPolicies(t *testing.T) {
 
 func TestDenySecrets(t *testing.T) {
 	t.Parallel()
-	const refused = "denied: an argument holds a secret, such as a key or a password; secrets are not to be passed on; leave it out"
+	const refused = "denied: an argument contains a secret, such as a key or a password; leave it out"
 	set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.DenySecrets(newSecrets(t, "top secret")))
 	for args, want := range map[string]string{
 		`{"n":1}`:                                   `{"n":1}`,

@@ -12,101 +12,85 @@ import (
 	"strings"
 )
 
-// placeholder stands where a secret was.
+// placeholder replaces a secret.
 const placeholder = "[redacted]"
 
-// minSecret is the length of the shortest secret, in bytes: what is shorter is
-// in every other text by chance.
+// minSecret is the minimum length of a secret value in bytes. Shorter values occur in many
+// texts by chance.
 const minSecret = 6
 
 // SecretOptions configures [NewSecrets].
 type SecretOptions struct {
-	// Values are secrets as they are: keys, passwords. They are also found as
-	// they are written in JSON, URLs, hex and base64, whichever characters are
-	// escaped there, and with lines that end in \r\n. White space around them
-	// does not count.
+	// Values are secrets such as keys and passwords. They are also found in hex and
+	// base64, with any of their characters escaped as in JSON or URLs, and with lines
+	// that end in \r\n. White space around a value is ignored.
 	Values []string
 
-	// Patterns are shapes of other secrets. The whole match is one.
+	// Patterns match other secrets. The whole match is a secret.
 	Patterns []*regexp.Regexp
 
-	// ValuesOnly switches off the patterns that are known without being given:
-	// the tokens of well-known services, JSON Web Tokens, private keys,
-	// passwords in URLs, and Authorization headers.
+	// ValuesOnly disables the predefined patterns, which match tokens of well-known
+	// services, JSON Web Tokens, private keys, passwords in URLs, and Authorization
+	// headers.
 	ValuesOnly bool
 }
 
-// Secrets are what must not get out. They are made by [NewSecrets] and safe for
-// concurrent use. A nil *Secrets knows of none.
+// Secrets finds and replaces secrets. It is safe for concurrent use. Use [NewSecrets] to
+// create one. A nil *Secrets finds nothing.
 type Secrets struct {
-	texts    texts
-	spelled  spellings
+	values   values
 	patterns []*pattern
-	alarm    texts // the texts, and the hints at patterns: without any of them there is no secret
-	always   bool  // unless a pattern has no hints
-	quoting  bool  // some of the texts look different within a JSON string
+	escaped  bool // a value or hint has a character that JSON escapes
 }
 
-// NewSecrets returns the secrets to be taken out. It returns an error if a value
-// has fewer than 6 bytes, which would be found everywhere, or if a pattern
-// matches no text at all; it does not repeat the value.
+// NewSecrets returns Secrets for the given values and patterns. It returns an error if a
+// value has fewer than 6 bytes, or if a pattern is nil or matches the empty text. The error
+// does not contain the value.
 func NewSecrets(o SecretOptions) (*Secrets, error) {
 	s := &Secrets{}
-	var list, values []string
 	var errs []error
 	for i, value := range o.Values {
 		value = strings.TrimSpace(value)
 		switch {
 		case len(value) < minSecret:
-			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; at least %d are needed to tell it from other text", i+1, len(value), minSecret))
+			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; it needs at least %d to be told from other text", i+1, len(value), minSecret))
 		case strings.Contains(placeholder, value):
-			errs = append(errs, fmt.Errorf("policy: secret %d is a part of %s, which is written instead", i+1, placeholder))
+			errs = append(errs, fmt.Errorf("policy: secret %d is a part of its replacement %s", i+1, placeholder))
 		default:
-			plain := append(encodings(value), value)
-			values = append(values, plain...)
-			list = slices.Concat(list, plain, escapes(value))
+			for _, form := range append(encodings(value), value, unquote(quote(value))) {
+				s.values.add(form)
+				s.escaped = s.escaped || len(quote(form)) > len(form)+2
+			}
 		}
 	}
 	if !o.ValuesOnly {
-		s.patterns = wellKnown()
+		s.patterns = predefined()
 	}
 	for i, re := range o.Patterns {
 		if re == nil || re.MatchString("") {
-			errs = append(errs, fmt.Errorf("policy: pattern %d is nil or matches what is empty: %v", i+1, re))
+			errs = append(errs, fmt.Errorf("policy: pattern %d is nil or matches the empty text: %v", i+1, re))
 			continue
 		}
-		s.patterns = append(s.patterns, given(re))
+		p := &pattern{re: re}
+		if hint, _ := re.LiteralPrefix(); hint != "" {
+			p.hints = []string{hint}
+			s.escaped = s.escaped || len(quote(hint)) > len(hint)+2
+		}
+		s.patterns = append(s.patterns, p)
 	}
-	s.texts.set(list)
-	s.spelled.set(values)
-	for _, p := range s.patterns {
-		s.always = s.always || len(p.hints) == 0
-		list = append(list, p.hints...)
-	}
-	s.alarm.set(list)
-	s.quoting = slices.ContainsFunc(list, func(text string) bool { return escaped(text, false) != text })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// given is a pattern of the host's.
-func given(re *regexp.Regexp) *pattern {
-	p := &pattern{re: re}
-	if hint, _ := re.LiteralPrefix(); len(hint) >= headSize && escaped(hint, false) == hint {
-		p.hints = []string{hint}
-	}
-	return p
-}
-
-// Text returns a text with [redacted] in the place of every secret.
+// Text returns text with every secret replaced by [redacted].
 func (s *Secrets) Text(text string) string {
-	if s == nil || !s.suspicious(text) {
+	if s == nil {
 		return text
 	}
-	for range 4 { // what is written instead could complete another
-		clean := s.once(text)
+	for range 4 { // a replacement may complete another secret
+		clean := s.replaced(text)
 		if clean == text {
 			return text
 		}
@@ -115,11 +99,27 @@ func (s *Secrets) Text(text string) string {
 	return placeholder
 }
 
-func (s *Secrets) once(text string) string {
-	spans := s.spelled.spans(text, s.texts.spans(text, nil))
+// mayContainJSON reports whether JSON may contain a secret. Any character may be written as
+// \u and four digits, and a slash as \/.
+func (s *Secrets) mayContainJSON(text string) bool {
+	return strings.Contains(text, `\u`) || strings.Contains(text, `\/`) ||
+		s.escaped && strings.Contains(text, `\`) || s.mayContain(text)
+}
+
+// mayContain reports whether text may contain a secret.
+func (s *Secrets) mayContain(text string) bool {
+	mayMatch := func(p *pattern) bool { return p.mayMatch(text) }
+	return slices.ContainsFunc(s.patterns, mayMatch) || len(s.values.spans(text, nil)) > 0
+}
+
+func (s *Secrets) replaced(text string) string {
+	spans := s.values.spans(text, nil)
 	for _, p := range s.patterns {
+		if !p.mayMatch(text) {
+			continue
+		}
 		for _, at := range p.re.FindAllStringSubmatchIndex(text, -1) {
-			spans = append(spans, span{at[2*p.part], at[2*p.part+1]})
+			spans = append(spans, span{at[2*p.group], at[2*p.group+1]})
 		}
 	}
 	if len(spans) == 0 {
@@ -128,18 +128,11 @@ func (s *Secrets) once(text string) string {
 	return replace(text, placeholder, spans)
 }
 
-// suspicious reports, quickly, whether there may be a secret in a text.
-func (s *Secrets) suspicious(text string) bool {
-	start, _ := s.alarm.find(text, 0)
-	return start >= 0 || s.always || len(s.spelled.spans(text, nil)) > 0
-}
-
-// Attr takes secrets out of what is logged. It is a ReplaceAttr of
-// [slog.HandlerOptions]:
+// Attr replaces secrets in log records. Use it as ReplaceAttr of [slog.HandlerOptions]:
 //
 //	slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: secrets.Attr})
 //
-// A structured value that holds one is logged as its JSON.
+// A structured value that contains a secret is logged as JSON.
 func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {
@@ -154,11 +147,11 @@ func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// any is a value as it was if neither of the ways in which handlers write it,
-// as JSON and by fmt, shows a secret.
+// any returns v if it contains no secret in either of the forms in which handlers write it,
+// JSON and fmt. Otherwise, it returns that form with the secrets replaced.
 func (s *Secrets) any(v slog.Value) (clean slog.Value) {
 	defer func() {
-		if p := recover(); p != nil { // in a method of the value's
+		if p := recover(); p != nil { // in a method of the value
 			clean = slog.StringValue(s.Text(fmt.Sprintf("!PANIC: %v", p)))
 		}
 	}()
@@ -180,7 +173,7 @@ func (s *Secrets) any(v slog.Value) (clean slog.Value) {
 	return v
 }
 
-// plain is a number, time or truth as it was, unless it shows a secret.
+// plain returns a number, time or bool, or its text with the secrets replaced.
 func (s *Secrets) plain(v slog.Value) slog.Value {
 	texts := []string{v.String()}
 	if encoded, err := json.Marshal(v.Any()); err == nil { // 1e+06 and 1000000
@@ -194,7 +187,7 @@ func (s *Secrets) plain(v slog.Value) slog.Value {
 	return v
 }
 
-// errorText is the text of an error that may be a nil pointer.
+// errorText returns the text of an error, which may be a nil pointer.
 func errorText(err error) string {
 	if r := reflect.ValueOf(err); r.Kind() == reflect.Pointer && r.IsNil() {
 		return "<nil>"

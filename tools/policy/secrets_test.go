@@ -26,11 +26,11 @@ func TestNewSecretsErrors(t *testing.T) {
 		Values:   []string{"long enough", "", " 12345\n", "redacted"},
 		Patterns: []*regexp.Regexp{regexp.MustCompile("a+"), nil, regexp.MustCompile("a*")},
 	})
-	equal(t, "error", fmt.Sprint(err), `policy: secret 2 has 0 bytes; at least 6 are needed to tell it from other text
-policy: secret 3 has 5 bytes; at least 6 are needed to tell it from other text
-policy: secret 4 is a part of [redacted], which is written instead
-policy: pattern 2 is nil or matches what is empty: <nil>
-policy: pattern 3 is nil or matches what is empty: a*`)
+	equal(t, "error", fmt.Sprint(err), `policy: secret 2 has 0 bytes; it needs at least 6 to be told from other text
+policy: secret 3 has 5 bytes; it needs at least 6 to be told from other text
+policy: secret 4 is a part of its replacement [redacted]
+policy: pattern 2 is nil or matches the empty text: <nil>
+policy: pattern 3 is nil or matches the empty text: a*`)
 }
 
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
@@ -105,6 +105,9 @@ func TestSpellings(t *testing.T) {
 		{"line one\r\nline two", "pw=line one\nline two%"},
 		{"line one\nline two", `pw=line one\r\nline two`},
 		{"%abcdef", `pw=%25abcdef`},
+		{`%41bcdef`, `pw=%41bcdef`},
+		{`abcdef\`, `pw=abcdef\\`},
+		{"ab\\\\c\r\nd\\", "pw=ab\\\\c\r\nd\\"},
 	} {
 		s := newSecrets(t, test.value)
 		want := "pw=[redacted]"

@@ -13,16 +13,15 @@ import (
 func MaxArgs(n int) tools.Policy {
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		if len(c.Args) > n {
-			return nil, refusal("the arguments have %d bytes; %d are allowed; send less at a time", len(c.Args), n)
+			return nil, refusal("the arguments have %d bytes, and at most %d are allowed; send less at a time", len(c.Args), n)
 		}
 		return next.Call(ctx, c)
 	})
 }
 
-// MaxResult withholds results of more than n bytes of JSON: the program gets an
-// error of kind [tools.KindTooLarge], which says how large it was. Of an
-// error that is larger, nothing but the kind and the size is told. Nothing is
-// cut, for what is left of a secret could not be recognised.
+// MaxResult withholds results of more than n bytes of JSON. The program gets an error of kind
+// [tools.KindTooLarge] with the size. The message and data of a larger error are replaced by
+// its size. MaxResult does not cut texts, since a part of a secret could not be recognized.
 func MaxResult(n int) tools.Policy {
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		result, err := next.Call(ctx, c)
@@ -31,7 +30,7 @@ func MaxResult(n int) tools.Policy {
 		}
 		if len(result) > n {
 			return nil, &tools.ToolError{Kind: tools.KindTooLarge, Message: fmt.Sprintf(
-				"the call was made, but its result has %d bytes; %d are allowed; if it can be asked for less at a time, do so", len(result), n)}
+				"the call was made, but its result has %d bytes, and at most %d are allowed; request less at a time if the tool can", len(result), n)}
 		}
 		return result, nil
 	})
@@ -40,13 +39,13 @@ func MaxResult(n int) tools.Policy {
 func shortened(err error, n int) error {
 	te, ok := errors.AsType[*tools.ToolError](err)
 	if !ok || tools.IsFatal(err) {
-		return err // a dispatcher words what tools return
+		return err // the dispatcher makes a ToolError of other errors
 	}
 	size := len(te.Message) + len(te.Data)
 	if size <= n {
 		return err
 	}
 	c := *te
-	c.Message, c.Data = fmt.Sprintf("the call failed, and what was said of it has %d bytes; %d are allowed", size, n), nil
+	c.Message, c.Data = fmt.Sprintf("the call failed, and its error has %d bytes; at most %d are allowed", size, n), nil
 	return c.WithCause(err)
 }

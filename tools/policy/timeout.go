@@ -11,15 +11,13 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// errTime is why the context of a call that took too long is cancelled.
+// errTime is the cause with which the context of a call is canceled after the timeout.
 var errTime = fmt.Errorf("policy: no answer in time: %w", context.DeadlineExceeded)
 
-// Timeout ends calls that take longer than d: their context is cancelled, and
-// the program gets an error of kind [tools.KindTimeout] at once, even if the
-// tool takes no notice and goes on. The error is Fatal if d is not positive.
+// Timeout ends calls that take longer than d. It cancels their context, and the program gets
+// an error of kind [tools.KindTimeout] at once, even if the tool continues.
 //
-// It should be the innermost policy: time spent in others is no time of the
-// tool's.
+// Timeout should be the innermost policy, so that it measures only the time of the tool.
 func Timeout(d time.Duration) tools.Policy {
 	if d <= 0 {
 		return broken("Timeout needs a positive time, not %v", d)
@@ -31,7 +29,7 @@ func Timeout(d time.Duration) tools.Policy {
 		ended := make(chan end, 1)
 		go perform(within, c, next, ended)
 		e, ok := await(ended, within.Done())
-		if !ok && ctx.Err() != nil { // the run is over, and the tool has the rest of its time to notice
+		if !ok && ctx.Err() != nil { // the run has ended; give the tool the rest of its time to return
 			e, ok = await(ended, time.After(time.Until(deadline)))
 		}
 		switch {
@@ -45,7 +43,7 @@ func Timeout(d time.Duration) tools.Policy {
 	})
 }
 
-// await returns how the call ended, if it did so in time.
+// await returns how the call ended. It returns false if that did not happen in time.
 func await[T any](ended <-chan end, late <-chan T) (end, bool) {
 	select {
 	case e := <-ended:
@@ -55,19 +53,19 @@ func await[T any](ended <-chan end, late <-chan T) (end, bool) {
 	}
 }
 
-// end is how a call on another goroutine ended.
+// end is the result of a call on another goroutine.
 type end struct {
 	result json.RawMessage
 	err    error
 	panic  error
 }
 
-// unclear reports whether the tool does not say what it did.
+// unclear reports whether the error leaves open what the tool did.
 func (e *end) unclear() bool {
 	return !tools.IsFatal(e.err) && tools.StateOf(e.err) == tools.StateUnknown
 }
 
-// perform calls next and tells how that ended, also if it did not return.
+// perform calls next and sends the result to ended, even if next does not return.
 func perform(ctx context.Context, c tools.Call, next tools.Caller, ended chan<- end) {
 	e := end{err: tools.Fatal(errGone)}
 	defer func() {
@@ -79,5 +77,5 @@ func perform(ctx context.Context, c tools.Call, next tools.Caller, ended chan<- 
 	e.result, e.err = next.Call(ctx, c)
 }
 
-// errGone is of handlers that call runtime.Goexit, as t.FailNow does.
+// errGone is the error of handlers that call runtime.Goexit, as t.FailNow does.
 var errGone = errors.New("policy: the call ended its goroutine instead of returning")

@@ -1,20 +1,31 @@
 package policy
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
-// pattern is a shape that secrets have.
+// pattern matches secrets.
 type pattern struct {
-	hints []string // one of them is in every match; none if that is not known
+	hints []string // every match contains one of them; empty if none are known
 	re    *regexp.Regexp
-	part  int // the group that is the secret; 0 for all
+	group int // the group that is the secret; 0 for the whole match
+}
+
+// mayMatch reports whether text contains a hint.
+func (p *pattern) mayMatch(text string) bool {
+	contained := func(hint string) bool { return strings.Contains(text, hint) }
+	return len(p.hints) == 0 || slices.ContainsFunc(p.hints, contained)
 }
 
 func shape(re string, hints ...string) *pattern {
 	return &pattern{hints: hints, re: regexp.MustCompile(re)}
 }
 
-// wellKnown are the shapes of tokens that say of themselves what they are.
-func wellKnown() []*pattern {
+// predefined returns patterns for tokens with a characteristic prefix, passwords in URLs and
+// Authorization headers.
+func predefined() []*pattern {
 	return append([]*pattern{
 		shape(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`, "AKIA", "ASIA"),                        // AWS
 		shape(`\bgh[oprsu]_[A-Za-z0-9]{36,}`, "gho_", "ghp_", "ghr_", "ghs_", "ghu_"), // GitHub
@@ -40,11 +51,11 @@ func wellKnown() []*pattern {
 	}, secretParts()...)
 }
 
-// secretParts are the shapes of what holds a secret, which alone is taken out.
+// secretParts returns patterns in which only a group is the secret.
 func secretParts() []*pattern {
 	password := shape(`://[^/\s:@"]*:([^/\s@"]+)@`, "://") // postgres://user:password@host
-	password.part = 1
+	password.group = 1
 	header := shape(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`, "uthorization", "UTHORIZATION")
-	header.part = 1
+	header.group = 1
 	return []*pattern{password, header}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// A worker is not believed: what it says of call sites is shown only as far as a source can have it.
+// A worker is not trusted: call sites of a forged report are bounded.
 func TestSitesOfAForgedReport(t *testing.T) {
 	t.Parallel()
 	forged := strings.Repeat("x", 1<<20)

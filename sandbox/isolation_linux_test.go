@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestBuildModes builds a program in every way and has it demand everything.
+// A binary of every build mode has full isolation.
 func TestBuildModes(t *testing.T) {
 	const program = "./testdata/isolated"
 	for _, mode := range []struct {
@@ -55,6 +55,6 @@ by: `
 	if rest, ok := strings.CutPrefix(got, all); !ok || !strings.Contains(rest, "seccomp") {
 		t.Errorf("got\n%s", got)
 	}
-	// What else is there depends on the kernel, for C's threads above all.
+	// Other properties depend on the kernel, especially with C's threads.
 	t.Logf("cgo %s: %s", cgo, got[strings.Index(got, "\nby: ")+1:])
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// oddNames are names of tools and servers as they are met.
+// oddNames are unusual names of tools and servers.
 var oddNames = []string{
 	"export", "constructor", "console", "123start", "日本語", "naïve", "a-b", "a.b", "a/b", "a b", "a_b", "a_b",
 	"hasOwnProperty", "then", "toJSON", "toString", "valueOf", "__proto__", "prototype", "tools", "submit", "sleep",
 	"await", "delete", "arguments", "undefined", "globalThis", "😀", "\"", "\n", "", "$", "isPrototypeOf", "Object",
 }
 
-// Every tool can be called by each of its names, in a namespace of any name,
-// and what the language reads of the namespace is not a tool.
+// Every tool can be called by each of its names, in a namespace of any name. The members
+// of a namespace that the language reads are not tools.
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 	var sources []tools.Source
@@ -31,10 +31,11 @@ func TestOddNames(t *testing.T) {
 		}
 	}
 	var touched []string
-	hooks := &tools.Tool{Namespace: "hooks", Name: "then", Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
-		touched = append(touched, string(args))
-		return nil, nil
-	}}
+	hooks := &tools.Tool{Namespace: "hooks", Name: "then",
+		Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+			touched = append(touched, string(args))
+			return nil, nil
+		}}
 	set := newSet(t, append(sources, hooks)...)
 	var program strings.Builder
 	program.WriteString("const got = [];\n")
@@ -48,7 +49,8 @@ func TestOddNames(t *testing.T) {
 		}
 	}
 	program.WriteString("await s; await hooks; `${s}${hooks}`; JSON.stringify([s, hooks]); s + s;\n")
-	program.WriteString("got.push(typeof console.log, typeof sleep, typeof submit, typeof Object.keys, typeof globalThis);\nsubmit(got)")
+	program.WriteString("got.push(typeof console.log, typeof sleep, typeof submit, typeof Object.keys, typeof " +
+		"globalThis);\nsubmit(got)")
 	want = append(want, `"function"`, `"function"`, `"function"`, `"function"`, `"object"`)
 	eachTier(t, sandbox.Limits{Calls: 1000}, func(t *testing.T, box *sandbox.Sandbox) {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: program.String(), Tools: set, Submit: true})

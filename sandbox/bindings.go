@@ -1,0 +1,49 @@
+package sandbox
+
+import (
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
+)
+
+// discoveryParams are the parameters of tools.search and tools.describe, and
+// discoveryUsage shows how to call them.
+var (
+	discoveryParams = map[string][]string{"search": {"query", "options"}, "describe": {"name"}}
+	discoveryUsage  = map[string]string{
+		"search": "tools.search(query, {server, limit, declare})", "describe": "tools.describe(name)",
+	}
+)
+
+// boundTools is what programs see of a set of tools, without its policies.
+type boundTools struct {
+	set       *tools.Set
+	extended  *tools.Set       // with tools.search and tools.describe
+	bindings  []*tools.Binding // of extended
+	discovery *discovery.Discovery
+	globals   map[string]bool // the global names of the bindings
+
+	// plain are the bindings as the engine sees them. A worker that has this very slice is
+	// not sent it again.
+	plain []engine.Binding
+}
+
+// bound returns the bindings of a set. It keeps those of the last set.
+func (s *Sandbox) bound(set *tools.Set) *boundTools {
+	if b := s.last.Load(); b != nil && b.set.Same(set) {
+		return b
+	}
+	b := &boundTools{set: set, discovery: discovery.New(set, s.limits.Output), globals: map[string]bool{}}
+	b.extended = b.discovery.Extended()
+	b.bindings = b.extended.Bindings()
+	for _, t := range b.bindings {
+		b.globals[or(t.Object, t.Names[0])] = true
+		binding := engine.Binding{Namespace: t.Object, Names: t.Names}
+		if t.Object == discovery.Object {
+			binding.Params = discoveryParams[t.Name]
+		}
+		b.plain = append(b.plain, binding)
+	}
+	s.last.Store(b)
+	return b
+}

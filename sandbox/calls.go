@@ -1,0 +1,284 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/tools"
+)
+
+// Call implements [engine.Host].
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
+	if te := h.overLimit(c.Tool); te != nil {
+		return func() { reply(engine.Reply{Error: te}) }
+	}
+	if c.Tool >= 0 && c.Tool < len(h.bindings) { // policies, journal and handler see an object
+		c.Args = h.bindings[c.Tool].Named(c.Args)
+	}
+	call := h.begin(c)
+	if call == nil {
+		return nil
+	}
+	issued := h.issue(c)
+	h.mu.Lock()
+	if call.Recorded = issued.Recorded; !issued.Recorded {
+		h.count(call.Tool)
+	}
+	if h.issued == nil {
+		h.issued = map[*Call]tools.IssuedCall{}
+	}
+	h.issued[call] = issued
+	h.mu.Unlock()
+	return func() {
+		defer h.running.Done()
+		h.perform(call, issued, reply)
+	}
+}
+
+// maxRefused is the number of refused calls after which a program is ended.
+const maxRefused = 1000
+
+// overLimit returns the error of a call beyond Limits.Calls, or nil.
+func (h *host) overLimit(tool int) *engine.ToolError {
+	h.mu.Lock()
+	path := h.path(tool)
+	if h.uncounted[path] < h.program.Uncounted[path] || h.counted < h.limits.Calls {
+		h.mu.Unlock()
+		return nil
+	}
+	h.refused++
+	te := engineError(&tools.ToolError{Tool: path, Kind: tools.KindLimit, Message: fmt.Sprintf(
+		"this program has made the %d tool calls that it may make%s; the call was not made; "+
+			"look for a loop that does not end, or print what you have", h.limits.Calls, h.besides())})
+	endless := h.refused > maxRefused
+	h.mu.Unlock()
+	if endless {
+		h.abort(errCallLimit)
+	}
+	return te
+}
+
+// count counts a call that the journal does not answer.
+func (h *host) count(path string) {
+	if h.uncounted[path] >= h.program.Uncounted[path] {
+		h.counted++
+		return
+	}
+	if h.uncounted == nil {
+		h.uncounted = map[string]int{}
+	}
+	h.uncounted[path]++
+}
+
+// begin records a call. It returns nil if the program has ended.
+func (h *host) begin(c engine.Call) *Call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.aborted != nil || h.over {
+		return nil
+	}
+	if h.callCtx == nil {
+		h.callCtx, h.cancelCalls = context.WithCancelCause(h.parent)
+		h.slots = make(chan struct{}, h.limits.Concurrency)
+	}
+	call := &Call{
+		ID: c.ID, Tool: h.path(c.Tool), Args: c.Args, Pending: true,
+		Started: time.Since(h.start), Line: c.Line, Column: c.Column,
+	}
+	h.calls = append(h.calls, call)
+	h.running.Add(1)
+	return call
+}
+
+// issue hands a call to the dispatcher.
+func (h *host) issue(c engine.Call) tools.IssuedCall {
+	invalid := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments}
+	repeat, err := parseRepeat(c.More)
+	switch {
+	case err != nil:
+		invalid.Message = err.Error()
+		return tools.Refused(invalid)
+	case c.Tool >= 0 && c.Tool < len(h.bindings) && !bytes.HasPrefix(c.Args, []byte("{")):
+		hint := declaredAs(h.bindings[c.Tool])
+		invalid.Message = fmt.Sprintf("a tool takes one object, not %s; %s", valueText(c.Args), hint)
+		return tools.Refused(invalid)
+	}
+	return h.dispatcher.Issue(tools.Call{
+		ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column, Program: h.program.Source,
+	}, c.Tool)
+}
+
+// maxNames is the maximum number of calls that a second argument may name.
+const maxNames = 1000
+
+// parseRepeat reads the second argument of a call.
+func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
+	if more == nil {
+		return nil, nil
+	}
+	var r tools.Repeat
+	d := json.NewDecoder(bytes.NewReader(more))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return nil, errors.New(`the second argument of a tool only answers a call that was held, as {same: "E7"}, ` +
+			`{again: "E2"}, {distinct: "all"} or {fresh: true}; everything else goes into the first argument`)
+	}
+	names := len(r.Again) + len(r.Distinct)
+	switch {
+	case names > maxNames:
+		return nil, fmt.Errorf("the second argument names more than %d calls", maxNames)
+	case r.Same == "" && names == 0 && !r.Fresh:
+		return nil, nil
+	}
+	return &r, nil
+}
+
+// perform performs a call and replies to the program.
+func (h *host) perform(call *Call, issued tools.IssuedCall, reply func(engine.Reply)) {
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-h.dropped: // Perform returns the error
+	}
+	returned := false
+	defer func() {
+		if !returned { // by runtime.Goexit, which t.FailNow calls, too
+			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", call.Tool))
+		}
+	}()
+	h.observe("Program.OnCalling", h.program.OnCalling, h.update(call, func() {}))
+	result, err := issued.Perform(h.callCtx)
+	returned = true
+	te, catchable := toolError(err, call.Tool)
+	h.settle(call, issued.Args(), result, te)
+	switch {
+	case tools.IsFatal(err) && h.callCtx.Err() == nil: // also if the program has ended
+		h.abort(fmt.Errorf("tool %s: %w", call.Tool, err))
+	case h.hasEnded(): // the program gets no reply
+	case err == nil:
+		reply(engine.Reply{Value: result})
+	case catchable:
+		reply(engine.Reply{Error: engineError(te)})
+	default:
+		h.abort(err)
+	}
+}
+
+// engineError converts an error for the program. A session's record can hold valid UTF-8
+// only.
+func engineError(e *tools.ToolError) *engine.ToolError {
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), Data: e.Data}
+}
+
+// toolError returns an error as the record of the call shows it, and whether the program
+// may catch it.
+func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
+	var hold *tools.HoldError
+	switch {
+	case err == nil:
+		return nil, false
+	case !tools.IsFatal(err) && errors.As(err, &te):
+		return te, true
+	case errors.As(err, &hold):
+		return (&tools.ToolError{Tool: tool, Kind: tools.KindDenied, Message: hold.Error()}).WithCause(err), false
+	}
+	return (&tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}).WithCause(err), false
+}
+
+// settle records the result of a call.
+func (h *host) settle(call *Call, performed, result json.RawMessage, err *tools.ToolError) {
+	h.observe("Program.OnCall", h.program.OnCall, h.update(call, func() {
+		call.Result, call.Error, call.Pending = result, err, false
+		if performed != nil {
+			call.Args = performed
+		}
+		call.Duration = time.Since(h.start) - call.Started
+	}))
+}
+
+// update changes the record of a call and returns a copy, or nil if the run is over.
+func (h *host) update(call *Call, change func()) *Call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change()
+	if h.over {
+		return nil
+	}
+	updated := *call
+	return &updated
+}
+
+// observe passes a call to an observer of the program. If the observer panics, the run
+// ends.
+func (h *host) observe(name string, observer func(Call), call *Call) {
+	if observer == nil || call == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			h.abort(fmt.Errorf("%s panicked: %v\n%s", name, p, debug.Stack()))
+		}
+	}()
+	observer(*call)
+}
+
+// resultLimiter limits the size of the results of one run. As the innermost policy it
+// keeps results that are too large from other policies and the journal.
+type resultLimiter struct {
+	each, all int // bytes
+
+	mu   sync.Mutex
+	used int // of all
+}
+
+// policy is a [tools.Policy].
+func (r *resultLimiter) policy(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		result, err := next.Call(ctx, c)
+		if te, ok := errors.AsType[*tools.ToolError](err); ok && !tools.IsFatal(err) {
+			return nil, r.failure(te)
+		}
+		if excess := r.take(len(result)); err == nil && excess != "" {
+			return nil, &tools.ToolError{Kind: tools.KindTooLarge, Message: "the call was made, but its result " + excess}
+		}
+		return result, err
+	})
+}
+
+// failure replaces the message of an error that is too large.
+func (r *resultLimiter) failure(te *tools.ToolError) error {
+	excess := r.take(len(te.Message) + len(te.Data))
+	if excess == "" {
+		return te
+	}
+	short := *te
+	short.Message, short.Data = "the call failed, and its error "+excess, nil
+	if tools.StateOf(te) == tools.StateOK {
+		short.Message = "the call was made, but its error " + excess
+	}
+	return &short
+}
+
+// take counts the bytes of a result. If there are too many, it returns the reason.
+func (r *resultLimiter) take(size int) (excess string) {
+	if size > r.each {
+		return fmt.Sprintf("has %d bytes; %d are allowed; ask for less at a time", size, r.each)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.used+size > r.all {
+		return fmt.Sprintf("has %d bytes, and all results of the program together may have %d, of which %d are left; "+
+			"ask for less, or go on in another program", size, r.all, r.all-r.used)
+	}
+	r.used += size
+	return ""
+}

@@ -1,0 +1,236 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/tools"
+)
+
+// fatal returns the error of a run whose end is not the program's fault.
+func (h *host) fatal(ctx context.Context, out *Outcome) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.aborted != nil && !isProgramError(h.aborted):
+		return fmt.Errorf("sandbox: %w", h.aborted)
+	case ctx.Err() != nil && out.Failure != nil && out.Failure.Kind == KindStopped:
+		return fmt.Errorf("sandbox: %w", canceled(ctx))
+	}
+	return nil
+}
+
+// partial returns the outcome of a run that could not be stopped: the calls that were
+// made, or nil if there were none.
+func (h *host) partial() *Outcome {
+	h.mu.Lock()
+	calls := len(h.calls)
+	h.mu.Unlock()
+	if calls == 0 {
+		return nil
+	}
+	f := &engine.Failure{Kind: engine.Stopped, Message: "the program could not be stopped"}
+	return h.outcome(&engine.Result{Failure: f})
+}
+
+// unlessAborted returns the result of the engine, or that of a stopped program if the host
+// ended the run. A program may submit before it notices that a call of it was held. Such a
+// program has not succeeded: the call was not made.
+func (h *host) unlessAborted(r *engine.Result) *engine.Result {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r == nil || r.Failure != nil || h.aborted == nil {
+		return r
+	}
+	stopped := *r
+	stopped.Value, stopped.Submitted = nil, false
+	stopped.Failure = &engine.Failure{Kind: engine.Stopped, Message: "the program was stopped"}
+	return &stopped
+}
+
+// outcome combines the result of the engine with what the host recorded.
+func (h *host) outcome(r *engine.Result) *Outcome {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := &Outcome{
+		Value: r.Value, Submitted: r.Submitted,
+		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr),
+		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited, Declared: h.declared,
+	}
+	for _, c := range h.calls {
+		call := *c
+		if c.Pending {
+			out.Abandoned++
+			if performed := h.issued[c].Args(); performed != nil {
+				call.Args = performed
+			}
+		}
+		out.Calls = append(out.Calls, call)
+	}
+	if r.Failure != nil {
+		out.Failure = h.failure(r.Failure)
+	}
+	out.Warnings = h.allWarnings(r, out)
+	return out
+}
+
+// allWarnings returns the warnings of the check and those about what the run has shown.
+func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
+	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misuses(out.Calls)))
+	if len(shown) == 0 {
+		shown = h.morePages(out.Calls)
+	}
+	warnings := slices.Concat(h.unlisted(r.Failure), shown)
+	slices.SortStableFunc(warnings, inOrder)
+	if h.refused > 0 && out.Failure == nil {
+		message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s", h.refused, h.limits.Calls, h.besides())
+		hint := "make fewer, or print what is known and go on in the next program"
+		warnings = append(warnings, h.finding(KindCallLimit, message, hint, engine.Pos{}))
+	}
+	for _, c := range out.Calls {
+		if note := h.discovery.Note(c.Tool, c.Args, c.Result); note != "" && c.Error == nil {
+			at := engine.Pos{Line: c.Line, Column: c.Column}
+			return append(warnings, h.finding(KindNothingFound, note, "", at)) // of the first such search only
+		}
+	}
+	return warnings
+}
+
+// unlisted returns the warnings of the check, except those about calls that the failure
+// lists as not awaited.
+func (h *host) unlisted(f *engine.Failure) []Finding {
+	if f == nil || f.Kind != engine.Unawaited {
+		return h.warnings
+	}
+	listed := func(w Finding) bool {
+		return w.Kind == KindNotAwaited && slices.ContainsFunc(f.Calls, func(id int) bool {
+			c := h.call(id)
+			return c != nil && c.Line == w.Line && c.Column == w.Column
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(h.warnings), listed)
+}
+
+// failure converts a failure that the engine reports. It returns nil if the program was
+// only checked and has no findings.
+func (h *host) failure(f *engine.Failure) *Failure {
+	finding := h.finding(Kind(f.Kind), f.Message, f.Hint, f.Pos)
+	if h.aborted != nil || f.Kind == engine.Stopped {
+		return h.stopped(finding)
+	}
+	switch f.Kind {
+	case engine.Syntax:
+		if !h.judged {
+			h.findings = h.violations()
+		}
+		if f.Hint == noModules {
+			finding.Hint = h.useTools(noModules)
+		}
+		findings := append(h.findings, finding)
+		slices.SortStableFunc(findings, inOrder)
+		return refusal(findings)
+	case engine.Refused:
+		if len(h.findings) > 0 {
+			return refusal(h.findings)
+		}
+		return nil
+	case engine.Unawaited:
+		finding.Message += h.unawaited(f.Calls)
+	case engine.Timeout:
+		finding.Message = fmt.Sprintf("the program ran longer than %v", h.timeLimit())
+	}
+	out := &Failure{Finding: finding}
+	for _, at := range f.Stack {
+		out.Stack = append(out.Stack, fmt.Sprintf("line %d, column %d", at.Line, at.Column))
+	}
+	if f.Tool != nil {
+		out.Kind, out.Tool = KindToolError, h.uncaught(f)
+		b := h.toolByPath(f.Tool.Tool)
+		if b != nil && f.Tool.Kind == tools.KindInvalidArguments && !strings.Contains(out.Message, signature(b)) {
+			out.Hint = declaredAs(b)
+		}
+	}
+	return out
+}
+
+// stopped returns the failure of a program that the host ended.
+func (h *host) stopped(finding Finding) *Failure {
+	f := &Failure{Finding: finding}
+	switch {
+	case !isProgramError(h.aborted):
+	case errors.Is(h.aborted, errCallLimit):
+		f.Kind = KindCallLimit
+		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more were refused",
+			h.limits.Calls, h.besides(), maxRefused)
+		f.Hint = "stop at the first ToolError of kind \"limit\""
+	case errors.As(h.aborted, &f.Hold):
+		f.Kind, f.Message = KindHeld, f.Hold.Error()
+	}
+	return f
+}
+
+// call returns the recorded call with this ID, or nil if the call was not recorded.
+func (h *host) call(id int) *Call {
+	i, found := slices.BinarySearchFunc(h.calls, id, func(c *Call, id int) int { return c.ID - id })
+	if !found {
+		return nil
+	}
+	return h.calls[i]
+}
+
+// unawaited lists calls that the program did not await, with their results.
+func (h *host) unawaited(ids []int) string {
+	var b strings.Builder
+	for _, id := range ids[:min(len(ids), maxFindings)] {
+		c := h.call(id)
+		if c == nil { // beyond the limit
+			continue
+		}
+		b.WriteString("\n- ")
+		if c.Line > 0 {
+			fmt.Fprintf(&b, "line %d: ", c.Line)
+		}
+		b.WriteString(c.Tool + " ")
+		if site := h.siteAt(engine.Pos{Line: c.Line, Column: c.Column}); site.Holder != "" {
+			b.WriteString("(" + site.Holder + ") ")
+		}
+		switch te := c.Error; {
+		case c.Pending:
+			b.WriteString("has not been answered")
+		case te == nil:
+			b.WriteString("was made, and answered too late")
+		case tools.StateOf(te) == tools.StateRejected:
+			b.WriteString("was not made: " + shorten(te.Message, 200))
+		default:
+			b.WriteString("failed: " + shorten(te.Message, 200))
+		}
+	}
+	return b.String()
+}
+
+// uncaught returns the error of the call that made the program fail. The recorded error
+// has a cause, which the engine does not know.
+func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
+	if c := h.call(f.Call); c != nil && c.Error != nil {
+		return c.Error
+	}
+	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
+}
+
+// besides describes the calls that did not count towards the limit.
+func (h *host) besides() string {
+	var list []string
+	for _, path := range slices.Sorted(maps.Keys(h.uncounted)) {
+		list = append(list, fmt.Sprintf("%d of %s", h.uncounted[path], path))
+	}
+	if list == nil {
+		return ""
+	}
+	return ", besides " + strings.Join(list, " and ") + " that do not count"
+}

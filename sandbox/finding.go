@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/tools"
+)
+
+// Kind is the kind of a finding or failure.
+type Kind string
+
+// Reasons for which a check refuses a program. Nothing has run.
+const (
+	KindSyntax          Kind = "syntax"           // not JavaScript that the sandbox runs
+	KindUndeclared      Kind = "undeclared"       // an undeclared name
+	KindUnknownTool     Kind = "unknown_tool"     // a call of a tool that does not exist
+	KindInvalidArgument Kind = "invalid_argument" // a literal argument that violates the tool's schema
+	KindUnsupported     Kind = "unsupported"      // a construct that would not do what it says
+	KindSourceLimit     Kind = "source_limit"     // a source longer than Limits.Source
+	KindPolicyViolation Kind = "policy_violation" // a violation of Options.Rules
+	KindRefused         Kind = "refused"          // several of these
+)
+
+// Failures of a program that ran.
+const (
+	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
+	KindToolError    Kind = "tool_error"    // an uncaught error of a tool
+	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
+	KindDeadlock     Kind = "deadlock"      // the program awaits a promise that nothing can settle
+	KindUnawaited    Kind = "unawaited"     // it submitted while calls were unanswered or unhandled, or a promise as text
+	KindTimeout      Kind = "timeout"       // it ran longer than Limits.Time
+	KindComputeLimit Kind = "compute_limit" // it computed for longer than Limits.Compute
+	KindWaitLimit    Kind = "wait_limit"    // it waited for longer than Limits.Wait
+	KindMemoryLimit  Kind = "memory_limit"  // it used more than Limits.Memory
+	KindCallLimit    Kind = "call_limit"    // it went on making calls after those beyond Limits.Calls were refused
+	KindOutputLimit  Kind = "output_limit"  // its value is larger than Limits.Output
+	KindBadValue     Kind = "bad_value"     // its value has no JSON form, such as one that contains itself
+	KindCrashed      Kind = "crashed"       // the worker died
+	KindStopped      Kind = "stopped"       // the context was canceled; Run also returns an error
+)
+
+// Warnings. A KindNotAwaited finding refuses a program if the promise certainly makes it
+// fail. A KindInvalidArgument warning is about an argument that may be undefined, and a
+// KindCallLimit warning about calls that were not made.
+const (
+	KindNotAwaited   Kind = "not_awaited"   // a promise that the program does not await
+	KindWrongType    Kind = "wrong_type"    // a result used as another type: text as an object, or an object as JSON text
+	KindMorePages    Kind = "more_pages"    // a result with a reference to the next page, which the program does not read
+	KindNoValue      Kind = "no_value"      // the program does not return a value
+	KindNothingFound Kind = "nothing_found" // a search that found no tool
+)
+
+// Finding is one reason why a program was refused, or one warning.
+type Finding struct {
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"` // what to write instead
+	Line    int    `json:"line,omitempty"` // from 1; 0 if unknown
+	Column  int    `json:"column,omitempty"`
+	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column
+}
+
+// String returns the text to show to a person or a model.
+func (f Finding) String() string {
+	var b strings.Builder
+	if f.Line > 0 {
+		fmt.Fprintf(&b, "line %d, column %d: ", f.Line, f.Column)
+	}
+	b.WriteString(f.Message)
+	if f.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", f.Hint)
+	}
+	if f.Frame != "" {
+		b.WriteString("\n" + f.Frame)
+	}
+	return b.String()
+}
+
+// Failure is why a program was refused or failed, in words that its author, usually a
+// model, can act on.
+type Failure struct {
+	Finding                   // what happened first, or the only finding
+	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused, otherwise nil
+	Stack    []string         `json:"stack,omitempty"`    // of an exception: "line 3, column 7", innermost first
+	Tool     *tools.ToolError `json:"tool,omitempty"`     // of KindToolError: the uncaught error
+	Hold     *tools.HoldError `json:"hold,omitempty"`     // of KindHeld: the call in question
+}
+
+// Error returns the whole message, including all findings.
+func (f *Failure) Error() string { return f.String() }
+
+// String returns the text to show to a person or a model.
+func (f *Failure) String() string {
+	if len(f.Findings) < 2 {
+		return f.Finding.String()
+	}
+	lines := []string{f.Message}
+	for _, finding := range f.Findings {
+		lines = append(lines, finding.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Ran reports whether any of the program was executed.
+func (f *Failure) Ran() bool { return f.Findings == nil }
+
+// refusal returns the failure of a program with one or more findings.
+func refusal(findings []Finding) *Failure {
+	f := &Failure{Finding: findings[0], Findings: findings}
+	if len(findings) > 1 {
+		message := fmt.Sprintf("the program was refused for %d reasons; nothing has run", len(findings))
+		f.Finding = Finding{Kind: KindRefused, Message: message}
+	}
+	return f
+}
+
+// finding returns a finding about a position in the program.
+func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
+	return Finding{
+		Kind: kind, Message: shorten(message, maxMessage), Hint: shorten(hint, maxMessage),
+		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
+	}
+}
+
+// maxMessage is the maximum size of a message in bytes. Programs can contain names and
+// values of any length, and models pay for reading them.
+const maxMessage = 2000
+
+func shorten(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	return strings.ToValidUTF8(text[:size], "") + "…"
+}
+
+// frameWidth is the number of characters of a long line that a frame shows.
+const frameWidth = 100
+
+// frame shows a position in the source:
+//
+//	3 | const rows = await orders.lst();
+//	  |                           ^
+func frame(source string, line, column int) string {
+	if line < 1 {
+		return ""
+	}
+	text := []rune(engine.Line(source, line))
+	at, units := 0, 0 // columns count UTF-16 units
+	for at < len(text) && units < column-1 {
+		units += max(utf16.RuneLen(text[at]), 1)
+		at++
+	}
+	start := 0
+	if at > frameWidth*3/4 {
+		start = at - frameWidth/2
+	}
+	end := min(len(text), start+frameWidth)
+	number := fmt.Sprint(line)
+	blank := func(r rune) rune {
+		if r == '\t' { // tabs keep the caret under its column
+			return r
+		}
+		return ' '
+	}
+	caret := strings.Map(blank, string(text[start:min(at, end)]))
+	return fmt.Sprintf("%s | %s\n%*s | %s^", number, string(text[start:end]), len(number), "", caret)
+}

@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/tools"
+)
+
+// Program is one program and what it may use.
+type Program struct {
+	// Source is JavaScript. Top-level await and return are allowed. The program's value is
+	// what it returns, or else the value of its last statement if that is an expression.
+	Source string
+
+	// Compiler translates Source into JavaScript. It is nil if Source is JavaScript.
+	// Package sandbox/esbuild has a compiler for TypeScript and imports from npm.
+	Compiler Compiler
+
+	// Inputs are constants of the program, by name. Values are converted as
+	// encoding/json does; a json.RawMessage is used as it is.
+	Inputs map[string]any
+
+	// Tools are the tools that the program may call. Nil means none.
+	Tools *tools.Set
+
+	// Attempt records the calls and answers those that were made before, as an attempt of
+	// tools/journal does. Nil means that calls are not recorded.
+	Attempt tools.Attempt
+
+	// Earlier are names that earlier programs declared, which this one cannot see. If it
+	// uses one, the check explains that. See [Outcome.Declared].
+	Earlier []string
+
+	// Uncounted is the number of calls, by the path of the tool, that do not count towards
+	// Limits.Calls. Further calls count. It is for tools whose calls have a limit of their
+	// own.
+	Uncounted map[string]int
+
+	// Limits are the limits of this run. A zero field means the sandbox's limit; another
+	// value replaces it, even if it is larger. Memory must be zero.
+	Limits Limits
+
+	// Submit makes submit(value) available, which ends the program with a value.
+	Submit bool
+
+	// Timeout shortens Limits.Time for this run. Zero leaves it as it is.
+	Timeout time.Duration
+
+	// Determinism, if set, fixes the time and the random numbers that the program sees.
+	// Sessions use the one of their SessionOptions instead.
+	Determinism *Determinism
+
+	// OnCalling, if set, is called before every tool call is performed or answered from the
+	// journal. The call is Pending and has no result. OnCalling is called concurrently and
+	// should return soon.
+	OnCalling func(Call)
+
+	// OnCall, if set, is called after every tool call. It is called concurrently and
+	// should return soon.
+	OnCall func(Call)
+}
+
+// Determinism fixes the time and the random numbers that a program sees. Date starts at
+// Time and advances only by what the program sleeps. Math.random and crypto depend on Seed
+// alone. The time zone is always UTC in isolated sandboxes and that of the host in those of
+// NewInProcess.
+type Determinism struct {
+	Time time.Time
+	Seed uint64
+}
+
+// check returns an error if Date cannot represent the time.
+func (d *Determinism) check() error {
+	const limit = 8_640_000_000_000 // seconds, in both directions
+	if d == nil || d.Time.Unix() > -limit && d.Time.Unix() < limit {
+		return nil
+	}
+	return fmt.Errorf("sandbox: the pinned time %v is out of range for Date", d.Time)
+}
+
+func (d *Determinism) clock() *engine.Clock {
+	if d == nil {
+		return nil
+	}
+	return &engine.Clock{Start: d.Time.UnixMilli(), Seed: int64(d.Seed), Fixed: true}
+}
+
+// job converts a program for the engine. The inputs of its session are added later.
+func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []engine.Input) (*engine.Job, error) {
+	job := &engine.Job{
+		Source: p.Source, Submit: p.Submit,
+		Tools: bound.plain, Forbidden: s.rules.names(),
+		Clock: p.Determinism.clock(),
+		Limits: engine.Limits{
+			Time: l.Time, Compute: l.Compute, Wait: l.Wait, Memory: l.Memory, Output: l.Output, Argument: l.Argument,
+		},
+	}
+	if p.Timeout > 0 {
+		job.Limits.Time = min(p.Timeout, job.Limits.Time)
+	}
+	errs := []error{p.Determinism.check()}
+	if p.Timeout < 0 {
+		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))
+	}
+	if errs = append(errs, p.Limits.check()); p.Limits.Memory != 0 {
+		errs = append(errs, errors.New("sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"))
+	}
+	own, err := inputs(p.Inputs)
+	errs = append(errs, err)
+	for _, in := range slices.Concat(sessionInputs, own) {
+		if bound.globals[in.Name] {
+			errs = append(errs, fmt.Errorf("%w %q: a tool has that name", ErrInput, in.Name))
+		}
+	}
+	for _, in := range sessionInputs {
+		if _, twice := p.Inputs[in.Name]; twice {
+			errs = append(errs, fmt.Errorf("%w %q: the session has one of that name", ErrInput, in.Name))
+		}
+	}
+	job.Inputs = own
+	return job, errors.Join(errs...)
+}
+
+// ErrInput is wrapped by the errors of inputs with an invalid name or value.
+var ErrInput = errors.New("sandbox: input")
+
+// inputs converts inputs for the engine. The error joins all that are invalid.
+func inputs(values map[string]any) (list []engine.Input, err error) {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !tools.Identifier(name) || tools.Reserved(name) {
+			errs = append(errs, fmt.Errorf("%w %q: the name is reserved or not a JavaScript identifier", ErrInput, name))
+			continue
+		}
+		text, err := json.Marshal(values[name])
+		if err == nil {
+			err = engine.Check(text)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%w %q: %w", ErrInput, name, err))
+		}
+		list = append(list, engine.Input{Name: name, JSON: text})
+	}
+	return list, errors.Join(errs...)
+}
