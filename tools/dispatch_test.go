@@ -87,14 +87,15 @@ const schemaN = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 // tool counts in l how often it is called, and answers in turn.
 func tool(l *ledger, answers ...error) *tools.Tool {
 	next := 0
-	return &tools.Tool{Name: "t", InputSchema: []byte(schemaN), Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
-		l.add("handler %s", args)
-		if next < len(answers) {
-			next++
-			return nil, answers[next-1]
-		}
-		return json.RawMessage(`"ok"`), nil
-	}}
+	return &tools.Tool{Name: "t", InputSchema: []byte(schemaN),
+		Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+			l.add("handler %s", args)
+			if next < len(answers) {
+				next++
+				return nil, answers[next-1]
+			}
+			return json.RawMessage(`"ok"`), nil
+		}}
 }
 
 func denied(message string) error {
@@ -147,8 +148,10 @@ func TestChain(t *testing.T) {
 			want: `issue 7 t{"n":1}`, end: `"old"`},
 		{name: "held", ledger: &ledger{issue: &tools.HoldError{Call: "t({})", Message: "say what you mean"}},
 			want: `issue 7 t{"n":1}`, end: `other: t({}) was held: say what you mean`},
-		{name: "ledger breaks", ledger: &ledger{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`, end: `fatal: disk full`},
-		{name: "ledger breaks with a ToolError", ledger: &ledger{issue: denied("no")}, want: `issue 7 t{"n":1}`, end: `fatal: no`},
+		{name: "ledger breaks", ledger: &ledger{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`,
+			end: `fatal: disk full`},
+		{name: "ledger breaks with a ToolError", ledger: &ledger{issue: denied("no")}, want: `issue 7 t{"n":1}`,
+			end: `fatal: no`},
 		{name: "intent not recorded", ledger: &ledger{dispatched: errors.New("disk full")},
 			want: `issue 7 t{"n":1}, dispatched, settled fatal: disk full`, end: `fatal: disk full`},
 		{name: "refused", policies: []tools.Policy{deny},
@@ -159,24 +162,31 @@ func TestChain(t *testing.T) {
 			want: `issue 7 t{"n":1}, settled t invalid_arguments: as changed by a policy: n must be an integer, not "x"`,
 			end:  `t invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
 		{name: "answered by a policy", policies: []tools.Policy{instead(`2`)}, want: `issue 7 t{"n":1}, settled 2`, end: `2`},
-		{name: "undefined", policies: []tools.Policy{instead(``)}, want: `issue 7 t{"n":1}, settled undefined`, end: `undefined`},
+		{name: "undefined", policies: []tools.Policy{instead(``)}, want: `issue 7 t{"n":1}, settled undefined`,
+			end: `undefined`},
 		{name: "result is not JSON", policies: []tools.Policy{instead(`{`)},
 			want: `issue 7 t{"n":1}, settled t invalid_result: the call was made, but its result is not JSON`,
 			end:  `t invalid_result: the call was made, but its result is not JSON`},
 		{name: "retried", policies: []tools.Policy{retry}, answers: []error{unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
 		{name: "retried in vain", policies: []tools.Policy{retry}, answers: []error{unavailable, unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unavailable: down`, end: `t unavailable: down`},
-		{name: "retried after a failure", policies: []tools.Policy{retry}, answers: []error{errors.New("half done"), unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t failed: down`, end: `t failed: down`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unavailable: down`,
+			end:  `t unavailable: down`},
+		{name: "retried after a failure", policies: []tools.Policy{retry},
+			answers: []error{errors.New("half done"), unavailable},
+			want:    `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t failed: down`,
+			end:     `t failed: down`},
 		{name: "retried after a timeout", policies: []tools.Policy{retry}, answers: []error{timeout, unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unknown: an earlier try may have taken effect; the last one: down`,
-			end:  `t unknown: an earlier try may have taken effect; the last one: down`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unknown: an earlier ` +
+				`try may have taken effect; the last one: down`,
+			end: `t unknown: an earlier try may have taken effect; the last one: down`},
 		{name: "withheld", policies: []tools.Policy{withhold},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t invalid_result: the call was made, but its result is withheld: it is secret`,
-			end:  `t invalid_result: the call was made, but its result is withheld: it is secret`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t invalid_result: the call was made, but its ` +
+				`result is withheld: it is secret`,
+			end: `t invalid_result: the call was made, but its result is withheld: it is secret`},
 		{name: "withheld after nothing was done", policies: []tools.Policy{withhold}, answers: []error{unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t denied: it is secret`, end: `t denied: it is secret`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t denied: it is secret`,
+			end:  `t denied: it is secret`},
 		{name: "fatal", answers: []error{tools.Fatal(errors.New("no licence"))},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled fatal: no licence`, end: `fatal: no licence`},
 	}
@@ -262,14 +272,21 @@ func TestToolErrors(t *testing.T) {
 		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.StateUnknown},
 		{"says that it is a timeout", timeoutError{}, late, tools.StateUnknown},
 		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.StateUnknown},
-		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown, tools.StateUnknown},
-		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}), "t unknown: pay: read tcp: connection reset by peer" + unknown, tools.StateUnknown},
-		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, "t failed: dial tcp: connection refused", tools.StateFailed},
-		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown, tools.StateUnknown},
-		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")}, `t unknown: Post "http://a": http2: client connection lost` + unknown, tools.StateUnknown},
-		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")}, `t failed: Post "x://a": unsupported protocol scheme`, tools.StateFailed},
+		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown,
+			tools.StateUnknown},
+		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}),
+			"t unknown: pay: read tcp: connection reset by peer" + unknown, tools.StateUnknown},
+		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED},
+			"t failed: dial tcp: connection refused", tools.StateFailed},
+		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown,
+			tools.StateUnknown},
+		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")},
+			`t unknown: Post "http://a": http2: client connection lost` + unknown, tools.StateUnknown},
+		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")},
+			`t failed: Post "x://a": unsupported protocol scheme`, tools.StateFailed},
 		{"said to be unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.StateUnknown},
-		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" + unknown, tools.StateUnknown},
+		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" +
+			unknown, tools.StateUnknown},
 		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.StateRejected},
 		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.StateRejected},
 		{"denied", typed(tools.KindDenied), "t denied: m", tools.StateRejected},
@@ -282,32 +299,44 @@ func TestToolErrors(t *testing.T) {
 		{"own kind", typed("quota"), "t quota: m", tools.StateFailed},
 		{"no kind", typed(""), "t failed: m", tools.StateFailed},
 		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t failed: mail: tool forged: m", tools.StateFailed},
-		{"wrapped and unavailable", fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "m"}),
+		{"wrapped and unavailable",
+			fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "m"}),
 			"t failed: the second half: m", tools.StateFailed},
 		{"wrapped timeout", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindTimeout, Message: "m"}),
 			"t timeout: mail: m; whether it took effect is unknown", tools.StateUnknown},
 		{"wrapped invalid result", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindInvalidResult, Message: "m"}),
 			"t invalid_result: mail: m", tools.StateOK},
-		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}), "t quota: mail: m 1", tools.StateFailed},
-		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)), late, tools.StateUnknown},
+		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}),
+			"t quota: mail: m 1", tools.StateFailed},
+		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)),
+			late, tools.StateUnknown},
 		{"several", errors.Join(typed(tools.KindDenied), &tools.ToolError{Kind: tools.KindUnknown, Message: "n"}),
 			"t unknown: tool forged: m\nn; whether it took effect is unknown", tools.StateUnknown},
-		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.HostOnly(typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"hidden and wrapping", tools.HostOnly(fmt.Errorf("mail: %w", typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"wrapped, with a hidden cause", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret))), "t failed: m", tools.StateFailed},
-		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown", tools.StateUnknown},
+		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.HostOnly(typed(tools.KindDenied))),
+			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"hidden and wrapping", tools.HostOnly(fmt.Errorf("mail: %w", typed(tools.KindDenied))),
+			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"wrapped, with a hidden cause",
+			fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret))), "t failed: m",
+			tools.StateFailed},
+		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown",
+			tools.StateUnknown},
 		{"acted beside others", errors.Join(io.EOF, typed(tools.KindDenied), actedError(false), actedError(true)),
 			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", tools.StateUnknown},
 		{"did not act", actedError(false), "t failed: acted", tools.StateFailed},
-		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)), "t denied: m", tools.StateRejected},
+		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)),
+			"t denied: m", tools.StateRejected},
 		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.StateFailed},
 		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.StateFailed},
 		{"hidden", tools.HostOnly(secret), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"hidden and wrapped", fmt.Errorf("db: %w", tools.HostOnly(secret)), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"hidden timeout", tools.HostOnly(fmt.Errorf("db: %w", context.DeadlineExceeded)), "t timeout: the tool failed; the reason is not shown", tools.StateUnknown},
+		{"hidden and wrapped", fmt.Errorf("db: %w", tools.HostOnly(secret)),
+			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"hidden timeout", tools.HostOnly(fmt.Errorf("db: %w", context.DeadlineExceeded)),
+			"t timeout: the tool failed; the reason is not shown", tools.StateUnknown},
 		{"hidden ToolError", tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "m", Data: []byte(`1`)}),
 			"t unavailable: the tool failed; the reason is not shown", tools.StateRejected},
-		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m", tools.StateFailed},
+		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m",
+			tools.StateFailed},
 		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", tools.StateUnknown},
 		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", tools.StateUnknown},
 		{"fatal ToolError", tools.Fatal(typed(tools.KindDenied)), "fatal: tool forged: m", tools.StateUnknown},
@@ -349,7 +378,8 @@ func TestCauses(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("row 7 is locked")
 	fail := (&tools.ToolError{Message: "try later"}).WithCause(cause)
-	for name, err := range map[string]error{"as it is": fail, "wrapped": fmt.Errorf("db: %w", fail), "hidden": tools.HostOnly(fail)} {
+	for name, err := range map[string]error{"as it is": fail, "wrapped": fmt.Errorf("db: %w", fail),
+		"hidden": tools.HostOnly(fail)} {
 		set := newSet(t, &tools.Tool{Name: "t", Handler: handler("", err)})
 		if _, err := perform(t.Context(), set, `{}`); !errors.Is(err, cause) {
 			t.Errorf("%s: the cause is not in %v", name, err)
@@ -363,7 +393,10 @@ func TestCauses(t *testing.T) {
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	const broken = "t unknown: the tool crashed; whether it took effect is unknown"
-	bomb := &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("boom") }}
+	bomb := &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage,
+		error) {
+		panic("boom")
+	}}
 	fine := &tools.Tool{Name: "t", Handler: handler(`"ok"`, nil)}
 	before := policy(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) { panic("boom") })
 	after := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
@@ -383,13 +416,17 @@ func TestPanics(t *testing.T) {
 	}{
 		{"handler", bomb, nil, broken, "dispatched, settled " + broken},
 		{"handler inside a policy", bomb, []tools.Policy{traced("p", nil)}, broken, "dispatched, settled " + broken},
-		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
-		{"policy after the call", fine, []tools.Policy{after}, "t invalid_result: the call was made, but its result is withheld: a policy crashed",
+		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy crashed",
+			"settled t denied: a policy crashed"},
+		{"policy after the call", fine, []tools.Policy{after},
+			"t invalid_result: the call was made, but its result is withheld: a policy crashed",
 			"dispatched, settled t invalid_result: the call was made, but its result is withheld: a policy crashed"},
-		{"policy after a panic", bomb, []tools.Policy{after}, "t unknown: an earlier try may have taken effect; the last one: a policy crashed",
+		{"policy after a panic", bomb, []tools.Policy{after},
+			"t unknown: an earlier try may have taken effect; the last one: a policy crashed",
 			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy crashed"},
 		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
-		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
+		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }},
+			"t denied: a policy crashed", "settled t denied: a policy crashed"},
 		{"policy without a cause", fine, []tools.Policy{swallow}, `"mended"`, `dispatched, settled "mended"`},
 	}
 	for _, test := range tests {
@@ -403,7 +440,8 @@ func TestPanics(t *testing.T) {
 					t.Errorf("got  %s\nwant %s", got, test.want)
 				}
 				cause := errors.Unwrap(err)
-				if first, _, _ := strings.Cut(fmt.Sprint(cause), "\n"); cause == nil || !strings.HasPrefix(first, "tools: t panicked: ") {
+				if first, _, _ := strings.Cut(fmt.Sprint(cause), "\n"); cause == nil ||
+					!strings.HasPrefix(first, "tools: t panicked: ") {
 					t.Errorf("the host sees %v", cause)
 				}
 			}
@@ -420,7 +458,8 @@ func TestCancelled(t *testing.T) {
 		t.Parallel()
 		var l ledger
 		ctx, cancel := context.WithCancel(t.Context())
-		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
+		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1,
+			Args: json.RawMessage(`{}`)}, 0)
 		cancel()
 		const want = "t denied: the program ended before the call was made"
 		if got := outcome(issued.Perform(ctx)); got != want {
@@ -434,12 +473,14 @@ func TestCancelled(t *testing.T) {
 		t.Parallel()
 		var l ledger
 		ctx, cancel := context.WithCancel(t.Context())
-		set := newSet(t, tool(&l)).With(policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		set := newSet(t,
+			tool(&l)).With(policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 			cancel()
 			return next.Call(ctx, c)
 		}))
 		const want = "t denied: the program ended before the call was made"
-		if got := outcome(set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(ctx)); got != want {
+		if got := outcome(set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)},
+			0).Perform(ctx)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got := l.String(); got != "issue 1 t{}, settled "+want {
@@ -449,11 +490,12 @@ func TestCancelled(t *testing.T) {
 	t.Run("during", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
-		set := newSet(t, &tools.Tool{Name: "t", Handler: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-			cancel()
-			<-ctx.Done()
-			return nil, errors.New("connection reset")
-		}})
+		set := newSet(t,
+			&tools.Tool{Name: "t", Handler: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+				cancel()
+				<-ctx.Done()
+				return nil, errors.New("connection reset")
+			}})
 		const want = "t cancelled: cancelled; whether it took effect is unknown"
 		if got := outcome(perform(ctx, set, `{}`)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -21,9 +21,10 @@ const (
 	KindUnavailable      = "unavailable"       // the tool's server could not be reached; nothing was done
 	KindTimeout          = "timeout"           // no answer in time: what was done is unknown
 	KindCancelled        = "cancelled"         // cancelled in flight: what was done is unknown
-	KindUnknown          = "unknown"           // the connection was lost, or the error ends the run: what was done is unknown
-	KindInvalidResult    = "invalid_result"    // done, but the result violates the output schema or is withheld
-	KindTooLarge         = "too_large"         // done, but the result exceeds a limit
+	// the connection was lost, or the error ends the run: what was done is unknown
+	KindUnknown       = "unknown"
+	KindInvalidResult = "invalid_result" // done, but the result violates the output schema or is withheld
+	KindTooLarge      = "too_large"      // done, but the result exceeds a limit
 )
 
 // ToolError is how a failed call looks to the program: it is thrown with these
@@ -36,8 +37,9 @@ const (
 // Kind only if that does not claim that nothing was done, since your handler may
 // have done more.
 type ToolError struct {
-	Tool    string          `json:"tool"`           // as a program writes it; filled in by the dispatcher
-	Kind    string          `json:"kind"`           // one of the kinds, or a word of the tool's own, which counts as KindFailed
+	Tool string `json:"tool"` // as a program writes it; filled in by the dispatcher
+	// one of the kinds, or a word of the tool's own, which counts as KindFailed
+	Kind    string          `json:"kind"`
 	Message string          `json:"message"`        // for the model
 	Data    json.RawMessage `json:"data,omitempty"` // what else the tool said; dropped if it is not JSON
 

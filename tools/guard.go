@@ -44,7 +44,8 @@ func (s *Set) unguarded() []string {
 		open = append(open[:shown], fmt.Sprintf("%d more", more))
 	}
 	return []string{fmt.Sprintf(
-		"nobody is asked before these destructive tools are called: %s; add policy.Approve to the set, or policy.AllowDestructive if that is meant",
+		"nobody is asked before these destructive tools are called: %s; add policy.Approve to the set, or "+
+			"policy.AllowDestructive if that is meant",
 		strings.Join(open, ", "))}
 }
 

@@ -14,7 +14,10 @@ import (
 type watched struct{ paths []string }
 
 func (w watched) Call(context.Context, tools.Call) (json.RawMessage, error) { return nil, nil }
-func (w watched) Guards(b *tools.Binding) bool                              { return slices.Contains(w.paths, b.Path()) }
+func (w watched) Guards(b *tools.Binding) bool {
+	return slices.Contains(w.paths,
+		b.Path())
+}
 
 func watch(paths ...string) tools.Policy {
 	return func(tools.Caller) tools.Caller { return watched{paths} }
@@ -24,10 +27,12 @@ func TestUnguardedTools(t *testing.T) {
 	t.Parallel()
 	var sources []tools.Source
 	for i := range 8 {
-		sources = append(sources, &tools.Tool{Namespace: "s", Name: fmt.Sprintf("t%d", i), Handler: handler("1", nil), Hints: tools.Hints{Destructive: i > 0}})
+		sources = append(sources, &tools.Tool{Namespace: "s", Name: fmt.Sprintf("t%d", i), Handler: handler("1", nil),
+			Hints: tools.Hints{Destructive: i > 0}})
 	}
 	set := newSet(t, sources...)
-	const before, after = "nobody is asked before these destructive tools are called: ", "; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
+	const before, after = "nobody is asked before these destructive tools are called: ",
+		"; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
 	for _, test := range []struct {
 		set  *tools.Set
 		want string

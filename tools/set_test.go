@@ -49,12 +49,20 @@ func TestNewSetErrors(t *testing.T) {
 		{"nil in a list", []tools.Source{group{list: []*tools.Tool{nil}}}, "tools: a source gave a nil tool"},
 		{"failing source", []tools.Source{group{err: errors.New("no network")}}, "no network"},
 		{"no handler", []tools.Source{&tools.Tool{Name: "a"}}, `tools: tool "a" has no Handler`},
-		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}}, `tools: tool "a" of "s" has no Handler`},
-		{"no name", []tools.Source{&tools.Tool{Handler: ok}}, `tools: tool "": the name is not a JavaScript identifier; "_" would be`},
-		{"bad name", []tools.Source{&tools.Tool{Name: "1 of-2", Handler: ok}}, `tools: tool "1 of-2": the name is not a JavaScript identifier; "_1_of_2" would be`},
-		{"taken name", []tools.Source{&tools.Tool{Name: "a", Handler: ok}, &tools.Tool{Name: "a", Handler: ok}}, `tools: tool "a": another tool has that name; choose another`},
-		{"bad schema", []tools.Source{&tools.Tool{Name: "a", Handler: ok, InputSchema: []byte(`{"type":"int"}`)}}, `tools: tool "a": input schema: schema: type must be one of "array", "boolean", "integer", "null", "number", "object", "string", not "int"`},
-		{"all at once", []tools.Source{nil, &tools.Tool{Name: "if", Handler: ok}, &tools.Tool{Name: "a"}}, "tools: source 1 is nil\ntools: tool \"if\": the name is reserved in programs; choose another\ntools: tool \"a\" has no Handler"},
+		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}},
+			`tools: tool "a" of "s" has no Handler`},
+		{"no name", []tools.Source{&tools.Tool{Handler: ok}},
+			`tools: tool "": the name is not a JavaScript identifier; "_" would be`},
+		{"bad name", []tools.Source{&tools.Tool{Name: "1 of-2", Handler: ok}},
+			`tools: tool "1 of-2": the name is not a JavaScript identifier; "_1_of_2" would be`},
+		{"taken name", []tools.Source{&tools.Tool{Name: "a", Handler: ok}, &tools.Tool{Name: "a", Handler: ok}},
+			`tools: tool "a": another tool has that name; choose another`},
+		{"bad schema", []tools.Source{&tools.Tool{Name: "a", Handler: ok, InputSchema: []byte(`{"type":"int"}`)}},
+			`tools: tool "a": input schema: schema: type must be one of "array", "boolean", "integer", "null", "number", ` +
+				`"object", "string", not "int"`},
+		{"all at once", []tools.Source{nil, &tools.Tool{Name: "if", Handler: ok}, &tools.Tool{Name: "a"}},
+			"tools: source 1 is nil\ntools: tool \"if\": the name is reserved in programs; choose another\ntools: tool \"a\" " +
+				"has no Handler"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -81,12 +89,14 @@ func TestForeignSchemaIsInvalid(t *testing.T) {
 		`"no schema"`, strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300), chain,
 	} {
 		name := string(rune('a' + i))
-		sources = append(sources, &tools.Tool{Namespace: "s", Name: name, Handler: handler("1", nil), InputSchema: []byte(input)})
+		sources = append(sources, &tools.Tool{Namespace: "s", Name: name, Handler: handler("1", nil),
+			InputSchema: []byte(input)})
 	}
 	set := newSet(t, sources...)
 	want := []string{
 		`tool "a" of "s": input schema: properties.a.$ref refers to "#/nowhere", which is not there; that is not checked`,
-		`tool "a" of "s": input schema: properties.b.type must be one or several of "array", "boolean", "integer", "null", "number", "object", "string", not "int"; that is not checked`,
+		`tool "a" of "s": input schema: properties.b.type must be one or several of "array", "boolean", "integer", ` +
+			`"null", "number", "object", "string", not "int"; that is not checked`,
 		`tool "b" of "s": input schema: the schema must be an object or a boolean, not "no schema"; that is not checked`,
 		`tool "c" of "s": its arguments are not checked: input schema: schema: is nested deeper than 200`,
 	}
@@ -98,7 +108,9 @@ func TestForeignSchemaIsInvalid(t *testing.T) {
 			t.Errorf("tool %d: got %s, want %s", i, got, want)
 		}
 	}
-	want = append(want, `tool "d" of "s": its arguments are not checked: input schema: schema: "#/$defs/d9" combines too many schemas for one value`)
+	want = append(want,
+		`tool "d" of "s": its arguments are not checked: input schema: schema: "#/$defs/d9" combines too many schemas for `+
+			`one value`)
 	if got := set.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("after a call: got  %q\nwant %q", got, want)
 	}
@@ -241,7 +253,10 @@ func TestHintsAreChecked(t *testing.T) {
 func TestSame(t *testing.T) {
 	t.Parallel()
 	tool := func(name string) *tools.Tool {
-		return &tools.Tool{Name: name, Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}
+		return &tools.Tool{Name: name, Handler: func(context.Context, json.RawMessage) (json.RawMessage,
+			error) {
+			return nil, nil
+		}}
 	}
 	newSet := func(sources ...tools.Source) *tools.Set {
 		set, err := tools.NewSet(t.Context(), sources...)
@@ -295,7 +310,8 @@ func TestPlus(t *testing.T) {
 	if want := []string{"one", "s.two", "odd_s.three", "four"}; !slices.Equal(calls, want) || set.Len() != 3 {
 		t.Errorf("got %q of %d, want %q", calls, set.Len(), want)
 	}
-	if other, err := set.Plus(tool("", "five")); err != nil || other.Bindings()[3].Path() != "five" || more.Bindings()[3].Path() != "four" {
+	if other, err := set.Plus(tool("", "five")); err != nil || other.Bindings()[3].Path() != "five" ||
+		more.Bindings()[3].Path() != "four" {
 		t.Error("two sets share what was added", err)
 	}
 	var none *tools.Set

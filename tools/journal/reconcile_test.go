@@ -35,8 +35,8 @@ const (
 			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is unknown
 		threw: tool mail.send: no answer in time; whether it took effect is unknown`
 	beingLookedUp = `
-		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. The outcome is
-			| being looked up; write the whole step again`
+		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. The
+			| outcome is being looked up; write the whole step again`
 	pausedAnn = `
 		stopped: journal: whether E1 mail.send({"to":"ann"}) took effect is unknown, so the call was not made again; find
 			| out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to Idempotent

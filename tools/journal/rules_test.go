@@ -322,7 +322,8 @@ func TestRecord(t *testing.T) {
 			attempt
 			db.put({"n":0}) -> 4
 			db.add({"n":1}) -> held: E2 made exactly this call, but E3 db.add({"n":5}) was made after it. To take the
-			| result of E2, pass {same: "E2"} as the second argument; to do it once more, pass {again: "E2"}`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+			| result of E2, pass {same: "E2"} as the second argument; to do it once more, pass {again: "E2"}`,
+			"E1 ok, E2 ok, E3 ok, E4 ok"},
 		{"held by an idempotent effect", `
 			attempt
 			db.put({"n":0}) -> 1

@@ -38,14 +38,20 @@ func BenchmarkCall(b *testing.B) {
 		policies []tools.Policy
 	}{
 		{"five", record, five},
-		{"all", record, append(slices.Clone(five), policy.MaxResult(1<<20), policy.DenySecrets(secrets), policy.Retry(nil), policy.Timeout(time.Minute))},
-		{"audit", record, five[:1]}, {"redact", record, five[1:2]}, {"allow", record, five[2:3]}, {"when", record, five[3:4]}, {"rate", record, five[4:]},
+		{"all", record, append(slices.Clone(five), policy.MaxResult(1<<20), policy.DenySecrets(secrets), policy.Retry(nil),
+			policy.Timeout(time.Minute))},
+		{"audit", record, five[:1]}, {"redact", record, five[1:2]}, {"allow", record, five[2:3]},
+		{"when", record, five[3:4]}, {"rate", record, five[4:]},
 		{"retry", record, []tools.Policy{policy.Retry(nil)}},
 		{"timeout", record, []tools.Policy{policy.Timeout(time.Minute)}},
 		{"redact64k", page, five[1:2]},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			set := newSet(b, tool("orders.get", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage, error) { return bench.result, nil }))
+			set := newSet(b,
+				tool("orders.get", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage,
+					error) {
+					return bench.result, nil
+				}))
 			compare(b, set, set.With(bench.policies...))
 		})
 	}

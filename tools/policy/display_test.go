@@ -39,7 +39,8 @@ func FuzzDisplay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		shown := policy.Display(text)
 		for _, r := range shown {
-			if !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Bidi_Control, r) || unicode.Is(unicode.Variation_Selector, r) {
+			if !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Bidi_Control, r) ||
+				unicode.Is(unicode.Variation_Selector, r) {
 				t.Errorf("%q is shown with %U", text, r)
 			}
 		}

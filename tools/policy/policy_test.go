@@ -125,12 +125,14 @@ func TestOrder(t *testing.T) {
 			}
 			return json.RawMessage(`"a top secret"`), nil
 		}
-		set := newSet(t, tool("it", tools.Hints{Class: tools.Idempotent, Destructive: true}, handler), tool("shell.run", tools.Hints{}, echo)).
+		set := newSet(t, tool("it", tools.Hints{Class: tools.Idempotent, Destructive: true}, handler),
+			tool("shell.run", tools.Hints{}, echo)).
 			With(all(newSecrets(t, "top secret"), &log, ask)...)
 		start := time.Now()
 		equal(t, "third try", told(call(t.Context(), set, "it", `{}`)), `"a [redacted]"`)
 		// 10 s for the first try, two delays, and half a minute for the rate after two tries.
-		if took := time.Since(start).Round(time.Millisecond); asked != 1 || tries.Load() != 3 || took < 30*time.Second || took > 31*time.Second {
+		if took := time.Since(start).Round(time.Millisecond); asked != 1 || tries.Load() != 3 || took < 30*time.Second ||
+			took > 31*time.Second {
 			t.Errorf("asked %d times, tried %d times, in %v", asked, tries.Load(), took)
 		}
 		equal(t, "denied", told(call(t.Context(), set, "shell.run", `{}`)), "denied: there is no shell here")
@@ -139,7 +141,8 @@ func TestOrder(t *testing.T) {
 		if asked != 1 {
 			t.Error("somebody was asked about what is not allowed anyway")
 		}
-		if got := bytes.Count(log.Bytes(), []byte("msg=\"tool call\"")); got != 3 || bytes.Contains(log.Bytes(), []byte("top secret")) {
+		if got := bytes.Count(log.Bytes(), []byte("msg=\"tool call\"")); got != 3 ||
+			bytes.Contains(log.Bytes(), []byte("top secret")) {
 			t.Errorf("the log has %d calls:\n%s", got, log.String())
 		}
 		time.Sleep(time.Hour) // let the first try end
@@ -162,7 +165,8 @@ func TestAllConcurrently(t *testing.T) {
 			}
 			return json.RawMessage(`"top secret"`), nil
 		}
-		set := newSet(t, tool("it", tools.Hints{Destructive: true}, handler)).With(all(newSecrets(t, "top secret"), &log, ask)...)
+		set := newSet(t, tool("it", tools.Hints{Destructive: true}, handler)).With(all(newSecrets(t, "top secret"), &log,
+			ask)...)
 		var group sync.WaitGroup
 		for range 50 {
 			group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `"[redacted]"`) })
