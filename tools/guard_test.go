@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
@@ -31,8 +32,8 @@ func TestUnguardedTools(t *testing.T) {
 			Hints: tools.Hints{Destructive: i > 0}})
 	}
 	set := newSet(t, sources...)
-	const before, after = "nobody is asked before these destructive tools are called: ",
-		"; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
+	const before, after = "destructive tools can be called without approval: ",
+		"; add policy.Approve to the set, or policy.AllowDestructive if that is intended"
 	for _, test := range []struct {
 		set  *tools.Set
 		want string
@@ -51,5 +52,32 @@ func TestUnguardedTools(t *testing.T) {
 	}
 	if got := set.With(watch("s.t0")).Warnings(); len(got) != 1 {
 		t.Errorf("got %q", got)
+	}
+}
+
+
+// warning is a source that knows its warnings only once it has been listed.
+type warning struct{ listed bool }
+
+func (w *warning) Tools(context.Context) ([]*tools.Tool, error) {
+	w.listed = true
+	return nil, nil
+}
+
+func (w *warning) Warnings() []string {
+	if !w.listed {
+		return []string{"not listed yet"}
+	}
+	return []string{"a tool was left out"}
+}
+
+func TestSetHasTheWarningsOfItsSources(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), &warning{}, &warning{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(set.Warnings(), "\n"); got != "a tool was left out\na tool was left out" {
+		t.Errorf("warnings: %q", got)
 	}
 }

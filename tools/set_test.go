@@ -45,16 +45,16 @@ func TestNewSetErrors(t *testing.T) {
 		want    string
 	}{
 		{"nil source", []tools.Source{nil}, "tools: source 1 is nil"},
-		{"nil tool", []tools.Source{(*tools.Tool)(nil)}, "tools: a source gave a nil tool"},
-		{"nil in a list", []tools.Source{group{list: []*tools.Tool{nil}}}, "tools: a source gave a nil tool"},
+		{"nil tool", []tools.Source{(*tools.Tool)(nil)}, "tools: a source returned a nil tool"},
+		{"nil in a list", []tools.Source{group{list: []*tools.Tool{nil}}}, "tools: a source returned a nil tool"},
 		{"failing source", []tools.Source{group{err: errors.New("no network")}}, "no network"},
 		{"no handler", []tools.Source{&tools.Tool{Name: "a"}}, `tools: tool "a" has no Handler`},
 		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}},
 			`tools: tool "a" of "s" has no Handler`},
 		{"no name", []tools.Source{&tools.Tool{Handler: ok}},
-			`tools: tool "": the name is not a JavaScript identifier; "_" would be`},
+			`tools: tool "": the name is not a JavaScript identifier; use "_"`},
 		{"bad name", []tools.Source{&tools.Tool{Name: "1 of-2", Handler: ok}},
-			`tools: tool "1 of-2": the name is not a JavaScript identifier; "_1_of_2" would be`},
+			`tools: tool "1 of-2": the name is not a JavaScript identifier; use "_1_of_2"`},
 		{"taken name", []tools.Source{&tools.Tool{Name: "a", Handler: ok}, &tools.Tool{Name: "a", Handler: ok}},
 			`tools: tool "a": another tool has that name; choose another`},
 		{"bad schema", []tools.Source{&tools.Tool{Name: "a", Handler: ok, InputSchema: []byte(`{"type":"int"}`)}},
@@ -213,7 +213,7 @@ func TestWithHintsErrors(t *testing.T) {
 	}{
 		{"nil source", tools.WithHints(nil, none), "tools: WithHints needs a source and a function"},
 		{"nil function", tools.WithHints(group{}, nil), "tools: WithHints needs a source and a function"},
-		{"nil tool", tools.WithHints(group{list: []*tools.Tool{nil}}, none), "tools: a source gave a nil tool"},
+		{"nil tool", tools.WithHints(group{list: []*tools.Tool{nil}}, none), "tools: a source returned a nil tool"},
 		{"failing source", tools.WithHints(group{err: errors.New("no network")}, none), "no network"},
 		{"broken tool", tools.WithHints(tools.Func[string, string]("a", "", nil, nil), none),
 			`tools: tool "a": the argument type string is not a struct; its fields are the tool's named arguments`},
@@ -240,7 +240,7 @@ func TestHintsAreChecked(t *testing.T) {
 		want  string
 	}{
 		{tools.Hints{Identity: []string{"to"}}, ""},
-		{tools.Hints{Identity: []string{"too"}}, `tools: tool "send": hints: the identity "too" is no argument of the tool`},
+		{tools.Hints{Identity: []string{"too"}}, `tools: tool "send": hints: the identity "too" is not an argument of the tool`},
 		{tools.Hints{Class: 77}, `tools: tool "send": hints: class 77 does not exist; use Effect, Idempotent or Read`},
 	} {
 		_, err := tools.NewSet(t.Context(), tools.Func("send", "", send, &test.hints))
@@ -319,7 +319,7 @@ func TestPlus(t *testing.T) {
 		t.Error(set.Len(), err)
 	}
 	for want, c := range map[string]*tools.Tool{
-		"tools: a source gave a nil tool":                                               nil,
+		"tools: a source returned a nil tool":                                           nil,
 		`tools: tool "one": another tool has that name; choose another`:                 tool("", "one"),
 		`tools: tool "odd_s": another tool has that name; choose another`:               tool("", "odd_s"),
 		`tools: tool "await": the name is reserved in programs; choose another`:         tool("", "await"),

@@ -51,8 +51,8 @@ func TestDestructiveTools(t *testing.T) {
 	final := tools.Hints{Destructive: true}
 	set := newSet(t, tool("fs.delete", final, echo), tool("fs.read", tools.Hints{Class: tools.Read}, echo),
 		tool("refund", final, echo))
-	const text = "nobody is asked before these destructive tools are called: "
-	const advice = "; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
+	const text = "destructive tools can be called without approval: "
+	const advice = "; add policy.Approve to the set, or policy.AllowDestructive if that is intended"
 	approve, anything := policy.Approve(ask, nil), policy.Func(func(tools.Call) bool { return true })
 	for _, test := range []struct {
 		name     string
