@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// trace is a list of what happened. Its nil value forgets.
+// trace is a list of events. A nil trace records nothing.
 type trace struct {
 	mu    sync.Mutex
 	lines []string
@@ -40,7 +40,7 @@ func (tr *trace) String() string {
 	return strings.Join(tr.lines, ", ")
 }
 
-// traced is a policy that says when it is passed, both ways.
+// traced is a policy that records when a call and its result pass it.
 func traced(name string, tr *trace) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
@@ -51,41 +51,43 @@ func traced(name string, tr *trace) tools.Policy {
 	}
 }
 
-// policy is one call's worth of a policy.
+// policy is the step of a policy for one call.
 func policy(f func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error)) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) { return f(ctx, c, next) })
 	}
 }
 
-// ledger is a tools.Attempt, and its own entry, that traces.
-type ledger struct {
+// recorder implements tools.Attempt and tools.Entry, and traces the calls of their methods.
+type recorder struct {
 	trace
 	recorded   json.RawMessage
 	issue      error
 	dispatched error
 }
 
-func (l *ledger) Issue(c tools.Call) (tools.Entry, error) {
+func (l *recorder) Issue(c tools.Call) (tools.Entry, error) {
 	l.add("issue %d %s%s", c.ID, c.Tool.Path(), c.Args)
 	return l, l.issue
 }
 
-func (l *ledger) Recorded() (json.RawMessage, error, bool) { return l.recorded, nil, l.recorded != nil }
+func (l *recorder) Recorded() (json.RawMessage, error, bool) {
+	return l.recorded, nil, l.recorded != nil
+}
 
-func (l *ledger) Dispatched(json.RawMessage) error {
+func (l *recorder) Dispatched(json.RawMessage) error {
 	l.add("dispatched")
 	return l.dispatched
 }
 
-func (l *ledger) Settled(result json.RawMessage, err error, _ bool) {
+func (l *recorder) Settled(result json.RawMessage, err error, _ bool) {
 	l.add("settled %s", outcome(result, err))
 }
 
 const schemaN = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 
 // tool counts in l how often it is called, and answers in turn.
-func tool(l *ledger, answers ...error) *tools.Tool {
+func tool(l *recorder, answers ...error) *tools.Tool {
 	next := 0
 	return &tools.Tool{Name: "t", InputSchema: []byte(schemaN),
 		Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
@@ -136,7 +138,7 @@ func TestChain(t *testing.T) {
 		name     string
 		answers  []error
 		policies []tools.Policy
-		ledger   *ledger // nil for one that agrees to everything
+		recorder *recorder // nil for one that agrees to everything
 		args     string
 		want     string // what is traced
 		end      string // how the call ends for the program
@@ -144,15 +146,15 @@ func TestChain(t *testing.T) {
 		{name: "order", policies: []tools.Policy{traced("a", nil), traced("b", nil)},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
 		{name: "invalid", args: `{"n":"x"}`, end: `t invalid_arguments: n must be an integer, not "x"`},
-		{name: "recorded", ledger: &ledger{recorded: []byte(`"old"`)}, policies: []tools.Policy{deny},
+		{name: "recorded", recorder: &recorder{recorded: []byte(`"old"`)}, policies: []tools.Policy{deny},
 			want: `issue 7 t{"n":1}`, end: `"old"`},
-		{name: "held", ledger: &ledger{issue: &tools.HoldError{Call: "t({})", Message: "say what you mean"}},
+		{name: "held", recorder: &recorder{issue: &tools.HoldError{Call: "t({})", Message: "say what you mean"}},
 			want: `issue 7 t{"n":1}`, end: `other: t({}) was held: say what you mean`},
-		{name: "ledger breaks", ledger: &ledger{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`,
+		{name: "recorder breaks", recorder: &recorder{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`,
 			end: `fatal: disk full`},
-		{name: "ledger breaks with a ToolError", ledger: &ledger{issue: denied("no")}, want: `issue 7 t{"n":1}`,
+		{name: "recorder breaks with a ToolError", recorder: &recorder{issue: denied("no")}, want: `issue 7 t{"n":1}`,
 			end: `fatal: no`},
-		{name: "intent not recorded", ledger: &ledger{dispatched: errors.New("disk full")},
+		{name: "intent not recorded", recorder: &recorder{dispatched: errors.New("disk full")},
 			want: `issue 7 t{"n":1}, dispatched, settled fatal: disk full`, end: `fatal: disk full`},
 		{name: "refused", policies: []tools.Policy{deny},
 			want: `issue 7 t{"n":1}, settled t denied: not today`, end: `t denied: not today`},
@@ -193,7 +195,7 @@ func TestChain(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			l := cmp.Or(test.ledger, &ledger{})
+			l := cmp.Or(test.recorder, &recorder{})
 			if test.args == "" {
 				test.args = `{"n":1}`
 			}
@@ -215,7 +217,7 @@ func TestChain(t *testing.T) {
 func TestOrderOfPolicies(t *testing.T) {
 	t.Parallel()
 	var tr trace
-	set := newSet(t, tool(&ledger{}))
+	set := newSet(t, tool(&recorder{}))
 	both := set.With(traced("a", &tr), traced("b", &tr)).With(traced("c", &tr))
 	if got := outcome(perform(t.Context(), both, `{}`)); got != `"ok"` {
 		t.Errorf("got %s", got)
@@ -228,11 +230,11 @@ func TestOrderOfPolicies(t *testing.T) {
 	}
 }
 
-// Sets that share their first policies do not share the others.
+// Sets that share their first policies do not share later ones.
 func TestWithDoesNotAlias(t *testing.T) {
 	t.Parallel()
 	var tr trace
-	set := newSet(t, tool(&ledger{})).With(traced("a", nil), traced("b", nil), traced("c", nil))
+	set := newSet(t, tool(&recorder{})).With(traced("a", nil), traced("b", nil), traced("c", nil))
 	one, _ := set.With(traced("one", &tr)), set.With(traced("two", &tr))
 	_, _ = perform(t.Context(), one, `{}`)
 	if got := tr.String(); got != "one in, one out" {
@@ -240,7 +242,7 @@ func TestWithDoesNotAlias(t *testing.T) {
 	}
 }
 
-// timeoutError is an error of package net, as it were.
+// timeoutError resembles a timeout of package net.
 type timeoutError struct{}
 
 func (timeoutError) Error() string { return "i/o timeout" }
@@ -373,7 +375,7 @@ func TestOutcomeOf(t *testing.T) {
 	}
 }
 
-// The host sees more than the program does.
+// The host sees the causes of errors that the program does not see.
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("row 7 is locked")
@@ -432,7 +434,7 @@ func TestPanics(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var l ledger
+			var l recorder
 			set := newSet(t, test.tool).With(test.policies...)
 			_, err := set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(t.Context())
 			if test.name != "policy without a cause" {
@@ -456,7 +458,7 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	t.Run("before", func(t *testing.T) {
 		t.Parallel()
-		var l ledger
+		var l recorder
 		ctx, cancel := context.WithCancel(t.Context())
 		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1,
 			Args: json.RawMessage(`{}`)}, 0)
@@ -471,7 +473,7 @@ func TestCancelled(t *testing.T) {
 	})
 	t.Run("in a policy", func(t *testing.T) {
 		t.Parallel()
-		var l ledger
+		var l recorder
 		ctx, cancel := context.WithCancel(t.Context())
 		set := newSet(t,
 			tool(&l)).With(policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
@@ -503,7 +505,7 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// A policy that gives up on a handler does not know what it did.
+// If a policy stops waiting for a handler, the state of the call is unknown.
 func TestAbandonedHandler(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
@@ -526,7 +528,7 @@ func TestAbandonedHandler(t *testing.T) {
 func TestUnknownTool(t *testing.T) {
 	t.Parallel()
 	for _, index := range []int{-1, 1} {
-		var l ledger
+		var l recorder
 		issued := newSet(t, tool(&l)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, index)
 		if got := outcome(issued.Perform(t.Context())); got != " unknown_tool: the tool does not exist" || l.String() != "" {
 			t.Errorf("got %s and %s", got, l.String())
@@ -546,7 +548,7 @@ func TestConcurrentCalls(t *testing.T) {
 		all.Wait()
 		return in.N, nil
 	}, nil)).With(traced("p", &trace{}))
-	d := set.Dispatcher(&ledger{})
+	d := set.Dispatcher(&recorder{})
 	results := make([]string, calls)
 	var group sync.WaitGroup
 	for i := range calls {

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// watched is a Guard of some tools.
+// watched is a policy that guards some tools.
 type watched struct{ paths []string }
 
 func (w watched) Call(context.Context, tools.Call) (json.RawMessage, error) { return nil, nil }
@@ -54,7 +54,6 @@ func TestUnguardedTools(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
-
 
 // warning is a source that knows its warnings only once it has been listed.
 type warning struct{ listed bool }

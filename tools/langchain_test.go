@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// calculator is shaped as langchaingo's tools are.
+// calculator has the methods of a tool of langchaingo.
 type calculator struct {
 	name string
 	err  error

@@ -114,8 +114,7 @@ func TestIdentifier(t *testing.T) {
 	}
 }
 
-// What names are made of is what ECMAScript allows there, by the definition of
-// ID_Start and ID_Continue.
+// Identifiers consist of the characters of ID_Start and ID_Continue, as in ECMAScript.
 func TestIdentifierRunes(t *testing.T) {
 	t.Parallel()
 	starts := []*unicode.RangeTable{unicode.L, unicode.Nl, unicode.Other_ID_Start}
@@ -212,7 +211,7 @@ func TestCollisions(t *testing.T) {
 	}
 }
 
-// A hostile server may have many tools that want one name.
+// A hostile server may have many tools with the same name.
 func TestManyCollisions(t *testing.T) {
 	t.Parallel()
 	var sources []Source

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// handler answers every call with the same result.
+// handler returns the same result for every call.
 func handler(result string, err error) tools.Handler {
 	return func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(result), err
@@ -28,7 +28,7 @@ func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
 	return set
 }
 
-// group is a source of several tools, and perhaps an error.
+// group is a source of several tools, or of an error.
 type group struct {
 	list []*tools.Tool
 	err  error
@@ -75,7 +75,7 @@ func TestNewSetErrors(t *testing.T) {
 	}
 }
 
-// No tool of a server is lost over its schema, nor is what is valid in that.
+// A server's tool with an invalid schema is kept, and the valid parts of its schema apply.
 func TestForeignSchemaIsInvalid(t *testing.T) {
 	t.Parallel()
 	chain := `{"$ref":"#/$defs/d0","$defs":{`

@@ -66,7 +66,7 @@ func TestFailedAfterEffects(t *testing.T) {
 	}
 }
 
-// A policy may make several tries at the same time, as one does that hedges.
+// A policy may make several tries at the same time.
 func TestEffectsOfTriesAtOnce(t *testing.T) {
 	t.Parallel()
 	var begun sync.WaitGroup

@@ -19,8 +19,8 @@ func tool(namespace, name, description string) *tools.Tool {
 	}
 }
 
-// A tool is found by every name that it has, in any case and punctuation, and by its
-// own alone if no other tool has that. What is found may be called: nothing is guessed.
+// Tool finds a tool by each of its names, ignoring case and punctuation, and without the
+// server's name if that is unique. It does not guess.
 func TestTool(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(t.Context(),
@@ -66,7 +66,7 @@ func TestTool(t *testing.T) {
 	}
 }
 
-// Where two names differ only in case and punctuation, a third spelling is neither.
+// If two names differ only in case and punctuation, a third spelling matches neither.
 func TestToolAmbiguous(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(t.Context(), tool("crm", "get_user", "Get."), tool("crm", "getUser", "Get."),
@@ -89,7 +89,7 @@ func TestToolAmbiguous(t *testing.T) {
 	}
 }
 
-// Who writes no programs is sent to the tool that searches.
+// Readers who do not write programs are referred to the given search tool.
 func TestSearchedBy(t *testing.T) {
 	t.Parallel()
 	many := []tools.Source{tool("shop", "list", "List orders."), tool("shop", "ship", "Ship an order.")}
@@ -122,8 +122,7 @@ func TestSearchedBy(t *testing.T) {
 	}
 }
 
-// call calls tools.search or tools.describe, and returns its result or error, and the
-// note that goes with it.
+// call calls tools.search or tools.describe and returns its result or error, and the note.
 func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note string) {
 	t.Helper()
 	set := d.Extended()
@@ -139,7 +138,7 @@ func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note st
 	return text, d.Note("tools."+name, json.RawMessage(args), result)
 }
 
-// shop has tools of two servers and one function.
+// shop returns a set with the tools of two servers and one function.
 func shop(t *testing.T) *tools.Set {
 	t.Helper()
 	input := func(tl *tools.Tool, schema string) *tools.Tool {
@@ -209,8 +208,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// A server whose tools take too many words is listed by names, as is what begins the names
-// of many tools; braces stand for a bounded number of names.
+// A long list of tools shows only names. Braces expand to a limited number of names.
 func TestDescribeMany(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
@@ -283,7 +281,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Declarations that do not fit are left out, and only the first hits have one.
+// Only the first hits have declarations, and those that are too long are left out.
 func TestSearchDeclare(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
@@ -302,7 +300,7 @@ func TestSearchDeclare(t *testing.T) {
 	}
 }
 
-// The note about many tools counts those of each server, the largest first.
+// If there are many tools, the note lists the servers by their number of tools.
 func TestNote(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source

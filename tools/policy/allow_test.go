@@ -45,7 +45,7 @@ func TestAllowAndDeny(t *testing.T) {
 	}
 }
 
-// A set warns of destructive tools for which no policy answers.
+// A set warns of destructive tools that no policy guards.
 func TestDestructiveTools(t *testing.T) {
 	t.Parallel()
 	final := tools.Hints{Destructive: true}

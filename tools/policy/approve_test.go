@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// What a person wrote instead gets the defaults that the program's arguments had.
+// Arguments changed by an approver get the defaults of the schema.
 func TestApproveEdited(t *testing.T) {
 	t.Parallel()
 	it := tool("it", tools.Hints{}, echo)
@@ -28,7 +28,7 @@ func TestApproveEdited(t *testing.T) {
 	equal(t, "what is shown", shown, `{"n":1,"dry_run":true}`)
 }
 
-// A name cannot close its own quotes.
+// A tool name with quotes cannot end the quoted server name of a pattern.
 func TestApproveOrigin(t *testing.T) {
 	t.Parallel()
 	var origin string
@@ -137,7 +137,7 @@ func TestApproveSkips(t *testing.T) {
 	equal(t, "asked", told(call(t.Context(), set, "mail.send", `{}`)), "denied: not approved: do without this call")
 }
 
-// One request at a time is shown, unless it is said otherwise.
+// One request at a time waits for a decision by default.
 func TestApproveInTurn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parallel, want int }{{0, 1}, {3, 3}} {
@@ -169,8 +169,7 @@ func TestApproveInTurn(t *testing.T) {
 	}
 }
 
-// A run that ends does not wait for the decision on another's call, and what is
-// decided too late is not done.
+// A run that ends does not wait for a decision. A call that is approved too late is not made.
 func TestApproveEnds(t *testing.T) {
 	t.Parallel()
 	const want = "denied: the run ended before the call was approved"

@@ -72,7 +72,7 @@ func logTo(log *bytes.Buffer) *slog.Logger {
 		}}))
 }
 
-// A policy that breaks down further in does not escape the log.
+// Audit logs calls in which an inner policy panics.
 func TestAuditOfAPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

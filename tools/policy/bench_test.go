@@ -57,7 +57,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// recordOf is a JSON text of about so many bytes.
+// recordOf returns JSON of about size bytes.
 func recordOf(size int) json.RawMessage {
 	var b strings.Builder
 	b.WriteString(`[`)
@@ -67,7 +67,7 @@ func recordOf(size int) json.RawMessage {
 	return json.RawMessage(b.String() + `null]`)
 }
 
-// compare times a hundred calls of the one and of the other in turn.
+// compare measures a hundred calls of each set in turn.
 func compare(b *testing.B, raw, ours *tools.Set) {
 	b.Helper()
 	run := func(set *tools.Set) time.Duration {

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// What will not do what was meant is told before there is any call.
+// Mistakes in policies are reported before any call.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, tool("ok", tools.Hints{}, echo), tool("mail.send", tools.Hints{}, echo),

@@ -32,7 +32,7 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
-// What is shown has nothing that cannot be seen, and stands for the same text.
+// Display returns only visible characters, and the text keeps its meaning as JSON.
 func FuzzDisplay(f *testing.F) {
 	f.Add("user\u202etxt.exe \U000e0041")
 	f.Add("a\xff\r\n\"\\")

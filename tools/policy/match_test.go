@@ -130,8 +130,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// Who names a tool, or has the server whose name another gives way to, cannot
-// have it taken for a tool of that other server.
+// A server cannot choose names so that its tools match the pattern of another server.
 func TestToolsOfServers(t *testing.T) {
 	t.Parallel()
 	const (
@@ -204,7 +203,7 @@ func TestMatchString(t *testing.T) {
 	}
 }
 
-// Only *, as often as one likes, has a meaning.
+// Only * has a special meaning in patterns.
 func FuzzTools(f *testing.F) {
 	f.Add("a*b*c", "aXbYc")
 	f.Add("*", "")

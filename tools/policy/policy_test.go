@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// tool is one whose arguments are free.
+// tool returns a tool that accepts any arguments.
 func tool(path string, h tools.Hints, handler tools.Handler) *tools.Tool {
 	t := &tools.Tool{Name: path, Hints: h, Handler: handler}
 	for i := range path {
@@ -58,7 +58,7 @@ func call(ctx context.Context, set *tools.Set, path, args string) (json.RawMessa
 	return nil, fmt.Errorf("there is no %s", path)
 }
 
-// told is a result or an error as one line.
+// told returns a result or an error on one line.
 func told(result json.RawMessage, err error) string {
 	var te *tools.ToolError
 	switch {
@@ -90,7 +90,7 @@ func newSecrets(t testing.TB, values ...string) *policy.Secrets {
 	return s
 }
 
-// all are the policies in the order of the package comment, all of them in use.
+// all returns the policies in the order of the package comment.
 func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tools.Policy {
 	return []tools.Policy{
 		policy.Audit(logTo(log), nil),
@@ -105,7 +105,7 @@ func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tool
 	}
 }
 
-// Each policy does its part, and no other's.
+// Each policy does its own part.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// Many runs share the policies.
+// Many runs share policies.
 func TestAllConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ func threeTools(t *testing.T) *tools.Set {
 		tool("refund", tools.Hints{}, echo))
 }
 
-// Of ten calls in a row, each waits its time.
+// Each of ten consecutive calls waits for its turn.
 func TestRateWaits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -74,7 +74,7 @@ func TestRateRefuses(t *testing.T) {
 	}
 }
 
-// Who does not wait any more takes no place.
+// A call that is canceled while it waits does not count.
 func TestRateEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -71,13 +71,13 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// worded is how a call ends without redaction.
+// worded returns the error of a call without redaction.
 func worded(t *testing.T, result string, err error) error {
 	_, err = call(t.Context(), newSet(t, tool("it", tools.Hints{}, answer(result, err))), "it", `{}`)
 	return err
 }
 
-// A panic's text is for the host, and without secrets.
+// The host gets the text of a panic without secrets.
 func TestRedactPanic(t *testing.T) {
 	t.Parallel()
 	set := newSet(t,
@@ -90,7 +90,7 @@ func TestRedactPanic(t *testing.T) {
 	}
 }
 
-// What a policy further in makes of an error is not worded yet.
+// Redact handles errors of inner policies that are not ToolErrors.
 func TestRedactOfPolicies(t *testing.T) {
 	t.Parallel()
 	secrets := newSecrets(t, "top secret")

@@ -88,13 +88,13 @@ func TestRetryDelays(t *testing.T) {
 	})
 }
 
-// notBefore says when it will pass.
+// notBefore is an error that implements tools.RetryAfter.
 type notBefore struct{ time.Time }
 
 func (notBefore) Error() string               { return "starting again" }
 func (e notBefore) RetryAfter() time.Duration { return time.Until(e.Time) }
 
-// What is known to fail until some time is not tried before.
+// Retry waits as long as the error asks for.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -128,7 +128,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// It does not wait for what its run will not see.
+// A call does not wait longer than its run lasts.
 func TestRetryEnds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

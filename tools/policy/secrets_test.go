@@ -35,7 +35,7 @@ policy: pattern 3 is nil or matches the empty text: a*`)
 
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// A value is found however it is written.
+// A value is found in every encoding.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	const value = "p@ss/w\"ord\\ <+ü>\n2"
@@ -85,7 +85,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A value is found whichever of its characters are escaped.
+// A value is found if any of its characters are escaped.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ value, text string }{
@@ -129,7 +129,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Of secrets that overlap, nothing is left.
+// Secrets that overlap are replaced together.
 func TestOverlaps(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "tenant7-abcdef", "abcdef-0123456789", "sk-abc", "abcabc")
@@ -257,7 +257,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What is written instead of a secret does not complete another.
+// A replacement does not complete another secret.
 func TestPlaceholderCompletesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "abcdef", "xy[redacted", "redacted]z")
@@ -304,7 +304,7 @@ func TestAttr(t *testing.T) {
 			`"g":{"k":"[redacted]","[redacted]":1},"lazy":"[redacted]"}`+"\n")
 }
 
-// Whatever kind of value has a secret in its text, it is taken out.
+// Secrets are replaced in values of every kind.
 func TestAttrKinds(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "top secret", "4929123456781234", "1h12m3s")

@@ -73,8 +73,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A try that ends after it was given up changes nothing of what the program and the
-// audit are told. The journal learns what became of it.
+// The late end of an abandoned try changes only the journal, not the result of the program or
+// the audit record.
 func TestTimeoutOfLateTries(t *testing.T) {
 	t.Parallel()
 	const unsure = "; whether it took effect is unknown"
@@ -121,7 +121,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 	}
 }
 
-// A run that ends is no timeout, and the tool has its time to notice.
+// The end of a run is not a timeout, and the tool gets the rest of its time to return.
 func TestTimeoutOfARunThatEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestTimeoutOfARunThatEnds(t *testing.T) {
 	})
 }
 
-// A policy that breaks down inside is the same as without a timeout.
+// A panic of an inner policy is handled as without a timeout.
 func TestTimeoutOfAPanic(t *testing.T) {
 	t.Parallel()
 	bomb := func(tools.Caller) tools.Caller {
