@@ -362,7 +362,7 @@ func TestToolErrors(t *testing.T) {
 	}
 }
 
-func TestOutcomeOf(t *testing.T) {
+func TestStateOf(t *testing.T) {
 	t.Parallel()
 	if tools.StateOf(nil) != tools.StateOK || tools.StateOf(io.EOF) != tools.StateUnknown {
 		t.Error("nil is done, and an error of unknown kind maybe")

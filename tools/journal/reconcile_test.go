@@ -163,7 +163,7 @@ func TestReconcileLateAnswer(t *testing.T) {
 }
 
 // Reconcile is not called while the tool is still working: the effect may still happen.
-func TestReconcileWhileTheToolIsAtWork(t *testing.T) {
+func TestReconcileWhileToolWorks(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	s := newScript(t, &journal.Options{Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {

@@ -1101,7 +1101,7 @@ func TestOrphans(t *testing.T) {
 }
 
 // A dispatched call is unknown when its program ends.
-func TestGivenUp(t *testing.T) {
+func TestDispatchedAtEnd(t *testing.T) {
 	playAll(t, []scenario{
 		{"by the next attempt", `
 			attempt

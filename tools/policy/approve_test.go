@@ -138,7 +138,7 @@ func TestApproveSkips(t *testing.T) {
 }
 
 // One request at a time waits for a decision by default.
-func TestApproveInTurn(t *testing.T) {
+func TestApproveParallel(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parallel, want int }{{0, 1}, {3, 3}} {
 		synctest.Test(t, func(t *testing.T) {

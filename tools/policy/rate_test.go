@@ -115,7 +115,7 @@ func TestRateConcurrently(t *testing.T) {
 	})
 }
 
-func TestMadeWrongly(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]tools.Policy{
 		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 0, " +

@@ -36,7 +36,7 @@ policy: pattern 3 is nil or matches the empty text: a*`)
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
 
 // A value is found in every encoding.
-func TestForms(t *testing.T) {
+func TestEncodings(t *testing.T) {
 	t.Parallel()
 	const value = "p@ss/w\"ord\\ <+ü>\n2"
 	s := newSecrets(t, "another secret", " "+value+"\n")
@@ -86,7 +86,7 @@ func TestForms(t *testing.T) {
 }
 
 // A value is found if any of its characters are escaped.
-func TestSpellings(t *testing.T) {
+func TestEscapes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ value, text string }{
 		{"p@ss!word#1", "pw=p%40ss!word%231"},
@@ -258,7 +258,7 @@ func TestJSON(t *testing.T) {
 }
 
 // A replacement does not complete another secret.
-func TestPlaceholderCompletesNothing(t *testing.T) {
+func TestReplacementsAreNotSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "abcdef", "xy[redacted", "redacted]z")
 	for text, want := range map[string]string{"xyabcdef": "[redacted]]", "abcdefz": "[[redacted]",
