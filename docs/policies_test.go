@@ -133,7 +133,7 @@ func Example_approve() {
 	fmt.Println(guarded.Warnings())
 	run(ctx, guarded, `await refund({id: "vip1"})`)
 	// Output:
-	// [nobody is asked before these destructive tools are called: refund; add policy.Approve to the set, or policy.AllowDestructive if that is meant]
+	// [destructive tools can be called without approval: refund; add policy.Approve to the set, or policy.AllowDestructive if that is intended]
 	// []
 	// may I? refund (unclassified, destructive)
 	// {

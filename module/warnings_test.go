@@ -25,7 +25,7 @@ func TestNewCodeActWarns(t *testing.T) {
 		set  *tools.Set
 		want string
 	}{
-		{set, `level=WARN msg="nobody is asked before these destructive tools are called: refund; add policy.Approve to the set, or policy.AllowDestructive if that is meant"` + "\n"},
+		{set, `level=WARN msg="destructive tools can be called without approval: refund; add policy.Approve to the set, or policy.AllowDestructive if that is intended"` + "\n"},
 		{set.With(policy.AllowDestructive), ""},
 		{nil, ""},
 	} {

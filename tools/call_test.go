@@ -21,7 +21,8 @@ func TestSourceLine(t *testing.T) {
 
 func TestClassString(t *testing.T) {
 	t.Parallel()
-	for class, want := range map[tools.Class]string{tools.Effect: "effect", tools.Idempotent: "idempotent", tools.Read: "read", 7: "class 7"} {
+	for class, want := range map[tools.Class]string{tools.Effect: "effect", tools.Idempotent: "idempotent",
+		tools.Read: "read", 7: "class 7"} {
 		if got := class.String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

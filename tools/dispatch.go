@@ -176,7 +176,7 @@ func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
 	if hold, ok := errors.AsType[*HoldError](err); ok && !IsFatal(err) {
 		err = hold
 	} else if err != nil && !IsFatal(err) {
-		err = f.corrected(asToolError(ctx, f.call.Tool, err))
+		err = f.corrected(AsToolError(ctx, f.call.Tool, err))
 	}
 	if err != nil || len(result) == 0 {
 		result = nil
@@ -231,7 +231,7 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 	}
 	result, err := f.handle(ctx, c.Args)
 	if err != nil && !IsFatal(err) {
-		err = asToolError(ctx, b, err)
+		err = AsToolError(ctx, b, err)
 	}
 	f.end(ctx, result, err)
 	if err != nil && !f.dispatcher.wait(f) { // a policy may ask for approval and try again
@@ -241,7 +241,7 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 }
 
 func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
-	defer f.recovered(&err, KindUnknown, "the tool crashed"+unsure)
+	defer f.recovered(&err, KindUnknown, "the tool crashed"+effectUnknown)
 	if !f.acts() {
 		return f.call.Tool.Handler(ctx, args)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// trace is a list of what happened. Its nil value forgets.
+// trace is a list of events. A nil trace records nothing.
 type trace struct {
 	mu    sync.Mutex
 	lines []string
@@ -40,7 +40,7 @@ func (tr *trace) String() string {
 	return strings.Join(tr.lines, ", ")
 }
 
-// traced is a policy that says when it is passed, both ways.
+// traced is a policy that records when a call and its result pass it.
 func traced(name string, tr *trace) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
@@ -51,50 +51,53 @@ func traced(name string, tr *trace) tools.Policy {
 	}
 }
 
-// policy is one call's worth of a policy.
+// policy is the step of a policy for one call.
 func policy(f func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error)) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) { return f(ctx, c, next) })
 	}
 }
 
-// ledger is a tools.Attempt, and its own entry, that traces.
-type ledger struct {
+// recorder implements tools.Attempt and tools.Entry, and traces the calls of their methods.
+type recorder struct {
 	trace
 	recorded   json.RawMessage
 	issue      error
 	dispatched error
 }
 
-func (l *ledger) Issue(c tools.Call) (tools.Entry, error) {
+func (l *recorder) Issue(c tools.Call) (tools.Entry, error) {
 	l.add("issue %d %s%s", c.ID, c.Tool.Path(), c.Args)
 	return l, l.issue
 }
 
-func (l *ledger) Recorded() (json.RawMessage, error, bool) { return l.recorded, nil, l.recorded != nil }
+func (l *recorder) Recorded() (json.RawMessage, error, bool) {
+	return l.recorded, nil, l.recorded != nil
+}
 
-func (l *ledger) Dispatched(json.RawMessage) error {
+func (l *recorder) Dispatched(json.RawMessage) error {
 	l.add("dispatched")
 	return l.dispatched
 }
 
-func (l *ledger) Settled(result json.RawMessage, err error, _ bool) {
+func (l *recorder) Settled(result json.RawMessage, err error, _ bool) {
 	l.add("settled %s", outcome(result, err))
 }
 
 const schemaN = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 
 // tool counts in l how often it is called, and answers in turn.
-func tool(l *ledger, answers ...error) *tools.Tool {
+func tool(l *recorder, answers ...error) *tools.Tool {
 	next := 0
-	return &tools.Tool{Name: "t", InputSchema: []byte(schemaN), Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
-		l.add("handler %s", args)
-		if next < len(answers) {
-			next++
-			return nil, answers[next-1]
-		}
-		return json.RawMessage(`"ok"`), nil
-	}}
+	return &tools.Tool{Name: "t", InputSchema: []byte(schemaN),
+		Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+			l.add("handler %s", args)
+			if next < len(answers) {
+				next++
+				return nil, answers[next-1]
+			}
+			return json.RawMessage(`"ok"`), nil
+		}}
 }
 
 func denied(message string) error {
@@ -135,7 +138,7 @@ func TestChain(t *testing.T) {
 		name     string
 		answers  []error
 		policies []tools.Policy
-		ledger   *ledger // nil for one that agrees to everything
+		recorder *recorder // nil for one that agrees to everything
 		args     string
 		want     string // what is traced
 		end      string // how the call ends for the program
@@ -143,13 +146,15 @@ func TestChain(t *testing.T) {
 		{name: "order", policies: []tools.Policy{traced("a", nil), traced("b", nil)},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
 		{name: "invalid", args: `{"n":"x"}`, end: `t invalid_arguments: n must be an integer, not "x"`},
-		{name: "recorded", ledger: &ledger{recorded: []byte(`"old"`)}, policies: []tools.Policy{deny},
+		{name: "recorded", recorder: &recorder{recorded: []byte(`"old"`)}, policies: []tools.Policy{deny},
 			want: `issue 7 t{"n":1}`, end: `"old"`},
-		{name: "held", ledger: &ledger{issue: &tools.HoldError{Call: "t({})", Message: "say what you mean"}},
+		{name: "held", recorder: &recorder{issue: &tools.HoldError{Call: "t({})", Message: "say what you mean"}},
 			want: `issue 7 t{"n":1}`, end: `other: t({}) was held: say what you mean`},
-		{name: "ledger breaks", ledger: &ledger{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`, end: `fatal: disk full`},
-		{name: "ledger breaks with a ToolError", ledger: &ledger{issue: denied("no")}, want: `issue 7 t{"n":1}`, end: `fatal: no`},
-		{name: "intent not recorded", ledger: &ledger{dispatched: errors.New("disk full")},
+		{name: "recorder breaks", recorder: &recorder{issue: errors.New("disk full")}, want: `issue 7 t{"n":1}`,
+			end: `fatal: disk full`},
+		{name: "recorder breaks with a ToolError", recorder: &recorder{issue: denied("no")}, want: `issue 7 t{"n":1}`,
+			end: `fatal: no`},
+		{name: "intent not recorded", recorder: &recorder{dispatched: errors.New("disk full")},
 			want: `issue 7 t{"n":1}, dispatched, settled fatal: disk full`, end: `fatal: disk full`},
 		{name: "refused", policies: []tools.Policy{deny},
 			want: `issue 7 t{"n":1}, settled t denied: not today`, end: `t denied: not today`},
@@ -159,31 +164,38 @@ func TestChain(t *testing.T) {
 			want: `issue 7 t{"n":1}, settled t invalid_arguments: as changed by a policy: n must be an integer, not "x"`,
 			end:  `t invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
 		{name: "answered by a policy", policies: []tools.Policy{instead(`2`)}, want: `issue 7 t{"n":1}, settled 2`, end: `2`},
-		{name: "undefined", policies: []tools.Policy{instead(``)}, want: `issue 7 t{"n":1}, settled undefined`, end: `undefined`},
+		{name: "undefined", policies: []tools.Policy{instead(``)}, want: `issue 7 t{"n":1}, settled undefined`,
+			end: `undefined`},
 		{name: "result is not JSON", policies: []tools.Policy{instead(`{`)},
 			want: `issue 7 t{"n":1}, settled t invalid_result: the call was made, but its result is not JSON`,
 			end:  `t invalid_result: the call was made, but its result is not JSON`},
 		{name: "retried", policies: []tools.Policy{retry}, answers: []error{unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
 		{name: "retried in vain", policies: []tools.Policy{retry}, answers: []error{unavailable, unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unavailable: down`, end: `t unavailable: down`},
-		{name: "retried after a failure", policies: []tools.Policy{retry}, answers: []error{errors.New("half done"), unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t failed: down`, end: `t failed: down`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unavailable: down`,
+			end:  `t unavailable: down`},
+		{name: "retried after a failure", policies: []tools.Policy{retry},
+			answers: []error{errors.New("half done"), unavailable},
+			want:    `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t failed: down`,
+			end:     `t failed: down`},
 		{name: "retried after a timeout", policies: []tools.Policy{retry}, answers: []error{timeout, unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unknown: an earlier try may have taken effect; the last one: down`,
-			end:  `t unknown: an earlier try may have taken effect; the last one: down`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unknown: an earlier ` +
+				`try may have taken effect; the last one: down`,
+			end: `t unknown: an earlier try may have taken effect; the last one: down`},
 		{name: "withheld", policies: []tools.Policy{withhold},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t invalid_result: the call was made, but its result is withheld: it is secret`,
-			end:  `t invalid_result: the call was made, but its result is withheld: it is secret`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t invalid_result: the call was made, but its ` +
+				`result is withheld: it is secret`,
+			end: `t invalid_result: the call was made, but its result is withheld: it is secret`},
 		{name: "withheld after nothing was done", policies: []tools.Policy{withhold}, answers: []error{unavailable},
-			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t denied: it is secret`, end: `t denied: it is secret`},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t denied: it is secret`,
+			end:  `t denied: it is secret`},
 		{name: "fatal", answers: []error{tools.Fatal(errors.New("no licence"))},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled fatal: no licence`, end: `fatal: no licence`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			l := cmp.Or(test.ledger, &ledger{})
+			l := cmp.Or(test.recorder, &recorder{})
 			if test.args == "" {
 				test.args = `{"n":1}`
 			}
@@ -205,7 +217,7 @@ func TestChain(t *testing.T) {
 func TestOrderOfPolicies(t *testing.T) {
 	t.Parallel()
 	var tr trace
-	set := newSet(t, tool(&ledger{}))
+	set := newSet(t, tool(&recorder{}))
 	both := set.With(traced("a", &tr), traced("b", &tr)).With(traced("c", &tr))
 	if got := outcome(perform(t.Context(), both, `{}`)); got != `"ok"` {
 		t.Errorf("got %s", got)
@@ -218,11 +230,11 @@ func TestOrderOfPolicies(t *testing.T) {
 	}
 }
 
-// Sets that share their first policies do not share the others.
+// Sets that share their first policies do not share later ones.
 func TestWithDoesNotAlias(t *testing.T) {
 	t.Parallel()
 	var tr trace
-	set := newSet(t, tool(&ledger{})).With(traced("a", nil), traced("b", nil), traced("c", nil))
+	set := newSet(t, tool(&recorder{})).With(traced("a", nil), traced("b", nil), traced("c", nil))
 	one, _ := set.With(traced("one", &tr)), set.With(traced("two", &tr))
 	_, _ = perform(t.Context(), one, `{}`)
 	if got := tr.String(); got != "one in, one out" {
@@ -230,7 +242,7 @@ func TestWithDoesNotAlias(t *testing.T) {
 	}
 }
 
-// timeoutError is an error of package net, as it were.
+// timeoutError resembles a timeout of package net.
 type timeoutError struct{}
 
 func (timeoutError) Error() string { return "i/o timeout" }
@@ -262,14 +274,21 @@ func TestToolErrors(t *testing.T) {
 		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.StateUnknown},
 		{"says that it is a timeout", timeoutError{}, late, tools.StateUnknown},
 		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.StateUnknown},
-		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown, tools.StateUnknown},
-		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}), "t unknown: pay: read tcp: connection reset by peer" + unknown, tools.StateUnknown},
-		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, "t failed: dial tcp: connection refused", tools.StateFailed},
-		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown, tools.StateUnknown},
-		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")}, `t unknown: Post "http://a": http2: client connection lost` + unknown, tools.StateUnknown},
-		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")}, `t failed: Post "x://a": unsupported protocol scheme`, tools.StateFailed},
+		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown,
+			tools.StateUnknown},
+		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}),
+			"t unknown: pay: read tcp: connection reset by peer" + unknown, tools.StateUnknown},
+		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED},
+			"t failed: dial tcp: connection refused", tools.StateFailed},
+		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown,
+			tools.StateUnknown},
+		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")},
+			`t unknown: Post "http://a": http2: client connection lost` + unknown, tools.StateUnknown},
+		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")},
+			`t failed: Post "x://a": unsupported protocol scheme`, tools.StateFailed},
 		{"said to be unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.StateUnknown},
-		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" + unknown, tools.StateUnknown},
+		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" +
+			unknown, tools.StateUnknown},
 		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.StateRejected},
 		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.StateRejected},
 		{"denied", typed(tools.KindDenied), "t denied: m", tools.StateRejected},
@@ -282,32 +301,44 @@ func TestToolErrors(t *testing.T) {
 		{"own kind", typed("quota"), "t quota: m", tools.StateFailed},
 		{"no kind", typed(""), "t failed: m", tools.StateFailed},
 		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t failed: mail: tool forged: m", tools.StateFailed},
-		{"wrapped and unavailable", fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "m"}),
+		{"wrapped and unavailable",
+			fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "m"}),
 			"t failed: the second half: m", tools.StateFailed},
 		{"wrapped timeout", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindTimeout, Message: "m"}),
 			"t timeout: mail: m; whether it took effect is unknown", tools.StateUnknown},
 		{"wrapped invalid result", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindInvalidResult, Message: "m"}),
 			"t invalid_result: mail: m", tools.StateOK},
-		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}), "t quota: mail: m 1", tools.StateFailed},
-		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)), late, tools.StateUnknown},
+		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}),
+			"t quota: mail: m 1", tools.StateFailed},
+		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)),
+			late, tools.StateUnknown},
 		{"several", errors.Join(typed(tools.KindDenied), &tools.ToolError{Kind: tools.KindUnknown, Message: "n"}),
 			"t unknown: tool forged: m\nn; whether it took effect is unknown", tools.StateUnknown},
-		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.HostOnly(typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"hidden and wrapping", tools.HostOnly(fmt.Errorf("mail: %w", typed(tools.KindDenied))), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"wrapped, with a hidden cause", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret))), "t failed: m", tools.StateFailed},
-		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown", tools.StateUnknown},
+		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.HostOnly(typed(tools.KindDenied))),
+			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"hidden and wrapping", tools.HostOnly(fmt.Errorf("mail: %w", typed(tools.KindDenied))),
+			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"wrapped, with a hidden cause",
+			fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret))), "t failed: m",
+			tools.StateFailed},
+		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown",
+			tools.StateUnknown},
 		{"acted beside others", errors.Join(io.EOF, typed(tools.KindDenied), actedError(false), actedError(true)),
 			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", tools.StateUnknown},
 		{"did not act", actedError(false), "t failed: acted", tools.StateFailed},
-		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)), "t denied: m", tools.StateRejected},
+		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)),
+			"t denied: m", tools.StateRejected},
 		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.StateFailed},
 		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.StateFailed},
 		{"hidden", tools.HostOnly(secret), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"hidden and wrapped", fmt.Errorf("db: %w", tools.HostOnly(secret)), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
-		{"hidden timeout", tools.HostOnly(fmt.Errorf("db: %w", context.DeadlineExceeded)), "t timeout: the tool failed; the reason is not shown", tools.StateUnknown},
+		{"hidden and wrapped", fmt.Errorf("db: %w", tools.HostOnly(secret)),
+			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+		{"hidden timeout", tools.HostOnly(fmt.Errorf("db: %w", context.DeadlineExceeded)),
+			"t timeout: the tool failed; the reason is not shown", tools.StateUnknown},
 		{"hidden ToolError", tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "m", Data: []byte(`1`)}),
 			"t unavailable: the tool failed; the reason is not shown", tools.StateRejected},
-		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m", tools.StateFailed},
+		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m",
+			tools.StateFailed},
 		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", tools.StateUnknown},
 		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", tools.StateUnknown},
 		{"fatal ToolError", tools.Fatal(typed(tools.KindDenied)), "fatal: tool forged: m", tools.StateUnknown},
@@ -331,7 +362,7 @@ func TestToolErrors(t *testing.T) {
 	}
 }
 
-func TestOutcomeOf(t *testing.T) {
+func TestStateOf(t *testing.T) {
 	t.Parallel()
 	if tools.StateOf(nil) != tools.StateOK || tools.StateOf(io.EOF) != tools.StateUnknown {
 		t.Error("nil is done, and an error of unknown kind maybe")
@@ -344,12 +375,13 @@ func TestOutcomeOf(t *testing.T) {
 	}
 }
 
-// The host sees more than the program does.
+// The host sees the causes of errors that the program does not see.
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("row 7 is locked")
 	fail := (&tools.ToolError{Message: "try later"}).WithCause(cause)
-	for name, err := range map[string]error{"as it is": fail, "wrapped": fmt.Errorf("db: %w", fail), "hidden": tools.HostOnly(fail)} {
+	for name, err := range map[string]error{"as it is": fail, "wrapped": fmt.Errorf("db: %w", fail),
+		"hidden": tools.HostOnly(fail)} {
 		set := newSet(t, &tools.Tool{Name: "t", Handler: handler("", err)})
 		if _, err := perform(t.Context(), set, `{}`); !errors.Is(err, cause) {
 			t.Errorf("%s: the cause is not in %v", name, err)
@@ -363,7 +395,10 @@ func TestCauses(t *testing.T) {
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	const broken = "t unknown: the tool crashed; whether it took effect is unknown"
-	bomb := &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("boom") }}
+	bomb := &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage,
+		error) {
+		panic("boom")
+	}}
 	fine := &tools.Tool{Name: "t", Handler: handler(`"ok"`, nil)}
 	before := policy(func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) { panic("boom") })
 	after := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
@@ -383,19 +418,23 @@ func TestPanics(t *testing.T) {
 	}{
 		{"handler", bomb, nil, broken, "dispatched, settled " + broken},
 		{"handler inside a policy", bomb, []tools.Policy{traced("p", nil)}, broken, "dispatched, settled " + broken},
-		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
-		{"policy after the call", fine, []tools.Policy{after}, "t invalid_result: the call was made, but its result is withheld: a policy crashed",
+		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy crashed",
+			"settled t denied: a policy crashed"},
+		{"policy after the call", fine, []tools.Policy{after},
+			"t invalid_result: the call was made, but its result is withheld: a policy crashed",
 			"dispatched, settled t invalid_result: the call was made, but its result is withheld: a policy crashed"},
-		{"policy after a panic", bomb, []tools.Policy{after}, "t unknown: an earlier try may have taken effect; the last one: a policy crashed",
+		{"policy after a panic", bomb, []tools.Policy{after},
+			"t unknown: an earlier try may have taken effect; the last one: a policy crashed",
 			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy crashed"},
 		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
-		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
+		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }},
+			"t denied: a policy crashed", "settled t denied: a policy crashed"},
 		{"policy without a cause", fine, []tools.Policy{swallow}, `"mended"`, `dispatched, settled "mended"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var l ledger
+			var l recorder
 			set := newSet(t, test.tool).With(test.policies...)
 			_, err := set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(t.Context())
 			if test.name != "policy without a cause" {
@@ -403,7 +442,8 @@ func TestPanics(t *testing.T) {
 					t.Errorf("got  %s\nwant %s", got, test.want)
 				}
 				cause := errors.Unwrap(err)
-				if first, _, _ := strings.Cut(fmt.Sprint(cause), "\n"); cause == nil || !strings.HasPrefix(first, "tools: t panicked: ") {
+				if first, _, _ := strings.Cut(fmt.Sprint(cause), "\n"); cause == nil ||
+					!strings.HasPrefix(first, "tools: t panicked: ") {
 					t.Errorf("the host sees %v", cause)
 				}
 			}
@@ -418,9 +458,10 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	t.Run("before", func(t *testing.T) {
 		t.Parallel()
-		var l ledger
+		var l recorder
 		ctx, cancel := context.WithCancel(t.Context())
-		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
+		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1,
+			Args: json.RawMessage(`{}`)}, 0)
 		cancel()
 		const want = "t denied: the program ended before the call was made"
 		if got := outcome(issued.Perform(ctx)); got != want {
@@ -432,14 +473,16 @@ func TestCancelled(t *testing.T) {
 	})
 	t.Run("in a policy", func(t *testing.T) {
 		t.Parallel()
-		var l ledger
+		var l recorder
 		ctx, cancel := context.WithCancel(t.Context())
-		set := newSet(t, tool(&l)).With(policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		set := newSet(t,
+			tool(&l)).With(policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 			cancel()
 			return next.Call(ctx, c)
 		}))
 		const want = "t denied: the program ended before the call was made"
-		if got := outcome(set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(ctx)); got != want {
+		if got := outcome(set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)},
+			0).Perform(ctx)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got := l.String(); got != "issue 1 t{}, settled "+want {
@@ -449,11 +492,12 @@ func TestCancelled(t *testing.T) {
 	t.Run("during", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
-		set := newSet(t, &tools.Tool{Name: "t", Handler: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
-			cancel()
-			<-ctx.Done()
-			return nil, errors.New("connection reset")
-		}})
+		set := newSet(t,
+			&tools.Tool{Name: "t", Handler: func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+				cancel()
+				<-ctx.Done()
+				return nil, errors.New("connection reset")
+			}})
 		const want = "t cancelled: cancelled; whether it took effect is unknown"
 		if got := outcome(perform(ctx, set, `{}`)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -461,7 +505,7 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// A policy that gives up on a handler does not know what it did.
+// If a policy stops waiting for a handler, the state of the call is unknown.
 func TestAbandonedHandler(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
@@ -484,7 +528,7 @@ func TestAbandonedHandler(t *testing.T) {
 func TestUnknownTool(t *testing.T) {
 	t.Parallel()
 	for _, index := range []int{-1, 1} {
-		var l ledger
+		var l recorder
 		issued := newSet(t, tool(&l)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, index)
 		if got := outcome(issued.Perform(t.Context())); got != " unknown_tool: the tool does not exist" || l.String() != "" {
 			t.Errorf("got %s and %s", got, l.String())
@@ -504,7 +548,7 @@ func TestConcurrentCalls(t *testing.T) {
 		all.Wait()
 		return in.N, nil
 	}, nil)).With(traced("p", &trace{}))
-	d := set.Dispatcher(&ledger{})
+	d := set.Dispatcher(&recorder{})
 	results := make([]string, calls)
 	var group sync.WaitGroup
 	for i := range calls {

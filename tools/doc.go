@@ -1,4 +1,4 @@
-// Package tools holds what a program may call, and the rules for calling it.
+// Package tools defines the functions that programs may call, and how calls are made.
 //
 //	package main
 //
@@ -18,7 +18,7 @@
 //		return "refunded " + o.ID, nil
 //	}
 //
-//	// denyVIP is a policy: it stands around every call.
+//	// denyVIP is a policy: it wraps every call.
 //	func denyVIP(next tools.Caller) tools.Caller {
 //		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 //			if string(c.Args) == `{"id":"vip"}` {
@@ -42,17 +42,16 @@
 //		}
 //	}
 //
-// A [Tool] is one thing to call: a name, schemas, and a [Handler]. [Func] makes
-// one of a typed Go function; package mcptools has those of MCP servers. Both
-// are a [Source] of a [Set], the immutable snapshot that a run works with, in
-// which every tool has a valid and unique JavaScript name.
+// A [Tool] has a name, schemas and a [Handler]. [Func] makes one from a typed Go function.
+// Package mcptools provides the tools of MCP servers. Both are a [Source] of a [Set], the
+// immutable snapshot of tools that a run uses. In a Set, every tool has a valid and unique
+// JavaScript name.
 //
-// A [Caller] performs calls, and a [Policy] wraps it: to refuse, to ask, to
-// limit, to retry. A [Attempt] remembers what was done, so that a rewritten
-// program does not do it again; package journal has one. A [Dispatcher], which
-// the sandbox uses, takes each call down the whole chain: validate, look up in
-// the journal, policies, record, handler, record.
+// A [Caller] performs calls. A [Policy] wraps it to refuse, approve, limit or retry calls. An
+// [Attempt] records calls, so that a rewritten program does not repeat them; package journal
+// implements it. The sandbox uses a [Dispatcher], which validates each call, looks it up in
+// the journal, and takes it through the policies to the handler.
 //
-// What goes wrong with a call is a [ToolError], which the program can catch and
-// the model reads, unless the handler marked its error as [Fatal].
+// If a call fails, the program gets a [ToolError], which it can catch and the model reads. A
+// [Fatal] error ends the run instead.
 package tools

@@ -10,63 +10,63 @@ import (
 	"time"
 )
 
-// Kinds of [ToolError]. Each says what is known of the call's effect; see
-// [StateOf].
+// Kinds of [ToolError]. Each determines the [State] of the call.
 const (
-	KindUnknownTool      = "unknown_tool"      // no such tool in the set; nothing was done
+	KindUnknownTool      = "unknown_tool"      // the tool does not exist; nothing was done
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
-	KindDenied           = "denied"            // a policy refused; nothing was done
-	KindLimit            = "limit"             // the program has made all the calls that it may; nothing was done
-	KindFailed           = "failed"            // the tool answered with an error
+	KindDenied           = "denied"            // a policy refused the call; nothing was done
+	KindLimit            = "limit"             // the program has reached its limit of calls; nothing was done
+	KindFailed           = "failed"            // the tool reported an error; the effect may have happened
 	KindUnavailable      = "unavailable"       // the tool's server could not be reached; nothing was done
-	KindTimeout          = "timeout"           // no answer in time: what was done is unknown
-	KindCancelled        = "cancelled"         // cancelled in flight: what was done is unknown
-	KindUnknown          = "unknown"           // the connection was lost, or the error ends the run: what was done is unknown
+	KindTimeout          = "timeout"           // no answer in time; the effect is unknown
+	KindCancelled        = "cancelled"         // canceled after dispatch; the effect is unknown
+	KindUnknown          = "unknown"           // the connection was lost, or the run ended; the effect is unknown
 	KindInvalidResult    = "invalid_result"    // done, but the result violates the output schema or is withheld
 	KindTooLarge         = "too_large"         // done, but the result exceeds a limit
 )
 
-// ToolError is how a failed call looks to the program: it is thrown with these
-// fields as its own properties, and message without any prefix. A [Handler] or
-// [Policy] may return one to set Kind and Data; any other error becomes a
-// ToolError of kind [KindFailed], or [KindTimeout] or [KindCancelled] if it is
-// one of those of package context or says that it is a timeout, or [KindUnknown]
-// if it is an [PartialError], or tells of a connection that was lost, as those of packages
-// net and net/http do. If your error wraps a ToolError, its Data is used, and its
-// Kind only if that does not claim that nothing was done, since your handler may
-// have done more.
+// ToolError is the error of a failed call. The program can catch it: its fields are
+// properties of the thrown error.
+//
+// A [Handler] or [Policy] may return a ToolError to set Kind and Data. Any other error
+// becomes a ToolError of one of these kinds:
+//   - [KindTimeout] or [KindCancelled] for the errors of package context, and for errors with a
+//     Timeout method that returns true;
+//   - [KindUnknown] for a [PartialError], and for errors of packages net and net/http that
+//     report a lost connection;
+//   - [KindFailed] for all others.
+//
+// If an error wraps a ToolError, that error's Data is used. Its Kind is used unless it claims
+// that nothing was done, since the handler may have done more.
 type ToolError struct {
-	Tool    string          `json:"tool"`           // as a program writes it; filled in by the dispatcher
-	Kind    string          `json:"kind"`           // one of the kinds, or a word of the tool's own, which counts as KindFailed
+	Tool    string          `json:"tool"`           // the path of the tool; set by the dispatcher
+	Kind    string          `json:"kind"`           // one of the kinds, or another word, which counts as KindFailed
 	Message string          `json:"message"`        // for the model
-	Data    json.RawMessage `json:"data,omitempty"` // what else the tool said; dropped if it is not JSON
+	Data    json.RawMessage `json:"data,omitempty"` // dropped if it is not JSON
 
-	err error // what the host sees and the guest does not
+	err error // for the host only
 }
 
 // Error returns the tool and the message.
 func (e *ToolError) Error() string {
 	if e.Tool == "" {
-		return e.Message // made by a handler or policy; the chain names the tool
+		return e.Message // not yet set by the dispatcher
 	}
 	return fmt.Sprintf("tool %s: %s", e.Tool, e.Message)
 }
 
-// Unwrap returns the error behind the call's failure, which may say more than
-// the program was told.
+// Unwrap returns the cause of the error. The program does not see it.
 func (e *ToolError) Unwrap() error { return e.err }
 
-// WithCause returns a copy of e with err behind it, for the host's eyes only:
-// it is what Unwrap returns, and no part of it reaches the program.
+// WithCause returns a copy of e whose Unwrap returns err. The program does not see err.
 func (e *ToolError) WithCause(err error) *ToolError {
 	c := *e
 	c.err = err
 	return &c
 }
 
-// Fatal marks an error that no rewritten program can mend. The program ends,
-// the module asks the model nothing more, and its Run returns err, behind the
-// name of the tool. Nil stays nil.
+// Fatal marks an error that a rewritten program cannot fix. The program and the run end, and
+// the module's Run returns err with the name of the tool. Fatal(nil) returns nil.
 func Fatal(err error) error {
 	if err == nil {
 		return nil
@@ -80,20 +80,18 @@ func IsFatal(err error) bool {
 	return fatal
 }
 
-// Unknown marks an error from which it is not known whether anything was done, as
-// where the connection broke before the answer, or the answer cannot be read. The
-// call is not made again without somebody to decide, unless its tool is idempotent
-// or repeatable. Nil stays nil.
+// Unknown marks an error after which it is unknown whether the call had an effect: for
+// example, because the connection was lost before the answer. Such a call is not repeated
+// automatically unless its tool is idempotent or repeatable. Unknown(nil) returns nil.
 func Unknown(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &ToolError{Kind: KindUnknown, Message: err.Error() + unsure, err: err}
+	return &ToolError{Kind: KindUnknown, Message: err.Error() + effectUnknown, err: err}
 }
 
-// HostOnly marks an error whose text must not reach the model. The program sees
-// that the tool failed, and of which kind the failure is, and nothing else; the
-// host sees err. Nil stays nil.
+// HostOnly marks an error whose text must not reach the model. The program sees only the kind
+// of the error. HostOnly(nil) returns nil.
 func HostOnly(err error) error {
 	if err == nil {
 		return nil
@@ -101,25 +99,23 @@ func HostOnly(err error) error {
 	return &hiddenError{err}
 }
 
-// RetryAfter is implemented by errors that know when another try may help. It is
-// looked for behind what a [Handler] returns, with errors.As, so that it may be
-// the cause of a [ToolError]; policy.Retry does not try again before.
+// RetryAfter is implemented by errors that know when to retry. The error of a [Handler] may
+// implement it or wrap it, also as the cause of a [ToolError]. policy.Retry waits as long.
 type RetryAfter interface {
 	error
 
-	// RetryAfter returns how long to wait, from now on. Zero and less mean that
-	// there is no need to.
+	// RetryAfter returns the time to wait. There is no need to wait if it is zero or less.
 	RetryAfter() time.Duration
 }
 
-// PartialError is implemented by errors of what makes calls itself, such as a module
-// that a [Handler] runs. It is looked for behind what the Handler returns, unless
-// that is a [ToolError], which speaks for itself. A Handler within whose context
-// effects were made by calls of a [Set] needs none: its errors count as Acted.
+// PartialError is implemented by errors of code that makes calls itself, such as a module
+// that a [Handler] runs. The error of a Handler may implement it or wrap it. It is ignored
+// within a [ToolError] with a Kind. If calls of a [Set] made with the Handler's context may
+// have had effects, the errors of the Handler are treated in the same way.
 type PartialError interface {
 	error
 
-	// MayHaveActed reports whether effects were made, or may have been.
+	// MayHaveActed reports whether effects may have happened before the error.
 	MayHaveActed() bool
 }
 
@@ -133,48 +129,43 @@ type hiddenError struct{ err error }
 func (e *hiddenError) Error() string { return e.err.Error() }
 func (e *hiddenError) Unwrap() error { return e.err }
 
-// AsToolError returns what the program is told of an error of a call of b that
-// is not [Fatal]; see [ToolError] and [HostOnly]. Its Unwrap has the error itself.
+// AsToolError returns the error that a program gets for an error of a call of b. The error is
+// not [Fatal]. See [ToolError] and [HostOnly]. Unwrap of the result returns err.
 func AsToolError(ctx context.Context, b *Binding, err error) *ToolError {
-	return asToolError(ctx, b, err)
-}
-
-// asToolError words an error for the program.
-func asToolError(ctx context.Context, b *Binding, err error) *ToolError {
-	te, worded := errors.AsType[*ToolError](err)
+	te, isToolError := errors.AsType[*ToolError](err)
 	hidden, secret := errors.AsType[*hiddenError](err)
 	switch {
-	case secret && !(worded && errors.Is(te, hidden)): // marked outside of any wording
-		kind := wording(ctx, err).Kind
+	case secret && !(isToolError && errors.Is(te, hidden)): // HostOnly is outside of any ToolError
+		kind := newToolError(ctx, err).Kind
 		if err == error(hidden) {
-			kind = asToolError(ctx, b, hidden.err).Kind
+			kind = AsToolError(ctx, b, hidden.err).Kind
 		}
 		te = &ToolError{Kind: kind, Message: "the tool failed; the reason is not shown", err: err}
-	case !worded:
-		te = wording(ctx, err)
+	case !isToolError:
+		te = newToolError(ctx, err)
 	case err == error(te):
 		te = te.WithCause(te.err)
 	default:
-		te = wrapping(ctx, err, te, secret)
+		te = outerToolError(ctx, err, te, secret)
 	}
 	te.Tool = b.Path()
 	if te.Kind == "" && te.err != nil {
-		te.Kind = wording(ctx, te.err).Kind // a deadline behind it is a deadline
+		te.Kind = newToolError(ctx, te.err).Kind // the cause may be a deadline
 	}
 	te.Kind = cmp.Or(te.Kind, KindFailed)
 	if !json.Valid(te.Data) {
 		te.Data = nil
 	}
 	if b.ReplayClass() == Read {
-		te.Message = strings.ReplaceAll(te.Message, unsure, "") // it takes none
+		te.Message = strings.ReplaceAll(te.Message, effectUnknown, "") // a read has no effect
 	}
 	return te
 }
 
-// wrapping makes a ToolError of an error around one, which is about a part of the
-// call. What is hidden behind that stays so.
-func wrapping(ctx context.Context, err error, part *ToolError, secret bool) *ToolError {
-	te := wording(ctx, err)
+// outerToolError returns a ToolError for an error that wraps a ToolError. If a HostOnly error is
+// inside, its text stays hidden.
+func outerToolError(ctx context.Context, err error, part *ToolError, secret bool) *ToolError {
+	te := newToolError(ctx, err)
 	te.Data = part.Data
 	if te.Kind == KindFailed && StateOf(part) == StateFailed {
 		te.Kind = part.Kind
@@ -185,11 +176,11 @@ func wrapping(ctx context.Context, err error, part *ToolError, secret bool) *Too
 	return te
 }
 
-// unsure ends the messages of calls of which nobody knows what they did.
-const unsure = "; whether it took effect is unknown"
+// effectUnknown is the end of the messages of calls whose effect is unknown.
+const effectUnknown = "; whether it took effect is unknown"
 
-// wording makes a ToolError of an error that is none.
-func wording(ctx context.Context, err error) *ToolError {
+// newToolError returns a ToolError for another error.
+func newToolError(ctx context.Context, err error) *ToolError {
 	late, ok := errors.AsType[interface {
 		error
 		Timeout() bool
@@ -199,27 +190,27 @@ func wording(ctx context.Context, err error) *ToolError {
 	case did == KindInvalidResult, did == KindTooLarge:
 		return &ToolError{Kind: did, Message: err.Error(), err: err}
 	case did != "":
-		return &ToolError{Kind: did, Message: strings.ReplaceAll(err.Error(), unsure, "") + unsure, err: err}
+		return &ToolError{Kind: did, Message: strings.ReplaceAll(err.Error(), effectUnknown, "") + effectUnknown, err: err}
 	case ok && late.Timeout():
-		return &ToolError{Kind: KindTimeout, Message: "no answer in time" + unsure, err: err}
+		return &ToolError{Kind: KindTimeout, Message: "no answer in time" + effectUnknown, err: err}
 	case errors.Is(err, context.Canceled), ctx.Err() != nil:
-		return &ToolError{Kind: KindCancelled, Message: "cancelled" + unsure, err: err}
-	case brokeOff(err):
-		return &ToolError{Kind: KindUnknown, Message: err.Error() + unsure, err: err}
+		return &ToolError{Kind: KindCancelled, Message: "cancelled" + effectUnknown, err: err}
+	case lostConnection(err):
+		return &ToolError{Kind: KindUnknown, Message: err.Error() + effectUnknown, err: err}
 	default:
 		return &ToolError{Kind: KindFailed, Message: err.Error(), err: err}
 	}
 }
 
-// acted returns the kind of the first error behind err by which something was
-// done, or may have been; "" if there is none.
+// acted returns the kind of the first error in err's tree that may have followed an effect,
+// or "" if there is none.
 func acted(err error) string {
 	switch e := err.(type) {
 	case *ToolError:
 		if maxState(e.state(), StateFailed) != StateFailed {
 			return e.Kind
 		}
-		if e.Kind != "" { // it speaks for what is behind it
+		if e.Kind != "" { // it describes its causes
 			return ""
 		}
 	case PartialError:

@@ -14,7 +14,7 @@ type Order struct {
 
 func refund(_ context.Context, o Order) (string, error) { return "refunded " + o.ID, nil }
 
-// denyVIP is a policy: it stands around every call.
+// denyVIP is a policy: it wraps every call.
 func denyVIP(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		if string(c.Args) == `{"id":"vip"}` {

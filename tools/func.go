@@ -11,17 +11,17 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Func makes a [Tool] of a typed Go function. In must be a struct: its json and
-// jsonschema tags name and describe the arguments. Out is anything that
-// encoding/json can write. Nil hints are the zero [Hints].
+// Func makes a [Tool] from a typed Go function. In must be a struct, whose json and
+// jsonschema tags name and describe the arguments. Out is any type that encoding/json can
+// marshal. Nil hints are the zero [Hints].
 //
-// An error of fn says that the call failed; the effect may have happened, so that a
-// program has to name the call to make it once more, unless [Hints].ErrorsAreFinal. An
-// error of a timeout or of a lost connection, and one marked by [Unknown], says that
-// nobody knows, and the call is not made again.
+// If fn returns an error, the call has failed but may have had its effect, so that a program
+// has to name the call to repeat it, unless [Hints].ErrorsAreFinal is set. After a timeout, a
+// lost connection or an error marked by [Unknown], the effect is unknown and the call is not
+// repeated.
 //
-// If a schema cannot be made of In or Out, as where a tag does not go with the type
-// of its field, [NewSet] returns the error, so that Func may stand inside the call.
+// If In or Out has no schema, for example because a tag does not fit the type of its field,
+// [NewSet] returns the error.
 func Func[In, Out any](name, description string, fn func(context.Context, In) (Out, error), h *Hints) *Tool {
 	t := &Tool{Name: name, Description: description}
 	if h != nil {
@@ -45,7 +45,7 @@ func funcSchemas[In, Out any]() (in, out *schema.Schema, err error) {
 		return nil, nil, fmt.Errorf("the argument type %v is not a struct; its fields are the tool's named arguments", inType)
 	}
 	if outType.Kind() == reflect.Interface {
-		outType = reflect.TypeFor[any]() // its methods say nothing of the JSON that it becomes
+		outType = reflect.TypeFor[any]() // the methods do not determine the JSON
 	}
 	if in, err = schema.Of(inType); err != nil {
 		return nil, nil, fmt.Errorf("argument type %v: %w", inType, err)
@@ -56,8 +56,8 @@ func funcSchemas[In, Out any]() (in, out *schema.Schema, err error) {
 	return in, out, nil
 }
 
-// typed decodes the arguments, calls fn, and encodes what it returns as its
-// schema says: a nil slice is an empty array.
+// typed returns a Handler that decodes the arguments, calls fn, and encodes the result
+// according to its schema: a nil slice becomes an empty array.
 func typed[In, Out any](fn func(context.Context, In) (Out, error), output *schema.Schema) Handler {
 	return func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		var in In
@@ -79,7 +79,8 @@ func typed[In, Out any](fn func(context.Context, In) (Out, error), output *schem
 	}
 }
 
-// undecodable words what only the Go type knows, such as the range of an int8.
+// undecodable returns the error for arguments that satisfy the schema but not the Go type,
+// such as an int8 out of range.
 func undecodable(err error) *ToolError {
 	te := &ToolError{Kind: KindInvalidArguments, Message: err.Error()}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

@@ -73,22 +73,37 @@ func TestFunc(t *testing.T) {
 		{"nil slices and maps are empty", tools.Func("f", "", func(context.Context, struct{}) (page, error) {
 			return page{Deep: make([]struct{ A []int }, 1)}, nil
 		}, nil), `{}`, `{"names":[],"by":{},"data":"","next":null,"deep":[{"A":[]}]}`},
-		{"nil slice", tools.Func("f", "", func(context.Context, struct{}) ([]int, error) { return nil, nil }, nil), `{}`, `[]`},
+		{"nil slice", tools.Func("f", "", func(context.Context, struct{}) ([]int, error) { return nil, nil }, nil), `{}`,
+			`[]`},
 		{"big integer", tools.Func("f", "", echo[int64], nil), `{"v":9007199254740993}`, `9007199254740993`},
-		{"big integer in any", tools.Func("f", "", echo[any], nil), `{"v":[9007199254740993,123456789012345678901234567890]}`, `[9007199254740993,123456789012345678901234567890]`},
-		{"big json.Number", tools.Func("f", "", echo[json.Number], nil), `{"v":123456789012345678901234567890}`, `123456789012345678901234567890`},
+		{"big integer in any", tools.Func("f", "", echo[any], nil),
+			`{"v":[9007199254740993,123456789012345678901234567890]}`, `[9007199254740993,123456789012345678901234567890]`},
+		{"big json.Number", tools.Func("f", "", echo[json.Number], nil), `{"v":123456789012345678901234567890}`,
+			`123456789012345678901234567890`},
 		{"too big", tools.Func("f", "", echo[int8], nil), `{"v":300}`, `f invalid_arguments: v must be at most 127, not 300`},
-		{"result is not JSON", tools.Func("f", "", func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }, nil), `{}`,
+		{"result is not JSON",
+			tools.Func("f", "", func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }, nil), `{}`,
 			`f invalid_result: the call was made, but its result cannot be written as JSON`},
-		{"raw", tools.Func("f", "", func(context.Context, struct{}) (json.RawMessage, error) { return json.RawMessage(`{"a":1}`), nil }, nil), `{}`, `{"a":1}`},
-		{"nil raw", tools.Func("f", "", func(context.Context, struct{}) (json.RawMessage, error) { return nil, nil }, nil), `{}`, `null`},
+		{"raw", tools.Func("f", "",
+			func(context.Context, struct{}) (json.RawMessage, error) { return json.RawMessage(`{"a":1}`), nil }, nil), `{}`,
+			`{"a":1}`},
+		{"nil raw", tools.Func("f", "", func(context.Context, struct{}) (json.RawMessage, error) { return nil, nil }, nil),
+			`{}`, `null`},
 		{"any", tools.Func("f", "", func(context.Context, struct{}) (any, error) { return nil, nil }, nil), `{}`, `null`},
-		{"interface", tools.Func("f", "", func(context.Context, struct{}) (fmt.Stringer, error) { return nil, nil }, nil), `{}`, `null`},
-		{"html", tools.Func("f", "", func(context.Context, struct{}) (string, error) { return "<a&b>", nil }, nil), `{}`, `"<a&b>"`},
-		{"error", tools.Func("f", "", func(context.Context, struct{}) (string, error) { return "x", errors.New("sold out") }, nil), `{}`, `f failed: sold out`},
-		{"missing", tools.Func("f", "", func(context.Context, query) (string, error) { panic("called") }, nil), `{}`, `f invalid_arguments: customer is required`},
-		{"all that is wrong", tools.Func("f", "", func(context.Context, query) (string, error) { panic("called") }, nil), `{"custommer":"c","limit":0}`,
-			`f invalid_arguments: customer is required; custommer is not a known property (did you mean customer?); limit must be at least 1, not 0`},
+		{"interface", tools.Func("f", "", func(context.Context, struct{}) (fmt.Stringer, error) { return nil, nil }, nil),
+			`{}`, `null`},
+		{"html", tools.Func("f", "", func(context.Context, struct{}) (string, error) { return "<a&b>", nil }, nil), `{}`,
+			`"<a&b>"`},
+		{"error", tools.Func("f", "", func(context.Context, struct{}) (string, error) {
+			return "x",
+				errors.New("sold out")
+		}, nil), `{}`, `f failed: sold out`},
+		{"missing", tools.Func("f", "", func(context.Context, query) (string, error) { panic("called") }, nil), `{}`,
+			`f invalid_arguments: customer is required`},
+		{"all that is wrong", tools.Func("f", "", func(context.Context, query) (string, error) { panic("called") }, nil),
+			`{"custommer":"c","limit":0}`,
+			`f invalid_arguments: customer is required; custommer is not a known property (did you mean customer?); limit ` +
+				`must be at least 1, not 0`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -112,7 +127,8 @@ func TestFuncErrors(t *testing.T) {
 		{"pointer", tools.Func("f", "", func(context.Context, *query) (int, error) { return 0, nil }, nil),
 			`tools: tool "f": the argument type *tools_test.query is not a struct; its fields are the tool's named arguments`},
 		{"recursive", tools.Func("f", "", func(context.Context, node) (int, error) { return 0, nil }, nil),
-			`tools: tool "f": argument type tools_test.node: field "children": type tools_test.node is recursive; use json.RawMessage, or give the type a JSONSchema method`},
+			`tools: tool "f": argument type tools_test.node: field "children": type tools_test.node is recursive; use ` +
+				`json.RawMessage, or give the type a JSONSchema method`},
 		{"result", tools.Func("f", "", func(context.Context, struct{}) (chan int, error) { return nil, nil }, nil),
 			`tools: tool "f": result type chan int: type chan int cannot be JSON`},
 		{"tag", tools.Func("f", "", func(context.Context, struct {
@@ -135,11 +151,14 @@ func TestFuncErrors(t *testing.T) {
 
 func TestFuncDescribesItself(t *testing.T) {
 	t.Parallel()
-	tool := tools.Func("f", "Finds.", func(context.Context, query) ([]string, error) { return nil, nil }, &tools.Hints{Class: tools.Read})
+	tool := tools.Func("f", "Finds.", func(context.Context, query) ([]string, error) { return nil, nil },
+		&tools.Hints{Class: tools.Read})
 	if tool.Name != "f" || tool.Description != "Finds." || tool.Hints.Class != tools.Read {
 		t.Errorf("got %+v", tool)
 	}
-	const input = `{"properties":{"customer":{"type":"string","description":"An id."},"limit":{"type":"integer","minimum":1},"extra":true,"number":{"type":"number"}},"additionalProperties":false,"type":"object","required":["customer"]}`
+	const input = `{"properties":{"customer":{"type":"string","description":"An ` +
+		`id."},"limit":{"type":"integer","minimum":1},"extra":true,"number":{"type":"number"}},` +
+		`"additionalProperties":false,"type":"object","required":["customer"]}`
 	if string(tool.InputSchema) != input {
 		t.Errorf("got  %s\nwant %s", tool.InputSchema, input)
 	}

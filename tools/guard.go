@@ -6,29 +6,27 @@ import (
 	"strings"
 )
 
-// Guard is implemented by the Caller that a [Policy] returns, if the policy
-// answers for calls of some tools: somebody is asked before they are made, or
-// they are refused, or the host said that neither is needed.
+// Guard is an optional interface of the Caller that a [Policy] returns. A policy guards a tool
+// if it refuses its calls, asks for approval of them, or declares that neither is needed.
 type Guard interface {
 	Caller
 
-	// Guards reports whether the policy answers for every call of a tool. It
-	// does not look at the Caller that the policy stands around.
+	// Guards reports whether the policy guards every call of a tool. It does not use the
+	// Caller that the policy wraps.
 	Guards(b *Binding) bool
 }
 
-// Warner is implemented by the Caller that a [Policy] returns, if the policy can
-// tell without any call that it is not what was meant: it was made wrongly, or is
-// for a tool that there is not.
+// Warner is an optional interface of the Caller that a [Policy] returns. It reports mistakes,
+// such as invalid options or the name of a tool that does not exist.
 type Warner interface {
 	Caller
 
-	// Warnings says what the host should know of the policy around these tools.
-	// It does not look at the Caller that the policy stands around.
+	// Warnings returns warnings for the host about the policy and these tools. It does not
+	// use the Caller that the policy wraps.
 	Warnings(all []*Binding) []string
 }
 
-// unguarded warns of destructive tools for which no policy answers.
+// unguarded warns of destructive tools that no policy guards.
 func (s *Set) unguarded() []string {
 	var open []string
 	for _, b := range s.bindings {
@@ -44,7 +42,8 @@ func (s *Set) unguarded() []string {
 		open = append(open[:shown], fmt.Sprintf("%d more", more))
 	}
 	return []string{fmt.Sprintf(
-		"nobody is asked before these destructive tools are called: %s; add policy.Approve to the set, or policy.AllowDestructive if that is meant",
+		"destructive tools can be called without approval: %s; add policy.Approve to the set, or "+
+			"policy.AllowDestructive if that is intended",
 		strings.Join(open, ", "))}
 }
 
@@ -57,15 +56,13 @@ func (s *Set) guarded(b *Binding) bool {
 	return false
 }
 
-// Guards reports whether the policy answers for every call of a tool: whether
-// what it makes of a Caller is a [Guard] that says so.
+// Guards reports whether the policy guards every call of a tool. See [Guard].
 func (p Policy) Guards(b *Binding) bool {
 	guard, ok := p.probe().(Guard)
 	return ok && guard.Guards(b)
 }
 
-// Warnings returns what the policy says of itself around these tools: what the
-// [Warner] that it makes of a Caller says, if it is one.
+// Warnings returns the policy's warnings about these tools. See [Warner].
 func (p Policy) Warnings(all []*Binding) []string {
 	if warner, ok := p.probe().(Warner); ok {
 		return warner.Warnings(all)
@@ -73,18 +70,19 @@ func (p Policy) Warnings(all []*Binding) []string {
 	return nil
 }
 
-// probe is what the policy makes of a Caller that is never called.
+// probe applies the policy to a Caller that is never called. It returns nil if the policy
+// panics.
 func (p Policy) probe() (c Caller) {
 	defer func() {
-		if recover() != nil { // a nil policy, say; its calls will tell
+		if recover() != nil { // such as a nil policy, whose calls report the panic
 			c = nil
 		}
 	}()
 	return p(CallerFunc(nil))
 }
 
-// misplaced warns of policies that are not what was meant.
-func (s *Set) misplaced() []string {
+// policyWarnings returns the warnings of the policies, without duplicates.
+func (s *Set) policyWarnings() []string {
 	var all []string
 	for _, p := range s.policies {
 		for _, warning := range p.Warnings(s.bindings) {

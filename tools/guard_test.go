@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
 )
 
-// watched is a Guard of some tools.
+// watched is a policy that guards some tools.
 type watched struct{ paths []string }
 
 func (w watched) Call(context.Context, tools.Call) (json.RawMessage, error) { return nil, nil }
-func (w watched) Guards(b *tools.Binding) bool                              { return slices.Contains(w.paths, b.Path()) }
+func (w watched) Guards(b *tools.Binding) bool {
+	return slices.Contains(w.paths,
+		b.Path())
+}
 
 func watch(paths ...string) tools.Policy {
 	return func(tools.Caller) tools.Caller { return watched{paths} }
@@ -24,10 +28,12 @@ func TestUnguardedTools(t *testing.T) {
 	t.Parallel()
 	var sources []tools.Source
 	for i := range 8 {
-		sources = append(sources, &tools.Tool{Namespace: "s", Name: fmt.Sprintf("t%d", i), Handler: handler("1", nil), Hints: tools.Hints{Destructive: i > 0}})
+		sources = append(sources, &tools.Tool{Namespace: "s", Name: fmt.Sprintf("t%d", i), Handler: handler("1", nil),
+			Hints: tools.Hints{Destructive: i > 0}})
 	}
 	set := newSet(t, sources...)
-	const before, after = "nobody is asked before these destructive tools are called: ", "; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
+	const before, after = "destructive tools can be called without approval: ",
+		"; add policy.Approve to the set, or policy.AllowDestructive if that is intended"
 	for _, test := range []struct {
 		set  *tools.Set
 		want string
@@ -46,5 +52,31 @@ func TestUnguardedTools(t *testing.T) {
 	}
 	if got := set.With(watch("s.t0")).Warnings(); len(got) != 1 {
 		t.Errorf("got %q", got)
+	}
+}
+
+// warning is a source that knows its warnings only once it has been listed.
+type warning struct{ listed bool }
+
+func (w *warning) Tools(context.Context) ([]*tools.Tool, error) {
+	w.listed = true
+	return nil, nil
+}
+
+func (w *warning) Warnings() []string {
+	if !w.listed {
+		return []string{"not listed yet"}
+	}
+	return []string{"a tool was left out"}
+}
+
+func TestSetHasTheWarningsOfItsSources(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), &warning{}, &warning{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(set.Warnings(), "\n"); got != "a tool was left out\na tool was left out" {
+		t.Errorf("warnings: %q", got)
 	}
 }

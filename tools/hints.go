@@ -8,64 +8,60 @@ import (
 	"regexp"
 )
 
-// Class says what it means to call a tool twice: [Unclassified] (the zero value),
-// [Effect], [Idempotent] or [Read]. The host sets it. What a server claims of its
-// own tools is in [Tool].Claims and never grants permission.
+// Class describes what happens if a tool is called twice. The host sets it in [Hints]. What a
+// server says about its own tools is in [Claims].
 type Class int
 
 const (
-	// Unclassified is a tool of which the host has said nothing. It counts as an
-	// Effect, except that replay believes its server and its name: see
-	// [Binding.ReplayClass].
+	// Unclassified is the class of a tool that the host has not classified. It is treated
+	// as Effect, except in replay: see [Binding.ReplayClass].
 	Unclassified Class = iota
-	// Effect is a tool whose repetition matters: a mail sent twice is two mails.
+	// Effect is the class of tools whose repetition matters: a mail sent twice is two mails.
 	Effect
-	// Idempotent is a tool whose exact repetition changes nothing more.
+	// Idempotent is the class of tools whose exact repetition changes nothing more.
 	Idempotent
-	// Read is a tool that changes nothing.
+	// Read is the class of tools that change nothing.
 	Read
 )
 
-// Hints is what the host knows of a tool beyond its schema.
+// Hints describe a tool. The host sets them.
 type Hints struct {
-	// Class says what a repeated call means. The zero value is Unclassified.
+	// Class describes what a repeated call means. The zero value is Unclassified.
 	Class Class
 
-	// Destructive marks a tool whose effect cannot be undone. Policies read it,
-	// and [Set.Warnings] says so if nobody is asked before it is called.
+	// Destructive marks a tool whose effect cannot be undone. Policies use it, and
+	// [Set.Warnings] warns if the tool can be called without approval.
 	Destructive bool
 
-	// Repeatable marks an Effect that may be repeated at will, such as
-	// appending to a scratch log.
+	// Repeatable marks an Effect that may be repeated without limit, such as appending to
+	// a scratch log.
 	Repeatable bool
 
-	// ErrorsAreFinal says that an error which the tool reports means that nothing
-	// was done, so that the same call may simply be made again.
+	// ErrorsAreFinal means that the tool did nothing if it reports an error, so that the
+	// call may be repeated.
 	ErrorsAreFinal bool
 
-	// Identity names the arguments that say which effect a call is; nil means
-	// all of them, and empty none: all calls are the same effect. A mail tool
-	// whose text is regenerated on every attempt has the identity {"to",
-	// "subject"}. A Read has no use for it.
+	// Identity names the arguments that identify an effect: two calls that agree in them
+	// are the same effect. Nil means all arguments. If it is empty but not nil, all calls
+	// are the same effect. A mail tool whose text differs in every attempt has the
+	// identity {"to", "subject"}. Tools of class Read do not need it.
 	Identity []string
 }
 
-// Claims is what a server says of its own tool, such as the annotations of MCP.
-// It may be wrong, so it is believed where a call is repeated (see
-// [Binding.ReplayClass]) and never where a call needs permission.
+// Claims are what a server says about its own tool, such as the annotations of MCP. They may
+// be wrong. Replay uses them (see [Binding.ReplayClass]); permissions never do.
 type Claims struct {
-	ReadOnly   bool // calling it changes nothing
-	Idempotent bool // calling it again with the same arguments changes nothing more
+	ReadOnly   bool // a call changes nothing
+	Idempotent bool // a call repeated with the same arguments changes nothing more
 }
 
-// ReplayClass is what a repeated call means as far as replay is concerned: the
-// class that the host gave the tool or, if it gave none, what the tool's server
-// claims, or else Read for a name that begins with get, list, search, find, read,
-// describe, count or query. Of a tool that is marked Destructive only the host is
-// believed.
+// ReplayClass returns the class that the journal uses for a repeated call. It is the class
+// that the host gave the tool. For an unclassified tool that is not Destructive, it follows
+// from the server's claims, or is Read if the name begins with get, list, search, find, read,
+// describe, count or query.
 //
-// To perform a read again hurts nobody, so a wrong guess costs little. Policies must
-// not use it: they look at Hints.Class.
+// A wrong guess costs little, since repeating a read does no harm. Policies use Hints.Class
+// instead.
 func (b *Binding) ReplayClass() Class {
 	switch {
 	case b.Hints.Class != Unclassified, b.Hints.Destructive:
@@ -78,12 +74,12 @@ func (b *Binding) ReplayClass() Class {
 	return Unclassified
 }
 
-// readingName matches names of tools that read: get, getUser, list_users. (Of 47
-// such names on real servers, 45 were of tools that only read.)
+// readingName matches names of tools that read: get, getUser, list_users. (On real servers, 45
+// of 47 tools with such names only read.)
 var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count|query)($|[^a-z])`)
 
-// check refuses what cannot be meant. A misspelt identity would make all calls
-// one effect, and only the first would be performed.
+// check reports invalid hints. With a misspelled identity, all calls would be the same effect,
+// and only the first would be performed.
 func (h Hints) check(input json.RawMessage) error {
 	if h.Class < Unclassified || h.Class > Read {
 		return fmt.Errorf("hints: class %d does not exist; use Effect, Idempotent or Read", h.Class)
@@ -95,19 +91,18 @@ func (h Hints) check(input json.RawMessage) error {
 		Properties map[string]any `json:"properties"`
 	}
 	if err := json.Unmarshal(input, &known); err != nil || known.Properties == nil {
-		return nil // the arguments have no names that could be checked
+		return nil // the names of the arguments are unknown
 	}
 	for _, name := range h.Identity {
 		if _, ok := known.Properties[name]; !ok {
-			return fmt.Errorf("hints: the identity %q is no argument of the tool", name)
+			return fmt.Errorf("hints: the identity %q is not an argument of the tool", name)
 		}
 	}
 	return nil
 }
 
-// WithHints returns a source of the same tools with the hints that the host
-// gives them, for tools that come without: those of an MCP server say of
-// themselves what they please, and only the host knows which servers to trust.
+// WithHints returns a source of the same tools with hints from the host. The tools of MCP
+// servers have no hints of their own, since only the host knows which servers to trust.
 //
 //	files := tools.WithHints(servers, func(t *tools.Tool) tools.Hints {
 //		switch t.Namespace + "." + t.Name {
@@ -119,10 +114,9 @@ func (h Hints) check(input json.RawMessage) error {
 //		return t.Hints
 //	})
 //
-// Hints are given by namespace and name: any server can offer a tool that is
-// called read_file.
+// Check both namespace and name, since any server can offer a tool named read_file.
 //
-// The tools are copied; those of source stay as they are.
+// WithHints copies the tools. Those of source are not modified.
 func WithHints(source Source, hints func(*Tool) Hints) Source {
 	return hinted{source, hints}
 }
@@ -141,7 +135,7 @@ func (h hinted) Tools(ctx context.Context) ([]*Tool, error) {
 	copies := make([]*Tool, len(list))
 	for i, t := range list {
 		if t == nil {
-			continue // NewSet says so
+			continue // NewSet returns an error
 		}
 		c := *t
 		c.Hints = h.hints(&c)
@@ -150,7 +144,7 @@ func (h hinted) Tools(ctx context.Context) ([]*Tool, error) {
 	return copies, err
 }
 
-// String returns the name: unclassified, effect, idempotent or read.
+// String returns unclassified, effect, idempotent or read.
 func (c Class) String() string {
 	switch c {
 	case Unclassified:

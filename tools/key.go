@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// Key says which effect a call is: two calls with one key are the same effect. It
-// stands for the tool's server, its original name, and of the arguments those of
-// [Hints].Identity. 10 and 1e1 are one number. Null and a missing argument are the
-// same for tools of [Func], where the type of the argument has no way to tell them
-// apart. The error is that args are not a JSON object.
+// Key returns the key of a call. Two calls with the same key are the same effect. The key
+// depends on the tool's server, its original name, and its arguments, or only those of
+// [Hints].Identity. Different notations of a number, such as 10 and 1e1, are equal. For tools
+// of [Func], null and a missing argument are equal if the type of the argument does not
+// distinguish them. Key returns an error if args are not a JSON object.
 func (b *Binding) Key(args json.RawMessage) (string, error) {
 	var object map[string]any
 	d := json.NewDecoder(bytes.NewReader(args))
-	d.UseNumber() // 2^53+1 and 2^53 are different arguments
+	d.UseNumber() // 2^53+1 and 2^53 differ
 	if err := d.Decode(&object); err != nil {
 		return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
 	}
@@ -38,7 +38,7 @@ func (b *Binding) Key(args json.RawMessage) (string, error) {
 	return string(sum[:]), nil
 }
 
-// canonical returns a value with its numbers in one spelling. It may change v.
+// canonical returns a value with its numbers in canonical notation. It may modify v.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -55,9 +55,8 @@ func canonical(v any) any {
 	return v
 }
 
-// decimal spells a number as an integer that does not end with 0, and a power of
-// ten: 1e1 for 10, 10.0 and 0.1e2. One with an exponent beyond 32 bits stays as
-// it is.
+// decimal returns a number as an integer without trailing zeros and a power of ten: 1e1 for
+// 10, 10.0 and 0.1e2. A number whose exponent exceeds 32 bits is returned as it is.
 func decimal(n json.Number) json.Number {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
 	power, err := strconv.ParseInt(strings.TrimPrefix(cmp.Or(exponent, "0"), "+"), 10, 32)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A number is the same however it is spelled, and no other.
+// Numbers are equal in any notation, and different numbers are not.
 func TestDecimal(t *testing.T) {
 	t.Parallel()
 	for spelled, want := range map[json.Number]json.Number{
@@ -45,7 +45,7 @@ func FuzzDecimal(f *testing.F) {
 	})
 }
 
-// The key of a call does not depend on how its arguments are spelled.
+// The key of a call does not depend on the notation of its arguments.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	b := &Binding{Tool: &Tool{Name: "pay"}, Names: []string{"pay"}}

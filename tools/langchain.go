@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// LangchainTool is what the tools of langchaingo have in common: it is the
-// interface Tool of its package tools, which need not be imported for it.
+// LangchainTool is the interface Tool of langchaingo's package tools, so that this package
+// need not import it.
 type LangchainTool interface {
 	Name() string
 	Description() string
 	Call(ctx context.Context, input string) (string, error)
 }
 
-// FromLangchain makes a [Tool] of one of langchaingo: programs call it as
-// name({input}), and get the text that it returns. Where its name is none that a
-// program could use, it is made one: "Google Search" becomes Google_Search. Nil
-// hints are the zero [Hints]. If t is nil, [NewSet] returns the error.
+// FromLangchain makes a [Tool] from a tool of langchaingo. Programs call it as name({input})
+// and get its text. A name that is not a JavaScript identifier is changed into one: "Google
+// Search" becomes Google_Search. Nil hints are the zero [Hints]. If t is nil, [NewSet]
+// returns an error.
 func FromLangchain(t LangchainTool, h *Hints) *Tool {
 	if t == nil {
 		return &Tool{err: errors.New("tools: FromLangchain: the tool is nil")}

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// calculator is shaped as langchaingo's tools are.
+// calculator has the methods of a tool of langchaingo.
 type calculator struct {
 	name string
 	err  error
@@ -33,10 +33,12 @@ func TestFromLangchain(t *testing.T) {
 		}
 	}
 	tool := tools.FromLangchain(calculator{name: "calculator"}, &tools.Hints{Class: tools.Read})
-	if tool.Description != "Computes what is in the input." || tool.Hints.Class != tools.Read || string(tool.OutputSchema) != `{"type":"string"}` {
+	if tool.Description != "Computes what is in the input." || tool.Hints.Class != tools.Read ||
+		string(tool.OutputSchema) != `{"type":"string"}` {
 		t.Errorf("got %+v", tool)
 	}
-	const input = `{"properties":{"input":{"type":"string"}},"additionalProperties":false,"type":"object","required":["input"]}`
+	const input = `{"properties":{"input":{"type":"string"}},"additionalProperties":false,"type":"object",` +
+		`"required":["input"]}`
 	if string(tool.InputSchema) != input {
 		t.Errorf("got  %s\nwant %s", tool.InputSchema, input)
 	}
@@ -46,15 +48,18 @@ func TestFromLangchain(t *testing.T) {
 		want string
 	}{
 		{calculator{name: "c"}, `{"input":"2+2"}`, `"2+2 = 4"`},
-		{calculator{name: "c"}, `{"expression":"2+2"}`, "c invalid_arguments: expression is not a known property (known: input); input is required"},
+		{calculator{name: "c"}, `{"expression":"2+2"}`,
+			"c invalid_arguments: expression is not a known property (known: input); input is required"},
 		{calculator{name: "c", err: errors.New("division by zero")}, `{"input":"1/0"}`, "c failed: division by zero"},
-		{calculator{name: "c", err: fmt.Errorf("search: %w", context.DeadlineExceeded)}, `{"input":"x"}`, "c timeout: no answer in time; whether it took effect is unknown"},
+		{calculator{name: "c", err: fmt.Errorf("search: %w", context.DeadlineExceeded)}, `{"input":"x"}`,
+			"c timeout: no answer in time; whether it took effect is unknown"},
 	} {
 		if got := outcome(perform(t.Context(), newSet(t, tools.FromLangchain(test.tool, nil)), test.args)); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
-	if _, err := tools.NewSet(t.Context(), tools.FromLangchain(nil, nil)); fmt.Sprint(err) != "tools: FromLangchain: the tool is nil" {
+	if _, err := tools.NewSet(t.Context(),
+		tools.FromLangchain(nil, nil)); fmt.Sprint(err) != "tools: FromLangchain: the tool is nil" {
 		t.Errorf("got %v", err)
 	}
 }

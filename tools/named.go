@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Named returns args as the object that they stand for. If a tool has only one property,
-// which is required, a text or an array given to it is that property, if the schema
-// accepts a value of that type. Everything else is returned as it is.
+// Named returns the arguments as an object. If the input schema has only one property, which
+// is required, and args are a string or an array that the property accepts, Named returns an
+// object with that property. Otherwise, it returns args.
 func (b *Binding) Named(args json.RawMessage) json.RawMessage {
 	var kind string
 	switch {
@@ -30,8 +30,8 @@ func (b *Binding) Named(args json.RawMessage) json.RawMessage {
 	return bytes.Join([][]byte{[]byte("{"), key, []byte(":"), args, []byte("}")}, nil)
 }
 
-// only returns the name of the only property, if it is required and accepts values of a
-// type.
+// only returns the name of the tool's only property, if it is required and accepts values of
+// the type.
 func (b *Binding) only(kind string) (name string, ok bool) {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -51,7 +51,7 @@ func (b *Binding) only(kind string) (name string, ok bool) {
 	return name, slices.ContainsFunc(append(property.AnyOf, property.kinds), func(t kinds) bool { return t.Type == kind })
 }
 
-// kinds is a schema as far as it names one type.
+// kinds is the part of a schema that names a type.
 type kinds struct {
 	Type any `json:"type"`
 }

@@ -7,10 +7,9 @@ import (
 	"unicode"
 )
 
-// reserved holds what may not name a global of a program: JavaScript's reserved
-// words, the standard globals, which programs rely on even where the engine
-// lacks them, the engine's own, which would hide a tool, what every object
-// inherits, and the sandbox's names.
+// reserved contains the names that a global of a program must not have: reserved words of
+// JavaScript, standard globals (also those that the engine lacks), globals of the engine,
+// properties that every object inherits, and names of the sandbox.
 var reserved = words(`
 	arguments await break case catch class const continue debugger default delete do else enum eval
 	export extends false finally for function if implements import in instanceof interface let new
@@ -32,9 +31,9 @@ var reserved = words(`
 
 	console crypto sleep submit tools ToolError`)
 
-// implicit are the names of members that the language itself reads or calls: by
-// await, by JSON.stringify and by turning an object into text. No tool is called
-// because a program printed its namespace.
+// implicit contains the names of members that JavaScript itself calls: in await, in
+// JSON.stringify and when it converts an object to a string. No tool may have them, since a
+// program that prints a namespace must not call a tool.
 var implicit = names{"__proto__": 1, "then": 1, "toJSON": 1, "toString": 1, "valueOf": 1}
 
 func words(list string) map[string]bool {
@@ -45,12 +44,11 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// Reserved reports whether name may not name a global function or namespace of
-// a program.
+// Reserved reports whether a global function or namespace of a program must not have this
+// name.
 func Reserved(name string) bool { return reserved[name] }
 
-// Identifier reports whether name is a JavaScript identifier name, reserved or
-// not.
+// Identifier reports whether name is a JavaScript identifier name. It may be reserved.
 func Identifier(name string) bool {
 	for i, r := range name {
 		if !identifierRune(r, i == 0) {
@@ -64,14 +62,14 @@ func identifierRune(r rune, first bool) bool {
 	switch {
 	case r == '_' || r == '$':
 		return true
-	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // a few letters, too
+	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // includes a few letters
 		return false
 	default:
 		return unicode.IsLetter(r) || !first && unicode.IsDigit(r)
 	}
 }
 
-// identifier turns any text into an identifier name that resembles it.
+// identifier returns an identifier name that is similar to text.
 func identifier(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -91,7 +89,7 @@ func identifier(text string) string {
 	return b.String()
 }
 
-// precedence orders names: those that can stay as they are come first.
+// precedence orders names. Names that need not be changed come first.
 func precedence(a, b string) int {
 	fits := func(name string) int {
 		if Identifier(name) && !Reserved(name) {
@@ -102,11 +100,12 @@ func precedence(a, b string) int {
 	return cmp.Or(cmp.Compare(fits(a), fits(b)), cmp.Compare(a, b))
 }
 
-// names are the names taken in one place, each with the last number that was
-// put behind it to make another.
+// names are the names in use in one scope, each with the last number that was appended to it
+// to make another name.
 type names map[string]int
 
-// claim takes name, or name with the first number that makes it free.
+// claim marks name as used and returns it. If it is in use, claim appends the first number
+// that makes it unique.
 func (n names) claim(name string) string {
 	free := name
 	for n[free] > 0 {

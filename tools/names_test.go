@@ -114,14 +114,15 @@ func TestIdentifier(t *testing.T) {
 	}
 }
 
-// What names are made of is what ECMAScript allows there, by the definition of
-// ID_Start and ID_Continue.
+// Identifiers consist of the characters of ID_Start and ID_Continue, as in ECMAScript.
 func TestIdentifierRunes(t *testing.T) {
 	t.Parallel()
 	starts := []*unicode.RangeTable{unicode.L, unicode.Nl, unicode.Other_ID_Start}
-	continues := append([]*unicode.RangeTable{unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue}, starts...)
+	continues := append([]*unicode.RangeTable{unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue},
+		starts...)
 	is := func(r rune, tables []*unicode.RangeTable) bool {
-		return r == '$' || r == '_' || unicode.In(r, tables...) && !unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space)
+		return r == '$' || r == '_' || unicode.In(r, tables...) &&
+			!unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space)
 	}
 	for r := range unicode.MaxRune + 1 {
 		if Identifier(string(r)) && !is(r, starts) {
@@ -177,7 +178,8 @@ func TestCollisions(t *testing.T) {
 			`tool "__proto__" of "s" is called s.__proto___2 in programs, because the name __proto__ is taken or reserved`,
 			`tool "__proto__" of "s" is called s.__proto___3 in programs, because the name __proto__ is taken or reserved`,
 		}},
-		{"namespaces like each other", []Source{of("my-server", "a"), of("my_server", "a"), of("my server", "a"), of("my-server", "b")}, []string{
+		{"namespaces like each other", []Source{of("my-server", "a"), of("my_server", "a"), of("my server", "a"),
+			of("my-server", "b")}, []string{
 			`tool "a" of "my-server": my_server_3.a []`,
 			`tool "a" of "my_server": my_server.a []`,
 			`tool "a" of "my server": my_server_2.a []`,
@@ -209,7 +211,7 @@ func TestCollisions(t *testing.T) {
 	}
 }
 
-// A hostile server may have many tools that want one name.
+// A hostile server may have many tools with the same name.
 func TestManyCollisions(t *testing.T) {
 	t.Parallel()
 	var sources []Source

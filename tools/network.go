@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// brokeOff reports whether a connection was lost before the answer or in its midst,
-// so that the other side may have done what it was asked. It knows the errors of
-// packages net and net/http, which handlers return as they are.
-func brokeOff(err error) bool {
+// lostConnection reports whether err is an error of packages net or net/http after which the
+// server may have performed the request, because the connection was lost before the end of
+// the response.
+func lostConnection(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "read" || op.Op == "write") {
 		return true
 	}
@@ -23,7 +23,8 @@ func brokeOff(err error) bool {
 		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EPIPE)
 }
 
-// endedByHTTP knows the errors of lost connections that have no type of their own.
+// endedByHTTP reports whether err is an error of net/http about a lost connection that has no
+// type of its own.
 func endedByHTTP(err error) bool {
 	for _, beginning := range []string{"http2: ", "stream error: ", "http: server closed"} {
 		if err != nil && strings.HasPrefix(err.Error(), beginning) {

@@ -14,33 +14,33 @@ import (
 	"github.com/writ-go/writ/tools/internal/foreign"
 )
 
-// Set is what one program may call: an immutable snapshot of tools under the
-// names that they have in JavaScript, and the policies around every call. It is
-// safe for concurrent use. A nil *Set is empty.
+// Set is an immutable snapshot of the tools that a program may call, with their JavaScript
+// names, and the policies that apply to every call. It is safe for concurrent use. A nil *Set
+// is empty.
 type Set struct {
 	bindings []*Binding
 	policies []Policy
 	warnings []string
 }
 
-// Binding is a [Tool] under the names by which programs call it.
+// Binding is a [Tool] in a [Set], with the names by which programs call it.
 type Binding struct {
 	*Tool
 
-	// Object is the global object that holds the tool, or "" for a global
-	// function. It is Tool.Namespace where that is a valid name.
+	// Object is the global object that has the tool as a member, or "" for a global
+	// function. It is Tool.Namespace if that is a valid name.
 	Object string
 
-	// Names are the tool's names as a member of Object. The first is always an
-	// identifier; a second one is the tool's own name, where that is not:
-	// fs.read_file(args) and fs["read/file"](args).
+	// Names are the tool's names as a member of Object. The first is an identifier. If the
+	// tool's own name is not an identifier, it is the second: fs.read_file(args) and
+	// fs["read/file"](args).
 	Names []string
 
-	own     *schema.Schema  // of a tool without a namespace; nil: any object
-	foreign *foreign.Schema // of other tools; nil: any object
+	own     *schema.Schema  // input schema of a tool without a namespace; nil for any object
+	foreign *foreign.Schema // input schema of other tools; nil for any object
 }
 
-// Path is how a program writes the tool: mail.send, or refund.
+// Path returns the tool as a program writes it: mail.send, or refund.
 func (b *Binding) Path() string {
 	if b.Object == "" {
 		return b.Names[0]
@@ -48,11 +48,10 @@ func (b *Binding) Path() string {
 	return b.Object + "." + b.Names[0]
 }
 
-// Check reports how args violate the tool's input schema. Places of args that
-// are not known yet hold null and are named by unknown, as in
-// [schema.Schema.ValidatePartial]; it is nil for the arguments of a real call.
-// Whatever the schema says, arguments are an object, and the name of an argument is
-// not one of the schema's in another case.
+// Check returns the violations of the tool's input schema in args. Unknown contains the
+// places of values that are not known and are null in args, as in
+// [schema.Schema.ValidatePartial]; it is nil for a real call. Check requires an object, and
+// reports argument names that differ only in case from those of the schema.
 func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 	input := b.input()
 	if input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
@@ -64,8 +63,8 @@ func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 	return input.OtherCase(args, 1)
 }
 
-// OtherCase returns the names in args, however deep, that differ only in case from a
-// property that the input schema describes there; see [schema.Schema.OtherCase].
+// OtherCase returns the names in args, at any depth, that differ only in case from a property
+// of the input schema. See [schema.Schema.OtherCase].
 func (b *Binding) OtherCase(args []byte) []schema.Finding {
 	if input := b.input(); input != nil {
 		return input.OtherCase(args, 0)
@@ -73,8 +72,8 @@ func (b *Binding) OtherCase(args []byte) []schema.Finding {
 	return nil
 }
 
-// complete adds the defaults that the input schema has for what valid arguments
-// lack: policies, the ledger and the handler see what will be done.
+// complete adds the defaults of the input schema to valid arguments, so that policies, the
+// journal and the handler see them.
 func (b *Binding) complete(args json.RawMessage) json.RawMessage {
 	if input := b.input(); input != nil {
 		return input.Complete(args)
@@ -82,13 +81,13 @@ func (b *Binding) complete(args json.RawMessage) json.RawMessage {
 	return args
 }
 
-// input returns the schema that is checked, or nil. Most tools of most servers
-// are never called, so that theirs are compiled when they are.
+// input returns the compiled input schema, or nil. Schemas of servers are compiled at the
+// first call, since most of their tools are never called.
 func (b *Binding) input() *schema.Schema {
 	if b.foreign == nil {
 		return b.own
 	}
-	s, _ := b.foreign.Compile() // of the error, Warnings tells
+	s, _ := b.foreign.Compile() // Warnings reports the error
 	return s
 }
 
@@ -102,14 +101,13 @@ var anyObject = func() *schema.Schema {
 
 // NewSet takes a snapshot of the sources' tools.
 //
-// A tool of the host's own (one without a Namespace) whose name is invalid,
-// reserved or taken by another, or whose schema does not compile, is an error:
-// its author can mend it. Tools in a namespace come from elsewhere and are never
-// lost: they get a valid, unique name, and what is invalid in their schemas is
-// dropped; [Set.Warnings] tells all that. Which name that
-// is depends on what tools there are, and not on their order.
+// A tool without a Namespace is the host's own. It is an error if its name is invalid,
+// reserved or not unique, or if its schema does not compile. Tools in a namespace come from
+// elsewhere and never cause errors: they get valid and unique names, and invalid parts of
+// their schemas are ignored. [Set.Warnings] reports these changes. The
+// names do not depend on the order of the tools.
 //
-// The error joins all that is wrong with the tools and what sources returned.
+// The error joins all errors of the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	b := builder{globals: names{}, objects: map[string]string{}, members: map[string]names{}}
 	var errs []error
@@ -134,8 +132,8 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	return &b.set, nil
 }
 
-// With returns a copy of the set with policies around every call, inside those
-// it already has; the first given is the outermost of the new ones.
+// With returns a copy of the set with more policies, inside those it already has. The first
+// argument is the outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
 	var c Set
 	if s != nil {
@@ -196,8 +194,7 @@ func (s *Set) Bindings() []*Binding {
 	return slices.Clone(s.bindings)
 }
 
-// Same reports whether two sets are one snapshot, whatever policies [Set.With]
-// has put around its calls.
+// Same reports whether two sets are the same snapshot, regardless of their policies.
 func (s *Set) Same(other *Set) bool {
 	n := s.Len()
 	return n == other.Len() && (n == 0 || &s.bindings[0] == &other.bindings[0])
@@ -211,18 +208,15 @@ func (s *Set) Len() int {
 	return len(s.bindings)
 }
 
-// Warnings says what the sources warned of when the set was built (see [Source]),
-// which tools were renamed, what of their schemas is not checked, that nobody is
-// asked before destructive ones are called (see [Guard]), which policies were made
-// wrongly or name a tool that there is not (see [Warner]), and what else the host
-// should know. That a schema is too intricate to be checked at all
-// shows when it is compiled, which is when its tool is first called: then there is
-// one more.
+// Warnings returns warnings for the host: those of the sources (see [Source]), renamed tools,
+// parts of schemas that are not checked, destructive tools that can be called without approval
+// (see [Guard]), and mistakes in policies (see [Warner]). The schema of a server's tool is
+// compiled at the tool's first call. If that fails, there is one more warning.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil
 	}
-	all := slices.Concat(s.warnings, s.unguarded(), s.misplaced())
+	all := slices.Concat(s.warnings, s.unguarded(), s.policyWarnings())
 	for _, b := range s.bindings {
 		if b.foreign == nil {
 			continue
@@ -234,7 +228,7 @@ func (s *Set) Warnings() []string {
 	return all
 }
 
-// builder gathers a Set and keeps its names apart.
+// builder builds a Set with unique names.
 type builder struct {
 	set     Set
 	globals names
@@ -242,11 +236,11 @@ type builder struct {
 	members map[string]names  // of each object
 }
 
-// add takes in a tool. Its name, if it is in a namespace, is left for later.
+// add adds a tool. Tools in a namespace get their names later, in nameForeign.
 func (b *builder) add(t *Tool) error {
 	switch {
 	case t == nil:
-		return errors.New("tools: a source gave a nil tool")
+		return errors.New("tools: a source returned a nil tool")
 	case t.err != nil:
 		return t.err
 	case t.Handler == nil:
@@ -269,7 +263,7 @@ func (b *builder) add(t *Tool) error {
 	return nil
 }
 
-// readInput compiles the schema of the host's own tool, and looks over that of
+// readInput compiles the input schema of a tool without a namespace, and prepares that of
 // another.
 func (b *builder) readInput(t *Binding) (err error) {
 	switch raw := t.InputSchema; {
@@ -292,7 +286,7 @@ func (t *Tool) label() string {
 	return fmt.Sprintf("tool %q of %q", t.Name, t.Namespace)
 }
 
-// absent reports whether a schema is not there or says nothing.
+// absent reports whether a schema is missing or accepts everything.
 func absent(raw json.RawMessage) bool {
 	switch string(bytes.TrimSpace(raw)) {
 	case "", "null", "true":
@@ -304,7 +298,7 @@ func absent(raw json.RawMessage) bool {
 func (b *builder) nameOwn(name string) error {
 	switch {
 	case !Identifier(name):
-		return fmt.Errorf("the name is not a JavaScript identifier; %q would be", identifier(name))
+		return fmt.Errorf("the name is not a JavaScript identifier; use %q", identifier(name))
 	case Reserved(name):
 		return errors.New("the name is reserved in programs; choose another")
 	case b.globals.claim(name) != name:
@@ -313,9 +307,8 @@ func (b *builder) nameOwn(name string) error {
 	return nil
 }
 
-// nameForeign names the tools in namespaces: first those that can keep the
-// names they have, the others in alphabetical order, so that a tool that comes
-// or moves does not take the name of another.
+// nameForeign names the tools in namespaces: first those that can keep their names, then the
+// others in alphabetical order, so that names do not depend on the order of the tools.
 func (b *builder) nameForeign() {
 	own := func(t *Binding) bool { return t.Namespace == "" }
 	others := slices.DeleteFunc(slices.Clone(b.set.bindings), own)

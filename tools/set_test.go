@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// handler answers every call with the same result.
+// handler returns the same result for every call.
 func handler(result string, err error) tools.Handler {
 	return func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(result), err
@@ -28,7 +28,7 @@ func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
 	return set
 }
 
-// group is a source of several tools, and perhaps an error.
+// group is a source of several tools, or of an error.
 type group struct {
 	list []*tools.Tool
 	err  error
@@ -45,16 +45,24 @@ func TestNewSetErrors(t *testing.T) {
 		want    string
 	}{
 		{"nil source", []tools.Source{nil}, "tools: source 1 is nil"},
-		{"nil tool", []tools.Source{(*tools.Tool)(nil)}, "tools: a source gave a nil tool"},
-		{"nil in a list", []tools.Source{group{list: []*tools.Tool{nil}}}, "tools: a source gave a nil tool"},
+		{"nil tool", []tools.Source{(*tools.Tool)(nil)}, "tools: a source returned a nil tool"},
+		{"nil in a list", []tools.Source{group{list: []*tools.Tool{nil}}}, "tools: a source returned a nil tool"},
 		{"failing source", []tools.Source{group{err: errors.New("no network")}}, "no network"},
 		{"no handler", []tools.Source{&tools.Tool{Name: "a"}}, `tools: tool "a" has no Handler`},
-		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}}, `tools: tool "a" of "s" has no Handler`},
-		{"no name", []tools.Source{&tools.Tool{Handler: ok}}, `tools: tool "": the name is not a JavaScript identifier; "_" would be`},
-		{"bad name", []tools.Source{&tools.Tool{Name: "1 of-2", Handler: ok}}, `tools: tool "1 of-2": the name is not a JavaScript identifier; "_1_of_2" would be`},
-		{"taken name", []tools.Source{&tools.Tool{Name: "a", Handler: ok}, &tools.Tool{Name: "a", Handler: ok}}, `tools: tool "a": another tool has that name; choose another`},
-		{"bad schema", []tools.Source{&tools.Tool{Name: "a", Handler: ok, InputSchema: []byte(`{"type":"int"}`)}}, `tools: tool "a": input schema: schema: type must be one of "array", "boolean", "integer", "null", "number", "object", "string", not "int"`},
-		{"all at once", []tools.Source{nil, &tools.Tool{Name: "if", Handler: ok}, &tools.Tool{Name: "a"}}, "tools: source 1 is nil\ntools: tool \"if\": the name is reserved in programs; choose another\ntools: tool \"a\" has no Handler"},
+		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}},
+			`tools: tool "a" of "s" has no Handler`},
+		{"no name", []tools.Source{&tools.Tool{Handler: ok}},
+			`tools: tool "": the name is not a JavaScript identifier; use "_"`},
+		{"bad name", []tools.Source{&tools.Tool{Name: "1 of-2", Handler: ok}},
+			`tools: tool "1 of-2": the name is not a JavaScript identifier; use "_1_of_2"`},
+		{"taken name", []tools.Source{&tools.Tool{Name: "a", Handler: ok}, &tools.Tool{Name: "a", Handler: ok}},
+			`tools: tool "a": another tool has that name; choose another`},
+		{"bad schema", []tools.Source{&tools.Tool{Name: "a", Handler: ok, InputSchema: []byte(`{"type":"int"}`)}},
+			`tools: tool "a": input schema: schema: type must be one of "array", "boolean", "integer", "null", "number", ` +
+				`"object", "string", not "int"`},
+		{"all at once", []tools.Source{nil, &tools.Tool{Name: "if", Handler: ok}, &tools.Tool{Name: "a"}},
+			"tools: source 1 is nil\ntools: tool \"if\": the name is reserved in programs; choose another\ntools: tool \"a\" " +
+				"has no Handler"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -67,7 +75,7 @@ func TestNewSetErrors(t *testing.T) {
 	}
 }
 
-// No tool of a server is lost over its schema, nor is what is valid in that.
+// A server's tool with an invalid schema is kept, and the valid parts of its schema apply.
 func TestForeignSchemaIsInvalid(t *testing.T) {
 	t.Parallel()
 	chain := `{"$ref":"#/$defs/d0","$defs":{`
@@ -81,7 +89,8 @@ func TestForeignSchemaIsInvalid(t *testing.T) {
 		`"no schema"`, strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300), chain,
 	} {
 		name := string(rune('a' + i))
-		sources = append(sources, &tools.Tool{Namespace: "s", Name: name, Handler: handler("1", nil), InputSchema: []byte(input)})
+		sources = append(sources, &tools.Tool{Namespace: "s", Name: name, Handler: handler("1", nil),
+			InputSchema: []byte(input)})
 	}
 	set := newSet(t, sources...)
 	want := []string{
@@ -98,7 +107,9 @@ func TestForeignSchemaIsInvalid(t *testing.T) {
 			t.Errorf("tool %d: got %s, want %s", i, got, want)
 		}
 	}
-	want = append(want, `tool "d" of "s": its arguments are not checked: input schema: schema: "#/$defs/d9" combines too many schemas for one value`)
+	want = append(want,
+		`tool "d" of "s": its arguments are not checked: input schema: schema: "#/$defs/d9" combines too many schemas for `+
+			`one value`)
 	if got := set.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("after a call: got  %q\nwant %q", got, want)
 	}
@@ -201,7 +212,7 @@ func TestWithHintsErrors(t *testing.T) {
 	}{
 		{"nil source", tools.WithHints(nil, none), "tools: WithHints needs a source and a function"},
 		{"nil function", tools.WithHints(group{}, nil), "tools: WithHints needs a source and a function"},
-		{"nil tool", tools.WithHints(group{list: []*tools.Tool{nil}}, none), "tools: a source gave a nil tool"},
+		{"nil tool", tools.WithHints(group{list: []*tools.Tool{nil}}, none), "tools: a source returned a nil tool"},
 		{"failing source", tools.WithHints(group{err: errors.New("no network")}, none), "no network"},
 		{"broken tool", tools.WithHints(tools.Func[string, string]("a", "", nil, nil), none),
 			`tools: tool "a": the argument type string is not a struct; its fields are the tool's named arguments`},
@@ -228,7 +239,8 @@ func TestHintsAreChecked(t *testing.T) {
 		want  string
 	}{
 		{tools.Hints{Identity: []string{"to"}}, ""},
-		{tools.Hints{Identity: []string{"too"}}, `tools: tool "send": hints: the identity "too" is no argument of the tool`},
+		{tools.Hints{Identity: []string{"too"}},
+			`tools: tool "send": hints: the identity "too" is not an argument of the tool`},
 		{tools.Hints{Class: 77}, `tools: tool "send": hints: class 77 does not exist; use Effect, Idempotent or Read`},
 	} {
 		_, err := tools.NewSet(t.Context(), tools.Func("send", "", send, &test.hints))
@@ -241,7 +253,10 @@ func TestHintsAreChecked(t *testing.T) {
 func TestSame(t *testing.T) {
 	t.Parallel()
 	tool := func(name string) *tools.Tool {
-		return &tools.Tool{Name: name, Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}
+		return &tools.Tool{Name: name, Handler: func(context.Context, json.RawMessage) (json.RawMessage,
+			error) {
+			return nil, nil
+		}}
 	}
 	newSet := func(sources ...tools.Source) *tools.Set {
 		set, err := tools.NewSet(t.Context(), sources...)
@@ -295,7 +310,8 @@ func TestPlus(t *testing.T) {
 	if want := []string{"one", "s.two", "odd_s.three", "four"}; !slices.Equal(calls, want) || set.Len() != 3 {
 		t.Errorf("got %q of %d, want %q", calls, set.Len(), want)
 	}
-	if other, err := set.Plus(tool("", "five")); err != nil || other.Bindings()[3].Path() != "five" || more.Bindings()[3].Path() != "four" {
+	if other, err := set.Plus(tool("", "five")); err != nil || other.Bindings()[3].Path() != "five" ||
+		more.Bindings()[3].Path() != "four" {
 		t.Error("two sets share what was added", err)
 	}
 	var none *tools.Set
@@ -303,7 +319,7 @@ func TestPlus(t *testing.T) {
 		t.Error(set.Len(), err)
 	}
 	for want, c := range map[string]*tools.Tool{
-		"tools: a source gave a nil tool":                                               nil,
+		"tools: a source returned a nil tool":                                           nil,
 		`tools: tool "one": another tool has that name; choose another`:                 tool("", "one"),
 		`tools: tool "odd_s": another tool has that name; choose another`:               tool("", "odd_s"),
 		`tools: tool "await": the name is reserved in programs; choose another`:         tool("", "await"),

@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// within is the context of a handler, one for each try of a call. It counts the
-// effects that were made within it, or may have been: by calls that the handler
-// made itself, or that modules made which it ran.
+// within is the context of one call of a handler. It counts the calls made with that context
+// that had effects, or may have had: by the handler itself, or by modules that it ran.
 type within struct {
 	context.Context
 	outer *within
@@ -29,15 +28,15 @@ func (w *within) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-// add counts an effect, for all calls around it.
+// add adds n to the number of effects of w and all enclosing handlers.
 func (w *within) add(n int64) {
 	for ; w != nil; w = w.outer {
 		w.did.Add(n)
 	}
 }
 
-// whole is the error of a handler that has acted on its way: it is not known what
-// of the call took effect, unless the handler says so by a [ToolError] of its own.
+// whole returns the error of a handler as a [PartialError] if effects happened within it,
+// unless the error is a [ToolError] with a kind.
 func (w *within) whole(err error) error {
 	if te, ok := err.(*ToolError); err == nil || ok && te.Kind != "" || IsFatal(err) || w.did.Load() == 0 {
 		return err
@@ -45,7 +44,7 @@ func (w *within) whole(err error) error {
 	return &actedError{err}
 }
 
-// actedError says of an error that something was done before it.
+// actedError marks an error that followed an effect.
 type actedError struct{ err error }
 
 func (e *actedError) Error() string { return e.err.Error() }

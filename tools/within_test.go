@@ -31,10 +31,12 @@ func TestFailedAfterEffects(t *testing.T) {
 		{"effect that failed", tools.Effect, errors.New("no"), broken, "outer failed: second half: 503"},
 		{"effect that was denied", tools.Effect, denied("no"), broken, "outer failed: second half: 503"},
 		{"effect, and a result", tools.Effect, nil, nil, `"done"`},
-		{"effect, and the tool knows better", tools.Effect, nil, &tools.ToolError{Kind: tools.KindFailed, Message: "taken back"}, "outer failed: taken back"},
+		{"effect, and the tool knows better", tools.Effect, nil,
+			&tools.ToolError{Kind: tools.KindFailed, Message: "taken back"}, "outer failed: taken back"},
 		{"effect, and an error of a part", tools.Effect, nil, fmt.Errorf("second half: %w", denied("no")),
 			"outer unknown: second half: no; whether it took effect is unknown"},
-		{"effect, and a hidden reason", tools.Effect, nil, tools.HostOnly(broken), "outer unknown: the tool failed; the reason is not shown"},
+		{"effect, and a hidden reason", tools.Effect, nil, tools.HostOnly(broken),
+			"outer unknown: the tool failed; the reason is not shown"},
 		{"effect, and a fatal error", tools.Effect, nil, tools.Fatal(broken), "fatal: second half: 503"},
 	}
 	for _, test := range tests {
@@ -64,7 +66,7 @@ func TestFailedAfterEffects(t *testing.T) {
 	}
 }
 
-// A policy may make several tries at the same time, as one does that hedges.
+// A policy may make several tries at the same time.
 func TestEffectsOfTriesAtOnce(t *testing.T) {
 	t.Parallel()
 	var begun sync.WaitGroup
@@ -87,7 +89,8 @@ func TestEffectsOfTriesAtOnce(t *testing.T) {
 			return next.Call(ctx, c)
 		})
 	})
-	if got, want := outcome(perform(t.Context(), outer, `{}`)), "outer unknown: second half: 503; whether it took effect is unknown"; got != want {
+	if got, want := outcome(perform(t.Context(), outer, `{}`)),
+		"outer unknown: second half: 503; whether it took effect is unknown"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -60,9 +60,10 @@ func (d *Discovery) Describe(names ...string) (string, error) {
 			}
 		case server != "":
 			tools := d.server(server)
-			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, plural(len(tools), "tool")), d.howToSearch(server), tools})
-		case len(d.beginning(name)) > 1:
-			tools := d.beginning(name)
+			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, plural(len(tools), "tool")), d.howToSearch(server),
+				tools})
+		case len(d.withPrefix(name)) > 1:
+			tools := d.withPrefix(name)
 			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), shorten(name, 100))
 			lists = append(lists, list{schema.OneLine(title), d.howToSearch(""), tools})
 		default:

@@ -19,8 +19,8 @@ func tool(namespace, name, description string) *tools.Tool {
 	}
 }
 
-// A tool is found by every name that it has, in any case and punctuation, and by its
-// own alone if no other tool has that. What is found may be called: nothing is guessed.
+// Tool finds a tool by each of its names, ignoring case and punctuation, and without the
+// server's name if that is unique. It does not guess.
 func TestTool(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(t.Context(),
@@ -33,24 +33,27 @@ func TestTool(t *testing.T) {
 	}
 	d := discovery.New(set, 1000)
 	for name, want := range map[string]string{
-		"refund":                    "refund",
-		"shop.list":                 "shop.list",
-		"file_system.read_file":     "file_system.read_file",
-		`file_system["read/file"]`:  "file_system.read_file",
-		"file system.read/file":     "file_system.read_file",
-		"read/file":                 "file_system.read_file",
-		"readFile":                  "file_system.read_file",
-		"File-System.readFile":      "file_system.read_file",
-		"shop_list":                 "shop.list",
-		"sail":                      "ship.sail",
-		"list":                      `there is no tool "list"; did you mean shop.list or file_system.list?`,
-		"ship":                      `there is no tool "ship"; did you mean shop.ship or ship.sail?`,
-		"shop.lists":                `there is no tool "shop.lists"; did you mean shop.list or file_system.list?`,
-		"shop.nope":                 `there is no tool "shop.nope"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
-		"Refund":                    `there is no tool "Refund"; did you mean refund or bank.refund?`,
-		"bank.Refund":               "bank.refund",
-		"frobnicate":                `there is no tool "frobnicate"; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
-		"":                          `there is no tool ""; the tools are refund, file_system.read_file, file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
+		"refund":                   "refund",
+		"shop.list":                "shop.list",
+		"file_system.read_file":    "file_system.read_file",
+		`file_system["read/file"]`: "file_system.read_file",
+		"file system.read/file":    "file_system.read_file",
+		"read/file":                "file_system.read_file",
+		"readFile":                 "file_system.read_file",
+		"File-System.readFile":     "file_system.read_file",
+		"shop_list":                "shop.list",
+		"sail":                     "ship.sail",
+		"list":                     `there is no tool "list"; did you mean shop.list or file_system.list?`,
+		"ship":                     `there is no tool "ship"; did you mean shop.ship or ship.sail?`,
+		"shop.lists":               `there is no tool "shop.lists"; did you mean shop.list or file_system.list?`,
+		"shop.nope": `there is no tool "shop.nope"; the tools are refund, file_system.read_file, ` +
+			`file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
+		"Refund":      `there is no tool "Refund"; did you mean refund or bank.refund?`,
+		"bank.Refund": "bank.refund",
+		"frobnicate": `there is no tool "frobnicate"; the tools are refund, file_system.read_file, ` +
+			`file_system.list, shop.list, shop.ship, ship.sail, bank.refund`,
+		"": `there is no tool ""; the tools are refund, file_system.read_file, file_system.list, ` +
+			`shop.list, shop.ship, ship.sail, bank.refund`,
 		"file_system.read_file.txt": `there is no tool "file_system.read_file.txt"; did you mean file_system.read_file?`,
 	} {
 		got := fmt.Sprint(d.Unknown("tool", name))
@@ -63,10 +66,11 @@ func TestTool(t *testing.T) {
 	}
 }
 
-// Where two names differ only in case and punctuation, a third spelling is neither.
+// If two names differ only in case and punctuation, a third spelling matches neither.
 func TestToolAmbiguous(t *testing.T) {
 	t.Parallel()
-	set, err := tools.NewSet(t.Context(), tool("crm", "get_user", "Get."), tool("crm", "getUser", "Get."), tool("", "find", "Find."))
+	set, err := tools.NewSet(t.Context(), tool("crm", "get_user", "Get."), tool("crm", "getUser", "Get."),
+		tool("", "find", "Find."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +89,7 @@ func TestToolAmbiguous(t *testing.T) {
 	}
 }
 
-// Who writes no programs is sent to the tool that searches.
+// Readers who do not write programs are referred to the given search tool.
 func TestSearchedBy(t *testing.T) {
 	t.Parallel()
 	many := []tools.Source{tool("shop", "list", "List orders."), tool("shop", "ship", "Ship an order.")}
@@ -118,8 +122,7 @@ func TestSearchedBy(t *testing.T) {
 	}
 }
 
-// call calls tools.search or tools.describe, and returns its result or error, and the
-// note that goes with it.
+// call calls tools.search or tools.describe and returns its result or error, and the note.
 func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note string) {
 	t.Helper()
 	set := d.Extended()
@@ -135,16 +138,18 @@ func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note st
 	return text, d.Note("tools."+name, json.RawMessage(args), result)
 }
 
-// shop has tools of two servers and one function.
+// shop returns a set with the tools of two servers and one function.
 func shop(t *testing.T) *tools.Set {
 	t.Helper()
 	input := func(tl *tools.Tool, schema string) *tools.Tool {
 		tl.InputSchema = json.RawMessage(schema)
 		return tl
 	}
-	get := input(tool("order-desk", "get-order", "Get one order. It has lines."), `{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`)
+	get := input(tool("order-desk", "get-order", "Get one order. It has lines."),
+		`{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`)
 	get.Claims.ReadOnly = true
-	list := input(tool("order-desk", "listOrders", "List the orders of a customer."), `{"type": "object", "properties": {"customer": {"type": "string"}}}`)
+	list := input(tool("order-desk", "listOrders", "List the orders of a customer."),
+		`{"type": "object", "properties": {"customer": {"type": "string"}}}`)
 	list.Hints.Class = tools.Read
 	erase := tool("order-desk", "erase", "Erase a draft.")
 	erase.Claims.ReadOnly, erase.Hints.Destructive = true, true
@@ -159,8 +164,10 @@ func shop(t *testing.T) *tools.Set {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	const (
-		get = "  /** Get one order. It has lines. */\n  get_order(args: {id: string}): Promise<string | Content>; /* read-only */\n"
-		all = "  /** List the orders of a customer. */\n  listOrders(args?: {customer?: string}): Promise<string | Content>; /* read-only */\n"
+		get = "  /** Get one order. It has lines. */\n  get_order(args: {id: string}): Promise<string | Content>; /* " +
+			"read-only */\n"
+		all = "  /** List the orders of a customer. */\n  listOrders(args?: {customer?: string}): Promise<string | " +
+			"Content>; /* read-only */\n"
 		own = "/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"
 		era = "declare const order_desk: {\n  /** Erase a draft. */\n  erase(args?: object): Promise<string | Content>;\n};\n"
 	)
@@ -171,21 +178,29 @@ func TestDescribe(t *testing.T) {
 		`"order_desk.getOrder"`:  "declare const order_desk: {\n" + get + "};\n",
 		`["get_order"]`:          "declare const order_desk: {\n" + get + "};\n",
 		`"order_desk.erase"`:     era,
-		`"order_desk.get_ordr"`:  "// there is no tool \"order_desk.get_ordr\"; the nearest is order_desk.get_order\ndeclare const order_desk: {\n" + get + "};\n",
-		`"oder_desk.erase"`:      "// there is no tool \"oder_desk.erase\"; the nearest is order_desk.erase\n" + era,
-		`"refnd"`:                "// there is no tool \"refnd\"; the nearest is refund\n" + own,
-		`["refund", "listOrders", "order_desk.get_order", "refund"]`: own + "declare const order_desk: {\n" + all + get + "};\n",
-		`["refund", "xyzzy", "mail"]`: "// there is no tool or server \"xyzzy\"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund\n" +
+		`"order_desk.get_ordr"`: "// there is no tool \"order_desk.get_ordr\"; the nearest is " +
+			"order_desk.get_order\ndeclare const order_desk: {\n" + get + "};\n",
+		`"oder_desk.erase"`: "// there is no tool \"oder_desk.erase\"; the nearest is order_desk.erase\n" + era,
+		`"refnd"`:           "// there is no tool \"refnd\"; the nearest is refund\n" + own,
+		`["refund", "listOrders", "order_desk.get_order", "refund"]`: own + "declare const order_desk: {\n" + all + get +
+			"};\n",
+		`["refund", "xyzzy", "mail"]`: "// there is no tool or server \"xyzzy\"; the tools are order_desk.get_order, " +
+			"order_desk.listOrders, order_desk.erase, mail.send, refund\n" +
 			own + "mail has 1 tool:\nmail.send: Send a mail.\n",
-		`"Order Desk"`:                        "order_desk has 3 tools:\norder_desk.get_order (read-only): Get one order.\norder_desk.listOrders (read-only): List the orders of a customer.\norder_desk.erase: Erase a draft.\n",
+		`"Order Desk"`: "order_desk has 3 tools:\norder_desk.get_order (read-only): Get one " +
+			"order.\norder_desk.listOrders (read-only): List the orders of a customer.\norder_desk.erase: Erase a draft.\n",
 		`"order_desk.{get_order,listOrders}"`: "declare const order_desk: {\n" + get + all + "};\n",
 		`["{erase,refund}"]`:                  era + own,
-		`"order_desk.{erase,x{"`:              `tool tools.describe: there is no tool or server "order_desk.{erase,x{"; did you mean order_desk.erase?`,
-		`"ref"`:                               `tool tools.describe: there is no tool or server "ref"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
-		`"mial"`:                              "mail has 1 tool:\nmail.send: Send a mail.\n",
-		`"xyzzy"`:                             `tool tools.describe: there is no tool or server "xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
-		`"mail.xyzzy"`:                        `tool tools.describe: there is no tool or server "mail.xyzzy"; the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
-		`[]`:                                  "tool tools.describe: name must have at least 1 item, not 0",
+		`"order_desk.{erase,x{"`: `tool tools.describe: there is no tool or server "order_desk.{erase,x{"; ` +
+			`did you mean order_desk.erase?`,
+		`"ref"`: `tool tools.describe: there is no tool or server "ref"; the tools are ` +
+			`order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`"mial"`: "mail has 1 tool:\nmail.send: Send a mail.\n",
+		`"xyzzy"`: `tool tools.describe: there is no tool or server "xyzzy"; the tools are ` +
+			`order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`"mail.xyzzy"`: `tool tools.describe: there is no tool or server "mail.xyzzy"; the tools ` +
+			`are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund`,
+		`[]`: "tool tools.describe: name must have at least 1 item, not 0",
 	} {
 		if got, note := call(t, d, "describe", `{"name": `+args+`}`); got != want || note != "" {
 			t.Errorf("%s: got %s (%s)\nwant %s", args, got, note, want)
@@ -193,8 +208,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// A server whose tools take too many words is listed by names, as is what begins the names
-// of many tools; braces stand for a bounded number of names.
+// A long list of tools shows only names. Braces expand to a limited number of names.
 func TestDescribeMany(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
@@ -214,13 +228,16 @@ func TestDescribeMany(t *testing.T) {
 	}
 	const (
 		braces = "{get,list}_{a,b} stands for get_a, get_b, list_a and list_b.\n"
-		others = "stock_{get,list}_{invoice,order,user}, x0, x1, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, x2, x3, x4, x5, x6, x7, x8, x9\n"
-		short  = "erp.stock_get_order: Short.\nerp.stock_list_order: Short.\nerp.stock_get_user: Short.\nerp.stock_list_user: Short.\n" +
+		others = "stock_{get,list}_{invoice,order,user}, x0, x1, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, x2, " +
+			"x3, x4, x5, x6, x7, x8, x9\n"
+		short = "erp.stock_get_order: Short.\nerp.stock_list_order: Short.\nerp.stock_get_user: " +
+			"Short.\nerp.stock_list_user: Short.\n" +
 			"erp.stock_get_invoice: Short.\nerp.stock_list_invoice: Short.\n"
 	)
 	d := discovery.New(set, 10_000)
 	for args, want := range map[string]string{
-		`"erp"`:         "erp has 32 tools:\n" + braces + "- erp, 32 tools\n  - read-only: sales_{get,list}_{invoice,order,user}\n  - may change data: " + others,
+		`"erp"`: "erp has 32 tools:\n" + braces +
+			"- erp, 32 tools\n  - read-only: sales_{get,list}_{invoice,order,user}\n  - may change data: " + others,
 		`"erp.stock_*"`: "there are 6 tools whose names begin with \"erp.stock_*\":\n" + short,
 		`"stock"`:       "there are 6 tools whose names begin with \"stock\":\n" + short,
 	} {
@@ -240,15 +257,23 @@ func TestSearch(t *testing.T) {
 	const all = "the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund"
 	d := discovery.New(shop(t), 10_000)
 	for args, want := range map[string][2]string{
-		`{"query": "refund the payment"}`:                                  {`[{"name":"refund","description":"Refund a payment."}]`},
-		`{"query": "give the money back"}`:                                 {"[]", `no tool fits "give the money back"; ` + all},
-		`{"query": "swimming hall"}`:                                       {"[]", `no tool fits "swimming hall"; ` + all},
-		`{"query": "send", "options": {"server": "order_desk"}}`:           {"[]", `no tool fits "send"; ` + all},
-		`{"query": "send", "options": {"server": "Mail", "limit": 1000}}`:  {`[{"name":"mail.send","description":"Send a mail."}]`},
-		`{"query": "order", "options": {"limit": 1.5}}`:                    {`[{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
-		`{"query": "", "options": {"server": "order-dsk", "limit": -4}}`:   {`[{"name":"order_desk.erase","description":"Erase a draft."},{"name":"order_desk.get_order","description":"Get one order."},{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
-		`{"query": "x", "options": {"server": "billing"}}`:                 {`tool tools.search: there is no server "billing"; there are: order_desk (3 tools), mail (1 tool), 1 global function`},
-		`{"query": "refund", "options": {"declare": true, "limit": 1e30}}`: {`[{"name":"refund","description":"Refund a payment.","declaration":"/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"}]`},
+		`{"query": "refund the payment"}`: {`[{"name":"refund","description":"Refund a ` +
+			`payment."}]`},
+		`{"query": "give the money back"}`: {"[]", `no tool fits "give the money back"; ` +
+			all},
+		`{"query": "swimming hall"}`:                             {"[]", `no tool fits "swimming hall"; ` + all},
+		`{"query": "send", "options": {"server": "order_desk"}}`: {"[]", `no tool fits "send"; ` + all},
+		`{"query": "send", "options": {"server": "Mail", "limit": 1000}}`: {`[{"name":"mail.send","description":"Send a ` +
+			`mail."}]`},
+		`{"query": "order", "options": {"limit": 1.5}}`: {`[{"name":"order_desk.listOrders",` +
+			`"description":"List the orders of a customer."}]`},
+		`{"query": "", "options": {"server": "order-dsk", "limit": -4}}`: {`[{"name":"order_desk.erase",` +
+			`"description":"Erase a draft."},{"name":"order_desk.get_order","description":"Get one ` +
+			`order."},{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
+		`{"query": "x", "options": {"server": "billing"}}`: {`tool tools.search: there is no server ` +
+			`"billing"; there are: order_desk (3 tools), mail (1 tool), 1 global function`},
+		`{"query": "refund", "options": {"declare": true, "limit": 1e30}}`: {`[{"name":"refund","description":"Refund a ` +
+			`payment.","declaration":"/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"}]`},
 	} {
 		if got, note := call(t, d, "search", args); got != want[0] || note != want[1] {
 			t.Errorf("%s: got %s (%s)\nwant %s (%s)", args, got, note, want[0], want[1])
@@ -256,7 +281,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Declarations that do not fit are left out, and only the first hits have one.
+// Only the first hits have declarations, and those that are too long are left out.
 func TestSearchDeclare(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
@@ -275,7 +300,7 @@ func TestSearchDeclare(t *testing.T) {
 	}
 }
 
-// The note about many tools counts those of each server, the largest first.
+// If there are many tools, the note lists the servers by their number of tools.
 func TestNote(t *testing.T) {
 	t.Parallel()
 	var list []tools.Source
@@ -294,7 +319,8 @@ func TestNote(t *testing.T) {
 		"shop5 (6 tools), shop6 (6 tools), shop7 (6 tools), shop8 (6 tools), shop9 (6 tools), " +
 		"server0 (2 tools), server1 (2 tools), server2 (2 tools), server3 (2 tools), server4 (2 tools), " +
 		"server5 (2 tools), server6 (2 tools), server7 (2 tools), server8 (2 tools), server9 (2 tools), 5 more servers"
-	if got, note := call(t, discovery.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" || note != want {
+	if got, note := call(t, discovery.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" ||
+		note != want {
 		t.Errorf("got %s (%s)\nwant %s", got, note, want)
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/writ-go/writ/tools/search"
 )
 
-// Tool finds a tool by any of its names, in any case and punctuation, with or without
-// the server's name if no other tool has that name. It returns nil if there is none.
+// Tool finds a tool by any of its names, ignoring case and punctuation. The name of the server
+// may be left out if the rest is unique. Tool returns nil if no tool, or more than one, has the
+// name.
 func (d *Discovery) Tool(name string) *tools.Binding {
 	name = dotted(name)
 	if i := slices.IndexFunc(d.bindings, func(b *tools.Binding) bool { return b.Path() == name }); i >= 0 {
@@ -26,34 +27,37 @@ func (d *Discovery) Tool(name string) *tools.Binding {
 	return b
 }
 
-// only finds the one tool of a name, as written by form. It returns nil if several tools
-// have the name; found is false if no tool has it.
-func (d *Discovery) only(name string, form func(string) string) (b *tools.Binding, found bool) {
-	formed := form(name)
-	var whole, alone []*tools.Binding // by the name with the server's, and without it
+// only finds the only tool with a name, after both were changed by normalize. It returns nil if
+// several tools have the name. Found is false if no tool has it.
+func (d *Discovery) only(name string, normalize func(string) string) (b *tools.Binding, found bool) {
+	wanted := normalize(name)
+	if wanted == "" {
+		return nil, false
+	}
+	var qualified, unqualified []*tools.Binding // with and without the name of the server
 	for _, b := range d.bindings {
-		own := append([]string{b.Name}, b.Names...)
-		called := func(object string) bool {
-			return slices.ContainsFunc(own, func(member string) bool { return form(object+"."+member) == formed })
+		has := func(prefix string) bool {
+			return slices.ContainsFunc(append(slices.Clip(b.Names), b.Name), func(member string) bool {
+				return normalize(prefix+member) == wanted
+			})
 		}
 		switch {
-		case formed == "":
-		case b.Object != "" && (called(b.Object) || called(b.Namespace)):
-			whole = append(whole, b)
-		case slices.ContainsFunc(own, func(member string) bool { return form(member) == formed }):
-			alone = append(alone, b)
+		case b.Object != "" && (has(b.Object+".") || has(b.Namespace+".")):
+			qualified = append(qualified, b)
+		case has(""):
+			unqualified = append(unqualified, b)
 		}
 	}
 	switch {
-	case len(whole) == 1:
-		return whole[0], true
-	case len(whole) == 0 && len(alone) == 1 && len(d.server(name)) == 0:
-		return alone[0], true
+	case len(qualified) == 1:
+		return qualified[0], true
+	case len(qualified) == 0 && len(unqualified) == 1 && len(d.server(name)) == 0:
+		return unqualified[0], true
 	}
-	return nil, len(whole)+len(alone) > 0
+	return nil, len(qualified)+len(unqualified) > 0
 }
 
-// folded is a name without case and punctuation.
+// folded returns a name in lower case and without punctuation.
 func folded(name string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -64,12 +68,12 @@ func folded(name string) string {
 }
 
 const (
-	maxNames = 50    // that a call of describe may have, or that braces may stand for
+	maxNames = 50    // names in a call of describe, and names that braces may expand to
 	maxName  = 1_000 // bytes of a name with braces
 )
 
-// expand replaces each name that is no tool's by the names that its braces stand for:
-// {get,list}_order is get_order and list_order. It returns false if there are more.
+// expand expands braces in names that are not those of tools: {get,list}_order becomes
+// get_order and list_order. It returns false if there are more than maxNames.
 func (d *Discovery) expand(names []string) (all []string, ok bool) {
 	for _, name := range names {
 		open := []string{name}
@@ -96,16 +100,15 @@ func (d *Discovery) expand(names []string) (all []string, ok bool) {
 	return all, true
 }
 
-// beginning returns the tools whose names begin with a name, in any case and punctuation.
-func (d *Discovery) beginning(name string) []*tools.Binding {
-	start := folded(name)
+// withPrefix returns the tools whose names begin with prefix, ignoring case and punctuation.
+func (d *Discovery) withPrefix(prefix string) []*tools.Binding {
+	start := folded(prefix)
 	return slices.DeleteFunc(slices.Clone(d.bindings), func(b *tools.Binding) bool {
 		return len(start) < 3 || !strings.HasPrefix(folded(b.Path()), start) && !strings.HasPrefix(folded(b.Names[0]), start)
 	})
 }
 
-// near is the tool or server that a name means: by any of its spellings, or the one
-// whose name is nearest.
+// near returns the tool or server with a name, or else the one with the most similar name.
 func (d *Discovery) near(name string) (tool *tools.Binding, server string) {
 	if tool = d.Tool(name); tool != nil {
 		return tool, ""
@@ -137,7 +140,8 @@ func (d *Discovery) near(name string) (tool *tools.Binding, server string) {
 	return nil, d.nearServer(name)
 }
 
-// nearServer is the object of the server that a name means, or "".
+// nearServer returns the object of the server with a name, or else of the one with the most
+// similar name, or "".
 func (d *Discovery) nearServer(name string) string {
 	if list := d.server(name); len(list) > 0 {
 		return list[0].Object
@@ -151,8 +155,8 @@ func (d *Discovery) nearServer(name string) string {
 	return nearest(name, objects)
 }
 
-// nearest is the name that differs least, or "" if none is near. Short names are
-// near too many others.
+// nearest returns the most similar name, or "" if none is similar. Short names are similar to
+// too many others.
 func nearest(name string, among []string) string {
 	if len(name) < 4 {
 		return ""
@@ -160,7 +164,7 @@ func nearest(name string, among []string) string {
 	return schema.Nearest(name, among)
 }
 
-// dotted writes server["tool"] as server.tool.
+// dotted returns server.tool for server["tool"].
 func dotted(name string) string {
 	object, rest, ok := strings.Cut(name, "[")
 	member, err := strconv.Unquote(strings.TrimSuffix(rest, "]"))
@@ -170,15 +174,15 @@ func dotted(name string) string {
 	return object + "." + member
 }
 
-// server returns the tools of a server, by any spelling of its name that no other
-// server shares.
+// server returns the tools of the server with a name. Case and punctuation do not matter if
+// only one server has the name.
 func (d *Discovery) server(name string) []*tools.Binding {
-	list := d.within(func(b *tools.Binding) bool { return b.Object == name || b.Namespace == name })
+	list := d.serverTools(func(b *tools.Binding) bool { return b.Object == name || b.Namespace == name })
 	if len(list) > 0 {
 		return list
 	}
 	name = folded(name)
-	list = d.within(func(b *tools.Binding) bool { return folded(b.Object) == name || folded(b.Namespace) == name })
+	list = d.serverTools(func(b *tools.Binding) bool { return folded(b.Object) == name || folded(b.Namespace) == name })
 	other := func(b *tools.Binding) bool { return b.Object != list[0].Object }
 	if slices.ContainsFunc(list, other) {
 		return nil
@@ -186,8 +190,8 @@ func (d *Discovery) server(name string) []*tools.Binding {
 	return list
 }
 
-// within returns the tools of servers that match.
-func (d *Discovery) within(match func(*tools.Binding) bool) []*tools.Binding {
+// serverTools returns the tools of servers that match.
+func (d *Discovery) serverTools(match func(*tools.Binding) bool) []*tools.Binding {
 	var list []*tools.Binding
 	for _, b := range d.bindings {
 		if b.Object != "" && match(b) {
@@ -197,8 +201,8 @@ func (d *Discovery) within(match func(*tools.Binding) bool) []*tools.Binding {
 	return list
 }
 
-// Unknown is the error of a name that nothing has, with the names that are near. What
-// says what was looked for: a "tool", a "server", or a "tool or server".
+// Unknown returns the error for a name that does not exist, with similar names. What is
+// "tool", "server" or "tool or server".
 func (d *Discovery) Unknown(what, name string) error {
 	return &tools.ToolError{
 		Kind:    tools.KindUnknownTool,
@@ -206,8 +210,7 @@ func (d *Discovery) Unknown(what, name string) error {
 	}
 }
 
-// instead says which names there are: those that are near, all of a few tools, or the
-// servers.
+// instead lists similar names, or else all tools if they are few, or else the servers.
 func (d *Discovery) instead(what, name string) string {
 	if what == "server" {
 		return "there are: " + d.servers()
@@ -218,11 +221,11 @@ func (d *Discovery) instead(what, name string) string {
 	return d.inventory(fmt.Sprintf("find one by %s; there are", d.howToSearch("")))
 }
 
-// inventory says which tools there are if they are few, or else after a lead which
-// servers.
-func (d *Discovery) inventory(lead string) string {
+// inventory lists all tools if they are few. Otherwise, it lists the servers after an
+// introduction.
+func (d *Discovery) inventory(introduction string) string {
 	if len(d.bindings) == 0 || len(d.bindings) > maxListed {
-		return lead + ": " + d.servers()
+		return introduction + ": " + d.servers()
 	}
 	paths := make([]string, len(d.bindings))
 	for i, b := range d.bindings {
@@ -231,8 +234,8 @@ func (d *Discovery) inventory(lead string) string {
 	return "the tools are " + strings.Join(paths, ", ")
 }
 
-// suggestions are the tools that a name may be meant for. If it begins with a
-// server's name, only the rest is looked for: that they share the server says nothing.
+// suggestions returns up to three tools that match the words of a name. If the name begins
+// with that of a server, only the rest is searched, and tools of the server come first.
 func (d *Discovery) suggestions(name string) []string {
 	object := ""
 	if head, member, ok := strings.Cut(dotted(name), "."); ok && len(d.server(head)) > 0 {
@@ -253,7 +256,7 @@ func (d *Discovery) suggestions(name string) []string {
 	return all[:min(len(all), 3)]
 }
 
-// maxListed is how many tools an error names.
+// maxListed is the number of tools that an error lists.
 const maxListed = 10
 
 func shorten(text string, most int) string {
@@ -263,7 +266,7 @@ func shorten(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// alternatives joins names: a, b or c.
+// alternatives joins names as in "a, b or c".
 func alternatives(names []string) string {
 	last := len(names) - 1
 	if last == 0 {

@@ -36,7 +36,7 @@ func TestEntryJSON(t *testing.T) {
 	}
 }
 
-// An entry is one line for people.
+// String returns an entry on one line.
 func TestString(t *testing.T) {
 	t.Parallel()
 	e := journal.Entry{

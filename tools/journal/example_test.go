@@ -33,7 +33,7 @@ func Example() {
 	// "mail 1" <nil> sent: 1 recorded: true
 }
 
-// A program that was rewritten without a call leaves an orphan.
+// A call that the rewritten program no longer makes is an orphan.
 func ExampleJournal_Accept() {
 	set, err := tools.NewSet(context.Background(), tools.Func("send", "Send a mail.",
 		func(context.Context, Mail) (string, error) { return "sent", nil }, &tools.Hints{Class: tools.Effect}))

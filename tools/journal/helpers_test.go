@@ -63,7 +63,7 @@ func newScript(t *testing.T, o *journal.Options) *script {
 	return s
 }
 
-// call is one call on its way.
+// call is a call that is being made.
 type call struct {
 	text  string
 	args  json.RawMessage
@@ -85,7 +85,7 @@ func (s *script) issue(text string, repeat *tools.Repeat) call {
 	return call{fmt.Sprintf("%s(%s)", path, args), json.RawMessage(args), entry, err}
 }
 
-// finish ends a call and says how: recorded or live, and with what.
+// finish ends a call and describes its end: recorded or live, and the result.
 func (s *script) finish(c call, how string) string {
 	s.t.Helper()
 	switch {

@@ -67,7 +67,7 @@ func (k task) args(text string) string {
 	return fmt.Sprintf(`{"to":%q,"text":%q}`, k.item, text)
 }
 
-// count tells how often the effect is there.
+// count returns how often the effect happened.
 func (k task) count(w *world) int {
 	n := 0
 	items := map[string][]string{"mail.send": w.mails, "chat.post": w.posts, "orders.create": w.orders}
@@ -94,7 +94,7 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 	return s
 }
 
-// reconcile tells the truth about a call whose outcome is unknown.
+// reconcile returns the true outcome of an unknown call.
 func (s *simulation) reconcile(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
 	a := as[arguments](e.Args)
 	if (task{e.Tool, a.To + a.Name}).count(s.world) > 0 {
@@ -103,7 +103,7 @@ func (s *simulation) reconcile(_ context.Context, e journal.Entry) (journal.Reco
 	return journal.Reconciled{State: journal.Rejected}, nil
 }
 
-// step writes programs until one finishes.
+// step runs programs until one finishes.
 func (s *simulation) step(last bool) {
 	s.plan()
 	mayThrow, fresh := s.random.IntN(3), s.random.IntN(2) == 0
@@ -155,7 +155,7 @@ func (s *simulation) plan() {
 	}
 }
 
-// style is how a program is written.
+// style describes how a program is written.
 type style struct {
 	first   bool // it does not look at what is there: nothing was done so far
 	again   bool // it tries once more what fails
@@ -180,7 +180,7 @@ func (s *simulation) program(g *guest, run style) {
 	}
 }
 
-// look lists what is there.
+// look lists the tasks.
 func (s *simulation) look(g *guest) map[task]bool {
 	mails := as[[]string](g.call("mail.list", `{}`))
 	posts := as[[]string](g.call("chat.messages", `{}`, `{"fresh":true}`))
@@ -240,7 +240,7 @@ func (s *simulation) second(tool string) string {
 	return string(text)
 }
 
-// note remembers a hold.
+// note records a hold.
 func (s *simulation) note(err error) {
 	hold := (*tools.HoldError)(nil)
 	switch {

@@ -52,7 +52,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// Open has what a rewritten program has to reckon with.
+// Open returns the calls that matter for a rewritten program.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	s := run(t, `
@@ -91,7 +91,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// What was never with the tool was not done, whatever its error says.
+// A call that was not dispatched is rejected, whatever its error says.
 func TestNeverDispatched(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, nil)
@@ -113,7 +113,7 @@ func TestNeverDispatched(t *testing.T) {
 	}
 }
 
-// The next program finds what was under way as unknown, until the answer comes.
+// A dispatched call stays unknown for the next program until its tool answers.
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, nil)
@@ -136,7 +136,7 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
-// What came in late ended late: it is concurrent with what was done in the meantime.
+// A late answer is concurrent with the calls made in the meantime.
 func TestLateAnswerIsConcurrent(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, nil)
@@ -157,7 +157,7 @@ func TestLateAnswerIsConcurrent(t *testing.T) {
 	}
 }
 
-// A read that came before a late answer has not shown the effect.
+// A read before a late answer may not have shown the effect.
 func TestLateAnswerIsOrphan(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, nil)
@@ -176,7 +176,7 @@ func TestLateAnswerIsOrphan(t *testing.T) {
 	}
 }
 
-// Concurrent calls have no order, so that none is held for the sake of another.
+// Concurrent calls have no order, so that none is held because of another.
 func TestOrderOfConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, nil)
@@ -195,7 +195,7 @@ func TestOrderOfConcurrentCalls(t *testing.T) {
 	}
 }
 
-// Of idempotent calls made at the same time, one may be repeated.
+// One of several concurrent idempotent calls may be repeated.
 func TestConcurrentIdempotentCalls(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, nil)
@@ -217,7 +217,7 @@ func TestConcurrentIdempotentCalls(t *testing.T) {
 	}
 }
 
-// A program that has ended does nothing more.
+// A program that has ended makes no more calls.
 func TestEndedProgram(t *testing.T) {
 	t.Parallel()
 	const over = "journal: the program that made this call has ended"

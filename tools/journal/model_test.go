@@ -73,13 +73,13 @@ type row struct {
 	ended       int // when there was an answer, or it was given up
 }
 
-// queued is a call that is not with its tool yet.
+// queued is a call that has not been dispatched.
 type queued struct {
 	key    string
 	issued tools.IssuedCall
 }
 
-// flying is a call whose answer is to come.
+// flying is a dispatched call that has not been answered.
 type flying struct {
 	row     *row
 	release chan struct{}
@@ -91,10 +91,10 @@ type reply struct {
 	err    error
 }
 
-// hanging is the fate of a call that is done, and answered when the next program runs.
+// hanging is the fate of a call that is done but answered only when the next program runs.
 const hanging = reject + 1
 
-// step of a program: a call, and what the program says about it.
+// step is a call of a program with its second argument.
 type stmt struct {
 	tool, args string
 	repeat     *tools.Repeat
@@ -104,7 +104,7 @@ func (s stmt) key() string { return s.tool + s.args }
 
 func (s stmt) server() string { return s.tool[:1] }
 
-// effect reports whether a repetition of the call must not go unnoticed.
+// effect reports whether the call must not be repeated unnoticed.
 func effect(key string) bool {
 	return strings.Contains(key, ".add") || strings.Contains(key, ".touch")
 }
@@ -140,7 +140,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
-// serve is the servers.
+// serve performs calls on the simulated servers.
 func (m *model) serve(s stmt, f fate) (json.RawMessage, error) {
 	switch f {
 	case reject:
@@ -174,7 +174,7 @@ func (m *model) tick() int {
 	return m.clock
 }
 
-// reconcile tells the truth.
+// reconcile returns the true outcome.
 func (m *model) reconcile(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
 	if m.rand.IntN(4) == 0 {
 		return journal.Reconciled{State: journal.Unknown}, nil
@@ -287,7 +287,7 @@ func (m *model) drop() {
 	m.queued = nil
 }
 
-// read reports whether the call is one of a read.
+// read reports whether the call is a read.
 func (m *model) read(s stmt) bool {
 	says := m.fresh || s.repeat != nil && s.repeat.Fresh
 	return strings.HasSuffix(s.tool, ".read") || s.tool == "a.touch" && says
@@ -347,7 +347,7 @@ func (m *model) call(run *tools.Dispatcher, s stmt) (saw string, live, stop bool
 	return saw, live, stop
 }
 
-// name takes note of what the program names.
+// name records the entries that the program names.
 func (m *model) name(s stmt) {
 	if s.repeat == nil {
 		return
@@ -359,7 +359,7 @@ func (m *model) name(s stmt) {
 	}
 }
 
-// seen takes in how a call ended.
+// seen records how a call ended.
 func (m *model) seen(s stmt, r reply, recorded bool, made []*row) (saw string, live, stop bool) {
 	if hold := (*tools.HoldError)(nil); errors.As(r.err, &hold) || tools.IsFatal(r.err) {
 		if len(made) > 0 {
@@ -386,7 +386,7 @@ func (m *model) seen(s stmt, r reply, recorded bool, made []*row) (saw string, l
 	return string(r.result), !recorded, false
 }
 
-// count takes note that the program made a call.
+// count counts a call of the program.
 func (m *model) count(s stmt, key string, live bool) {
 	m.made[key]++
 	m.most[key] = max(m.most[key], m.made[key])
@@ -395,7 +395,7 @@ func (m *model) count(s stmt, key string, live bool) {
 	}
 }
 
-// land lets the answers to some calls come.
+// land delivers the answers to some calls.
 func (m *model) land() {
 	m.flying = slices.DeleteFunc(m.flying, func(f flying) bool {
 		if m.rand.IntN(3) > 0 {
@@ -474,7 +474,7 @@ func (m *model) tell(format string, args ...any) {
 	m.story = append(m.story, fmt.Sprintf(format, args...))
 }
 
-// end lets all answers come.
+// end delivers all answers.
 func (m *model) end() {
 	for len(m.flying) > 0 {
 		m.land()

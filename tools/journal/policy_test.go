@@ -36,7 +36,7 @@ func refunds(t *testing.T, ask policy.Approver, ends ...error) (*play, *[]int) {
 	return newPlayOf(t, newWorld(nil), set.With(policy.Approve(ask, nil)), nil), &done
 }
 
-// atMost50 approves, but of what is more only 50.
+// atMost50 approves calls, and reduces larger amounts to 50.
 func atMost50(_ context.Context, r policy.Request) (policy.Decision, error) {
 	var in refund
 	if err := json.Unmarshal(r.Call.Args, &in); err != nil {
@@ -49,7 +49,7 @@ func atMost50(_ context.Context, r policy.Request) (policy.Decision, error) {
 	return d, nil
 }
 
-// A call has two keys, as requested and as performed, and the record answers both.
+// A call has two keys, as requested and as performed. The journal answers both.
 func TestChangedArguments(t *testing.T) {
 	t.Parallel()
 	p, done := refunds(t, atMost50)
@@ -80,7 +80,7 @@ func TestChangedArguments(t *testing.T) {
 	}
 }
 
-// What failed is repeated once under either key.
+// A failed call can be repeated once under either key.
 func TestChangedArgumentsFailed(t *testing.T) {
 	t.Parallel()
 	p, done := refunds(t, atMost50, errors.New("504"))
@@ -145,7 +145,7 @@ func TestNullArgument(t *testing.T) {
 			refund({"amount":10}) → 1, recorded`)
 }
 
-// A name in a call that a policy refuses resolves nothing.
+// A refused call does not resolve the entries that it names.
 func TestAgainDenied(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -185,7 +185,7 @@ func TestAgainDenied(t *testing.T) {
 	}
 }
 
-// Nobody is asked about a call of a program that is over, and it is not made.
+// A call of a program that has ended is neither approved nor made.
 func TestEndWhileAsking(t *testing.T) {
 	t.Parallel()
 	asking, ended := make(chan struct{}), make(chan struct{})

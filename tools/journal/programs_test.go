@@ -433,7 +433,7 @@ var ordering = []program{
 		threw: bug`, light, "off"},
 }
 
-// Programs that try again, and programs that are kept.
+// Rewritten programs that repeat calls, and unchanged ones.
 var retrying = []program{
 	{"again, kept in the next program", map[int]fate{0: failBefore}, func(p *play) {
 		again := func(g *guest) { g.call("mail.send", to("ann"), `{"again":"E1"}`) }
@@ -757,8 +757,7 @@ func drawAll(g *guest, names []string) {
 	}
 }
 
-// A call that is held ends the program even if others are under way: they are
-// dropped, and nothing is done.
+// A held call ends the program. Other calls that have not been dispatched are rejected.
 func TestHeldAmongOthers(t *testing.T) {
 	t.Parallel()
 	p := newPlay(t, newWorld(map[int]fate{0: failBefore}), nil)

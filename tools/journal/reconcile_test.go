@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// reconciling returns a run whose host looks up what became of unknown calls.
+// reconciling returns a run with Options.Reconcile.
 func reconciling(t *testing.T, f fate, look func(w *world, asked int) (journal.Reconciled, error)) *play {
 	t.Helper()
 	w, asked := newWorld(map[int]fate{0: f}), 0
@@ -35,8 +35,8 @@ const (
 			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is unknown
 		threw: tool mail.send: no answer in time; whether it took effect is unknown`
 	beingLookedUp = `
-		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. The outcome is
-			| being looked up; write the whole step again`
+		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. The
+			| outcome is being looked up; write the whole step again`
 	pausedAnn = `
 		stopped: journal: whether E1 mail.send({"to":"ann"}) took effect is unknown, so the call was not made again; find
 			| out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to Idempotent
@@ -101,7 +101,7 @@ func TestReconcileUnknown(t *testing.T) {
 		attempt` + pausedAnn)
 }
 
-// An error is no answer: the host is asked again.
+// If Reconcile returns an error, it is called again.
 func TestReconcileError(t *testing.T) {
 	t.Parallel()
 	p := reconciling(t, timeoutBefore, func(_ *world, asked int) (journal.Reconciled, error) {
@@ -123,7 +123,7 @@ func TestReconcileError(t *testing.T) {
 			mail.send({"to":"ann"}) → 1`)
 }
 
-// A program that repeats an unknown call before it was looked up is held.
+// A call is held if it repeats an unknown call that has not been reconciled.
 func TestReconcileWithinProgram(t *testing.T) {
 	t.Parallel()
 	p := reconciling(t, timeoutAfter, func(*world, int) (journal.Reconciled, error) {
@@ -139,7 +139,7 @@ func TestReconcileWithinProgram(t *testing.T) {
 			mail.send({"to":"ann"}) → 1, recorded`)
 }
 
-// An answer that comes while the host looks is the truth.
+// An answer that arrives during Reconcile counts.
 func TestReconcileLateAnswer(t *testing.T) {
 	t.Parallel()
 	var s *script
@@ -162,8 +162,8 @@ func TestReconcileLateAnswer(t *testing.T) {
 	}
 }
 
-// As long as the tool is at work, nobody is asked: what is not there yet may still come.
-func TestReconcileWhileTheToolIsAtWork(t *testing.T) {
+// Reconcile is not called while the tool is still working: the effect may still happen.
+func TestReconcileWhileToolWorks(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	s := newScript(t, &journal.Options{Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
@@ -186,7 +186,7 @@ func TestReconcileWhileTheToolIsAtWork(t *testing.T) {
 	}
 }
 
-// Only effects whose repetition matters are looked up, and only if somebody can.
+// Only effects that are not repeatable are reconciled, and only if Options.Reconcile is set.
 func TestReconcileEffects(t *testing.T) {
 	t.Parallel()
 	var asked []string

@@ -38,7 +38,7 @@ const (
 		| {again: "E2"}`
 )
 
-// Rule 1: reads are performed, always, and never held.
+// Rule 1: reads are always performed and never held.
 func TestReads(t *testing.T) {
 	playAll(t, []scenario{
 		{"what a program looks at is the world as it is", `
@@ -144,7 +144,7 @@ func TestReads(t *testing.T) {
 	})
 }
 
-// Rule 2: what is unknown is not made again.
+// Rule 2: an unknown call is not repeated.
 func TestUnknown(t *testing.T) {
 	playAll(t, []scenario{
 		{"an effect", `
@@ -270,7 +270,7 @@ func TestUnknown(t *testing.T) {
 	})
 }
 
-// Rule 3: what is done in this step is answered from the record.
+// Rule 3: a call that is done in this step is answered from the journal.
 func TestRecord(t *testing.T) {
 	playAll(t, []scenario{
 		{"exact repeats", `
@@ -322,7 +322,8 @@ func TestRecord(t *testing.T) {
 			attempt
 			db.put({"n":0}) -> 4
 			db.add({"n":1}) -> held: E2 made exactly this call, but E3 db.add({"n":5}) was made after it. To take the
-			| result of E2, pass {same: "E2"} as the second argument; to do it once more, pass {again: "E2"}`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+			| result of E2, pass {same: "E2"} as the second argument; to do it once more, pass {again: "E2"}`,
+			"E1 ok, E2 ok, E3 ok, E4 ok"},
 		{"held by an idempotent effect", `
 			attempt
 			db.put({"n":0}) -> 1
@@ -454,7 +455,7 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// Rule 3: the record is not the state of the world if something was done since.
+// Rule 3: a recorded result is not used if a later effect may have changed the world.
 func TestRecordUndone(t *testing.T) {
 	playAll(t, []scenario{
 		{"by a later program, and not by this one", `
@@ -544,7 +545,7 @@ func TestRecordUndone(t *testing.T) {
 	})
 }
 
-// Rule 4: what failed may have taken effect.
+// Rule 4: a failed call may have had its effect.
 func TestFailed(t *testing.T) {
 	playAll(t, []scenario{
 		{"is held", `
@@ -710,7 +711,7 @@ func TestFailed(t *testing.T) {
 	})
 }
 
-// Rule 5: calls of the tool with other arguments may have been meant to be this one.
+// Rule 5: a call of the tool with other arguments may be the same effect.
 func TestOtherArguments(t *testing.T) {
 	const done1 = `held: earlier programs of this step called db.add with other arguments: E1
 	| db.add({"n":1}) (done). If this call repeats one that is done, pass {same: "E1"} as the second
@@ -931,7 +932,7 @@ func TestOtherArguments(t *testing.T) {
 	})
 }
 
-// Rule 6: what is done in an earlier step.
+// Rule 6: a call that is done in an earlier step.
 func TestEarlierStep(t *testing.T) {
 	playAll(t, []scenario{
 		{"is held", `
@@ -992,7 +993,7 @@ func TestEarlierStep(t *testing.T) {
 	})
 }
 
-// Rule 7: all else is performed.
+// Rule 7: all other calls are performed.
 func TestPerformed(t *testing.T) {
 	playAll(t, []scenario{
 		{"what is new", `
@@ -1011,7 +1012,7 @@ func TestPerformed(t *testing.T) {
 	})
 }
 
-// Two calls with one key are the same.
+// Calls with the same key are the same call.
 func TestKeys(t *testing.T) {
 	playAll(t, []scenario{
 		{"the text is outside of the identity", `
@@ -1044,7 +1045,7 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// Orphans are effects that the accepted program has no part in.
+// Orphans are effects that the accepted program neither made nor named.
 func TestOrphans(t *testing.T) {
 	playAll(t, []scenario{
 		{"are effects that are done", `
@@ -1099,8 +1100,8 @@ func TestOrphans(t *testing.T) {
 	})
 }
 
-// What is under way when a program ends is unknown.
-func TestGivenUp(t *testing.T) {
+// A dispatched call is unknown when its program ends.
+func TestDispatchedAtEnd(t *testing.T) {
 	playAll(t, []scenario{
 		{"by the next attempt", `
 			attempt

@@ -141,7 +141,7 @@ func (p *play) check(story string) {
 	}
 }
 
-// trimmed has no indentation.
+// trimmed returns text without indentation.
 func trimmed(text string) string {
 	var list []string
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -271,7 +271,7 @@ func how(err error) string {
 
 func isHold(err error) bool { return !tools.IsFatal(err) && errors.As(err, new(*tools.HoldError)) }
 
-// accept ends the step, and returns the names of the orphans.
+// accept ends the step and returns the IDs of the orphans.
 func (p *play) accept() {
 	text := "accepted"
 	if orphans := p.journal.Accept(); len(orphans) > 0 {
@@ -297,7 +297,7 @@ func (g *guest) caught(path, args string, second ...string) error {
 	return c.err
 }
 
-// all waits for calls that were started together, as Promise.all does.
+// all waits for several calls, as Promise.all does.
 func (g *guest) all(calls ...*guestCall) {
 	g.t.Helper()
 	order := slices.Clone(calls)
@@ -365,7 +365,7 @@ func (g *guest) perform(c *guestCall) {
 	}
 }
 
-// as is a result as a Go value.
+// as decodes a result.
 func as[T any](result json.RawMessage) (v T) {
 	if err := json.Unmarshal(result, &v); err != nil {
 		panic(err)

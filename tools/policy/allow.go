@@ -21,19 +21,20 @@ func If(m Match, policies ...tools.Policy) tools.Policy {
 		}
 		return warnings
 	}
-	return caller{guards: guards, warns: warns, do: func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
-		ok, err := m.matches(c)
-		switch {
-		case err != nil:
-			return nil, refusal("%v", err)
-		case !ok:
+	return caller{guards: guards, warns: warns,
+		do: func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+			ok, err := m.matches(c)
+			switch {
+			case err != nil:
+				return nil, refusal("%v", err)
+			case !ok:
+				return next.Call(ctx, c)
+			}
+			for _, p := range slices.Backward(policies) {
+				next = p(next)
+			}
 			return next.Call(ctx, c)
-		}
-		for _, p := range slices.Backward(policies) {
-			next = p(next)
-		}
-		return next.Call(ctx, c)
-	}}.policy()
+		}}.policy()
 }
 
 // Allow refuses calls that m does not match. The model reads the message, which should say

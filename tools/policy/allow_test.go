@@ -10,7 +10,8 @@ import (
 
 func TestAllowAndDeny(t *testing.T) {
 	t.Parallel()
-	set := newSet(t, tool("mail.send", tools.Hints{}, echo), tool("mail.list", tools.Hints{Class: tools.Read}, echo), tool("shell.run", tools.Hints{}, echo))
+	set := newSet(t, tool("mail.send", tools.Hints{}, echo), tool("mail.list", tools.Hints{Class: tools.Read}, echo),
+		tool("shell.run", tools.Hints{}, echo))
 	tests := []struct {
 		name     string
 		policies []tools.Policy
@@ -25,8 +26,11 @@ func TestAllowAndDeny(t *testing.T) {
 		{"a message is no format", []tools.Policy{policy.Deny(policy.Tools("shell.*"), "100% no")},
 			map[string]string{"shell.run": "denied: 100% no"}},
 		{"both", []tools.Policy{policy.Allow(policy.Tools("mail.*"), ""), policy.Deny(policy.Tools("mail.send"), "later")},
-			map[string]string{"mail.list": `{}`, "mail.send": "denied: later", "shell.run": "denied: not allowed; only these calls are allowed: mail.*"}},
-		{"allowed is not asked for", []tools.Policy{policy.If(policy.Tools("shell.*"), policy.Deny(policy.Not(policy.Match{}), "a"), policy.Deny(policy.Not(policy.Match{}), "b"))},
+			map[string]string{"mail.list": `{}`, "mail.send": "denied: later",
+				"shell.run": "denied: not allowed; only these calls are allowed: mail.*"}},
+		{"allowed is not asked for",
+			[]tools.Policy{policy.If(policy.Tools("shell.*"), policy.Deny(policy.Not(policy.Match{}), "a"),
+				policy.Deny(policy.Not(policy.Match{}), "b"))},
 			map[string]string{"mail.send": `{}`, "shell.run": "denied: a"}},
 		{"nothing is allowed", []tools.Policy{policy.Allow(policy.Match{}, "")},
 			map[string]string{"mail.list": "denied: not allowed; only these calls are allowed: none"}},
@@ -41,13 +45,14 @@ func TestAllowAndDeny(t *testing.T) {
 	}
 }
 
-// A set warns of destructive tools for which no policy answers.
+// A set warns of destructive tools that no policy guards.
 func TestDestructiveTools(t *testing.T) {
 	t.Parallel()
 	final := tools.Hints{Destructive: true}
-	set := newSet(t, tool("fs.delete", final, echo), tool("fs.read", tools.Hints{Class: tools.Read}, echo), tool("refund", final, echo))
-	const text = "nobody is asked before these destructive tools are called: "
-	const advice = "; add policy.Approve to the set, or policy.AllowDestructive if that is meant"
+	set := newSet(t, tool("fs.delete", final, echo), tool("fs.read", tools.Hints{Class: tools.Read}, echo),
+		tool("refund", final, echo))
+	const text = "destructive tools can be called without approval: "
+	const advice = "; add policy.Approve to the set, or policy.AllowDestructive if that is intended"
 	approve, anything := policy.Approve(ask, nil), policy.Func(func(tools.Call) bool { return true })
 	for _, test := range []struct {
 		name     string
@@ -55,14 +60,17 @@ func TestDestructiveTools(t *testing.T) {
 		want     string
 	}{
 		{"none", nil, "fs.delete, refund"},
-		{"others", []tools.Policy{policy.Retry(nil), policy.Audit(nil, nil), nil, func(tools.Caller) tools.Caller { panic("no") }}, "fs.delete, refund"},
+		{"others", []tools.Policy{policy.Retry(nil), policy.Audit(nil, nil), nil,
+			func(tools.Caller) tools.Caller { panic("no") }}, "fs.delete, refund"},
 		{"approval", []tools.Policy{approve}, ""},
 		{"approval of the destructive", []tools.Policy{policy.If(policy.Destructive(), approve)}, ""},
 		{"approval of effects", []tools.Policy{policy.If(policy.Class(tools.Effect), policy.Retry(nil), approve)}, ""},
 		{"approval of one", []tools.Policy{policy.If(policy.Tools("fs.*"), approve)}, "refund"},
-		{"approval of each", []tools.Policy{policy.If(policy.Tools("fs.*"), approve), policy.If(policy.Tools("refund"), approve)}, ""},
+		{"approval of each", []tools.Policy{policy.If(policy.Tools("fs.*"), approve),
+			policy.If(policy.Tools("refund"), approve)}, ""},
 		{"approval of some calls", []tools.Policy{policy.If(anything, approve)}, "fs.delete, refund"},
-		{"approval of some calls of all", []tools.Policy{policy.If(policy.And(policy.Destructive(), anything), approve)}, "fs.delete, refund"},
+		{"approval of some calls of all", []tools.Policy{policy.If(policy.And(policy.Destructive(), anything), approve)},
+			"fs.delete, refund"},
 		{"approval of all but some", []tools.Policy{policy.If(policy.Not(policy.Tools("refund")), approve)}, "refund"},
 		{"approval that cannot be", []tools.Policy{policy.Approve(nil, nil)}, "fs.delete, refund"},
 		{"denied", []tools.Policy{policy.Deny(policy.Tools("refund"), "")}, "fs.delete"},

@@ -13,11 +13,12 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// What a person wrote instead gets the defaults that the program's arguments had.
+// Arguments changed by an approver get the defaults of the schema.
 func TestApproveEdited(t *testing.T) {
 	t.Parallel()
 	it := tool("it", tools.Hints{}, echo)
-	it.InputSchema = json.RawMessage(`{"type":"object","properties":{"dry_run":{"type":"boolean","default":true},"n":{"type":"integer"}}}`)
+	it.InputSchema = json.RawMessage(`{"type":"object","properties":{"dry_run":{"type":"boolean","default":true},` +
+		`"n":{"type":"integer"}}}`)
 	var shown string
 	set := newSet(t, it).With(policy.Approve(func(_ context.Context, r policy.Request) (policy.Decision, error) {
 		shown = string(r.Call.Args)
@@ -27,7 +28,7 @@ func TestApproveEdited(t *testing.T) {
 	equal(t, "what is shown", shown, `{"n":1,"dry_run":true}`)
 }
 
-// A name cannot close its own quotes.
+// A tool name with quotes cannot end the quoted server name of a pattern.
 func TestApproveOrigin(t *testing.T) {
 	t.Parallel()
 	var origin string
@@ -59,8 +60,10 @@ func TestApprove(t *testing.T) {
 			`invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
 		{"refused", decide(policy.Decision{Reason: "ask again on Monday"}, nil), "denied: not approved: ask again on Monday"},
 		{"refused without a reason", decide(policy.Decision{}, nil), "denied: not approved: do without this call"},
-		{"an edit is no approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil), "denied: not approved: do without this call"},
-		{"error", decide(policy.Decision{Approved: true}, broke), "denied: not approved: nobody could be asked; do without this call"},
+		{"an edit is no approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil),
+			"denied: not approved: do without this call"},
+		{"error", decide(policy.Decision{Approved: true}, broke),
+			"denied: not approved: nobody could be asked; do without this call"},
 		{"fatal", decide(policy.Decision{Approved: true}, tools.Fatal(broke)), "fatal: the screen is broken"},
 		{"panic", func(context.Context, policy.Request) (policy.Decision, error) { panic("boom") },
 			"denied: not approved: nobody could be asked; do without this call"},
@@ -123,15 +126,19 @@ line 3: await it.is(\u202e);`
 
 func TestApproveSkips(t *testing.T) {
 	t.Parallel()
-	asked := policy.Approve(func(context.Context, policy.Request) (policy.Decision, error) { return policy.Decision{}, nil },
+	asked := policy.Approve(func(context.Context, policy.Request) (policy.Decision, error) {
+		return policy.Decision{},
+			nil
+	},
 		&policy.ApproveOptions{Skip: func(b *tools.Binding) bool { return b.Namespace == "files" }})
-	set := newSet(t, tool("files.delete", tools.Hints{Destructive: true}, echo), tool("mail.send", tools.Hints{}, echo)).With(asked)
+	set := newSet(t, tool("files.delete", tools.Hints{Destructive: true}, echo),
+		tool("mail.send", tools.Hints{}, echo)).With(asked)
 	equal(t, "skipped", told(call(t.Context(), set, "files.delete", `{}`)), `{}`)
 	equal(t, "asked", told(call(t.Context(), set, "mail.send", `{}`)), "denied: not approved: do without this call")
 }
 
-// One request at a time is shown, unless it is said otherwise.
-func TestApproveInTurn(t *testing.T) {
+// One request at a time waits for a decision by default.
+func TestApproveParallel(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parallel, want int }{{0, 1}, {3, 3}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -148,7 +155,8 @@ func TestApproveInTurn(t *testing.T) {
 				mu.Unlock()
 				return policy.Decision{Approved: true}, nil
 			}
-			set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask, &policy.ApproveOptions{Parallel: test.parallel}))
+			set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask,
+				&policy.ApproveOptions{Parallel: test.parallel}))
 			var group sync.WaitGroup
 			for range 6 {
 				group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `{}`) })
@@ -161,8 +169,7 @@ func TestApproveInTurn(t *testing.T) {
 	}
 }
 
-// A run that ends does not wait for the decision on another's call, and what is
-// decided too late is not done.
+// A run that ends does not wait for a decision. A call that is approved too late is not made.
 func TestApproveEnds(t *testing.T) {
 	t.Parallel()
 	const want = "denied: the run ended before the call was approved"

@@ -42,7 +42,8 @@ func Argument[T any](name string, is func(T) bool) Match {
 			return false, fmt.Errorf("the argument %s must be a %T", name, v)
 		}
 		if other := otherCase(reflect.TypeFor[T](), raw); other != "" {
-			return false, fmt.Errorf("the argument %s has a property %q, which differs from a known one only in case", name, other)
+			return false, fmt.Errorf("the argument %s has a property %q, which differs from a known one only in case", name,
+				other)
 		}
 		return is(v), nil
 	}}

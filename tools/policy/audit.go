@@ -75,7 +75,8 @@ func outcomeOf(err error) string {
 	}
 }
 
-func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, outcome string, took time.Duration) []slog.Attr {
+func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, outcome string,
+	took time.Duration) []slog.Attr {
 	attrs := []slog.Attr{slog.String("tool", c.Tool.Path())}
 	if c.Tool.Namespace != "" {
 		attrs = append(attrs, slog.String("server", c.Tool.Namespace))
@@ -88,7 +89,8 @@ func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, ou
 	if !o.Content {
 		return attrs
 	}
-	attrs = append(attrs, slog.String("args", string(o.Secrets.JSON(c.Args))), slog.String("source", o.Secrets.Text(c.SourceLine())))
+	attrs = append(attrs, slog.String("args", string(o.Secrets.JSON(c.Args))),
+		slog.String("source", o.Secrets.Text(c.SourceLine())))
 	if err != nil {
 		return append(attrs, slog.String("error", o.Secrets.Text(err.Error())))
 	}

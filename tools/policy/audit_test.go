@@ -27,50 +27,61 @@ func TestAudit(t *testing.T) {
 	}{
 		{"ok", nil, `"a secret word"`, nil, "INFO outcome=ok " + noContent + "result_bytes=15"},
 		{"failed", nil, ``, errors.New("a secret word"), "INFO outcome=failed " + noContent + "result_bytes=0"},
-		{"kind", nil, ``, &tools.ToolError{Kind: tools.KindUnavailable}, "INFO outcome=unavailable " + noContent + "result_bytes=0"},
+		{"kind", nil, ``, &tools.ToolError{Kind: tools.KindUnavailable}, "INFO outcome=unavailable " + noContent +
+			"result_bytes=0"},
 		{"fatal", nil, ``, tools.Fatal(errors.New("a secret word")), "INFO outcome=fatal " + noContent + "result_bytes=0"},
 		{"content", &policy.AuditOptions{Level: slog.LevelDebug, Content: true}, `"a secret word"`, nil,
-			`DEBUG outcome=ok ` + noContent + `result_bytes=15 args="{\"k\":\"secret word\"}" source="await it.is(\u202e);" result="\"a secret word\""`},
+			`DEBUG outcome=ok ` + noContent +
+				`result_bytes=15 args="{\"k\":\"secret word\"}" source="await it.is(\u202e);" result="\"a secret word\""`},
 		{"content of an error", &policy.AuditOptions{Content: true}, ``, errors.New("a secret word"),
-			`INFO outcome=failed ` + noContent + `result_bytes=0 args="{\"k\":\"secret word\"}" source="await it.is(\u202e);" error="tool files.it: a secret word"`},
-		{"content without secrets", &policy.AuditOptions{Content: true, Secrets: newSecrets(t, "secret word")}, `"a secret word"`, nil,
-			`INFO outcome=ok ` + noContent + `result_bytes=15 args="{\"k\":\"[redacted]\"}" source="await it.is(\u202e);" result="\"a [redacted]\""`},
+			`INFO outcome=failed ` + noContent +
+				`result_bytes=0 args="{\"k\":\"secret word\"}" source="await it.is(\u202e);" error="tool files.it: a secret word"`},
+		{"content without secrets", &policy.AuditOptions{Content: true, Secrets: newSecrets(t, "secret word")},
+			`"a secret word"`, nil,
+			`INFO outcome=ok ` + noContent +
+				`result_bytes=15 args="{\"k\":\"[redacted]\"}" source="await it.is(\u202e);" result="\"a [redacted]\""`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				set := newSet(t, tool("files.it", tools.Hints{Class: tools.Read}, func(context.Context, json.RawMessage) (json.RawMessage, error) {
-					time.Sleep(2 * time.Second)
-					return json.RawMessage(test.result), test.err
-				})).With(policy.Audit(logTo(&log), test.o))
+				set := newSet(t,
+					tool("files.it", tools.Hints{Class: tools.Read}, func(context.Context, json.RawMessage) (json.RawMessage, error) {
+						time.Sleep(2 * time.Second)
+						return json.RawMessage(test.result), test.err
+					})).With(policy.Audit(logTo(&log), test.o))
 				result, err := call(t.Context(), set, "files.it", `{"k":"secret word"}`)
 				if (err == nil) != (test.err == nil) || string(result) != test.result {
 					t.Errorf("the end was changed: %s", told(result, err))
 				}
 				level, rest, _ := bytes.Cut([]byte(test.want), []byte(" outcome"))
-				equal(t, "log", log.String(), "level="+string(level)+` msg="tool call" tool=files.it server=files `+common+"outcome"+string(rest)+"\n")
+				equal(t, "log", log.String(), "level="+string(level)+` msg="tool call" tool=files.it server=files `+common+
+					"outcome"+string(rest)+"\n")
 			})
 		})
 	}
 }
 
 func logTo(log *bytes.Buffer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	return slog.New(slog.NewTextHandler(log,
+		&slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
 }
 
-// A policy that breaks down further in does not escape the log.
+// Audit logs calls in which an inner policy panics.
 func TestAuditOfAPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Audit(logTo(&log), nil), func(tools.Caller) tools.Caller { return nil })
+		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Audit(logTo(&log), nil),
+			func(tools.Caller) tools.Caller { return nil })
 		equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), "denied: a policy crashed")
-		equal(t, "log", log.String(), `level=INFO msg="tool call" tool=it class=unclassified call=1 line=3 column=7 outcome=panic duration=0s args_bytes=2 result_bytes=0`+"\n")
+		equal(t, "log", log.String(),
+			`level=INFO msg="tool call" tool=it class=unclassified call=1 line=3 column=7 outcome=panic duration=0s `+
+				`args_bytes=2 result_bytes=0`+"\n")
 	})
 }

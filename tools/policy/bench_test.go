@@ -38,20 +38,26 @@ func BenchmarkCall(b *testing.B) {
 		policies []tools.Policy
 	}{
 		{"five", record, five},
-		{"all", record, append(slices.Clone(five), policy.MaxResult(1<<20), policy.DenySecrets(secrets), policy.Retry(nil), policy.Timeout(time.Minute))},
-		{"audit", record, five[:1]}, {"redact", record, five[1:2]}, {"allow", record, five[2:3]}, {"when", record, five[3:4]}, {"rate", record, five[4:]},
+		{"all", record, append(slices.Clone(five), policy.MaxResult(1<<20), policy.DenySecrets(secrets), policy.Retry(nil),
+			policy.Timeout(time.Minute))},
+		{"audit", record, five[:1]}, {"redact", record, five[1:2]}, {"allow", record, five[2:3]},
+		{"when", record, five[3:4]}, {"rate", record, five[4:]},
 		{"retry", record, []tools.Policy{policy.Retry(nil)}},
 		{"timeout", record, []tools.Policy{policy.Timeout(time.Minute)}},
 		{"redact64k", page, five[1:2]},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			set := newSet(b, tool("orders.get", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage, error) { return bench.result, nil }))
+			set := newSet(b,
+				tool("orders.get", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage,
+					error) {
+					return bench.result, nil
+				}))
 			compare(b, set, set.With(bench.policies...))
 		})
 	}
 }
 
-// recordOf is a JSON text of about so many bytes.
+// recordOf returns JSON of about size bytes.
 func recordOf(size int) json.RawMessage {
 	var b strings.Builder
 	b.WriteString(`[`)
@@ -61,7 +67,7 @@ func recordOf(size int) json.RawMessage {
 	return json.RawMessage(b.String() + `null]`)
 }
 
-// compare times a hundred calls of the one and of the other in turn.
+// compare measures a hundred calls of each set in turn.
 func compare(b *testing.B, raw, ours *tools.Set) {
 	b.Helper()
 	run := func(set *tools.Set) time.Duration {

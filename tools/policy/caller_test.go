@@ -9,10 +9,11 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// What will not do what was meant is told before there is any call.
+// Mistakes in policies are reported before any call.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
-	set := newSet(t, tool("ok", tools.Hints{}, echo), tool("mail.send", tools.Hints{}, echo), tool("mail.send/now", tools.Hints{}, echo))
+	set := newSet(t, tool("ok", tools.Hints{}, echo), tool("mail.send", tools.Hints{}, echo),
+		tool("mail.send/now", tools.Hints{}, echo))
 	refund := policy.Tools("refund")
 	for _, test := range []struct {
 		name   string
@@ -21,9 +22,11 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"fine", policy.Deny(policy.Tools("ok", "mail.*", "mail.send/now", "mail.send_now"), ""), nil},
 		{"nearly", policy.Deny(policy.Tools("okk"), ""), []string{`policy.Tools: "okk" matches no tool (did you mean ok?)`}},
-		{"allowed", policy.Allow(policy.Tools("mail.sent"), ""), []string{`policy.Tools: "mail.sent" matches no tool (did you mean mail.send?)`}},
+		{"allowed", policy.Allow(policy.Tools("mail.sent"), ""),
+			[]string{`policy.Tools: "mail.sent" matches no tool (did you mean mail.send?)`}},
 		{"nothing like it", policy.If(refund, policy.Approve(ask, nil)), []string{`policy.Tools: "refund" matches no tool`}},
-		{"a misspelt server", policy.Deny(policy.Tools("mial.*"), ""), []string{`policy.Tools: "mial.*" matches no tool (did you mean mail.*?)`}},
+		{"a misspelt server", policy.Deny(policy.Tools("mial.*"), ""),
+			[]string{`policy.Tools: "mial.*" matches no tool (did you mean mail.*?)`}},
 		{"for what may come", policy.Deny(policy.Tools("*.delete_*", "shell.*", "mail.delete_*"), ""), nil},
 		{"of several", policy.Deny(policy.And(policy.Tools("ok"), policy.Or(refund, policy.Not(policy.Tools("okk")))), ""),
 			[]string{`policy.Tools: "refund" matches no tool`, `policy.Tools: "okk" matches no tool (did you mean ok?)`}},

@@ -32,14 +32,15 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
-// What is shown has nothing that cannot be seen, and stands for the same text.
+// Display returns only visible characters, and the text keeps its meaning as JSON.
 func FuzzDisplay(f *testing.F) {
 	f.Add("user\u202etxt.exe \U000e0041")
 	f.Add("a\xff\r\n\"\\")
 	f.Fuzz(func(t *testing.T, text string) {
 		shown := policy.Display(text)
 		for _, r := range shown {
-			if !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Bidi_Control, r) || unicode.Is(unicode.Variation_Selector, r) {
+			if !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Bidi_Control, r) ||
+				unicode.Is(unicode.Variation_Selector, r) {
 				t.Errorf("%q is shown with %U", text, r)
 			}
 		}

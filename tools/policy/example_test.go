@@ -25,7 +25,7 @@ func refund(_ context.Context, o Order) (string, error) {
 	return "refunded " + o.ID + " with the key " + key, nil
 }
 
-// ask is where a person would be asked.
+// ask would ask a person.
 func ask(_ context.Context, r policy.Request) (policy.Decision, error) {
 	fmt.Println("may I?", r)
 	vip := strings.Contains(r.Args, "vip")
@@ -75,7 +75,7 @@ func Example() {
 	//  tool refund: not approved: leave this one to the shop
 }
 
-// What a policy is for may depend on the arguments.
+// A Match may depend on the arguments.
 func ExampleIf() {
 	home := policy.ArgumentMatches("path", regexp.MustCompile(`^/home/ann/[^.]`))
 	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
@@ -87,7 +87,7 @@ func ExampleIf() {
 	// Output: 2 calls whose argument path matches ^/home/ann/[^.]
 }
 
-// Secrets can be taken out of anything that is written.
+// Attr and JSON accept all values.
 func ExampleSecrets() {
 	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{"s3cret-word"}})
 	if err != nil {

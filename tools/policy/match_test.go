@@ -54,22 +54,32 @@ func TestMatch(t *testing.T) {
 		{"not destructive", policy.Destructive(), "mail.send", `{}`, "no"},
 		{"argument", large, "refund", `{"amount":100.5}`, "yes"},
 		{"other argument", large, "refund", `{"amount":100}`, "no"},
-		{"argument in another case", large, "refund", `{"Amount":1000}`, `denied: the argument amount: the name "Amount" differs from "amount" only in case`},
-		{"argument in two cases", safe, "refund", `{"path":"/tmp/x","Path":"/etc/shadow"}`, `denied: the argument path: the name "Path" differs from "path" only in case`},
-		{"argument in two cases, not", policy.Not(safe), "refund", `{"path":"/tmp/x","PATH":"/etc/shadow"}`, `denied: the argument path: the name "PATH" differs from "path" only in case`},
-		{"letters of other alphabets", policy.Argument("k", func(string) bool { return true }), "refund", "{\"\u212a\":\"/etc\"}", "denied: the argument k: the name \"\u212a\" differs from \"k\" only in case"},
-		{"step in two cases", deep, "refund", `{"file":{"path":"/tmp/x"},"FILE":{"path":"/etc"}}`, `denied: the argument /file/path: the name "FILE" differs from "file" only in case`},
-		{"last step in two cases", deep, "refund", `{"file":{"path":"/tmp/x","Path":"/etc"}}`, `denied: the argument /file/path: the name "Path" differs from "path" only in case`},
+		{"argument in another case", large, "refund", `{"Amount":1000}`,
+			`denied: the argument amount: the name "Amount" differs from "amount" only in case`},
+		{"argument in two cases", safe, "refund", `{"path":"/tmp/x","Path":"/etc/shadow"}`,
+			`denied: the argument path: the name "Path" differs from "path" only in case`},
+		{"argument in two cases, not", policy.Not(safe), "refund", `{"path":"/tmp/x","PATH":"/etc/shadow"}`,
+			`denied: the argument path: the name "PATH" differs from "path" only in case`},
+		{"letters of other alphabets", policy.Argument("k", func(string) bool { return true }), "refund",
+			"{\"\u212a\":\"/etc\"}", "denied: the argument k: the name \"\u212a\" differs from \"k\" only in case"},
+		{"step in two cases", deep, "refund", `{"file":{"path":"/tmp/x"},"FILE":{"path":"/etc"}}`,
+			`denied: the argument /file/path: the name "FILE" differs from "file" only in case`},
+		{"last step in two cases", deep, "refund", `{"file":{"path":"/tmp/x","Path":"/etc"}}`,
+			`denied: the argument /file/path: the name "Path" differs from "path" only in case`},
 		{"other names in two cases", deep, "refund", `{"file":{"path":"/tmp/x"},"Other":1,"other":1}`, "yes"},
-		{"argument of the schema in another case", whole, "typed", `{"file":{"Path":"/etc"}}`, "denied: file.Path is not a known property (did you mean path?)"},
+		{"argument of the schema in another case", whole, "typed", `{"file":{"Path":"/etc"}}`,
+			"denied: file.Path is not a known property (did you mean path?)"},
 		{"argument of the schema in its case", whole, "typed", `{"file":{"path":"/etc"},"x":{"Path":1}}`, "no"},
-		{"top-level argument in another case", policy.Tools("none"), "typed", `{"File":{"path":"/etc"}}`, "invalid_arguments: File is not a known property (did you mean file?)"},
+		{"top-level argument in another case", policy.Tools("none"), "typed", `{"File":{"path":"/etc"}}`,
+			"invalid_arguments: File is not a known property (did you mean file?)"},
 		{"no argument", large, "refund", `{}`, "no"},
 		{"null argument", large, "refund", `{"amount":null}`, "no"},
 		{"wrong argument", large, "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64"},
-		{"wrong argument, not", policy.Not(large), "refund", `{"amount":"1000"}`, "denied: the argument amount must be a float64"},
+		{"wrong argument, not", policy.Not(large), "refund", `{"amount":"1000"}`,
+			"denied: the argument amount must be a float64"},
 		{"wrong argument, or", policy.Or(large, policy.Destructive()), "refund", `{"amount":[]}`, "yes"},
-		{"wrong argument, and", policy.And(policy.Destructive(), large), "refund", `{"amount":[]}`, "denied: the argument amount must be a float64"},
+		{"wrong argument, and", policy.And(policy.Destructive(), large), "refund", `{"amount":[]}`,
+			"denied: the argument amount must be a float64"},
 		{"pattern", safe, "refund", `{"path":"\/tmp\/x"}`, "yes"},
 		{"pattern elsewhere", safe, "refund", `{"path":"/etc/tmp/"}`, "no"},
 		{"part of an argument", first, "refund", `{"to":["ann","bob"]}`, "yes"},
@@ -80,11 +90,17 @@ func TestMatch(t *testing.T) {
 		{"large integer", exact, "refund", `{"n":9007199254740993}`, "yes"},
 		{"structure", under, "refund", `{"file":{"path":"/safe","other":1,"Next":[{"path":"/"}]}}`, "yes"},
 		{"other structure", under, "refund", `{"file":{"path":"/etc"}}`, "no"},
-		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`, `denied: the argument file has a property "Path", which differs from a known one only in case`},
-		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`, `denied: the argument file has a property "PATH", which differs from a known one only in case`},
-		{"several names in another case", under, "refund", `{"file":{"pAth":"/safe","patH":"/safe","Path":"/safe","paTh":"/safe","PATH":"/safe"}}`, `denied: the argument file has a property "PATH", which differs from a known one only in case`},
-		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`, `denied: the argument file has a property "Path", which differs from a known one only in case`},
-		{"name given twice", under, "refund", `{"file":{"path":"/etc","path":"/safe"}}`, "invalid_arguments: file.path is given twice"},
+		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`,
+			`denied: the argument file has a property "Path", which differs from a known one only in case`},
+		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`,
+			`denied: the argument file has a property "PATH", which differs from a known one only in case`},
+		{"several names in another case", under, "refund",
+			`{"file":{"pAth":"/safe","patH":"/safe","Path":"/safe","paTh":"/safe","PATH":"/safe"}}`,
+			`denied: the argument file has a property "PATH", which differs from a known one only in case`},
+		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`,
+			`denied: the argument file has a property "Path", which differs from a known one only in case`},
+		{"name given twice", under, "refund", `{"file":{"path":"/etc","path":"/safe"}}`,
+			"invalid_arguments: file.path is given twice"},
 		{"own function", policy.Func(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
 		{"and", policy.And(policy.Tools("mail.*"), never), "refund", `{"n":1}`, "no"},
 		{"and of none", policy.And(), "refund", `{}`, "yes"},
@@ -97,7 +113,8 @@ func TestMatch(t *testing.T) {
 		tool("mail.send", tools.Hints{}, answer(`"no"`, nil)), tool("mail.sent", tools.Hints{}, answer(`"no"`, nil)),
 		tool("files.read/now", tools.Hints{Class: tools.Read}, answer(`"no"`, nil)),
 		tool("refund", tools.Hints{Destructive: true}, answer(`"no"`, nil)),
-		&tools.Tool{Name: "typed", Handler: answer(`"no"`, nil), InputSchema: json.RawMessage(`{"properties":{"file":{"properties":{"path":{}}}}}`)})
+		&tools.Tool{Name: "typed", Handler: answer(`"no"`, nil),
+			InputSchema: json.RawMessage(`{"properties":{"file":{"properties":{"path":{}}}}}`)})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -113,19 +130,20 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// Who names a tool, or has the server whose name another gives way to, cannot
-// have it taken for a tool of that other server.
+// A server cannot choose names so that its tools match the pattern of another server.
 func TestToolsOfServers(t *testing.T) {
 	t.Parallel()
 	const (
-		unclear = "denied: the policy's pattern files.readonly.* is ambiguous and may match %s; its author must quote the name of the server, as in %q.*"
-		dotted  = `"files.readonly".*`
+		unclear = "denied: the policy's pattern files.readonly.* is ambiguous and may match %s; its author must quote the " +
+			"name of the server, as in %q.*"
+		dotted = `"files.readonly".*`
 	)
 	set := newSet(t,
 		&tools.Tool{Namespace: "files", Name: "readonly.rm", Handler: answer(`"called"`, nil)},
 		&tools.Tool{Namespace: "files.readonly", Name: "read", Handler: answer(`"called"`, nil)},
 		&tools.Tool{Namespace: "sa-fe", Name: "rm", Handler: answer(`"called"`, nil)})
-	either := []string{fmt.Sprintf(unclear, "files.readonly_rm", "files"), fmt.Sprintf(unclear, "files_readonly.read", "files.readonly"), ""}
+	either := []string{fmt.Sprintf(unclear, "files.readonly_rm", "files"),
+		fmt.Sprintf(unclear, "files_readonly.read", "files.readonly"), ""}
 	for _, test := range []struct {
 		pattern string
 		want    []string // how calls of the three end: "" is not matched
@@ -137,7 +155,8 @@ func TestToolsOfServers(t *testing.T) {
 		{"files*.*", []string{"yes", "yes", ""}},
 		{"files*", []string{"yes", "yes", ""}},
 		{"*.rm", []string{"yes", "", "yes"}},
-		{"*.*.rm", []string{"denied: the policy's pattern *.*.rm is ambiguous and may match files.readonly_rm; its author must quote the name of the server, as in \"files\".*", "", ""}},
+		{"*.*.rm", []string{"denied: the policy's pattern *.*.rm is ambiguous and may match files.readonly_rm; its author " +
+			"must quote the name of the server, as in \"files\".*", "", ""}},
 		{"files.readonly_rm", []string{"yes", "", ""}},
 		{"files_readonly.*", []string{"", "", ""}},
 		{"sa_fe.*", []string{"", "", ""}},
@@ -170,20 +189,21 @@ func TestMatchString(t *testing.T) {
 	t.Parallel()
 	path := policy.ArgumentMatches("path", regexp.MustCompile(`^/tmp/`))
 	for want, m := range map[string]policy.Match{
-		"none":                                             {},
-		"mail.*, refund":                                   policy.Tools("mail.*", "refund"),
-		"tools of class read, idempotent":                  policy.Class(tools.Read, tools.Idempotent),
-		"destructive tools":                                policy.Destructive(),
-		"calls that the host selects":                      policy.Func(nil),
-		"calls with a permitted argument n":                policy.Argument("n", func(int) bool { return true }),
-		"calls whose argument path matches ^/tmp/":         path,
-		"(fs.* and (not destructive tools)) or (not none)": policy.Or(policy.And(policy.Tools("fs.*"), policy.Not(policy.Destructive())), policy.Not(policy.Match{})),
+		"none":                                     {},
+		"mail.*, refund":                           policy.Tools("mail.*", "refund"),
+		"tools of class read, idempotent":          policy.Class(tools.Read, tools.Idempotent),
+		"destructive tools":                        policy.Destructive(),
+		"calls that the host selects":              policy.Func(nil),
+		"calls with a permitted argument n":        policy.Argument("n", func(int) bool { return true }),
+		"calls whose argument path matches ^/tmp/": path,
+		"(fs.* and (not destructive tools)) or (not none)": policy.Or(policy.And(policy.Tools("fs.*"),
+			policy.Not(policy.Destructive())), policy.Not(policy.Match{})),
 	} {
 		equal(t, "text", m.String(), want)
 	}
 }
 
-// Only *, as often as one likes, has a meaning.
+// Only * has a special meaning in patterns.
 func FuzzTools(f *testing.F) {
 	f.Add("a*b*c", "aXbYc")
 	f.Add("*", "")
@@ -233,7 +253,8 @@ func TestRepeats(t *testing.T) {
 	}{
 		{nil, "tool send: 504"},
 		{&tools.Repeat{Again: tools.EntryIDs{"E1"}}, "tool send: no effect is repeated here"},
-		{nil, `send({}) was held: E1 made exactly this call and reported an error, so it may have taken effect. First check ` +
+		{nil, `send({}) was held: E1 made exactly this call and reported an error, so it may have taken ` +
+			`effect. First check ` +
 			`whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E1"} ` +
 			`as the second argument`},
 	} {

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// tool is one whose arguments are free.
+// tool returns a tool that accepts any arguments.
 func tool(path string, h tools.Hints, handler tools.Handler) *tools.Tool {
 	t := &tools.Tool{Name: path, Hints: h, Handler: handler}
 	for i := range path {
@@ -58,7 +58,7 @@ func call(ctx context.Context, set *tools.Set, path, args string) (json.RawMessa
 	return nil, fmt.Errorf("there is no %s", path)
 }
 
-// told is a result or an error as one line.
+// told returns a result or an error on one line.
 func told(result json.RawMessage, err error) string {
 	var te *tools.ToolError
 	switch {
@@ -90,7 +90,7 @@ func newSecrets(t testing.TB, values ...string) *policy.Secrets {
 	return s
 }
 
-// all are the policies in the order of the package comment, all of them in use.
+// all returns the policies in the order of the package comment.
 func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tools.Policy {
 	return []tools.Policy{
 		policy.Audit(logTo(log), nil),
@@ -105,7 +105,7 @@ func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tool
 	}
 }
 
-// Each policy does its part, and no other's.
+// Each policy does its own part.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,12 +125,14 @@ func TestOrder(t *testing.T) {
 			}
 			return json.RawMessage(`"a top secret"`), nil
 		}
-		set := newSet(t, tool("it", tools.Hints{Class: tools.Idempotent, Destructive: true}, handler), tool("shell.run", tools.Hints{}, echo)).
+		set := newSet(t, tool("it", tools.Hints{Class: tools.Idempotent, Destructive: true}, handler),
+			tool("shell.run", tools.Hints{}, echo)).
 			With(all(newSecrets(t, "top secret"), &log, ask)...)
 		start := time.Now()
 		equal(t, "third try", told(call(t.Context(), set, "it", `{}`)), `"a [redacted]"`)
 		// 10 s for the first try, two delays, and half a minute for the rate after two tries.
-		if took := time.Since(start).Round(time.Millisecond); asked != 1 || tries.Load() != 3 || took < 30*time.Second || took > 31*time.Second {
+		if took := time.Since(start).Round(time.Millisecond); asked != 1 || tries.Load() != 3 || took < 30*time.Second ||
+			took > 31*time.Second {
 			t.Errorf("asked %d times, tried %d times, in %v", asked, tries.Load(), took)
 		}
 		equal(t, "denied", told(call(t.Context(), set, "shell.run", `{}`)), "denied: there is no shell here")
@@ -139,14 +141,15 @@ func TestOrder(t *testing.T) {
 		if asked != 1 {
 			t.Error("somebody was asked about what is not allowed anyway")
 		}
-		if got := bytes.Count(log.Bytes(), []byte("msg=\"tool call\"")); got != 3 || bytes.Contains(log.Bytes(), []byte("top secret")) {
+		if got := bytes.Count(log.Bytes(), []byte("msg=\"tool call\"")); got != 3 ||
+			bytes.Contains(log.Bytes(), []byte("top secret")) {
 			t.Errorf("the log has %d calls:\n%s", got, log.String())
 		}
 		time.Sleep(time.Hour) // let the first try end
 	})
 }
 
-// Many runs share the policies.
+// Many runs share policies.
 func TestAllConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,7 +165,8 @@ func TestAllConcurrently(t *testing.T) {
 			}
 			return json.RawMessage(`"top secret"`), nil
 		}
-		set := newSet(t, tool("it", tools.Hints{Destructive: true}, handler)).With(all(newSecrets(t, "top secret"), &log, ask)...)
+		set := newSet(t, tool("it", tools.Hints{Destructive: true}, handler)).With(all(newSecrets(t, "top secret"), &log,
+			ask)...)
 		var group sync.WaitGroup
 		for range 50 {
 			group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `"[redacted]"`) })

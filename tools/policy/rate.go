@@ -40,7 +40,8 @@ type RateOptions struct {
 func Rate(calls int, period time.Duration, o *RateOptions) tools.Policy {
 	o = cmp.Or(o, &RateOptions{})
 	if calls <= 0 || period <= 0 || o.Burst < 0 {
-		return broken("Rate needs a positive number of calls, a positive period and a Burst that is not negative; got %d, %v and %d", calls, period, o.Burst)
+		return broken("Rate needs a positive number of calls, a positive period and a Burst that is not negative; got %d, "+
+			"%v and %d", calls, period, o.Burst)
 	}
 	limits := limiters{
 		rate:  rate.Limit(float64(calls) / period.Seconds()),

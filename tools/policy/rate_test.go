@@ -12,10 +12,11 @@ import (
 )
 
 func threeTools(t *testing.T) *tools.Set {
-	return newSet(t, tool("mail.send", tools.Hints{}, echo), tool("mail.list", tools.Hints{}, echo), tool("refund", tools.Hints{}, echo))
+	return newSet(t, tool("mail.send", tools.Hints{}, echo), tool("mail.list", tools.Hints{}, echo),
+		tool("refund", tools.Hints{}, echo))
 }
 
-// Of ten calls in a row, each waits its time.
+// Each of ten consecutive calls waits for its turn.
 func TestRateWaits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -59,7 +60,8 @@ func TestRateRefuses(t *testing.T) {
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s",
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s",
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s"}},
-		{"longer than that is not waited", &policy.RateOptions{MaxWait: time.Minute, Scope: policy.Overall}, []string{"{}", "{}", "{}", "{}", "{}", "{}"}},
+		{"longer than that is not waited", &policy.RateOptions{MaxWait: time.Minute, Scope: policy.Overall},
+			[]string{"{}", "{}", "{}", "{}", "{}", "{}"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			limit := policy.Rate(1, time.Minute, test.o)
@@ -72,7 +74,7 @@ func TestRateRefuses(t *testing.T) {
 	}
 }
 
-// Who does not wait any more takes no place.
+// A call that is canceled while it waits does not count.
 func TestRateEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,16 +115,20 @@ func TestRateConcurrently(t *testing.T) {
 	})
 }
 
-func TestMadeWrongly(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]tools.Policy{
-		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 0, 1s and 0":  policy.Rate(0, time.Second, nil),
-		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 1, 0s and 0":  policy.Rate(1, 0, nil),
-		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 1, 1s and -1": policy.Rate(1, time.Second, &policy.RateOptions{Burst: -1}),
-		"fatal: policy: Timeout needs a positive time, not 0s":                                                   policy.Timeout(0),
-		"fatal: policy: Retry options must not be negative: Tries -1, Delay 0s, MaxDelay 0s":                           policy.Retry(&policy.RetryOptions{Tries: -1}),
-		"fatal: policy: Redact needs Secrets; check the error that NewSecrets returned":                        policy.Redact(nil),
-		"fatal: policy: DenySecrets needs Secrets; check the error that NewSecrets returned":                   policy.DenySecrets(nil),
+		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 0, " +
+			"1s and 0": policy.Rate(0, time.Second, nil),
+		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 1, " +
+			"0s and 0": policy.Rate(1, 0, nil),
+		"fatal: policy: Rate needs a positive number of calls, a positive period and a Burst that is not negative; got 1, " +
+			"1s and -1": policy.Rate(1, time.Second, &policy.RateOptions{Burst: -1}),
+		"fatal: policy: Timeout needs a positive time, not 0s": policy.Timeout(0),
+		"fatal: policy: Retry options must not be negative: Tries -1, Delay 0s, MaxDelay 0s": policy.Retry(
+			&policy.RetryOptions{Tries: -1}),
+		"fatal: policy: Redact needs Secrets; check the error that NewSecrets returned":      policy.Redact(nil),
+		"fatal: policy: DenySecrets needs Secrets; check the error that NewSecrets returned": policy.DenySecrets(nil),
 	} {
 		equal(t, "the end", told(call(t.Context(), threeTools(t).With(p), "refund", `{}`)), want)
 	}

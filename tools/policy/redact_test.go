@@ -28,13 +28,18 @@ func TestRedact(t *testing.T) {
 		{"undefined", ``, nil, ``},
 		{"not JSON", `{"key":"top secret`, nil, "invalid_result: the call was made, but its result is not JSON"},
 		{"error", ``, secret, "failed: dial ann:[redacted]@db"},
-		{"ToolError", ``, &tools.ToolError{Kind: "top secret", Message: "no top secret", Data: json.RawMessage(`{"top secret":["top secret"]}`)},
+		{"ToolError", ``, &tools.ToolError{Kind: "top secret", Message: "no top secret",
+			Data: json.RawMessage(`{"top secret":["top secret"]}`)},
 			`[redacted]: no [redacted] {"[redacted]":["[redacted]"]}`},
-		{"wrapped ToolError", ``, fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "failed: [redacted]: no [redacted]"},
+		{"wrapped ToolError", ``,
+			fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}),
+			"failed: [redacted]: no [redacted]"},
 		{"cause", ``, (&tools.ToolError{Kind: tools.KindDenied, Message: "no"}).WithCause(secret), "denied: no"},
 		{"hidden", ``, tools.HostOnly(secret), "failed: the tool failed; the reason is not shown"},
-		{"hidden ToolError", ``, tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}), "unavailable: the tool failed; the reason is not shown"},
-		{"deadline", ``, fmt.Errorf("%w: %w", secret, context.DeadlineExceeded), "timeout: no answer in time; whether it took effect is unknown"},
+		{"hidden ToolError", ``, tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}),
+			"unavailable: the tool failed; the reason is not shown"},
+		{"deadline", ``, fmt.Errorf("%w: %w", secret, context.DeadlineExceeded),
+			"timeout: no answer in time; whether it took effect is unknown"},
 		{"fatal", ``, tools.Fatal(secret), "fatal: dial ann:[redacted]@db"},
 		{"fatal ToolError", ``, tools.Fatal(&tools.ToolError{Message: "no top secret"}), "fatal: no [redacted]"},
 		{"error without a secret", ``, io.EOF, "failed: EOF"},
@@ -42,8 +47,10 @@ func TestRedact(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			j := journal.New(nil)
-			set := newSet(t, tool("it", tools.Hints{}, answer(test.result, test.err))).With(policy.Redact(newSecrets(t, "top secret")))
-			result, err := set.Dispatcher(j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(t.Context())
+			set := newSet(t,
+				tool("it", tools.Hints{}, answer(test.result, test.err))).With(policy.Redact(newSecrets(t, "top secret")))
+			result, err := set.Dispatcher(j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)},
+				0).Perform(t.Context())
 			equal(t, "the end", told(result, err), test.want)
 			entry := j.Entries()[0]
 			equal(t, "the record", told(entry.Result, entry.Err), test.want)
@@ -64,32 +71,36 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// worded is how a call ends without redaction.
+// worded returns the error of a call without redaction.
 func worded(t *testing.T, result string, err error) error {
 	_, err = call(t.Context(), newSet(t, tool("it", tools.Hints{}, answer(result, err))), "it", `{}`)
 	return err
 }
 
-// A panic's text is for the host, and without secrets.
+// The host gets the text of a panic without secrets.
 func TestRedactPanic(t *testing.T) {
 	t.Parallel()
-	set := newSet(t, tool("it", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("top secret") }))
+	set := newSet(t,
+		tool("it", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage, error) { panic("top secret") }))
 	_, err := call(t.Context(), set.With(policy.Redact(newSecrets(t, "top secret"))), "it", `{}`)
 	cause := errors.Unwrap(err)
-	if cause == nil || !strings.HasPrefix(cause.Error(), "tools: it panicked: [redacted]\n") || strings.Contains(cause.Error(), "top secret") {
+	if cause == nil || !strings.HasPrefix(cause.Error(), "tools: it panicked: [redacted]\n") ||
+		strings.Contains(cause.Error(), "top secret") {
 		t.Errorf("the host sees %v", cause)
 	}
 }
 
-// What a policy further in makes of an error is not worded yet.
+// Redact handles errors of inner policies that are not ToolErrors.
 func TestRedactOfPolicies(t *testing.T) {
 	t.Parallel()
 	secrets := newSecrets(t, "top secret")
 	for want, err := range map[string]error{
-		"failed: no [redacted]":                            errors.New("no top secret"),
-		"failed: [redacted]: no [redacted]":                fmt.Errorf("top secret: %w", &tools.ToolError{Kind: tools.KindDenied, Message: "no top secret"}),
+		"failed: no [redacted]": errors.New("no top secret"),
+		"failed: [redacted]: no [redacted]": fmt.Errorf("top secret: %w",
+			&tools.ToolError{Kind: tools.KindDenied, Message: "no top secret"}),
 		"failed: the tool failed; the reason is not shown": tools.HostOnly(errors.New("top secret")),
-		"denied: the tool failed; the reason is not shown": tools.HostOnly(&tools.ToolError{Kind: tools.KindDenied, Message: "really top secret"}),
+		"denied: the tool failed; the reason is not shown": tools.HostOnly(&tools.ToolError{Kind: tools.KindDenied,
+			Message: "really top secret"}),
 	} {
 		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Redact(secrets), func(tools.Caller) tools.Caller {
 			return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) { return nil, err })

@@ -27,7 +27,8 @@ func flaky(tries *int, errs ...error) tools.Handler {
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	kind := func(k string) error { return &tools.ToolError{Kind: k, Message: "m"} }
-	down, lost, late, busy := kind(tools.KindUnavailable), kind(tools.KindUnknown), context.DeadlineExceeded, kind("too_many_requests")
+	down, lost, late, busy := kind(tools.KindUnavailable), kind(tools.KindUnknown), context.DeadlineExceeded,
+		kind("too_many_requests")
 	effect, read, idempotent := tools.Hints{}, tools.Hints{Class: tools.Read}, tools.Hints{Class: tools.Idempotent}
 	also := &policy.RetryOptions{Also: func(te *tools.ToolError) bool { return te.Kind == "too_many_requests" }}
 	for _, test := range []struct {
@@ -44,7 +45,8 @@ func TestRetry(t *testing.T) {
 		{"more tries", idempotent, &policy.RetryOptions{Tries: 5}, []error{down, down, down, down}, 5, `"ok"`},
 		{"one try", read, &policy.RetryOptions{Tries: 1}, []error{down}, 1, "unavailable: m"},
 		{"effect that was not", effect, nil, []error{down, down}, 3, `"ok"`},
-		{"effect that may have been", effect, nil, []error{late}, 1, "timeout: no answer in time; whether it took effect is unknown"},
+		{"effect that may have been", effect, nil, []error{late}, 1,
+			"timeout: no answer in time; whether it took effect is unknown"},
 		{"effect that was lost", effect, nil, []error{lost}, 1, "unknown: m"},
 		{"effect that was not, then may have been", effect, nil, []error{down, lost}, 2, "unknown: m (tried 2 times)"},
 		{"effect that failed", effect, also, []error{busy}, 1, "too_many_requests: m"},
@@ -53,7 +55,8 @@ func TestRetry(t *testing.T) {
 		{"failed, but will pass", read, also, []error{busy}, 2, `"ok"`},
 		{"failed otherwise", read, also, []error{errors.New("no")}, 1, "failed: no"},
 		{"denied", read, also, []error{kind(tools.KindDenied)}, 1, "denied: m"},
-		{"what may have been stays so", idempotent, nil, []error{lost, down, down}, 3, "unknown: an earlier try may have taken effect; the last one: m (tried 3 times)"},
+		{"what may have been stays so", idempotent, nil, []error{lost, down, down}, 3,
+			"unknown: an earlier try may have taken effect; the last one: m (tried 3 times)"},
 		{"fatal", read, nil, []error{tools.Fatal(down)}, 1, "fatal: m"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,13 +88,13 @@ func TestRetryDelays(t *testing.T) {
 	})
 }
 
-// notBefore says when it will pass.
+// notBefore is an error that implements tools.RetryAfter.
 type notBefore struct{ time.Time }
 
 func (notBefore) Error() string               { return "starting again" }
 func (e notBefore) RetryAfter() time.Duration { return time.Until(e.Time) }
 
-// What is known to fail until some time is not tried before.
+// Retry waits as long as the error asks for.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -111,7 +114,8 @@ func TestRetryAfter(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				tries, start := 0, time.Now()
-				down := (&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}).WithCause(fmt.Errorf("s: %w", notBefore{start.Add(test.after)}))
+				down := (&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}).WithCause(fmt.Errorf("s: %w",
+					notBefore{start.Add(test.after)}))
 				set := newSet(t, tool("it", tools.Hints{}, flaky(&tries, down))).With(policy.Retry(nil))
 				ctx, cancel := context.WithTimeout(t.Context(), test.deadline)
 				defer cancel()
@@ -124,7 +128,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// It does not wait for what its run will not see.
+// A call does not wait longer than its run lasts.
 func TestRetryEnds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -145,7 +149,8 @@ func TestRetryEnds(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
-				set := newSet(t, tool("it", tools.Hints{}, flaky(&tries, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}))).
+				set := newSet(t,
+					tool("it", tools.Hints{}, flaky(&tries, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}))).
 					With(policy.Retry(&policy.RetryOptions{Delay: time.Minute, MaxDelay: time.Hour}))
 				ctx, cancel := test.end(t.Context())
 				defer cancel()

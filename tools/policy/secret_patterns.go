@@ -55,7 +55,8 @@ func predefined() []*pattern {
 func secretParts() []*pattern {
 	password := shape(`://[^/\s:@"]*:([^/\s@"]+)@`, "://") // postgres://user:password@host
 	password.group = 1
-	header := shape(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`, "uthorization", "UTHORIZATION")
+	header := shape(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`,
+		"uthorization", "UTHORIZATION")
 	header.group = 1
 	return []*pattern{password, header}
 }

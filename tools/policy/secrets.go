@@ -53,7 +53,8 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		value = strings.TrimSpace(value)
 		switch {
 		case len(value) < minSecret:
-			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; it needs at least %d to be told from other text", i+1, len(value), minSecret))
+			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; it needs at least %d to be told from other text",
+				i+1, len(value), minSecret))
 		case strings.Contains(placeholder, value):
 			errs = append(errs, fmt.Errorf("policy: secret %d is a part of its replacement %s", i+1, placeholder))
 		default:

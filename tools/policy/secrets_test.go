@@ -35,8 +35,8 @@ policy: pattern 3 is nil or matches the empty text: a*`)
 
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// A value is found however it is written.
-func TestForms(t *testing.T) {
+// A value is found in every encoding.
+func TestEncodings(t *testing.T) {
 	t.Parallel()
 	const value = "p@ss/w\"ord\\ <+ü>\n2"
 	s := newSecrets(t, "another secret", " "+value+"\n")
@@ -54,7 +54,8 @@ func TestForms(t *testing.T) {
 	for before := range 4 {
 		for after := range 4 {
 			text := []byte(strings.Repeat("b", before) + value + strings.Repeat("a", after))
-			for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+			for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+				base64.RawURLEncoding} {
 				texts = append(texts, e.EncodeToString(text))
 			}
 		}
@@ -84,8 +85,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A value is found whichever of its characters are escaped.
-func TestSpellings(t *testing.T) {
+// A value is found if any of its characters are escaped.
+func TestEscapes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ value, text string }{
 		{"p@ss!word#1", "pw=p%40ss!word%231"},
@@ -122,12 +123,13 @@ func TestSpellings(t *testing.T) {
 		equal(t, test.text+" in JSON", string(s.JSON(quoted)), `["`+want+`",1]`)
 	}
 	s := newSecrets(t, "abcd+efgh")
-	for _, text := range []string{`abcd\u002`, `abcd\u002`, "abcd%2", "abcd%", `abcd\`, `\`, "%", "abcd%2Cefgh", `abcd\ud83defgh`, "100% of abcd + efgh"} {
+	for _, text := range []string{`abcd\u002`, `abcd\u002`, "abcd%2", "abcd%", `abcd\`, `\`, "%", "abcd%2Cefgh",
+		`abcd\ud83defgh`, "100% of abcd + efgh"} {
 		equal(t, "no secret", s.Text(text), text)
 	}
 }
 
-// Of secrets that overlap, nothing is left.
+// Secrets that overlap are replaced together.
 func TestOverlaps(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "tenant7-abcdef", "abcdef-0123456789", "sk-abc", "abcabc")
@@ -196,8 +198,10 @@ func TestWellKnownTokens(t *testing.T) {
 		equal(t, "part", s.Text(text), want)
 	}
 	for _, text := range []string{
-		"a task-management-of-everything-123456", "sk-learn", "npm_config_registry", "eyJhbGciOi", "AKIA", "AKIAnotakeyatall1234",
-		"https://host:8080/path@2", "mailto:ann@example.org", "-----BEGIN CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----", "Authorization is needed",
+		"a task-management-of-everything-123456", "sk-learn", "npm_config_registry", "eyJhbGciOi", "AKIA",
+		"AKIAnotakeyatall1234",
+		"https://host:8080/path@2", "mailto:ann@example.org", "-----BEGIN CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----",
+		"Authorization is needed",
 		"see https://github.com/a/b and http://localhost:3000", "ghp_short", "secret_santa", "hf_home",
 	} {
 		equal(t, "no secret", s.Text(text), text)
@@ -221,21 +225,24 @@ func TestJSON(t *testing.T) {
 		``:             ``,
 		`null`:         `null`,
 		`"top secret"`: `"[redacted]"`,
-		` { "a" : "x top secret y" , "b":[ 1.50, true , null ] } `:          ` { "a" : "x [redacted] y" , "b":[ 1.50, true , null ] } `,
-		`["\u0074op secret","t\u006fp\u0020secret"]`:                        `["[redacted]","[redacted]"]`,
-		`{"top secret":1,"x":{"a top secret":2}}`:                           `{"[redacted]":1,"x":{"a [redacted]":2}}`,
-		`{"top secret":1,"\u0074op secret":2,"pin 1234":3}`:                 `{"[redacted]":1,"[redacted] (2)":2,"[redacted] (3)":3}`,
-		`[1234567890, -1234567890.5e3, 123456789]`:                          `["[redacted]", "-[redacted].5e3", 123456789]`,
-		`{"\"":"top secret","\\":"top secret\""}`:                           `{"\"":"[redacted]","\\":"[redacted]\""}`,
-		`"<&>\u2028 top secret \ud800"`:                                     "\"<&>\\u2028 [redacted] \ufffd\"",
-		`["whole","a whole"]`:                                               `["[redacted]","a whole"]`,
-		`["PIN 1234","pin \u0031234"]`:                                      `["[redacted]","[redacted]"]`,
-		`["back\\slash","back\u005cslash","line\nbreak","line\u000abreak"]`: `["[redacted]","[redacted]","[redacted]","[redacted]"]`,
-		`"{\"k\":\"back\\\\slash\"}"`:                                       `"{\"k\":\"[redacted]\"}"`,
-		`"id\"42"`:                                                          `"[redacted]"`,
-		`"top \/ secret"`:                                                   `"top \/ secret"`,
-		`["top", "secret"]`:                                                 `["top", "secret"]`,
-		`{"a":"\u00e4 \ud83d\ude00 \/ \n","n":1e400}`:                       `{"a":"\u00e4 \ud83d\ude00 \/ \n","n":1e400}`,
+		` { "a" : "x top secret y" , "b":[ 1.50, true , null ] } `: ` { "a" : "x [redacted] y" , "b":[ 1.50, ` +
+			`true , null ] } `,
+		`["\u0074op secret","t\u006fp\u0020secret"]`: `["[redacted]","[redacted]"]`,
+		`{"top secret":1,"x":{"a top secret":2}}`:    `{"[redacted]":1,"x":{"a [redacted]":2}}`,
+		`{"top secret":1,"\u0074op secret":2,"pin 1234":3}`: `{"[redacted]":1,"[redacted] ` +
+			`(2)":2,"[redacted] (3)":3}`,
+		`[1234567890, -1234567890.5e3, 123456789]`: `["[redacted]", "-[redacted].5e3", 123456789]`,
+		`{"\"":"top secret","\\":"top secret\""}`:  `{"\"":"[redacted]","\\":"[redacted]\""}`,
+		`"<&>\u2028 top secret \ud800"`:            "\"<&>\\u2028 [redacted] \ufffd\"",
+		`["whole","a whole"]`:                      `["[redacted]","a whole"]`,
+		`["PIN 1234","pin \u0031234"]`:             `["[redacted]","[redacted]"]`,
+		`["back\\slash","back\u005cslash","line\nbreak","line\u000abreak"]`: `["[redacted]","[redacted]","[redacted]",` +
+			`"[redacted]"]`,
+		`"{\"k\":\"back\\\\slash\"}"`: `"{\"k\":\"[redacted]\"}"`,
+		`"id\"42"`:                    `"[redacted]"`,
+		`"top \/ secret"`:             `"top \/ secret"`,
+		`["top", "secret"]`:           `["top", "secret"]`,
+		`{"a":"\u00e4 \ud83d\ude00 \/ \n","n":1e400}`: `{"a":"\u00e4 \ud83d\ude00 \/ \n","n":1e400}`,
 	} {
 		got := s.JSON(json.RawMessage(text))
 		equal(t, text, string(got), want)
@@ -250,11 +257,12 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What is written instead of a secret does not complete another.
-func TestPlaceholderCompletesNothing(t *testing.T) {
+// A replacement does not complete another secret.
+func TestReplacementsAreNotSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "abcdef", "xy[redacted", "redacted]z")
-	for text, want := range map[string]string{"xyabcdef": "[redacted]]", "abcdefz": "[[redacted]", "xy[redacted]z": "[redacted]"} {
+	for text, want := range map[string]string{"xyabcdef": "[redacted]]", "abcdefz": "[[redacted]",
+		"xy[redacted]z": "[redacted]"} {
 		equal(t, text, s.Text(text), want)
 	}
 }
@@ -276,29 +284,37 @@ func TestAttr(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "top secret")
 	var log bytes.Buffer
-	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return s.Attr(groups, a)
-	}}))
-	logger.Info("the top secret", "s", "a top secret", "n", 1, "err", errors.New("no top secret"), "raw", json.RawMessage(`["top secret"]`),
-		"ok", login{User: "ann"}, "struct", login{Password: "top secret"}, "deep", login{Next: &login{Password: "top secret"}},
-		"hidden", struct{ password string }{"top secret"}, slog.Group("g", "k", "top secret", "top secret", 1), "lazy", lazy{})
-	equal(t, "log", log.String(), `{"level":"INFO","msg":"the [redacted]","s":"a [redacted]","n":1,"err":"no [redacted]","raw":["[redacted]"],`+
-		`"ok":{"User":"ann","Password":""},"struct":{"User":"","Password":"[redacted]"},"deep":{"User":"","Password":"","Next":{"User":"","Password":"[redacted]"}},"hidden":"{password:[redacted]}",`+
-		`"g":{"k":"[redacted]","[redacted]":1},"lazy":"[redacted]"}`+"\n")
+	logger := slog.New(slog.NewJSONHandler(&log,
+		&slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return s.Attr(groups, a)
+		}}))
+	logger.Info("the top secret", "s", "a top secret", "n", 1, "err", errors.New("no top secret"), "raw",
+		json.RawMessage(`["top secret"]`),
+		"ok", login{User: "ann"}, "struct", login{Password: "top secret"}, "deep",
+		login{Next: &login{Password: "top secret"}},
+		"hidden", struct{ password string }{"top secret"}, slog.Group("g", "k", "top secret", "top secret", 1), "lazy",
+		lazy{})
+	equal(t, "log", log.String(),
+		`{"level":"INFO","msg":"the [redacted]","s":"a [redacted]","n":1,"err":"no [redacted]","raw":["[redacted]"],`+
+			`"ok":{"User":"ann","Password":""},"struct":{"User":"","Password":"[redacted]"},"deep":{"User":"","Password":"",`+
+			`"Next":{"User":"","Password":"[redacted]"}},"hidden":"{password:[redacted]}",`+
+			`"g":{"k":"[redacted]","[redacted]":1},"lazy":"[redacted]"}`+"\n")
 }
 
-// Whatever kind of value has a secret in its text, it is taken out.
+// Secrets are replaced in values of every kind.
 func TestAttrKinds(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "top secret", "4929123456781234", "1h12m3s")
 	type bytesToo []byte
 	for name, value := range map[string]any{
-		"bytes": []byte("a top secret"), "other bytes": bytesToo("a top secret"), "raw": json.RawMessage(`"\u0074op secret"`), "token": []byte(tokens()["aws"]),
-		"integer": int64(4929123456781234), "unsigned": uint64(4929123456781234), "float": 4929123456781234.0, "duration": time.Hour + 12*time.Minute + 3*time.Second,
-		"errors": []error{errors.New("top secret")}, "panic": broken{}, "typed nil": (*failure)(nil),
+		"bytes": []byte("a top secret"), "other bytes": bytesToo("a top secret"),
+		"raw": json.RawMessage(`"\u0074op secret"`), "token": []byte(tokens()["aws"]),
+		"integer": int64(4929123456781234), "unsigned": uint64(4929123456781234), "float": 4929123456781234.0,
+		"duration": time.Hour + 12*time.Minute + 3*time.Second,
+		"errors":   []error{errors.New("top secret")}, "panic": broken{}, "typed nil": (*failure)(nil),
 	} {
 		for kind, handler := range map[string]func(io.Writer, *slog.HandlerOptions) slog.Handler{
 			"text": func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewTextHandler(w, o) },
@@ -306,7 +322,8 @@ func TestAttrKinds(t *testing.T) {
 		} {
 			var log bytes.Buffer
 			slog.New(handler(&log, &slog.HandlerOptions{ReplaceAttr: s.Attr})).Info("m", "k", value)
-			clean := strings.Contains(log.String(), "redacted") || name == "typed nil" && strings.Contains(log.String(), "<nil>") ||
+			clean := strings.Contains(log.String(), "redacted") || name == "typed nil" &&
+				strings.Contains(log.String(), "<nil>") ||
 				kind == "json" && name == "token" // in base64, which no pattern knows
 			for _, secret := range []string{"top secret", "4929123456781234", "1h12m3s", tokens()["aws"]} {
 				clean = clean && !strings.Contains(log.String(), secret)
@@ -354,7 +371,8 @@ func FuzzJSON(f *testing.F) {
 			t.Fatalf("%s became %s", doc, got)
 		}
 		for _, leaf := range leaves(t, got) {
-			for _, form := range []string{value, url.QueryEscape(value), hex.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte("ab" + value + "!"))} {
+			for _, form := range []string{value, url.QueryEscape(value), hex.EncodeToString([]byte(value)),
+				base64.StdEncoding.EncodeToString([]byte("ab" + value + "!"))} {
 				if strings.Contains(leaf, form) {
 					t.Errorf("%q is still in %s, which was %s", form, got, doc)
 				}

@@ -30,7 +30,8 @@ func MaxResult(n int) tools.Policy {
 		}
 		if len(result) > n {
 			return nil, &tools.ToolError{Kind: tools.KindTooLarge, Message: fmt.Sprintf(
-				"the call was made, but its result has %d bytes, and at most %d are allowed; request less at a time if the tool can", len(result), n)}
+				"the call was made, but its result has %d bytes, and at most %d are allowed; "+
+					"request less at a time if the tool can", len(result), n)}
 		}
 		return result, nil
 	})

@@ -22,15 +22,18 @@ func TestSizes(t *testing.T) {
 		want   string
 	}{
 		{"arguments", policy.MaxArgs(9), `{"n":123}`, `1`, nil, `1`},
-		{"too many arguments", policy.MaxArgs(9), `{"n":1234}`, `1`, nil, "denied: the arguments have 10 bytes, and at most 9 are allowed; send less at a time"},
+		{"too many arguments", policy.MaxArgs(9), `{"n":1234}`, `1`, nil,
+			"denied: the arguments have 10 bytes, and at most 9 are allowed; send less at a time"},
 		{"result", policy.MaxResult(3), `{}`, `"x"`, nil, `"x"`},
 		{"no result", policy.MaxResult(3), `{}`, ``, nil, ``},
 		{"too large a result", policy.MaxResult(3), `{}`, `"xy"`, nil,
-			"too_large: the call was made, but its result has 4 bytes, and at most 3 are allowed; request less at a time if the tool can"},
+			"too_large: the call was made, but its result has 4 bytes, and at most 3 are allowed; request less at a time if " +
+				"the tool can"},
 		{"error", policy.MaxResult(100), `{}`, ``, errors.New(long), "failed: " + long},
 		{"too large an error", policy.MaxResult(99), `{}`, ``, errors.New(long),
 			"failed: the call failed, and its error has 100 bytes; at most 99 are allowed"},
-		{"too large data", policy.MaxResult(99), `{}`, ``, &tools.ToolError{Kind: "odd", Message: "m", Data: json.RawMessage(`"` + long + `"`)},
+		{"too large data", policy.MaxResult(99), `{}`, ``,
+			&tools.ToolError{Kind: "odd", Message: "m", Data: json.RawMessage(`"` + long + `"`)},
 			"odd: the call failed, and its error has 103 bytes; at most 99 are allowed"},
 		{"fatal", policy.MaxResult(9), `{}`, ``, tools.Fatal(errors.New(long)), "fatal: " + long},
 	} {

@@ -38,7 +38,8 @@ func Timeout(d time.Duration) tools.Policy {
 		case ok && !(ctx.Err() == nil && within.Err() != nil && e.unclear()):
 			return e.result, e.err
 		}
-		te := &tools.ToolError{Kind: tools.KindTimeout, Message: fmt.Sprintf("no answer within %v; whether it took effect is unknown", d)}
+		te := &tools.ToolError{Kind: tools.KindTimeout,
+			Message: fmt.Sprintf("no answer within %v; whether it took effect is unknown", d)}
 		return nil, te.WithCause(errTime)
 	})
 }

@@ -31,7 +31,8 @@ func TestTimeout(t *testing.T) {
 			return json.RawMessage(`1`), nil
 		}, 9 * time.Second, "1"},
 		{"fails in time", func(context.Context) (json.RawMessage, error) { return nil, errors.New("no") }, 0, "failed: no"},
-		{"notices", func(ctx context.Context) (json.RawMessage, error) { <-ctx.Done(); return nil, ctx.Err() }, 10 * time.Second, late},
+		{"notices", func(ctx context.Context) (json.RawMessage, error) { <-ctx.Done(); return nil, ctx.Err() },
+			10 * time.Second, late},
 		{"notices, and words it otherwise", func(ctx context.Context) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, &tools.ToolError{Kind: tools.KindUnknown}
@@ -42,15 +43,21 @@ func TestTimeout(t *testing.T) {
 		}, 10 * time.Second, late},
 		{"a deadline of its own", func(context.Context) (json.RawMessage, error) { return nil, context.DeadlineExceeded }, 0,
 			"timeout: no answer in time; whether it took effect is unknown"},
-		{"fatal", func(context.Context) (json.RawMessage, error) { return nil, tools.Fatal(errors.New("no disk")) }, 0, "fatal: no disk"},
-		{"panic", func(context.Context) (json.RawMessage, error) { panic("boom") }, 0, "unknown: the tool crashed; whether it took effect is unknown"},
+		{"fatal", func(context.Context) (json.RawMessage, error) { return nil, tools.Fatal(errors.New("no disk")) }, 0,
+			"fatal: no disk"},
+		{"panic", func(context.Context) (json.RawMessage, error) { panic("boom") }, 0,
+			"unknown: the tool crashed; whether it took effect is unknown"},
 		{"goexit", func(context.Context) (json.RawMessage, error) { runtime.Goexit(); return nil, nil }, 0,
 			"fatal: policy: the call ended its goroutine instead of returning"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				set := newSet(t, tool("it", tools.Hints{}, func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) { return test.do(ctx) }))
+				set := newSet(t,
+					tool("it", tools.Hints{}, func(ctx context.Context, _ json.RawMessage) (json.RawMessage,
+						error) {
+						return test.do(ctx)
+					}))
 				start := time.Now()
 				result, err := call(t.Context(), set.With(policy.Timeout(10*time.Second)), "it", `{}`)
 				equal(t, "the end", told(result, err), test.want)
@@ -66,8 +73,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A try that ends after it was given up changes nothing of what the program and the
-// audit are told. The journal learns what became of it.
+// The late end of an abandoned try changes only the journal, not the result of the program or
+// the audit record.
 func TestTimeoutOfLateTries(t *testing.T) {
 	t.Parallel()
 	const unsure = "; whether it took effect is unknown"
@@ -79,11 +86,13 @@ func TestTimeoutOfLateTries(t *testing.T) {
 		late  string // what the journal knows in the end, if it is something else
 	}{
 		{"read", tools.Hints{Class: tools.Read}, nil, "timeout: no answer within 300ms (tried 3 times)", "ok, 1"},
-		{"idempotent", tools.Hints{Class: tools.Idempotent}, nil, "timeout: no answer within 300ms" + unsure + " (tried 3 times)", "ok, 1"},
+		{"idempotent", tools.Hints{Class: tools.Idempotent}, nil, "timeout: no answer within 300ms" + unsure +
+			" (tried 3 times)", "ok, 1"},
 		{"effect", tools.Hints{}, nil, "timeout: no answer within 300ms" + unsure, "ok, 1"},
 		{"down at last", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)", ""},
-		{"nothing to read at last", tools.Hints{Class: tools.Read}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
+		{"nothing to read at last", tools.Hints{Class: tools.Read},
+			&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try got no answer; the last one: down (tried 3 times)", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -112,7 +121,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 	}
 }
 
-// A run that ends is no timeout, and the tool has its time to notice.
+// The end of a run is not a timeout, and the tool gets the rest of its time to return.
 func TestTimeoutOfARunThatEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,15 +141,17 @@ func TestTimeoutOfARunThatEnds(t *testing.T) {
 	})
 }
 
-// A policy that breaks down inside is the same as without a timeout.
+// A panic of an inner policy is handled as without a timeout.
 func TestTimeoutOfAPanic(t *testing.T) {
 	t.Parallel()
 	bomb := func(tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) { panic("boom") })
 	}
-	_, err := call(t.Context(), newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Timeout(time.Hour), bomb), "it", `{}`)
+	_, err := call(t.Context(), newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Timeout(time.Hour), bomb), "it",
+		`{}`)
 	equal(t, "the end", told(nil, err), "denied: a policy crashed")
-	if cause := errors.Unwrap(err); cause == nil || !strings.Contains(cause.Error(), "boom") || !strings.Contains(cause.Error(), "TestTimeoutOfAPanic") {
+	if cause := errors.Unwrap(err); cause == nil || !strings.Contains(cause.Error(), "boom") ||
+		!strings.Contains(cause.Error(), "TestTimeoutOfAPanic") {
 		t.Errorf("the host does not see where: %v", cause)
 	}
 }

@@ -85,6 +85,7 @@ func glob(pattern, name string) bool {
 
 // ambiguous returns the error for a call of a tool that the pattern may or may not match.
 func (p toolPattern) ambiguous(b *tools.Binding) error {
-	return fmt.Errorf("the policy's pattern %s is ambiguous and may match %s; its author must quote the name of the server, as in %q.*",
+	return fmt.Errorf("the policy's pattern %s is ambiguous and may match %s; its author must quote the name of the "+
+		"server, as in %q.*",
 		p.text, Display(b.Path()), b.Namespace)
 }

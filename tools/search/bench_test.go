@@ -24,7 +24,8 @@ func tenThousand(b *testing.B) []tools.Source {
 		t.Namespace = fmt.Sprintf("%s%d", t.Namespace, i/len(bindings))
 		t.Name = fmt.Sprintf("%s_%s", t.Name, other.Name)
 		t.Description = fmt.Sprintf("%s Topic%d. %s", t.Description, i, search.Summary(other.Description))
-		t.InputSchema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"id%d":{"type":"string","description":"Which %s"},"limit":{"type":"integer"}},"required":["id%d"]}`, i%500, other.Name, i%500))
+		t.InputSchema = json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"id%d":{"type":"string",`+
+			`"description":"Which %s"},"limit":{"type":"integer"}},"required":["id%d"]}`, i%500, other.Name, i%500))
 		t.OutputSchema = nil
 		list[i] = &t
 	}

@@ -61,7 +61,8 @@ func singular(word string) string {
 		return word
 	case strings.HasSuffix(word, "ies") && len(word) > 4:
 		return word[:len(word)-3] + "y"
-	case strings.HasSuffix(word, "sses"), strings.HasSuffix(word, "xes"), strings.HasSuffix(word, "ches"), strings.HasSuffix(word, "shes"):
+	case strings.HasSuffix(word, "sses"), strings.HasSuffix(word, "xes"), strings.HasSuffix(word, "ches"),
+		strings.HasSuffix(word, "shes"):
 		return word[:len(word)-2]
 	}
 	return strings.TrimSuffix(word, "s")

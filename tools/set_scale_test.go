@@ -15,11 +15,13 @@ import (
 const realistic = `{"type":"object","title":"ListIssuesArguments","properties":{
 	"owner":{"type":"string","description":"Repository owner, as it stands in the address of the repository."},
 	"repo":{"type":"string","description":"Repository name."},
-	"state":{"type":"string","enum":["OPEN","CLOSED"],"description":"Filter by state; by default both open and closed issues are returned."},
+	"state":{"type":"string","enum":["OPEN","CLOSED"],
+	"description":"Filter by state; by default both open and closed issues are returned."},
 	"labels":{"type":"array","items":{"type":"string"},"description":"Filter by labels, all of which an issue must have."},
 	"since":{"type":"string","description":"Filter by date (ISO 8601 timestamp).","pattern":"^\\d{4}-\\d\\d-\\d\\d"},
 	"orderBy":{"anyOf":[{"type":"string","enum":["CREATED_AT","UPDATED_AT","COMMENTS"]},{"type":"null"}],"default":null},
-	"perPage":{"type":"number","description":"Results per page for pagination (min 1, max 100).","minimum":1,"maximum":100,"default":30},
+	"perPage":{"type":"number",
+	"description":"Results per page for pagination (min 1, max 100).","minimum":1,"maximum":100,"default":30},
 	"after":{"type":"string","description":"Cursor for pagination. Use the endCursor from the previous page's pageInfo."}},
 	"required":["owner","repo"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}`
 
