@@ -199,6 +199,14 @@ func data(t *testing.T, tool *tools.Tool, into any) {
 	}
 }
 
+// sample returns n for the large variants of tests, else a smaller number.
+func sample(some, n int) int {
+	if os.Getenv("WRIT_TEST_FULL") == "1" {
+		return n
+	}
+	return some
+}
+
 func equal(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {

@@ -172,7 +172,7 @@ func TestToolsChanged(t *testing.T) {
 // A host that is slow loses some of what it is told, not its memory.
 func TestFloodOfLogs(t *testing.T) {
 	t.Parallel()
-	const lines = 200
+	lines := sample(60, 200)
 	text := strings.Repeat("x", 100<<10)
 	began, heard, release := make(chan bool, lines), make(chan bool, lines), make(chan struct{})
 	s := servePipe(t, &Options{OnLog: func(Log) {

@@ -48,7 +48,7 @@ func agree(context.Context, string, *mcp.ElicitParams) (*mcp.ElicitResult, error
 	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"sure": true}}, nil
 }
 
-func sample(_ context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+func sampleAnswer(_ context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	return &mcp.CreateMessageResult{Role: "assistant", Model: server, Content: &mcp.TextContent{Text: fmt.Sprint("at most ", p.MaxTokens)}}, nil
 }
 
@@ -71,7 +71,7 @@ func TestQuestions(t *testing.T) {
 			}
 			return &mcp.ElicitResult{Action: "decline"}, nil
 		}}, `{"action":"decline"}`},
-		{"sample", "sampling/createMessage", prompt, &Options{OnSample: sample}, `{"content":{"type":"text","text":"at most 5"},"model":"s","role":"assistant"}`},
+		{"sample", "sampling/createMessage", prompt, &Options{OnSample: sampleAnswer}, `{"content":{"type":"text","text":"at most 5"},"model":"s","role":"assistant"}`},
 		{"no model", "sampling/createMessage", prompt, nil, `{"code":-31001,"message":"client does not support CreateMessage"}`},
 		{"no roots", "roots/list", `{}`, nil, `{"roots":[]}`},
 	} {
@@ -93,7 +93,7 @@ func TestCapabilities(t *testing.T) {
 		want string
 	}{
 		{nil, `{}`},
-		{&Options{OnElicit: agree, OnSample: sample}, `{"sampling":{},"elicitation":{"form":{},"url":{}}}`},
+		{&Options{OnElicit: agree, OnSample: sampleAnswer}, `{"sampling":{},"elicitation":{"form":{},"url":{}}}`},
 	} {
 		var got string
 		serve(t, script{"initialize": func(params json.RawMessage) string {

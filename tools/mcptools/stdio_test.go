@@ -66,7 +66,7 @@ func TestConnectErrors(t *testing.T) {
 		{fake("not-mcp"), `mcp server "not-mcp": exited before it answered (exit status 2); run its command by hand to see why
   its stdout is not MCP: "usage: tool [-v] file"`},
 		{fake("refuses"), `mcp server "refuses": handshake: calling "initialize": not today`},
-		{fake("silent"), `mcp server "silent": no answer within 1s; check that its command starts an MCP server on stdio, or raise the timeout`},
+		{fake("silent"), `mcp server "silent": no answer within 100ms; check that its command starts an MCP server on stdio, or raise the timeout`},
 		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
 		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; correct the path, or make it executable`, missing, missing, missing)},
 		{in, fmt.Sprintf(`mcp server "plain": directory %q does not exist; create it, or correct "cwd"`, missing)},
@@ -74,7 +74,7 @@ func TestConnectErrors(t *testing.T) {
 	} {
 		t.Run(c.config.Name, func(t *testing.T) {
 			t.Parallel()
-			c.config.Timeout = time.Second
+			c.config.Timeout = 100 * time.Millisecond
 			if c.config.Name != "silent" {
 				c.config.Timeout = time.Minute
 			}
@@ -291,7 +291,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 	for _, name := range []string{"broken", "silent"} {
 		config := fake(name)
-		config.Timeout = 500 * time.Millisecond
+		config.Timeout = 100 * time.Millisecond
 		if _, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}}, &Options{Grace: 50 * time.Millisecond}); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -200,9 +200,9 @@ func TestOAuth(t *testing.T) {
 		"endless":   {401, "token missing expiration\n", challenge},
 		"nameless":  {401, "invalid token\n", challenge},
 		"unscoped":  {403, "insufficient scope\n", challenge},
-		"broken":    {500, "tokens cannot be checked at the moment\n", ""},
+		"broken":    {500, "cannot check tokens at the moment; try again later\n", ""},
 		"malformed": {400, "oauth error\n", ""},
-		"nil":       {500, "tokens cannot be checked at the moment\n", ""},
+		"nil":       {500, "cannot check tokens at the moment; try again later\n", ""},
 	} {
 		a := r.post(initialize, "Authorization", "Bearer "+token)
 		if a.status != want.status || want.body != "" && a.body != want.body || a.header.Get("WWW-Authenticate") != want.challenge {
@@ -321,9 +321,9 @@ func TestWrongTokens(t *testing.T) {
 		`{`:                      "tokens: not JSON",
 		`nonsense-token`:         "tokens: not JSON (at byte 2)",
 		`[]`:                     "tokens: the document is of the wrong type (at byte 1)",
-		`{}`:                     "tokens: there are none; nobody could ask",
-		`{"tokens": []}`:         "tokens: there are none; nobody could ask",
-		`{"tokens": []} {}`:      "tokens: something follows the JSON document",
+		`{}`:                     "token file is empty: no client could authenticate",
+		`{"tokens": []}`:         "token file is empty: no client could authenticate",
+		`{"tokens": []} {}`:      "tokens: there is text after the JSON document",
 		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type (at byte 12)",
 		`{"token": []}`:          `tokens: unknown field "token"`,
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): tools must be a list of patterns; leave it out for all tools`,
@@ -336,13 +336,13 @@ func TestWrongTokens(t *testing.T) {
 			{"principal": "bob", "sha256": "00secret1"},
 			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
 			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
-			{"principal": "bob", "token": "secret1-secret1-secret1-c"}]}`: `token 1 ("ada"): token must have 20 characters or more, and no spaces; openssl rand -hex 32 makes one
+			{"principal": "bob", "token": "secret1-secret1-secret1-c"}]}`: `token 1 ("ada"): token must have at least 20 characters and no spaces; create one with openssl rand -hex 32
 token 2 (""): principal is missing
-token 3 ("bob"): needs either token or sha256
-token 4 ("bob"): needs either token or sha256
+token 3 ("bob"): give either token or sha256
+token 4 ("bob"): give either token or sha256
 token 5 ("bob"): sha256 must have 64 hexadecimal digits
-token 7 ("bob"): the token stands there twice
-token 8 ("bob"): another token of the principal has other tools`,
+token 7 ("bob"): the token is listed twice
+token 8 ("bob"): the tokens of one principal must have the same tools`,
 	} {
 		_, err := serve.Tokens([]byte(text))
 		if err == nil || err.Error() != want || strings.Contains(err.Error(), "secret1") {

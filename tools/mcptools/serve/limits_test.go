@@ -25,7 +25,7 @@ func TestLimits(t *testing.T) {
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	large := `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 1000) + `"}}`
 	a := r.post(large, ada...)
-	if a.status != http.StatusRequestEntityTooLarge || a.body != `{"error":{"code":-32600,"message":"a message may have 1000 bytes"},"id":null,"jsonrpc":"2.0"}`+"\n" {
+	if a.status != http.StatusRequestEntityTooLarge || a.body != `{"error":{"code":-32600,"message":"a message may have at most 1000 bytes"},"id":null,"jsonrpc":"2.0"}`+"\n" {
 		t.Errorf("large: %d %s", a.status, a.body)
 	}
 	if a := r.chunked(large, ada...); a.status != http.StatusRequestEntityTooLarge {
@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 	}
 	a = r.post(callWho, ada...)
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" ||
-		a.body != `{"error":{"code":-32603,"message":"too many messages, 0.001 a second are allowed; nothing was done"},"id":null,"jsonrpc":"2.0"}`+"\n" {
+		a.body != `{"error":{"code":-32603,"message":"too many messages; 0.001 per second are allowed; nothing was done"},"id":null,"jsonrpc":"2.0"}`+"\n" {
 		t.Errorf("too many: %d %v %s", a.status, a.header, a.body)
 	}
 	if a := r.post(callWho, bob...); a.status != http.StatusOK {
@@ -281,16 +281,16 @@ func TestOddRequests(t *testing.T) {
 		status int
 		text   string
 	}{
-		"deep":           {strings.Repeat("[", 2_000_000), 400, "the message is not JSON, or nested too deeply"},
-		"deep and whole": {`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 500_000) + "1" + strings.Repeat("}", 500_001), 400, "the message is not JSON, or nested too deeply"},
-		"10 MB":          {strings.Repeat("[", 10_000_000), 413, "a message may have 4194304 bytes"},
-		"no JSON":        {"hello", 400, "the message is not JSON, or nested too deeply"},
-		"empty":          {"", 400, "the message is not JSON, or nested too deeply"},
-		"a number":       {"7", 400, "the message is not one of JSON-RPC"},
-		"numbers":        {"[1,2]", 400, "the message is not one of JSON-RPC"},
-		"many values":    {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":[` + strings.Repeat("{},", 100_000) + `1]}}`, 413, "a message may have 100000 JSON values"},
-		"huge batch":     {"[" + strings.Repeat("{},", 1_000_000) + "1]", 400, "a batch may have 64 messages"},
-		"large batch":    {"[" + strings.Repeat(callWho+",", 64) + callWho + "]", 400, "a batch may have 64 messages"},
+		"deep":           {strings.Repeat("[", 2_000_000), 400, "the message is not JSON, or is nested too deeply"},
+		"deep and whole": {`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 500_000) + "1" + strings.Repeat("}", 500_001), 400, "the message is not JSON, or is nested too deeply"},
+		"10 MB":          {strings.Repeat("[", 10_000_000), 413, "a message may have at most 4194304 bytes"},
+		"no JSON":        {"hello", 400, "the message is not JSON, or is nested too deeply"},
+		"empty":          {"", 400, "the message is not JSON, or is nested too deeply"},
+		"a number":       {"7", 400, "not a JSON-RPC message"},
+		"numbers":        {"[1,2]", 400, "not a JSON-RPC message"},
+		"many values":    {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":[` + strings.Repeat("{},", 100_000) + `1]}}`, 413, "a message may have at most 100000 JSON values"},
+		"huge batch":     {"[" + strings.Repeat("{},", 1_000_000) + "1]", 400, "a batch may have at most 64 messages"},
+		"large batch":    {"[" + strings.Repeat(callWho+",", 64) + callWho + "]", 400, "a batch may have at most 64 messages"},
 	} {
 		if a := r.post(c.body); a.status != c.status || !strings.Contains(a.body, `"message":"`+c.text+`"`) {
 			t.Errorf("%s: %d %.200q, want %d %s", name, a.status, a.body, c.status, c.text)

@@ -21,7 +21,7 @@ func TestLook(t *testing.T) {
 		`{"id":1,"method":"ping","METHOD":"initialize"}`:                  {id: json.RawMessage("1"), method: "ping", count: 1, calls: true},
 		`[]`: {method: "batch", count: 1},
 	} {
-		got, refused := look([]byte(body))
+		got, refused := inspect([]byte(body))
 		if refused != nil || string(got.id) != string(want.id) || got.method != want.method || got.count != want.count || got.calls != want.calls || got.opening != want.opening {
 			t.Errorf("%s\ngot  %+v %+v\nwant %+v", body, got, refused, want)
 		}
@@ -33,7 +33,7 @@ func FuzzLook(f *testing.F) {
 	f.Add([]byte(`[{"id":1,"method":"ping"},{"id":null}]`))
 	f.Add([]byte("[[[["))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		m, refused := look(body)
+		m, refused := inspect(body)
 		if (refused == nil) != (m.count > 0) || m.count > maxBatch {
 			t.Errorf("%+v and %+v", m, refused)
 		}
@@ -85,7 +85,7 @@ func FuzzFits(f *testing.F) {
 		if strings.ToValidUTF8(name, "") != name {
 			t.Skip("no text")
 		}
-		if got, want := fits(pattern, name), meant.MatchString(name); got != want {
+		if got, want := matches(pattern, name), meant.MatchString(name); got != want {
 			t.Errorf("%q of %q: %v, want %v", name, pattern, got, want)
 		}
 	})

@@ -101,7 +101,7 @@ func TestLog(t *testing.T) {
 	if strings.Contains(log, "secret-0123") {
 		t.Errorf("a secret is in the log:\n%s", log)
 	}
-	if want := `level=WARN msg="serving without authentication: every program on this machine may ask, and nobody else" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
+	if want := `level=WARN msg="serving without authentication: all programs on this machine have access, and nobody else" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
 		t.Errorf("%s is missing in\n%s", want, log)
 	}
 }
@@ -113,20 +113,20 @@ func TestCheck(t *testing.T) {
 		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"}, Origins: []string{"app.example.com", "https://x/path"},
 		Limits: serve.Limits{Body: -1}, Grace: -1,
 	}).Check(t.Context())
-	want := `limits: none but the rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
-path must be like /mcp, and none that the server needs itself, not "mcp"
+	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
+path "mcp" is invalid or reserved; use one like /mcp
 origin must be like https://app.example.com, without a path, not "app.example.com"
 origin must be like https://app.example.com, without a path, not "https://x/path"
 host must be a name like mcp.example.com, without a port, not "https://x"
-without authentication only this machine is served, and "0.0.0.0:80" is open to others: listen at 127.0.0.1, or say who may ask
+"0.0.0.0:80" can be reached from other machines, which requires authentication; listen on 127.0.0.1, or set up tokens or OAuth
 grace must not be negative: -1ns`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 	for o, want := range map[*serve.Options]string{
 		{Transport: "websocket"}:                                 `transport must be stdio, http or sse, not "websocket"`,
-		{Auth: &serve.Auth{}}:                                    "authentication is for http and sse: on stdio, whoever started the process is served",
-		{Transport: serve.HTTP, Auth: &serve.Auth{}, Addr: ":0"}: "auth: there is no Verifier; without authentication, Auth is nil",
+		{Auth: &serve.Auth{}}:                                    "authentication is for http and sse: on stdio, the client started this process",
+		{Transport: serve.HTTP, Auth: &serve.Auth{}, Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
 		{}: "",
 	} {
 		if err := o.Check(t.Context()); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

@@ -147,4 +147,4 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
-const exposed = `without authentication only this machine is served, and "ADDR" is open to others: listen at 127.0.0.1, or say who may ask`
+const exposed = `"ADDR" can be reached from other machines, which requires authentication; listen on 127.0.0.1, or set up tokens or OAuth`

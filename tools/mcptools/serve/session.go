@@ -11,15 +11,15 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// sessions are those of clients of the older protocols: who began each of them, and
-// what it is used for. The SDK knows neither, nor how many there may be.
+// sessions are the sessions of clients of the older protocols, with their owners and their use.
+// The SDK does not know the owners and does not bound the number.
 type sessions struct {
 	limits  Limits
 	handler http.Handler // the SDK's
 	mu      sync.Mutex
 	all     map[string]*session
-	begun   map[string]int // by owner: those that begin and are not in all yet
-	over    bool           // none may begin
+	begun   map[string]int // by owner: sessions that are not in all yet
+	over    bool           // no more sessions are accepted
 	ending  sync.WaitGroup
 }
 
@@ -52,19 +52,18 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 		s.giveBack(p.Name)
 	}()
 	s.handler.ServeHTTP(o, withServer(r, server))
-	o.look() // the client may have gone before anything was written
+	o.look() // the client may have disconnected before anything was written
 	return nil
 }
 
-// giveBack gives back the room that was kept for a session of the owner.
+// giveBack releases the room that was reserved for a session of the owner.
 func (s *sessions) giveBack(owner string) {
 	if s.begun[owner]--; s.begun[owner] == 0 {
 		delete(s.begun, owner)
 	}
 }
 
-// use handles another request of a session. One of somebody else is as if there
-// were none.
+// use handles another request of a session. A session of another principal is not found.
 func (s *sessions) use(w http.ResponseWriter, r *http.Request, p Principal) {
 	one := s.acquire(r.Header.Get(sessionHeader), p)
 	if one == nil {
@@ -83,20 +82,20 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 		}
 	}
 	if one.live == nil {
-		return nil // it ended already
+		return nil // it has ended
 	}
 	one.idle = time.AfterFunc(s.limits.Idle, func() { s.expire(one) })
 	one.idle.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		go one.live.Close() // it waits for the request that began it
+		go one.live.Close() // Close waits for the request that began it
 		return nil
 	}
 	s.giveBack(owner.Name)
 	s.all[id] = one
 	s.ending.Go(func() {
-		_ = one.live.Wait() // however it ended
+		_ = one.live.Wait() // its error does not matter
 		s.forget(one)
 	})
 	return one
@@ -139,12 +138,12 @@ func (s *sessions) expire(one *session) {
 	}
 	s.mu.Unlock()
 	if idle {
-		_ = one.live.Close() // nobody can act on it
+		_ = one.live.Close()
 	}
 }
 
-// room makes room for one more session of the owner, and keeps it: the one that was
-// idle for longest ends. There is none if all are in use.
+// room reserves room for another session of the owner. If there is none, it ends the session
+// that has been idle for the longest time. It reports false if all sessions are in use.
 func (s *sessions) room(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +168,7 @@ func (s *sessions) room(owner string) bool {
 	s.begun[owner]++
 	oldest.idle.Stop()
 	delete(s.all, oldest.id)
-	s.ending.Go(func() { _ = oldest.live.Close() }) // it waits for its calls
+	s.ending.Go(func() { _ = oldest.live.Close() }) // Close waits for its calls
 	return true
 }
 
@@ -179,8 +178,8 @@ func (s *sessions) count() int {
 	return len(s.all)
 }
 
-// close ends all sessions, each after the calls that run in it, and reports whether
-// they ended while ctx lives.
+// close ends all sessions, each after its running calls, and reports whether they ended before
+// ctx.
 func (s *sessions) close(ctx context.Context) bool {
 	s.mu.Lock()
 	s.over = true
@@ -203,7 +202,7 @@ func (s *sessions) close(ctx context.Context) bool {
 	}
 }
 
-// opening sees the id of a new session before the client does.
+// opening reads the ID of a new session before the client does.
 type opening struct {
 	http.ResponseWriter
 	once   sync.Once
@@ -221,13 +220,13 @@ func (o *opening) look() {
 	})
 }
 
-// WriteHeader looks for the id before the client can.
+// WriteHeader implements [http.ResponseWriter].
 func (o *opening) WriteHeader(code int) {
 	o.look()
 	o.ResponseWriter.WriteHeader(code)
 }
 
-// Write looks for the id before the client can.
+// Write implements [http.ResponseWriter].
 func (o *opening) Write(p []byte) (int, error) {
 	o.look()
 	return o.ResponseWriter.Write(p)
@@ -235,7 +234,7 @@ func (o *opening) Write(p []byte) (int, error) {
 
 type serverKey struct{}
 
-// withServer says which server the SDK shall take for a request.
+// withServer sets the server that the SDK uses for a request.
 func withServer(r *http.Request, server *mcp.Server) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), serverKey{}, server))
 }

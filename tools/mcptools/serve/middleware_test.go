@@ -144,7 +144,7 @@ func TestPanic(t *testing.T) {
 		if got := mustCall(t, ada, "who"); got != "I am who" {
 			t.Errorf("%s: afterwards, got %q", version, got)
 		}
-		if log := r.log.String(); !strings.Contains(log, "at the disco") || !strings.Contains(log, "receive_test.go") {
+		if log := r.log.String(); !strings.Contains(log, "at the disco") || !strings.Contains(log, "middleware_test.go") {
 			t.Errorf("%s: the log has\n%s", version, log)
 		}
 	}
@@ -155,12 +155,12 @@ func TestServedOften(t *testing.T) {
 	t.Parallel()
 	r := serveOne(t, unaware("panics", "who"), serve.Options{Stateless: true})
 	r.post(strings.ReplaceAll(callWho, "who", "panics"))
-	first := strings.Count(r.log.String(), "(*receiver)")
+	first := strings.Count(r.log.String(), "(*middleware)")
 	for range 100 {
 		r.post(callWho)
 	}
 	r.post(strings.ReplaceAll(callWho, "who", "panics"))
-	if all := strings.Count(r.log.String(), "(*receiver)"); first == 0 || all != 2*first {
+	if all := strings.Count(r.log.String(), "(*middleware)"); first == 0 || all != 2*first {
 		t.Errorf("the stacks have it %d times, and %d times later", first, all-first)
 	}
 }
@@ -184,7 +184,7 @@ func TestPanicOnStdio(t *testing.T) {
 	if _, err := call(t.Context(), session, "panics"); err == nil || err.Error() != `calling "tools/call": internal error` {
 		t.Errorf("the caller is told %v", err)
 	}
-	if got := mustCall(t, session, "who"); got != "I am who" || !strings.Contains(log.String(), "receive_test.go") {
+	if got := mustCall(t, session, "who"); got != "I am who" || !strings.Contains(log.String(), "middleware_test.go") {
 		t.Errorf("afterwards, got %q; the log has\n%s", got, log)
 	}
 	session.Close()

@@ -150,6 +150,17 @@ type running struct {
 }
 
 // start serves over HTTP, with tokens if o has them, until the test ends.
+// full reports whether to run the large variants of tests.
+var full = os.Getenv("WRIT_TEST_FULL") == "1"
+
+// sample returns all of n for large variants of tests, else some of it.
+func sample(some, n int) int {
+	if full {
+		return n
+	}
+	return some
+}
+
 func start(t *testing.T, o serve.Options) *running {
 	t.Helper()
 	return newWorks().start(t, o)

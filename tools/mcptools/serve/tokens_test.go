@@ -11,10 +11,14 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestTokensChange takes a token out of the file while it is served: it ends, and so
-// does its session. A file that is bad, or gone, changes nothing and is logged.
+// TestTokensChange removes a token from the file while it is in use: the token and its session
+// end. An invalid or missing file changes nothing and is logged.
 func TestTokensChange(t *testing.T) {
 	t.Parallel()
+	inBubble(t, changeTokens)
+}
+
+func changeTokens(t *testing.T, s *works) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	write := func(text string) {
 		t.Helper()
@@ -30,7 +34,7 @@ func TestTokensChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, serve.Options{Auth: known})
+	r := s.start(t, serve.Options{Auth: known})
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	adas, bobs := r.begin(ada...), r.begin(bob...)
 	status := func(id string, headers []string) int {
@@ -62,11 +66,11 @@ func TestTokensChange(t *testing.T) {
 	both(http.StatusOK)
 	write(`{"tokens": [{"principal": "ada", "token": "` + adaToken + `"}, {"principal": "bob", "token": "` + bobToken + `", "tools": []}]}`)
 	logged("tokens=2")
-	both(http.StatusNotFound) // who has other tools begins anew
+	both(http.StatusNotFound) // with other tools, a new session is needed
 	write(`{"tokens": [{"principal": "ada", "token": "` + adaToken + `"}]}`)
 	logged("tokens=1")
 	both(http.StatusUnauthorized)
 	if log := r.log.String(); strings.Count(log, "level=ERROR") != 2 || strings.Contains(log, "short-secret") {
-		t.Errorf("the log has\n%s", log)
+		t.Errorf("got the log\n%s", log)
 	}
 }

@@ -76,7 +76,7 @@ func shutDownDuringCall(t *testing.T, s *works, version string) {
 // lastLine has the log end with how many calls were cut.
 func (r *running) lastLine(cut int) {
 	r.t.Helper()
-	if log := r.log.String(); !strings.HasSuffix(log, fmt.Sprintf("msg=\"shut down\" cut=%d\n", cut)) {
+	if log := r.log.String(); !strings.HasSuffix(log, fmt.Sprintf("msg=\"shut down\" canceled=%d\n", cut)) {
 		r.t.Errorf("the log doesn't end with %d calls cut:\n%s", cut, log)
 	}
 }
@@ -168,7 +168,7 @@ func cutCall(t *testing.T, s *works, version string) {
 	if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {
 		t.Errorf("the call: %v", err)
 	}
-	if err := r.ended(); err == nil || err.Error() != "calls were still running when the grace was over, and were cancelled" {
+	if err := r.ended(); err == nil || err.Error() != "calls were still running at the end of the grace period and were canceled" {
 		t.Errorf("Run returned %v", err)
 	}
 	r.lastLine(1)
@@ -297,7 +297,7 @@ func TestStdioGrace(t *testing.T) {
 	s.write(t, callWait)
 	<-s.started
 	s.in.Close()
-	if err := <-s.done; err == nil || err.Error() != "calls were still running when the grace was over, and were cancelled" {
+	if err := <-s.done; err == nil || err.Error() != "calls were still running at the end of the grace period and were canceled" {
 		t.Errorf("Run returned %v", err)
 	}
 }
