@@ -16,12 +16,20 @@ import (
 
 // thousands is a listing of n tools with schemas of about 600 bytes, in pages.
 func thousands(n, perPage int) script {
-	const schema = `{"type":"object","properties":{"path":{"type":"string","description":"Where the item is, as an absolute path with forward slashes.","minLength":1},"limit":{"type":"integer","minimum":1,"maximum":1000,"default":50,"description":"At most so many results."},"order":{"type":"string","enum":["name","size","modified"],"description":"What the results are sorted by."},"filters":{"type":"array","items":{"type":"object","properties":{"field":{"type":"string"},"value":{"type":["string","number","null"]}},"required":["field"]}},"recursive":{"type":"boolean","default":false}},"required":["path"],"additionalProperties":false}`
+	const schema = `{"type":"object","properties":{"path":{"type":"string","description":"Where the item is, as an ` +
+		`absolute path with forward slashes.","minLength":1},"limit":{"type":"integer","minimum":1,"maximum":1000,` +
+		`"default":50,"description":"At most so many results."},"order":{"type":"string","enum":["name","size",` +
+		`"modified"],"description":"What the results are sorted by."},"filters":{"type":"array",` +
+		`"items":{"type":"object","properties":{"field":{"type":"string"},"value":{"type":["string","number","null"]}}` +
+		`,"required":["field"]}},"recursive":{"type":"boolean","default":false}},"required":["path"],` +
+		`"additionalProperties":false}`
 	var pages []string
 	for from := 0; from < n; from += perPage {
 		var list []string
 		for i := from; i < from+perPage; i++ {
-			list = append(list, fmt.Sprintf(`{"name":"tool_%d","description":"Lists the items below a path, and what is known of each of them.","inputSchema":%s}`, i, schema))
+			list = append(list,
+				fmt.Sprintf(`{"name":"tool_%d","description":"Lists the items below a path, and what is known of each of `+
+					`them.","inputSchema":%s}`, i, schema))
 		}
 		next := ""
 		if from+perPage < n {
@@ -88,7 +96,8 @@ func sdkSession(b *testing.B, s script) *mcp.ClientSession {
 		s.whole().run(theirs, theirs)
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "raw", Version: "0"}, nil)
-	session, err := client.Connect(b.Context(), &mcp.IOTransport{Reader: ours, Writer: ours}, &mcp.ClientSessionOptions{ProtocolVersion: olderVersion})
+	session, err := client.Connect(b.Context(), &mcp.IOTransport{Reader: ours, Writer: ours},
+		&mcp.ClientSessionOptions{ProtocolVersion: olderVersion})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -133,7 +133,8 @@ func TestNotRepeatedForAWord(t *testing.T) {
 		}
 		calls.Add(1)
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database session could not be committed"}}`)
+		_, _ = io.WriteString(w,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database session could not be committed"}}`)
 		return true
 	}))}, nil)
 	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), "failed: the database session could not be committed")

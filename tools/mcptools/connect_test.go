@@ -36,7 +36,9 @@ func TestServerIsStartedAgain(t *testing.T) {
 	tool := list(t, s)["t"]
 	equal(t, "before", call(t.Context(), tool, `{}`), `"fine"`)
 	kill(t, current(s))
-	equal(t, "dead", brief(s), `answers failed 2025-11-25, 1 tools, 0 restarts: mcp server "answers" exited (signal: killed); the next use starts it again`)
+	equal(t, "dead", brief(s),
+		`answers failed 2025-11-25, 1 tools, 0 restarts: mcp server "answers" exited (signal: killed); the next use `+
+			`starts it again`)
 
 	var wg sync.WaitGroup
 	for range 8 {
@@ -68,7 +70,8 @@ func TestCrashLoop(t *testing.T) {
 	s.servers[0].triedAgain(30 * time.Second) // not during the test
 	_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
 	var te *tools.ToolError
-	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable || !strings.HasPrefix(te.Message, "the tool's server keeps failing and will be tried again in ") {
+	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable ||
+		!strings.HasPrefix(te.Message, "the tool's server keeps failing and will be tried again in ") {
 		t.Errorf("third: %v", err)
 	}
 	later, ok := errors.AsType[tools.RetryAfter](err)
@@ -164,7 +167,8 @@ func TestStartOutlivesItsCaller(t *testing.T) {
 
 func TestCloseWhileStarting(t *testing.T) {
 	leaks(t)
-	s, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("silent")}}, &Options{Lazy: true, Grace: 50 * time.Millisecond})
+	s, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("silent")}},
+		&Options{Lazy: true, Grace: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +197,9 @@ func TestServerDiesWhileListing(t *testing.T) {
 	always := start(t, fake("dies-listing"), nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, always))), "0")
 	<-current(always).gone
-	equal(t, "status", brief(always), `dies-listing failed 2025-11-25, 0 tools, 1 restarts: mcp server "dies-listing" exited (exit status 4); the next use starts it again`)
+	equal(t, "status", brief(always),
+		`dies-listing failed 2025-11-25, 0 tools, 1 restarts: mcp server "dies-listing" exited (exit status 4); the `+
+			`next use starts it again`)
 }
 
 // What a server left behind ends with it also when it crashes.
@@ -238,9 +244,13 @@ func TestLostHTTPSession(t *testing.T) {
 		handler.Store(&h)
 	}
 	restart()
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*handler.Load()).ServeHTTP(w, r) }))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		(*handler.Load()).ServeHTTP(w, r)
+	}))
 	defer web.Close()
-	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL, DisableStandaloneSSE: true}}, nil)
+	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL,
+		DisableStandaloneSSE: true}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,10 +275,12 @@ func TestStreamServesOnce(t *testing.T) {
 		}
 	}).run)
 	tool := list(t, s)["t"]
-	equal(t, "call", call(t.Context(), tool, `{}`), "unknown: the response cannot be read; whether the call took effect is unknown")
+	equal(t, "call", call(t.Context(), tool, `{}`),
+		"unknown: the response cannot be read; whether the call took effect is unknown")
 	<-current(s).gone
 	equal(t, "next", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; the call was not made")
-	equal(t, "status", brief(s), `s failed 2025-11-25, 1 tools, 0 restarts: mcp server "s" closed the connection; call Connect again`)
+	equal(t, "status", brief(s),
+		`s failed 2025-11-25, 1 tools, 0 restarts: mcp server "s" closed the connection; call Connect again`)
 }
 
 // overHTTP connects to a server of the SDK under the name "web".
@@ -319,5 +331,6 @@ func TestEcho(t *testing.T) {
 		t.Skip(err)
 	}
 	equal(t, "error", fails(t, ServerConfig{Command: cat}, nil),
-		`mcp server "s": handshake: calling "initialize": method not found: "initialize"; it does not answer like an MCP server; check that its command starts one on stdio`)
+		`mcp server "s": handshake: calling "initialize": method not found: "initialize"; it does not answer like an `+
+			`MCP server; check that its command starts one on stdio`)
 }

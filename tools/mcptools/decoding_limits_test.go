@@ -114,7 +114,8 @@ const (
 // denseResults are what becomes of those that answer a call.
 var denseResults = map[string]string{
 	"content": tooDense, "structured": tooDense, "members": tooDense, "error": tooDense, "question": tooDense,
-	"fewer blocks": "invalid_result: the call was made, but its result is malformed: content: has more than 100000 elements",
+	"fewer blocks": "invalid_result: the call was made, but its result is malformed: content: has more than 100000 " +
+		"elements",
 	"fewer asked":  tooMany,
 	"fewer values": `{"text":"","data":{"a":[` + some() + `]}}`,
 }
@@ -216,7 +217,8 @@ func TestDenseDeclared(t *testing.T) {
 		"tools/list": result(`{"tools":[{"name":"t","outputSchema":{"type":"object"}}]}`),
 		"tools/call": result(`{"structuredContent":` + text + `}`),
 	}, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: "+strings.TrimPrefix(tooMany, "too_large: ")+" "+text)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: "+
+		strings.TrimPrefix(tooMany, "too_large: ")+" "+text)
 }
 
 // TestLongText refuses a text by the size that it has before it is decoded.

@@ -102,7 +102,8 @@ func TestNPMFilesystem(t *testing.T) {
 func TestNPMMemory(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "memory.jsonl")
-	named := list(t, npmServers(t, map[string]map[string]any{"memory": {"env": map[string]string{"MEMORY_FILE_PATH": store}}}))
+	named := list(t,
+		npmServers(t, map[string]map[string]any{"memory": {"env": map[string]string{"MEMORY_FILE_PATH": store}}}))
 	equal(t, "tools", fmt.Sprint(len(named)), "9")
 	ada := `{"name":"Ada","entityType":"person","observations":["wrote notes"]}`
 	steps(t, named,
@@ -121,7 +122,8 @@ func TestNPMEverything(t *testing.T) {
 	steps(t, named,
 		[3]string{"echo", `{"message":"007"}`, `"Echo: 007"`},
 		[3]string{"get-sum", `{"a":2,"b":3}`, `"The sum of 2 and 3 is 5."`},
-		[3]string{"get-structured-content", `{"location":"Chicago"}`, `{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
+		[3]string{"get-structured-content", `{"location":"Chicago"}`,
+			`{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
 	)
 	var blocks []struct{ Type, MIMEType, Data string }
 	image := call(t.Context(), named["get-tiny-image"], `{}`)

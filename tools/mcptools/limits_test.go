@@ -32,7 +32,8 @@ func TestThirtyThousandToolsInOnePage(t *testing.T) {
 	}
 	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `]}`)}, nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "10000")
-	equalLines(t, "warnings", s.Warnings(), `mcp server "s": it has more than 10000 tools (Options.MaxTools); the rest is left out`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": it has more than 10000 tools (Options.MaxTools); the rest is left out`)
 	equal(t, "pins", fmt.Sprint(len(s.Pins()["s"])), "10000")
 }
 
@@ -46,17 +47,21 @@ func TestListingOfAnySize(t *testing.T) {
 		return fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":%q}],"nextCursor":"%d"}`, n, tool, n)
 	}}, &Options{MaxListing: 1 << 20})
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "11")
-	equal(t, "warning", s.Warnings()[len(s.Warnings())-1], `mcp server "s": its tools take more than 1048576 bytes (Options.MaxListing); the rest is left out`)
+	equal(t, "warning", s.Warnings()[len(s.Warnings())-1],
+		`mcp server "s": its tools take more than 1048576 bytes (Options.MaxListing); the rest is left out`)
 }
 
 func TestOversizeTools(t *testing.T) {
 	t.Parallel()
 	schema := `{"type":"object","description":"` + strings.Repeat("x", 1000) + `"}`
 	text := strings.Repeat("Reads a file, which must be there. ", 40)
-	s := serve(t, script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":"a","description":%q,"inputSchema":%s,"outputSchema":%[2]s},{"name":"b","title":%[1]q}]}`, text, schema)),
-		"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}, &Options{MaxDescription: 100, MaxSchema: 1000})
+	s := serve(t,
+		script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":"a","description":%q,"inputSchema":%s,`+
+			`"outputSchema":%[2]s},{"name":"b","title":%[1]q}]}`, text, schema)),
+			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}, &Options{MaxDescription: 100, MaxSchema: 1000})
 	named := list(t, s)
-	equal(t, "a", fmt.Sprintf("%q %s %s", named["a"].Description, named["a"].InputSchema, named["a"].OutputSchema), `"Reads a file, which must be there. Reads a file, which must be there. Reads a file, which must be th"  `)
+	equal(t, "a", fmt.Sprintf("%q %s %s", named["a"].Description, named["a"].InputSchema, named["a"].OutputSchema),
+		`"Reads a file, which must be there. Reads a file, which must be there. Reads a file, which must be th"  `)
 	equal(t, "b", named["b"].Description, named["a"].Description)
 	equal(t, "result", call(t.Context(), named["a"], `{}`), `"fine"`)
 	equalLines(t, "warnings", s.Warnings(),
@@ -72,7 +77,8 @@ func TestTwentyMegabyteResult(t *testing.T) {
 	s := start(t, fake("big"), &Options{MaxMessage: 1 << 20})
 	tool := list(t, s)["t"]
 	used := allocated(func() {
-		equal(t, "result", call(t.Context(), tool, `{"size":20000000}`), "too_large: the call was made, but the response has 20000073 bytes; the limit is 1048576; ask for less")
+		equal(t, "result", call(t.Context(), tool, `{"size":20000000}`),
+			"too_large: the call was made, but the response has 20000073 bytes; the limit is 1048576; ask for less")
 	})
 	if used > 16<<20 {
 		t.Errorf("%d bytes were allocated", used)
@@ -153,7 +159,8 @@ func TestAnswerToAnother(t *testing.T) {
 		}).run)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		equal(t, "result", call(ctx, list(t, s)["t"], `{}`), "timeout: no answer in time; whether the call took effect is unknown")
+		equal(t, "result", call(ctx, list(t, s)["t"], `{}`),
+			"timeout: no answer in time; whether the call took effect is unknown")
 	})
 }
 
@@ -181,7 +188,8 @@ func TestStormOfNotices(t *testing.T) {
 	s := servePipe(t, nil, func(r io.Reader, w io.Writer) {
 		script{"tools/call": func(json.RawMessage) string {
 			for i := range sample(2_000, 20_000) {
-				fmt.Fprintln(w, notify([]string{"tools/list_changed", "progress", "message", "cancelled", "made/up"}[i%5], `{"progressToken":"1","progress":1,"requestId":1}`))
+				fmt.Fprintln(w, notify([]string{"tools/list_changed", "progress", "message", "cancelled", "made/up"}[i%5],
+					`{"progressToken":"1","progress":1,"requestId":1}`))
 			}
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
 		}}.whole().run(r, w)
@@ -197,11 +205,14 @@ func TestMalformedToolsWithoutEnd(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&page, `,{"name":"t%d","annotations":5}`, i)
 	}
-	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `,{"name":"fine"}]}`)}, &Options{MaxTools: 3000})
+	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `,{"name":"fine"}]}`)},
+		&Options{MaxTools: 3000})
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
 	warnings := s.Warnings()
 	equal(t, "warnings", fmt.Sprint(len(warnings)), "101")
-	equal(t, "first", warnings[0], `mcp server "s": tool "t0" is left out because its description is malformed: annotations: must be an object, not number`)
+	equal(t, "first", warnings[0],
+		`mcp server "s": tool "t0" is left out because its description is malformed: annotations: must be an object, `+
+			`not number`)
 	equal(t, "last", warnings[100], `mcp server "s": and 2901 more warnings`)
 }
 
@@ -218,9 +229,12 @@ func TestListingEndsWithItsContext(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	most := strings.Repeat("x", maxName)
-	s := serve(t, script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":%q},{"name":"%[1]sx"},{"name":"%[1]sx","title":5}]}`, most))}, nil)
+	s := serve(t,
+		script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":%q},{"name":"%[1]sx"},{"name":"%[1]sx","title":5}]}`,
+			most))}, nil)
 	equal(t, "kept", list(t, s)[most].Name, most)
-	equalLines(t, "warnings", s.Warnings(), `mcp server "s": a tool is left out because its name has 257 bytes; the limit is 256`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": a tool is left out because its name has 257 bytes; the limit is 256`)
 }
 
 // What is known of the first listings is bounded, and a server cannot push it

@@ -87,7 +87,8 @@ func TestModernLogsAndProgress(t *testing.T) {
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "logged"})
-			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 0.5})
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(),
+				Progress: 0.5})
 			return &mcp.CallToolResult{}, nil
 		})
 	got := make(chan string, 2)
@@ -108,7 +109,8 @@ func TestEventsOverHTTP(t *testing.T) {
 	add := func(name string) {
 		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
 			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 0.5})
+				_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(),
+					Progress: 0.5})
 				return &mcp.CallToolResult{}, nil
 			})
 	}
@@ -200,7 +202,8 @@ func TestFloodOfLogs(t *testing.T) {
 	for range kept {
 		<-heard
 	}
-	equalLines(t, "warnings", s.Warnings(), `mcp server "s": it sends notifications faster than the host handles them; some were dropped`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": it sends notifications faster than the host handles them; some were dropped`)
 }
 
 // What a server has said is not delivered after Close.

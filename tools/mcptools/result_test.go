@@ -16,7 +16,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-const typedTool = `{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
+const typedTool = `{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
+	`"properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
 
 func TestResults(t *testing.T) {
 	t.Parallel()
@@ -31,14 +32,20 @@ func TestResults(t *testing.T) {
 		{"text", text("hi <b>"), `"hi <b>"`, notJSON + ` "hi <b>"`},
 		{"several texts", text("a", "b"), `"a\nb"`, notJSON + ` "a\nb"`},
 		{"text that is the declared JSON", text(` {"n": 1} `), `" {\"n\": 1} "`, `{"n": 1}`},
-		{"text that is other JSON", text(`{"n": "1"}`), `"{\"n\": \"1\"}"`, mismatch + `n must be an integer, not "1" {"n": "1"}`},
+		{"text that is other JSON", text(`{"n": "1"}`), `"{\"n\": \"1\"}"`, mismatch +
+			`n must be an integer, not "1" {"n": "1"}`},
 		{"text that looks like JSON", text("007"), `"007"`, notJSON + ` "007"`},
-		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`, `{"text":"{\"n\":1}","data":{"z":1,"n":9007199254740993}}`, `{"z":1,"n":9007199254740993}`},
-		{"structured, violating", `"structuredContent":{"m":1}`, `{"text":"","data":{"m":1}}`, mismatch + `n is required {"m":1}`},
+		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`,
+			`{"text":"{\"n\":1}","data":{"z":1,"n":9007199254740993}}`, `{"z":1,"n":9007199254740993}`},
+		{"structured, violating", `"structuredContent":{"m":1}`, `{"text":"","data":{"m":1}}`, mismatch +
+			`n is required {"m":1}`},
 		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"text":"","data":{"n":2}}`, `{"n":2}`},
 		{
-			"structured and an image", `"structuredContent":{"n":2},"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`,
-			`{"text":"see","data":{"n":2},"blocks":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]}`, `{"n":2}`,
+			"structured and an image",
+			`"structuredContent":{"n":2},"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=",` +
+				`"mimeType":"image/png"}]`,
+			`{"text":"see","data":{"n":2},"blocks":[{"type":"text","text":"see"},{"type":"image","data":"aGk=",` +
+				`"mimeType":"image/png"}]}`, `{"n":2}`,
 		},
 		{"structured null", text("a") + `,"structuredContent":null`, `"a"`, notJSON + ` "a"`},
 		{
@@ -60,23 +67,31 @@ func TestResults(t *testing.T) {
 			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`,
 		},
 		{
-			"bad arguments as the TypeScript SDK says", text("MCP error -32602: Input validation error: Invalid arguments for tool t: path is required") + `,"isError":true`,
-			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`, `invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
+			"bad arguments as the TypeScript SDK says",
+			text("MCP error -32602: Input validation error: Invalid arguments for tool t: path is required") + `,"isError":true`,
+			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
+			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
 		},
 		{
-			"arguments that another tool calls bad", text("MCP error -32602: Input validation error: Invalid arguments for tool other: path is required") + `,"isError":true`,
-			`failed: Input validation error: Invalid arguments for tool other: path is required`, `failed: Input validation error: Invalid arguments for tool other: path is required`,
+			"arguments that another tool calls bad",
+			text("MCP error -32602: Input validation error: Invalid arguments for tool other: path is required") +
+				`,"isError":true`,
+			`failed: Input validation error: Invalid arguments for tool other: path is required`,
+			`failed: Input validation error: Invalid arguments for tool other: path is required`,
 		},
 		{
-			"an error of the tool's in the same form", text("MCP error -32602: the card was charged; the address is bad") + `,"isError":true`,
+			"an error of the tool's in the same form", text("MCP error -32602: the card was charged; the address is bad") +
+				`,"isError":true`,
 			`failed: the card was charged; the address is bad`, `failed: the card was charged; the address is bad`,
 		},
 		{
 			"another code in the same form", text("MCP error -32601: Method not found") + `,"isError":true`,
 			`failed: Method not found`, `failed: Method not found`,
 		},
-		{"keys in other cases", text("yes") + `,"Content":[],"ISERROR":true,"structuredcontent":{"n":1}`, `"yes"`, notJSON + ` "yes"`},
-		{"keys of a block in other cases", `"content":[{"type":"text","text":"yes","TEXT":"no"}]`, `"yes"`, notJSON + ` "yes"`},
+		{"keys in other cases", text("yes") + `,"Content":[],"ISERROR":true,"structuredcontent":{"n":1}`, `"yes"`, notJSON +
+			` "yes"`},
+		{"keys of a block in other cases", `"content":[{"type":"text","text":"yes","TEXT":"no"}]`, `"yes"`, notJSON +
+			` "yes"`},
 		{
 			"an unknown tool as the TypeScript SDK says", text("MCP error -32602: Tool t not found") + `,"isError":true`,
 			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`,
@@ -94,7 +109,8 @@ func TestResults(t *testing.T) {
 }
 
 const (
-	notJSON   = `invalid_result: the call was made, but its result does not match the output schema: there is no structured content, and the text is not JSON`
+	notJSON = `invalid_result: the call was made, but its result does not match the output schema: there is no ` +
+		`structured content, and the text is not JSON`
 	mismatch  = `invalid_result: the call was made, but its result does not match the output schema: `
 	malformed = `invalid_result: the call was made, but its result is malformed: content: must be an array, not string`
 )
@@ -103,7 +119,8 @@ const maxText = 16 << 10 // bytes of an error
 
 func TestLongErrorsAreCut(t *testing.T) {
 	t.Parallel()
-	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` + strings.Repeat("é", 20_000) + `"}]}`)}, nil)
+	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` +
+		strings.Repeat("é", 20_000) + `"}]}`)}, nil)
 	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxText/2)+"…")
 }
 
@@ -119,7 +136,8 @@ func TestLargeErrorsAreBounded(t *testing.T) {
 			`"result":{"isError":true,"structuredContent":{"a":"` + big + `"},"content":[]}`,
 		}[i%2]
 	}}
-	for name, config := range map[string]string{"json": serveWeb(t, f.handler(asJSON, nil)), "events": serveWeb(t, f.handler(asEvents, nil)), "pipe": ""} {
+	for name, config := range map[string]string{"json": serveWeb(t, f.handler(asJSON, nil)),
+		"events": serveWeb(t, f.handler(asEvents, nil)), "pipe": ""} {
 		o := &Options{MaxResult: 1000}
 		s := serve(t, f, o)
 		if config != "" {
@@ -148,7 +166,8 @@ func TestInvalidOutputSchema(t *testing.T) {
 		{
 			`{"type":"object","properties":{"n":{"type":"int"},"s":{"type":"string"}}}`, `{"n":1,"s":2}`,
 			mismatch + `s must be a string, not 2 {"n":1,"s":2}`,
-			`mcp server "s": tool "t": output schema: properties.n.type must be one or several of "array", "boolean", "integer", "null", "number", "object", "string", not "int"; that is not checked`,
+			`mcp server "s": tool "t": output schema: properties.n.type must be one or several of "array", "boolean", ` +
+				`"integer", "null", "number", "object", "string", not "int"; that is not checked`,
 		},
 		{
 			strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `{"any":"thing"}`, `{"any":"thing"}`,
@@ -171,7 +190,8 @@ func TestRPCErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`{"code":-32601,"message":"Method not found"}`, `unknown_tool: Method not found`},
 		{`{"code":-32602,"message":"unknown tool \"t\""}`, `unknown_tool: unknown tool "t"`},
-		{`{"code":-32602,"message":"path is required","data":{"path":"x"}}`, `invalid_arguments: path is required {"path":"x"}`},
+		{`{"code":-32602,"message":"path is required","data":{"path":"x"}}`,
+			`invalid_arguments: path is required {"path":"x"}`},
 		{`{"code":-32603,"message":"internal"}`, `failed: internal`},
 		{`{"code":-32000,"message":"rate limited","data":null}`, `failed: rate limited`},
 	} {
@@ -190,7 +210,8 @@ func TestAnswersWithoutResult(t *testing.T) {
 			"json":   open(t, ServerConfig{URL: serveWeb(t, s.handler(asJSON, nil))}, nil),
 			"events": open(t, ServerConfig{URL: serveWeb(t, s.handler(asEvents, nil))}, nil),
 		} {
-			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`), "invalid_result: the call was made, but its response cannot be read")
+			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`),
+				"invalid_result: the call was made, but its response cannot be read")
 		}
 	}
 }
@@ -218,7 +239,8 @@ func TestCallsThatAreNotMade(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 {
-		equal(t, "result", call(ended, tool, `{}`), "unavailable: the tool's server was not ready in time; the call was not made")
+		equal(t, "result", call(ended, tool, `{}`),
+			"unavailable: the tool's server was not ready in time; the call was not made")
 	}
 	equal(t, "the next", call(t.Context(), tool, `{}`), `""`)
 	equal(t, "calls", fmt.Sprint(calls), "1")
@@ -240,12 +262,14 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 		equal(t, "cancelled", call(ctx, tool, `{}`), "cancelled: canceled; whether the call took effect is unknown")
 
 		s.servers[0].config.Timeout = 20 * time.Millisecond
-		equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether the call took effect is unknown")
+		equal(t, "the entry's timeout", call(t.Context(), tool, `{}`),
+			"timeout: no answer in time; whether the call took effect is unknown")
 		s.servers[0].config.Timeout = 0
 		equal(t, "replies still awaited", fmt.Sprint(current(s).exchange.Pending()), "0")
 
 		time.AfterFunc(20*time.Millisecond, func() { s.Close() })
-		equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
+		equal(t, "closed meanwhile", call(t.Context(), tool, `{}`),
+			"unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	})
 }
 
@@ -348,7 +372,8 @@ func TestServerThatAsksInVain(t *testing.T) {
 			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "sure?"}}}, nil
 		})
 	s := inProcess(t, server, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `failed: the tool asked its client a question, which cannot be answered here`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`),
+		`failed: the tool asked its client a question, which cannot be answered here`)
 }
 
 func FuzzResult(f *testing.F) {

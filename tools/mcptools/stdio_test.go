@@ -66,9 +66,14 @@ func TestConnectErrors(t *testing.T) {
 		{fake("not-mcp"), `mcp server "not-mcp": exited before it answered (exit status 2); run its command by hand to see why
   its stdout is not MCP: "usage: tool [-v] file"`},
 		{fake("refuses"), `mcp server "refuses": handshake: calling "initialize": not today`},
-		{fake("silent"), `mcp server "silent": no answer within 100ms; check that its command starts an MCP server on stdio, or raise the timeout`},
-		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
-		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; correct the path, or make it executable`, missing, missing, missing)},
+		{fake("silent"),
+			`mcp server "silent": no answer within 100ms; check that its command starts an MCP server on stdio, or raise ` +
+				`the timeout`},
+		{ServerConfig{Name: "git", Command: "no-such-mcp-server"},
+			`mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
+		{ServerConfig{Name: "git", Command: missing},
+			fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; `+
+				`correct the path, or make it executable`, missing, missing, missing)},
 		{in, fmt.Sprintf(`mcp server "plain": directory %q does not exist; create it, or correct "cwd"`, missing)},
 		{remote, `mcp server "remote": "url" must be an address that starts with http:// or https://`},
 	} {
@@ -109,7 +114,8 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 good ready 2025-11-25, 1 tools, 0 restarts`)
 	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 good ready 2025-11-25, 1 tools, 0 restarts`)
-	equalLines(t, "warnings", s.Warnings(), `mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
 }
 
 func TestCancelledStart(t *testing.T) {
@@ -133,7 +139,8 @@ func TestServerDiesDuringCall(t *testing.T) {
 	if !errors.As(err, &te) {
 		t.Fatal(err)
 	}
-	equal(t, "for the program", te.Kind+": "+te.Message, "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
+	equal(t, "for the program", te.Kind+": "+te.Message,
+		"unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	equal(t, "for the host", fmt.Sprint(te.Unwrap()), `mcp server "dies": tool "t": calling "tools/call": EOF
 mcp server "dies" exited (exit status 3); the next use starts it again
   its stderr ends with:
@@ -188,7 +195,8 @@ func TestMegabytesOnStderr(t *testing.T) {
 	s := start(t, fake("chatty"), nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 	kept := ""
-	for begin := time.Now(); !strings.HasSuffix(kept, "line") && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
+	for begin := time.Now(); !strings.HasSuffix(kept, "line") &&
+		time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
 		kept = s.Status()[0].Stderr // which comes by a pipe of its own
 	}
 	if len(kept) > 8<<10 || !strings.HasSuffix(kept, "play \nthe last line") {
@@ -285,14 +293,16 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if !gone(pid) {
 		t.Error("the process is still running")
 	}
-	equal(t, "a call after Close", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; the call was not made")
+	equal(t, "a call after Close", call(t.Context(), tool, `{}`),
+		"unavailable: the tool's server is not running; the call was not made")
 	_, err := s.Tools(t.Context())
 	equal(t, "tools after Close", fmt.Sprint(err), "mcp servers are closed")
 
 	for _, name := range []string{"broken", "silent"} {
 		config := fake(name)
 		config.Timeout = 100 * time.Millisecond
-		if _, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}}, &Options{Grace: 50 * time.Millisecond}); err == nil {
+		if _, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}},
+			&Options{Grace: 50 * time.Millisecond}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -302,5 +312,6 @@ func TestNothingIsLeftBehind(t *testing.T) {
 func TestUnreadableAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("deep"), nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: the call was made, but its response cannot be read")
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`),
+		"invalid_result: the call was made, but its response cannot be read")
 }

@@ -29,7 +29,8 @@ func TestPoliciesBelieveTrustedServersOnly(t *testing.T) {
 	}{
 		{"a stranger", nil, "not approved: do without this call", "not approved: do without this call", ""},
 		{"trusted", &Options{Trust: []string{"s"}}, `"done"`, "not approved: do without this call",
-			"nobody is asked before these destructive tools are called: s.drop; add policy.Approve to the set, or policy.AllowDestructive if that is meant"},
+			"nobody is asked before these destructive tools are called: s.drop; add policy.Approve to the set, or " +
+				"policy.AllowDestructive if that is meant"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

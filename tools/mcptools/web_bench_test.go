@@ -32,7 +32,8 @@ func BenchmarkCallOverHTTP(b *testing.B) {
 				b.Fatal(err)
 			}
 			client := mcp.NewClient(&mcp.Implementation{Name: "raw", Version: "1"}, nil)
-			session, err := client.Connect(b.Context(), &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{}}, nil)
+			session, err := client.Connect(b.Context(),
+				&mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{}}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

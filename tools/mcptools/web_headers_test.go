@@ -30,9 +30,11 @@ func echo(header string) http.Handler {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	o := &Options{HeaderFunc: func(_ context.Context, server string) (http.Header, error) {
-		return http.Header{"x-Own": {"a", "b"}, "X-own": {"c"}, "Both": {"host's for " + server}, "Content-Type": {"nonsense"}}, nil
+		return http.Header{"x-Own": {"a", "b"}, "X-own": {"c"}, "Both": {"host's for " + server},
+			"Content-Type": {"nonsense"}}, nil
 	}}
-	headers := map[string]string{"X-Static": "STATIC", "x-static": "static", "X-STATIC": "StAtIc", "Both": "file's", "accept": "nonsense"}
+	headers := map[string]string{"X-Static": "STATIC", "x-static": "static", "X-STATIC": "StAtIc", "Both": "file's",
+		"accept": "nonsense"}
 	for header, want := range map[string]string{
 		"X-Static":      `"static"`,
 		"X-Own":         `"a,b"`,
@@ -72,7 +74,8 @@ func TestHeadersByContext(t *testing.T) {
 	all.Wait()
 	_, err := tool.Handler(context.WithValue(t.Context(), identity{}, "nobody"), nil)
 	equal(t, "an error", err.Error(), "cannot prepare the request; the call was not made")
-	equal(t, "its cause", errors.Unwrap(err).Error(), `mcp server "s": tool "t": Options.HeaderFunc failed: who is asking?`)
+	equal(t, "its cause", errors.Unwrap(err).Error(),
+		`mcp server "s": tool "t": Options.HeaderFunc failed: who is asking?`)
 }
 
 // fakeOAuth grants a token for each authorization. Like the SDK's handlers it
@@ -146,9 +149,11 @@ func TestOAuth(t *testing.T) {
 		equal(t, "authorized", fmt.Sprint(handler.authorized), "2")
 
 		token.Store("another")
-		equal(t, "in vain", call(t.Context(), tool, `{}`), "unavailable: the tool's server refused the credentials; the call was not made")
+		equal(t, "in vain", call(t.Context(), tool, `{}`),
+			"unavailable: the tool's server refused the credentials; the call was not made")
 		handler.refuse = errors.New("the user said no")
-		equal(t, "refused", call(t.Context(), tool, `{}`), "unavailable: the tool's server requires authorization, which failed; the call was not made")
+		equal(t, "refused", call(t.Context(), tool, `{}`),
+			"unavailable: the tool's server requires authorization, which failed; the call was not made")
 		token.Store("token3")
 		equal(t, "the session lives", call(t.Context(), tool, `{}`), oddValue)
 	}
@@ -202,7 +207,9 @@ func TestNoSecretsAreTold(t *testing.T) {
 	if all := strings.Join(append(said, log.String()), "\n"); strings.Contains(all, "s3cret") {
 		t.Errorf("a secret is told:\n%s", all)
 	}
-	equal(t, "the last error", said[2], `the connection to the tool's server was lost; whether the call took effect is unknown mcp server "s": tool "t": the connection was lost before it answered: EOF`)
+	equal(t, "the last error", said[2],
+		`the connection to the tool's server was lost; whether the call took effect is unknown mcp server "s": tool `+
+			`"t": the connection was lost before it answered: EOF`)
 }
 
 type writerFunc func([]byte) (int, error)

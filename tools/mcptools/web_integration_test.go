@@ -78,7 +78,8 @@ func TestNPMOverHTTP(t *testing.T) {
 		steps(t, named,
 			[3]string{"echo", `{"message":"007"}`, `"Echo: 007"`},
 			[3]string{"get-sum", `{"a":2,"b":3}`, `"The sum of 2 and 3 is 5."`},
-			[3]string{"get-structured-content", `{"location":"Chicago"}`, `{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
+			[3]string{"get-structured-content", `{"location":"Chicago"}`,
+				`{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
 		)
 	}
 }

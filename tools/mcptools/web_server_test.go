@@ -49,7 +49,8 @@ func asEvents(w http.ResponseWriter, answer string) {
 
 // handler serves the script over streamable HTTP, but for calls of tools, which
 // are left to call if that is not nil.
-func (s script) handler(send func(http.ResponseWriter, string), call func(http.ResponseWriter, *http.Request, request)) http.Handler {
+func (s script) handler(send func(http.ResponseWriter, string),
+	call func(http.ResponseWriter, *http.Request, request)) http.Handler {
 	whole := s.whole()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {

@@ -46,7 +46,8 @@ func TestRefusedCallsEndNoSession(t *testing.T) {
 			<-arrived
 			for range 3 {
 				_, err := tool.Handler(t.Context(), json.RawMessage(`{"x":"bad"}`))
-				if want := web.StatusError(&http.Response{StatusCode: code}).ToolError(); err == nil || err.Error() != want.Error() {
+				if want := web.StatusError(&http.Response{StatusCode: code}).ToolError(); err == nil ||
+					err.Error() != want.Error() {
 					t.Errorf("refused: %v, not %v", err, want)
 				}
 			}
@@ -67,7 +68,8 @@ func TestSessionIsNotMadeAnew(t *testing.T) {
 	}{
 		{404, "the tool's server refused the request (404 Not Found); the call was not made",
 			"its URL serves neither transport: it answers 404 Not Found; check that the URL is that of an MCP server"},
-		{503, "the tool's server failed (503 Service Unavailable); the call was not made", "it answers 503 Service Unavailable; try again later"},
+		{503, "the tool's server failed (503 Service Unavailable); the call was not made",
+			"it answers 503 Service Unavailable; try again later"},
 	} {
 		var gone atomic.Bool
 		h := script{}.handler(func(w http.ResponseWriter, a string) {

@@ -58,7 +58,8 @@ func TestResumption(t *testing.T) {
 	equal(t, "resumed", call(t.Context(), tool, `{}`), oddValue)
 	equal(t, "from", <-resumed, "first")
 	resumed <- "full"
-	equal(t, "not resumed", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
+	equal(t, "not resumed", call(t.Context(), tool, `{}`),
+		"unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	<-resumed
 	equal(t, "resumed again", call(t.Context(), tool, `{}`), oddValue)
 }
@@ -108,7 +109,8 @@ func TestCloseWaitsForGrace(t *testing.T) {
 			}
 			return r.Method == http.MethodDelete
 		})
-		s := open(t, ServerConfig{URL: "http://127.0.0.1/mcp"}, &Options{Grace: 10 * time.Millisecond, HTTPClient: &http.Client{Transport: direct{h}}})
+		s := open(t, ServerConfig{URL: "http://127.0.0.1/mcp"},
+			&Options{Grace: 10 * time.Millisecond, HTTPClient: &http.Client{Transport: direct{h}}})
 		begin := time.Now()
 		equal(t, "closing", fmt.Sprint(s.Close()), "<nil>")
 		equal(t, "it took", time.Since(begin).String(), "10ms") // the SDK waits for five seconds

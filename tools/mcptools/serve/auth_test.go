@@ -3,15 +3,11 @@ package serve_test
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,11 +48,13 @@ func TestBearer(t *testing.T) {
 				}
 				a := r.send(http.MethodPost, path, initialize, headers...)
 				if a.status != c.status || a.body != c.body || a.header.Get("WWW-Authenticate") != "Bearer" {
-					t.Errorf("%s %s with %q: %d %q %q, want %d %q", transport, path, c.authorization, a.status, a.body, a.header.Get("WWW-Authenticate"), c.status, c.body)
+					t.Errorf("%s %s with %q: %d %q %q, want %d %q", transport, path, c.authorization, a.status, a.body,
+						a.header.Get("WWW-Authenticate"), c.status, c.body)
 				}
 			}
 		}
-		if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+bobToken); a.status != http.StatusBadRequest {
+		if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+
+			bobToken); a.status != http.StatusBadRequest {
 			t.Errorf("two tokens: %d %q, want 400", a.status, a.body)
 		}
 		if a := r.send(http.MethodPost, "/mcp?access_token="+adaToken, initialize); a.status != http.StatusUnauthorized {
@@ -99,7 +97,8 @@ func TestSecretHeaders(t *testing.T) {
 	for _, o := range []serve.Options{{}, {Auth: authorized(t)}} {
 		r := start(t, o)
 		a := r.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"see","arguments":{}}}`,
-			"Authorization", "Bearer "+adaToken, "Cookie", "session=cookie-0123", "Proxy-Authorization", "Basic proxy-0123", "X-Other", "other-0123")
+			"Authorization", "Bearer "+adaToken, "Cookie", "session=cookie-0123", "Proxy-Authorization", "Basic proxy-0123",
+			"X-Other", "other-0123")
 		if a.status != http.StatusOK || !strings.Contains(a.body, "other-0123") {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
@@ -121,10 +120,12 @@ func TestSessionsOfOthers(t *testing.T) {
 		theirs := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", id)...)
 		none := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", "NOSUCHSESSION")...)
 		if theirs.status != http.StatusNotFound || theirs.body != none.body || theirs.status != none.status {
-			t.Errorf("%s: %d %q of another, %d %q of nobody; want 404 of both", method, theirs.status, theirs.body, none.status, none.body)
+			t.Errorf("%s: %d %q of another, %d %q of nobody; want 404 of both", method, theirs.status, theirs.body,
+				none.status, none.body)
 		}
 	}
-	if a := r.post(callWho, append(ada, "Mcp-Session-Id", id)...); a.status != http.StatusOK || !strings.Contains(a.body, `"text":"ada"`) {
+	if a := r.post(callWho, append(ada, "Mcp-Session-Id", id)...); a.status != http.StatusOK ||
+		!strings.Contains(a.body, `"text":"ada"`) {
 		t.Errorf("the owner: %d %s", a.status, a.body)
 	}
 }
@@ -144,7 +145,8 @@ func TestStreamsOfOthers(t *testing.T) {
 	if a := r.send(http.MethodPost, path, initialize, ada...); a.status != http.StatusAccepted {
 		t.Errorf("the owner: %d %s", a.status, a.body)
 	}
-	if a := r.send(http.MethodGet, "/mcp", "", ada...); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "you have too many sessions") {
+	if a := r.send(http.MethodGet, "/mcp", "", ada...); a.status != http.StatusServiceUnavailable ||
+		!strings.Contains(a.body, "you have too many sessions") {
 		t.Errorf("one more: %d %s", a.status, a.body)
 	}
 	another, _ := r.stream(bob...)
@@ -180,15 +182,18 @@ func TestOAuth(t *testing.T) {
 		Verifier: verifyOAuth,
 		Scopes:   []string{"tools"},
 		Resource: &oauthex.ProtectedResourceMetadata{
-			Resource: "https://mcp.example.com/mcp", AuthorizationServers: []string{"https://login.example.com"}, ScopesSupported: []string{"tools"},
+			Resource: "https://mcp.example.com/mcp", AuthorizationServers: []string{"https://login.example.com"},
+			ScopesSupported: []string{"tools"},
 		},
 	}})
 	a := r.send(http.MethodGet, "/.well-known/oauth-protected-resource/mcp", "")
 	var metadata oauthex.ProtectedResourceMetadata
-	if err := json.Unmarshal([]byte(a.body), &metadata); err != nil || metadata.AuthorizationServers[0] != "https://login.example.com" {
+	if err := json.Unmarshal([]byte(a.body), &metadata); err != nil ||
+		metadata.AuthorizationServers[0] != "https://login.example.com" {
 		t.Errorf("metadata: %d %q %v", a.status, a.body, err)
 	}
-	challenge := `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", scope="tools"`
+	challenge := `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", ` +
+		`scope="tools"`
 	for token, want := range map[string]struct {
 		status    int
 		body      string
@@ -205,7 +210,8 @@ func TestOAuth(t *testing.T) {
 		"nil":       {500, "cannot check tokens at the moment; try again later\n", ""},
 	} {
 		a := r.post(initialize, "Authorization", "Bearer "+token)
-		if a.status != want.status || want.body != "" && a.body != want.body || a.header.Get("WWW-Authenticate") != want.challenge {
+		if a.status != want.status || want.body != "" && a.body != want.body ||
+			a.header.Get("WWW-Authenticate") != want.challenge {
 			t.Errorf("%s: %d %q %q, want %+v", token, a.status, a.body, a.header.Get("WWW-Authenticate"), want)
 		}
 	}
@@ -220,11 +226,13 @@ func TestForgedPrincipal(t *testing.T) {
 	t.Parallel()
 	const key = "github.com/writ-go/writ/tools/mcptools/serve.Principal"
 	claims := map[string]any{
-		"text": "ada", "other": serve.Principal{Name: "ada"}, "empty": serve.Principal{}, "pointer": &serve.Principal{Name: "ada"}, "nil": nil,
+		"text": "ada", "other": serve.Principal{Name: "ada"}, "empty": serve.Principal{},
+		"pointer": &serve.Principal{Name: "ada"}, "nil": nil,
 	}
 	r := start(t, serve.Options{Auth: &serve.Auth{
 		Verifier: func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-			return &auth.TokenInfo{UserID: "bob", Expiration: time.Now().Add(time.Hour), Extra: map[string]any{key: claims[token], "claim": "kept"}}, nil
+			return &auth.TokenInfo{UserID: "bob", Expiration: time.Now().Add(time.Hour),
+				Extra: map[string]any{key: claims[token], "claim": "kept"}}, nil
 		},
 		Principal: func(info *auth.TokenInfo) (serve.Principal, error) {
 			if info.Extra["claim"] != "kept" {
@@ -283,88 +291,4 @@ func verifyOAuth(_ context.Context, token string, _ *http.Request) (*auth.TokenI
 		return nil, fmt.Errorf("%w: %s is not known", auth.ErrInvalidToken, token)
 	}
 	return info, nil
-}
-
-func hexSum(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// TestTokenFile reads what a host wrote, and says everything that is wrong.
-func TestTokenFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "tokens.json")
-	text := `{"tokens": [{"principal": "ada", "sha256": "` + strings.ToUpper(hexSum("short")) + `", "tools": []}]}`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	a, err := serve.TokenFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := a.Verifier(t.Context(), "short", nil)
-	if err != nil || info.UserID != "ada" {
-		t.Fatalf("got %v and %v", info, err)
-	}
-	if p, err := a.Principal(info); err != nil || p.Allows("who") {
-		t.Errorf("%+v (%v) may use who, with no tools", p, err)
-	}
-	if _, err := serve.TokenFile(path + "x"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
-}
-
-func TestWrongTokens(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		``:                       "tokens: not JSON",
-		`{`:                      "tokens: not JSON",
-		`nonsense-token`:         "tokens: not JSON (at byte 2)",
-		`[]`:                     "tokens: the document is of the wrong type (at byte 1)",
-		`{}`:                     "token file is empty: no client could authenticate",
-		`{"tokens": []}`:         "token file is empty: no client could authenticate",
-		`{"tokens": []} {}`:      "tokens: there is text after the JSON document",
-		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type (at byte 12)",
-		`{"token": []}`:          `tokens: unknown field "token"`,
-		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): tools must be a list of patterns; leave it out for all tools`,
-		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": "a"}]}`:  `token 1 ("ada"): tools must be a list of patterns; leave it out for all tools`,
-		`{"tokens": ["secret1"]}`: "tokens: tokens is of the wrong type (at byte 21)",
-		`{"tokens": [{"principal": "ada", "token": "tooshort-secret1"},
-			{"token": "secret1-secret1-secret1"},
-			{"principal": "bob"},
-			{"principal": "bob", "token": "secret1-secret1-secret1", "sha256": "00"},
-			{"principal": "bob", "sha256": "00secret1"},
-			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
-			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
-			{"principal": "bob", "token": "secret1-secret1-secret1-c"}]}`: `token 1 ("ada"): token must have at least 20 characters and no spaces; create one with openssl rand -hex 32
-token 2 (""): principal is missing
-token 3 ("bob"): give either token or sha256
-token 4 ("bob"): give either token or sha256
-token 5 ("bob"): sha256 must have 64 hexadecimal digits
-token 7 ("bob"): the token is listed twice
-token 8 ("bob"): the tokens of one principal must have the same tools`,
-	} {
-		_, err := serve.Tokens([]byte(text))
-		if err == nil || err.Error() != want || strings.Contains(err.Error(), "secret1") {
-			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
-		}
-	}
-}
-
-func FuzzTokens(f *testing.F) {
-	f.Add([]byte(tokens))
-	f.Add([]byte(`{"tokens": [{"principal": "a", "sha256": "` + hexSum("x") + `", "tools": ["a.*"], "expires": "2027-01-01T00:00:00Z"}]}`))
-	f.Add([]byte(`{"tokens": [{"principal": "a", "token": 1}]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		a, err := serve.Tokens(text)
-		if (a == nil) == (err == nil) {
-			t.Fatalf("got %v and %v", a, err)
-		}
-		if err != nil {
-			return
-		}
-		if _, err := a.Verifier(t.Context(), "", nil); !errors.Is(err, auth.ErrInvalidToken) {
-			t.Errorf("the empty token: %v", err)
-		}
-	})
 }

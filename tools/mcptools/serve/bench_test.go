@@ -27,7 +27,8 @@ func BenchmarkCall(b *testing.B) {
 				b.Fatal(err)
 			}
 			go func() {
-				_ = serve.Run(b.Context(), s.server, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: auth, Limits: serve.Limits{Rate: -1}})
+				_ = serve.Run(b.Context(), s.server, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: auth,
+					Limits: serve.Limits{Rate: -1}})
 			}()
 			bare := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server(serve.Principal{Name: "ada"}) },
 				&mcp.StreamableHTTPOptions{Stateless: version == newEra})

@@ -44,11 +44,13 @@ func TestAsks(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{oldEra, "sse"} {
 		inBubble(t, func(t *testing.T, s *works) {
-			s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "ask", InputSchema: map[string]any{"type": "object"}},
+			s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "ask",
+				InputSchema: map[string]any{"type": "object"}},
 				func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 					s.started <- struct{}{}
 					<-s.release
-					res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}})
+					res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?",
+						RequestedSchema: map[string]any{"type": "object"}})
 					if err != nil {
 						return nil, err
 					}
@@ -59,7 +61,8 @@ func TestAsks(t *testing.T) {
 				o.Transport = serve.SSE
 			}
 			r := s.start(t, o)
-			session := r.client(version, "", &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			session := r.client(version, "", &mcp.ClientOptions{ElicitationHandler: func(context.Context,
+				*mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 				return &mcp.ElicitResult{Action: "accept"}, nil
 			}})
 			go func() {

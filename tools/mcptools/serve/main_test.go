@@ -224,7 +224,8 @@ func (r *running) client(version, token string, o *mcp.ClientOptions) *mcp.Clien
 	if token != "" {
 		web = bearer{token, carrier}
 	}
-	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.url + "/mcp", HTTPClient: &http.Client{Transport: web}}
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.url + "/mcp",
+		HTTPClient: &http.Client{Transport: web}}
 	if version == "sse" {
 		version, transport = "", &mcp.SSEClientTransport{Endpoint: r.url + "/mcp", HTTPClient: &http.Client{Transport: web}}
 	}

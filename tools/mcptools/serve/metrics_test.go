@@ -18,10 +18,12 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(nil)
 	_ = q.Do(t.Context(), "ada", func(context.Context) error { return nil })
-	if err := q.Beside("tasks", nil).Do(t.Context(), "ada", func(context.Context) error { return errors.New("oops") }); err == nil {
+	if err := q.Beside("tasks", nil).Do(t.Context(), "ada",
+		func(context.Context) error { return errors.New("oops") }); err == nil {
 		t.Error("the call failed, and Do did not")
 	}
-	r := start(t, serve.Options{Auth: authorized(t), Queue: q, Metrics: func(w io.Writer) { fmt.Fprintln(w, "# TYPE more gauge\nmore 1") }})
+	r := start(t, serve.Options{Auth: authorized(t), Queue: q,
+		Metrics: func(w io.Writer) { fmt.Fprintln(w, "# TYPE more gauge\nmore 1") }})
 	ada := []string{"Authorization", "Bearer " + adaToken}
 	r.begin(ada...)
 	r.post(callWho, ada...)
@@ -32,7 +34,8 @@ func TestMetrics(t *testing.T) {
 	r.send(http.MethodPut, "/mcp", "", ada...)
 	r.send("BREW", "/mcp", "", ada...)
 	var a answer
-	for a.header == nil || !strings.Contains(a.body, "writ_http_requests_open 1\n") { // a client may be answered before it is counted
+	// a client may be answered before it is counted
+	for a.header == nil || !strings.Contains(a.body, "writ_http_requests_open 1\n") {
 		a = r.send(http.MethodGet, "/metrics", "", ada...)
 	}
 	for _, want := range []string{
@@ -58,10 +61,12 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if a.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" || strings.Contains(a.body, "ada") || strings.Contains(a.body, "BREW") {
+	if a.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" || strings.Contains(a.body, "ada") ||
+		strings.Contains(a.body, "BREW") {
 		t.Errorf("%v\n%s", a.header, a.body)
 	}
-	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"\\]*"(,[a-z]+="[^"\\]*")*\})? [0-9.e+-]+)$`)
+	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"\\]*"(,[a-z]+="[^"\\]*")*\})? ` +
+		`[0-9.e+-]+)$`)
 	for l := range strings.Lines(a.body) {
 		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
 			t.Errorf("no line of the format: %q", l)
@@ -101,7 +106,8 @@ func TestLog(t *testing.T) {
 	if strings.Contains(log, "secret-0123") {
 		t.Errorf("a secret is in the log:\n%s", log)
 	}
-	if want := `level=WARN msg="serving without authentication: all programs on this machine have access, and nobody else" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
+	if want := `level=WARN msg="serving without authentication: all programs on this machine have access, and ` +
+		`nobody else" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
 		t.Errorf("%s is missing in\n%s", want, log)
 	}
 }
@@ -110,8 +116,9 @@ func TestLog(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	err := (&serve.Options{
-		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"}, Origins: []string{"app.example.com", "https://x/path"},
-		Limits: serve.Limits{Body: -1}, Grace: -1,
+		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"},
+		Origins: []string{"app.example.com", "https://x/path"},
+		Limits:  serve.Limits{Body: -1}, Grace: -1,
 	}).Check(t.Context())
 	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
 path "mcp" is invalid or reserved; use one like /mcp
@@ -124,9 +131,11 @@ grace must not be negative: -1ns`
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 	for o, want := range map[*serve.Options]string{
-		{Transport: "websocket"}:                                 `transport must be stdio, http or sse, not "websocket"`,
-		{Auth: &serve.Auth{}}:                                    "authentication is for http and sse: on stdio, the client started this process",
-		{Transport: serve.HTTP, Auth: &serve.Auth{}, Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
+		{Transport: "websocket"}: `transport must be stdio, http or sse, not "websocket"`,
+		{Auth: &serve.Auth{}}: "authentication is for http and sse: on stdio, the " +
+			"client started this process",
+		{Transport: serve.HTTP, Auth: &serve.Auth{},
+			Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
 		{}: "",
 	} {
 		if err := o.Check(t.Context()); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

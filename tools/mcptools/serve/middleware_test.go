@@ -64,7 +64,8 @@ func TestToolsOfPrincipal(t *testing.T) {
 				t.Errorf("ada is shown %v, want %v", got, all)
 			}
 			page, err := bob.ListTools(t.Context(), nil)
-			if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != "who" || page.NextCursor != "" || page.CacheScope != "private" {
+			if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != "who" || page.NextCursor != "" ||
+				page.CacheScope != "private" {
 				t.Errorf("bob is shown %+v (%v), want who alone", page, err)
 			}
 			if got := mustCall(t, bob, "who"); got != "I am who" {
@@ -98,7 +99,8 @@ func TestNoToolsOfPrincipal(t *testing.T) {
 	t.Parallel()
 	r := serveOne(t, unaware("a1", "a2", "a3"), serve.Options{Auth: authorized(t), Stateless: true})
 	a := r.post(`{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, "Authorization", "Bearer "+bobToken)
-	if result, _ := a.result(t)["result"].(map[string]any); fmt.Sprint(result["tools"]) != "[]" || result["nextCursor"] != nil {
+	if result, _ := a.result(t)["result"].(map[string]any); fmt.Sprint(result["tools"]) != "[]" ||
+		result["nextCursor"] != nil {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
@@ -181,7 +183,8 @@ func TestPanicOnStdio(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t.Context(), session, "panics"); err == nil || err.Error() != `calling "tools/call": internal error` {
+	if _, err := call(t.Context(), session, "panics"); err == nil ||
+		err.Error() != `calling "tools/call": internal error` {
 		t.Errorf("the caller is told %v", err)
 	}
 	if got := mustCall(t, session, "who"); got != "I am who" || !strings.Contains(log.String(), "middleware_test.go") {

@@ -41,11 +41,13 @@ func TestEras(t *testing.T) {
 func TestNewEraRaw(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	a := r.post(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`,
 		"Mcp-Protocol-Version", newEra, "Mcp-Method", "server/discover")
 	result, _ := a.result(t)["result"].(map[string]any)
-	if a.status != http.StatusOK || !strings.Contains(fmt.Sprint(result["supportedVersions"]), newEra) || !strings.Contains(fmt.Sprint(result["supportedVersions"]), oldEra) {
+	if a.status != http.StatusOK || !strings.Contains(fmt.Sprint(result["supportedVersions"]), newEra) ||
+		!strings.Contains(fmt.Sprint(result["supportedVersions"]), oldEra) {
 		t.Errorf("server/discover: %d %s", a.status, a.body)
 	}
 	a = r.post(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"who","arguments":{},`+meta+`}}`,
@@ -61,7 +63,8 @@ func TestNewEraRaw(t *testing.T) {
 	}
 }
 
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"raw","version":"1"},"capabilities":{}}}`
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"clientInfo":{"name":"raw","version":"1"},"capabilities":{}}}`
 
 // begin is a session by hand.
 func (r *running) begin(headers ...string) (id string) {
@@ -71,7 +74,8 @@ func (r *running) begin(headers ...string) (id string) {
 	if a.status != http.StatusOK || id == "" {
 		r.t.Fatalf("initialize: %d %v %s", a.status, a.header, a.body)
 	}
-	if a := r.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, append(headers, "Mcp-Session-Id", id)...); a.status != http.StatusAccepted {
+	if a := r.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		append(headers, "Mcp-Session-Id", id)...); a.status != http.StatusAccepted {
 		r.t.Fatalf("initialized: %d %s", a.status, a.body)
 	}
 	return id
@@ -129,7 +133,10 @@ func TestToolsChanged(t *testing.T) {
 			}
 			r := start(t, o)
 			told := make(chan struct{}, 10)
-			r.client(version, "", &mcp.ClientOptions{ToolListChangedHandler: func(_ ctx, _ *mcp.ToolListChangedRequest) { told <- struct{}{} }})
+			r.client(version, "", &mcp.ClientOptions{ToolListChangedHandler: func(_ ctx,
+				_ *mcp.ToolListChangedRequest) {
+				told <- struct{}{}
+			}})
 			server := r.server(serve.Principal{Name: "local"})
 			for n := 0; ; n++ { // a client may be connected before it listens
 				server.AddTool(&mcp.Tool{Name: fmt.Sprint("more", n), InputSchema: map[string]any{"type": "object"}}, nil)
