@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// thousands is a listing of n tools with schemas of about 600 bytes, in pages.
+// thousands returns a listing of n tools with schemas of about 600 bytes, in pages.
 func thousands(n, perPage int) script {
 	const schema = `{"type":"object","properties":{"path":{"type":"string","description":"Where the item is, as an ` +
 		`absolute path with forward slashes.","minLength":1},"limit":{"type":"integer","minimum":1,"maximum":1000,` +
@@ -46,8 +46,8 @@ func thousands(n, perPage int) script {
 	}}
 }
 
-// BenchmarkSet10000 builds a Set from ten thousand listed tools. x-raw is the
-// time over that of the SDK's own listing, B-kept/tool what a Set keeps.
+// BenchmarkSet10000 builds a Set from ten thousand listed tools. x-raw compares the time with
+// the SDK's own listing; B-kept/tool is what a Set keeps.
 func BenchmarkSet10000(b *testing.B) {
 	const n = 10_000
 	s := serve(b, thousands(n, 500), nil)
@@ -88,7 +88,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// sdkSession is a session of the SDK alone with a script.
+// sdkSession returns a session of the SDK alone with a script.
 func sdkSession(b *testing.B, s script) *mcp.ClientSession {
 	ours, theirs := net.Pipe()
 	go func() {

@@ -33,7 +33,7 @@ func TestReadConfig(t *testing.T) {
 	equal(t, "relative cwd", summary(c, err), "a: a [] map[] in "+filepath.Join(dir, "sub"))
 }
 
-func TestReadConfigKnowsItsFolder(t *testing.T) {
+func TestReadConfigUsesItsDirectory(t *testing.T) {
 	t.Parallel()
 	project := t.TempDir()
 	folder := filepath.Join(project, ".vscode")

@@ -28,8 +28,8 @@ func kill(t *testing.T, c *connection) {
 	<-c.gone
 }
 
-// A server that died between two calls is started again by the second, and all
-// who call meanwhile share the one start.
+// A server that died between two calls is started again by the second call, once for all
+// concurrent calls.
 func TestServerIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("answers"), nil)
@@ -53,7 +53,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 	}
 }
 
-// A server that dies in every call is not started without end.
+// A server that dies in every call is not started endlessly.
 func TestCrashLoop(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("dies"), nil)
@@ -67,7 +67,7 @@ func TestCrashLoop(t *testing.T) {
 	equal(t, "wait", status.Retry.Sub(status.Since).String(), "1s")
 	equal(t, "status", string(status.State), "failed")
 
-	s.servers[0].triedAgain(30 * time.Second) // not during the test
+	s.servers[0].setRetry(30 * time.Second) // not during the test
 	_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
 	var te *tools.ToolError
 	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable ||
@@ -81,14 +81,14 @@ func TestCrashLoop(t *testing.T) {
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 }
 
-// triedAgain says when a server may be started that has failed.
-func (s *server) triedAgain(in time.Duration) {
+// setRetry sets when a failed server may be started again.
+func (s *server) setRetry(in time.Duration) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	s.health.retry = time.Now().Add(in)
 }
 
-func TestWaits(t *testing.T) {
+func TestPause(t *testing.T) {
 	t.Parallel()
 	var waits []string
 	for _, n := range []int{0, 1, 2, 3, 6, 7, 8, 1000} {
@@ -97,7 +97,7 @@ func TestWaits(t *testing.T) {
 	equal(t, "waits", strings.Join(waits, " "), "0s 1s 2s 4s 32s 1m0s 1m0s 1m0s")
 }
 
-func TestAnAnswerEndsTheWaiting(t *testing.T) {
+func TestResponseEndsThePauses(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("answers"), nil)
 	tool := list(t, s)["t"]
@@ -107,7 +107,7 @@ func TestAnAnswerEndsTheWaiting(t *testing.T) {
 	}
 }
 
-// A server that could not be started is tried again, later.
+// A server that could not be started is tried again later.
 func TestFailedStartIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -118,12 +118,12 @@ func TestFailedStartIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.servers[1].triedAgain(time.Hour)
+	s.servers[1].setRetry(time.Hour)
 	if err := os.Symlink(good.Command, late.Command); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "at once", fmt.Sprint(len(list(t, s))), "1")
-	s.servers[1].triedAgain(0) // a second later
+	s.servers[1].setRetry(0) // a second later
 	all, err := s.Tools(t.Context())
 	equal(t, "later", fmt.Sprint(len(all), err), "2 <nil>")
 }
@@ -149,7 +149,7 @@ answers ready 2025-11-25, 1 tools, 0 restarts`)
 	equal(t, "closed", brief(unused), "answers closed , 0 tools, 0 restarts")
 }
 
-// A caller's deadline bounds its waiting, not the start that others wait for.
+// A caller's deadline bounds its waiting, but not the start that others wait for.
 func TestStartOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
 	config := fake("slow")
@@ -185,7 +185,7 @@ func TestCloseWhileStarting(t *testing.T) {
 	equal(t, "state", string(s.Status()[0].State), "closed")
 }
 
-// A listing during which the server dies is begun once more.
+// A listing during which the server dies is repeated once.
 func TestServerDiesWhileListing(t *testing.T) {
 	t.Parallel()
 	config := fake("dies-once-listing")
@@ -202,7 +202,7 @@ func TestServerDiesWhileListing(t *testing.T) {
 			`next use starts it again`)
 }
 
-// What a server left behind ends with it also when it crashes.
+// If a server crashes, the processes that it started are killed too.
 func TestCrashEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("stubborn"), &Options{Grace: 50 * time.Millisecond})
@@ -216,8 +216,8 @@ func TestCrashEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// greeter is a server of one tool over HTTP, and counts its calls. The sessions that
-// nobody has ended end with the test.
+// greeter is an HTTP server with one tool, and counts its calls. Its open sessions end with the
+// test.
 func greeter(t *testing.T, calls *atomic.Int32) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "greet", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -233,8 +233,8 @@ func greeter(t *testing.T, calls *atomic.Int32) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 }
 
-// A restarted HTTP server knows no session any more: the call that finds out is
-// made once, over a new one.
+// A restarted HTTP server does not know the session: the call that finds out is made once, over
+// a new session.
 func TestLostHTTPSession(t *testing.T) {
 	t.Parallel()
 	var handler atomic.Pointer[http.Handler]
@@ -266,8 +266,8 @@ func TestLostHTTPSession(t *testing.T) {
 	equal(t, "restarts", fmt.Sprint(s.Status()[0].Restarts), "2")
 }
 
-// A stream that has ended cannot be connected to again.
-func TestStreamServesOnce(t *testing.T) {
+// A stream that has ended cannot be connected again.
+func TestStreamCannotReconnect(t *testing.T) {
 	t.Parallel()
 	s := servePipe(t, nil, talker(func(m wireMessage, say func(string)) {
 		if m.Method == "tools/call" {
@@ -283,7 +283,7 @@ func TestStreamServesOnce(t *testing.T) {
 		`s failed 2025-11-25, 1 tools, 0 restarts: mcp server "s" closed the connection; call Connect again`)
 }
 
-// overHTTP connects to a server of the SDK under the name "web".
+// overHTTP connects to an SDK server under the name "web".
 func overHTTP(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	t.Helper()
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
@@ -296,7 +296,7 @@ func overHTTP(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	return s
 }
 
-// Only starts that failed are counted as such, and each server is named once.
+// Only failed starts are counted as such, and each error names the server once.
 func TestFailedStartsAreCounted(t *testing.T) {
 	t.Parallel()
 	good := fake("answers")
@@ -315,7 +315,7 @@ func TestFailedStartsAreCounted(t *testing.T) {
 	if strings.Count(cause, "mcp server") != 1 || !strings.HasPrefix(cause, `mcp server "late": tool "t": `) {
 		t.Errorf("cause: %s", cause)
 	}
-	s.servers[0].triedAgain(time.Hour)
+	s.servers[0].setRetry(time.Hour)
 	_, err = tool.Handler(t.Context(), nil)
 	cause = errors.Unwrap(err).Error()
 	if strings.Count(cause, "mcp server") != 1 || !strings.Contains(cause, "(failed starts in a row: 1)") {
@@ -323,8 +323,8 @@ func TestFailedStartsAreCounted(t *testing.T) {
 	}
 }
 
-// A program that echoes answers, but not as a server does.
-func TestEcho(t *testing.T) {
+// A program that echoes its input is not an MCP server.
+func TestEchoIsNotAServer(t *testing.T) {
 	t.Parallel()
 	cat, err := exec.LookPath("cat")
 	if err != nil {

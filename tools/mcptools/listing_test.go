@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// Schemas keep their order and their integers; descriptions fall back on titles.
+// Schemas keep their order and their integers; a missing description is replaced by a title.
 func TestListing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/list": result(`{"tools":[
@@ -39,8 +39,8 @@ func TestListing(t *testing.T) {
 		`s.c/d e: Noted in: out: `+none)
 }
 
-// Secrets that a server repeats are taken out of everything that it says of a tool,
-// before it is cut, and the tool can still be called.
+// Secrets are removed from everything that a server says about a tool, before it is cut, and
+// the tool can still be called.
 func TestListingIsRedacted(t *testing.T) {
 	t.Parallel()
 	const token = "tok-4711-secret"
@@ -210,7 +210,7 @@ func BenchmarkList10000(b *testing.B) {
 	}
 }
 
-// A server's hints count only if the host trusts it by name.
+// A server's hints are used only if the host trusts the server.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	annotated := script{"tools/list": result(`{"tools":[

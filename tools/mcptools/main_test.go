@@ -23,7 +23,7 @@ func serve(t testing.TB, s script, o *Options) *Servers {
 	return servePipe(t, o, s.whole().run)
 }
 
-// servePipe is serve for a server that is any function over its stdin and stdout.
+// servePipe is like serve for a server that is a function over its stdin and stdout.
 func servePipe(t testing.TB, o *Options, run func(io.Reader, io.Writer)) *Servers {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -58,7 +58,7 @@ func list(t *testing.T, s *Servers) map[string]*tools.Tool {
 	return named
 }
 
-// brief words the status of each server, for comparison.
+// brief returns the status of each server as text.
 func brief(s *Servers) string {
 	var lines []string
 	for _, status := range s.Status() {
@@ -72,7 +72,7 @@ func brief(s *Servers) string {
 	return strings.Join(lines, "\n")
 }
 
-// current is the connection of the first server.
+// current returns the connection of the first server.
 func current(s *Servers) *connection {
 	srv := s.servers[0]
 	srv.mu.Lock()
@@ -80,7 +80,7 @@ func current(s *Servers) *connection {
 	return srv.attempt.connection()
 }
 
-// call calls a tool and words what comes back, for comparison.
+// call calls a tool and returns the result or error as text.
 func call(ctx context.Context, t *tools.Tool, args string) string {
 	value, err := t.Handler(ctx, json.RawMessage(args))
 	if err == nil {
@@ -105,9 +105,12 @@ func data(t *testing.T, tool *tools.Tool, into any) {
 	}
 }
 
+// full reports whether to run the large variants of tests.
+var full = os.Getenv("WRIT_TEST_FULL") == "1"
+
 // sample returns n for the large variants of tests, else a smaller number.
 func sample(some, n int) int {
-	if os.Getenv("WRIT_TEST_FULL") == "1" {
+	if full {
 		return n
 	}
 	return some
@@ -125,18 +128,19 @@ func equalLines(t *testing.T, what string, got []string, want ...string) {
 	equal(t, what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
-// marker makes the test binary a server instead.
+// marker is the argument that makes the test binary a server.
 const marker = "mcptools-test-server"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == marker {
+	if len(os.Args) > 3 && os.Args[1] == marker {
+		full = os.Args[3] == "true"
 		processes[os.Args[2]]()
 		return
 	}
 	os.Exit(run(m))
 }
 
-// coverage is where the processes leave theirs, which complain otherwise.
+// coverage is the directory for the coverage data of the processes.
 var coverage string
 
 func run(m *testing.M) int {
@@ -151,13 +155,13 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// fake returns the configuration of a server that the test binary is.
+// fake returns the configuration of a server in the test binary.
 func fake(name string) ServerConfig {
 	exe, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	config := ServerConfig{Name: name, Command: exe, Args: []string{marker, name}}
+	config := ServerConfig{Name: name, Command: exe, Args: []string{marker, name, fmt.Sprint(full)}}
 	if coverage != "" {
 		config.Env = map[string]string{"GOCOVERDIR": coverage}
 	}

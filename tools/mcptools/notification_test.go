@@ -47,7 +47,7 @@ func TestProgress(t *testing.T) {
 	equal(t, "calls still awaited", fmt.Sprint(len(s.servers[0].notifications.calls)), "0")
 }
 
-// Who wants no progress asks for none.
+// Without OnProgress, calls have no progress token.
 func TestNoProgressToken(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": func(params json.RawMessage) string {
@@ -80,7 +80,7 @@ func TestLogs(t *testing.T) {
 	equal(t, "second", <-got, `s info  "text"`)
 }
 
-// In the newer protocol every request says what else it wants.
+// In the newer protocol, each request asks for logs and progress itself.
 func TestModernLogsAndProgress(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "memory", Version: "1"}, nil)
@@ -102,7 +102,7 @@ func TestModernLogsAndProgress(t *testing.T) {
 	equal(t, "progress", <-got, "0.5")
 }
 
-// Over HTTP the same is heard.
+// Notifications arrive over HTTP too.
 func TestEventsOverHTTP(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "web", Version: "1"}, nil)
@@ -133,8 +133,8 @@ func TestEventsOverHTTP(t *testing.T) {
 	}
 }
 
-// However often a server says that its tools have changed, the host hears it
-// now and then; the tools are there anew, and the old ones work.
+// Many notifications about changed tools are reported to the host as one; the new tools can be
+// listed, and the old ones still work.
 func TestToolsChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestToolsChanged(t *testing.T) {
 	})
 }
 
-// A host that is slow loses some of what it is told, not its memory.
+// If the host is slow, notifications are dropped and memory is bounded.
 func TestFloodOfLogs(t *testing.T) {
 	t.Parallel()
 	lines := sample(60, 200)
@@ -206,7 +206,7 @@ func TestFloodOfLogs(t *testing.T) {
 		`mcp server "s": it sends notifications faster than the host handles them; some were dropped`)
 }
 
-// What a server has said is not delivered after Close.
+// Notifications are not delivered after Close.
 func TestEventsEndWithClose(t *testing.T) {
 	t.Parallel()
 	began, release, heard := make(chan bool), make(chan struct{}), make(chan bool, 10)

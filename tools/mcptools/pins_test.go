@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// changing is a server whose listing is what text says at the time.
+// changing returns a server that lists the current text.
 func changing(text *string) script {
 	return script{"tools/list": func(json.RawMessage) string { return `"result":{"tools":[` + *text + `]}` }}
 }
@@ -81,7 +81,7 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// Without pins a server is held to what it said first.
+// Without pins, tools are compared with the first listing.
 func TestDescriptionChangesBetweenListings(t *testing.T) {
 	t.Parallel()
 	for _, refuse := range []bool{false, true} {

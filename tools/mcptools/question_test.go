@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asking is a server that asks n times before it answers a call, and says what
-// it was answered.
+// asking returns a server that asks n questions before it answers a call, and then returns the
+// answers.
 func asking(n int, method, params string) talker {
 	var open wireMessage // the call
 	var heard []string
@@ -93,7 +93,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// What nobody answers is not offered.
+// The server is not offered what has no callback.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -114,8 +114,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// A server that asks for ever is not answered for ever; after an answer to a
-// call it may ask again.
+// The number of questions is bounded until the server responds to a call.
 func TestEndlessQuestions(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -134,8 +133,8 @@ func TestEndlessQuestions(t *testing.T) {
 	equal(t, "asked", fmt.Sprint(asked), "40")
 }
 
-// In the newer protocol a question is an answer, to be asked again with what the
-// user said.
+// In the newer protocol, a result can be a question, and the request is repeated with the
+// answer.
 func TestModernQuestions(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "memory", Version: "1"}, nil)
@@ -160,7 +159,7 @@ func TestModernQuestions(t *testing.T) {
 	equal(t, "once more", call(t.Context(), named["once"], `{}`), `"accept"`)
 }
 
-// A server that makes more requests than can be answered is cut off.
+// A server that makes too many requests at once is disconnected.
 func TestFloodOfQuestions(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

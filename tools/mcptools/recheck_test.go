@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A server that comes back as another version is found out before its tools are
-// called, by one listing for all who call.
+// After a restart, the tools are listed again before the first call, once for all concurrent
+// calls.
 func TestToolsChangeWithARestart(t *testing.T) {
 	t.Parallel()
 	const (
@@ -111,7 +111,7 @@ func TestToolsChangeWithARestart(t *testing.T) {
 	}
 }
 
-// What is not known to be unchanged is refused until it is known.
+// If the tools cannot be listed after a restart, calls are refused until they can be.
 func TestListingFailsAfterARestart(t *testing.T) {
 	t.Parallel()
 	for refuse, want := range map[bool]string{

@@ -117,14 +117,14 @@ const (
 
 const maxText = 16 << 10 // bytes of an error
 
-func TestLongErrorsAreCut(t *testing.T) {
+func TestLongErrorsAreTruncated(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` +
 		strings.Repeat("é", 20_000) + `"}]}`)}, nil)
 	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxText/2)+"…")
 }
 
-// No bound on results can be passed by failing.
+// The limits of results apply to errors too.
 func TestLargeErrorsAreBounded(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("y", 20_000)
@@ -200,8 +200,8 @@ func TestRPCErrors(t *testing.T) {
 	}
 }
 
-// An answer that has neither a result nor an error is not one, over any transport.
-func TestAnswersWithoutResult(t *testing.T) {
+// A response with neither a result nor an error is invalid, over any transport.
+func TestResponsesWithoutResult(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []string{`"x":1`, `"result":null`, `"result":null,"error":null`} {
 		s := script{"tools/call": func(json.RawMessage) string { return rest }}
@@ -216,7 +216,7 @@ func TestAnswersWithoutResult(t *testing.T) {
 	}
 }
 
-// Arguments reach the server as the program gave them.
+// The server receives arguments as the program wrote them.
 func TestArgumentsAreRaw(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": func(params json.RawMessage) string {
@@ -273,8 +273,7 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 	})
 }
 
-// inProcess connects to a server built with the SDK, which speaks the newest
-// protocol.
+// inProcess connects to an SDK server with the newest protocol.
 func inProcess(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
@@ -347,9 +346,9 @@ func TestConnectOverHTTP(t *testing.T) {
 	equal(t, "result", call(t.Context(), tool, `{"a":1}`), `"{\"a\":1}"`)
 }
 
-// A server of the newest protocol may ask before it answers; the question is
-// refused and the answer arrives all the same.
-func TestServerThatAsks(t *testing.T) {
+// A server of the newest protocol may ask before it responds. The question is refused, and the
+// response arrives nevertheless.
+func TestServerWithQuestions(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -364,7 +363,7 @@ func TestServerThatAsks(t *testing.T) {
 	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `"done"`)
 }
 
-func TestServerThatAsksInVain(t *testing.T) {
+func TestServerWhoseQuestionsAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},

@@ -33,8 +33,8 @@ func TestNoiseOnStdoutIsSkipped(t *testing.T) {
 	equal(t, "noise", fmt.Sprint(s.Status()[0].Noise), "4")
 }
 
-// Servers that cannot stand the newer protocol are spoken to in the older one;
-// one that knows only the newer is started once more.
+// Servers that do not support the newer protocol get the older one; a server that supports only
+// the newer one is started again.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	for name, version := range map[string]string{
@@ -92,7 +92,7 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
-// One failure leaves the other servers as they are.
+// The failure of one server does not affect the others.
 func TestOneFailureIsNotFatal(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "mcp.json")
@@ -118,7 +118,7 @@ good ready 2025-11-25, 1 tools, 0 restarts`)
 		`mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
 }
 
-func TestCancelledStart(t *testing.T) {
+func TestCanceledStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
@@ -154,14 +154,14 @@ mcp server "dies" exited (exit status 3); the next use starts it again
 	equal(t, "status", brief(s), "dies ready 2025-11-25, 1 tools, 1 restarts")
 }
 
-// A server that stops reading its stdin holds up no call beyond its deadline.
+// A server that stops reading its stdin delays no call beyond its deadline.
 func TestServerThatStopsReading(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("deaf"), &Options{Grace: 50 * time.Millisecond})
 	tool := list(t, s)["t"]
 	args := `{"a":"` + strings.Repeat("x", 1<<20) + `"}`
 	for range 4 {
-		ctx := late{t.Context(), make(chan struct{})}
+		ctx := lateContext{t.Context(), make(chan struct{})}
 		go func() {
 			for c := current(s); c.exchange.Pending() == 0; {
 				time.Sleep(time.Millisecond)
@@ -172,16 +172,15 @@ func TestServerThatStopsReading(t *testing.T) {
 	}
 }
 
-// late is a context whose deadline has passed when over is closed: not while the
-// call is still on its way.
-type late struct {
+// lateContext is a context whose deadline passes when over is closed.
+type lateContext struct {
 	context.Context
 	over chan struct{}
 }
 
-func (c late) Done() <-chan struct{} { return c.over }
+func (c lateContext) Done() <-chan struct{} { return c.over }
 
-func (c late) Err() error {
+func (c lateContext) Err() error {
 	select {
 	case <-c.over:
 		return context.DeadlineExceeded
@@ -219,7 +218,7 @@ func TestBigResults(t *testing.T) {
 // inherited are the variables that every server gets on Unix.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
-// t.Setenv forbids running in parallel.
+// The test is not parallel because of t.Setenv.
 func TestEnvironmentIsMinimal(t *testing.T) {
 	t.Setenv("MCPTOOLS_SECRET", "s3cret")
 	t.Setenv("MCPTOOLS_WANTED", "wanted")
@@ -244,7 +243,7 @@ func TestEnvironmentIsMinimal(t *testing.T) {
 	equal(t, "folder", got.Dir, want)
 }
 
-// Whatever a server started ends with it, even if both refuse to.
+// Close stops everything that a server started, even if the processes ignore signals.
 func TestCloseEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("stubborn"), &Options{Grace: 100 * time.Millisecond})
@@ -262,8 +261,7 @@ func TestCloseEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// gone reports whether a process ends within a minute. An orphan that nobody
-// has reaped has ended, too.
+// gone reports whether a process ends within a minute. A zombie counts as ended.
 func gone(pid int) bool {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		p, err := os.FindProcess(pid)
@@ -308,8 +306,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// An answer that no decoder takes fails its call at once.
-func TestUnreadableAnswer(t *testing.T) {
+// A response that cannot be decoded fails its call at once.
+func TestUndecodableResponse(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("deep"), nil)
 	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`),

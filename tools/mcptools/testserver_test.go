@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// script is a server written out: for each method what it answers, as the rest
-// of a JSON-RPC response (`"result":{}` or `"error":{}`), or "" for silence.
+// script is a scripted server: for each method, the rest of its JSON-RPC response
+// (`"result":{}` or `"error":{}`), or "" for no response.
 type script map[string]func(params json.RawMessage) string
 
 func result(text string) func(json.RawMessage) string {
@@ -25,8 +25,7 @@ func result(text string) func(json.RawMessage) string {
 const hello = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"script",` +
 	`"version":"1"}}`
 
-// whole returns the script on top of a server that knows the handshake and has
-// one tool.
+// whole adds the handshake and one tool to the script.
 func (s script) whole() script {
 	all := script{
 		"initialize": result(hello),
@@ -163,7 +162,7 @@ var processes = map[string]func(){
 		serveStdio(script{"tools/call": func(json.RawMessage) string {
 			part := strings.Repeat("noise ", 200_000)
 			for range 2 {
-				for range 85 {
+				for range sample(16, 85) {
 					fmt.Print(part)
 				}
 				fmt.Println()
@@ -248,7 +247,7 @@ var processes = map[string]func(){
 	},
 	"stubborn": func() { // ignores every request to end, as does its child
 		signal.Ignore(syscall.SIGTERM)
-		child := exec.Command(os.Args[0], marker, "lingers")
+		child := exec.Command(os.Args[0], marker, "lingers", "false")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		if err := child.Start(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -18,7 +18,7 @@ import (
 )
 
 // Whatever a server answers to one call, the next works.
-func TestBadAnswersOverHTTP(t *testing.T) {
+func TestBadResponsesOverHTTP(t *testing.T) {
 	t.Parallel()
 	const unclear = "unknown: the connection to the tool's server was lost; whether the call took effect is unknown"
 	type respond = func(http.ResponseWriter, *http.Request, request)

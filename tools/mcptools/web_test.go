@@ -166,7 +166,7 @@ func TestArgumentsAsHeaders(t *testing.T) {
 
 // A tool whose arguments cannot be sent as it asks is left out; its neighbours are
 // not.
-func TestImpossibleHeaders(t *testing.T) {
+func TestInvalidArgumentHeaders(t *testing.T) {
 	t.Parallel()
 	property := func(text string) string {
 		return `"inputSchema":{"type":"object","properties":{"x":` + text + `}}`

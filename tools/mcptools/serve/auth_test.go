@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestBearer asks with all kinds of tokens, on both HTTP transports.
+// TestBearer sends requests with all kinds of tokens, over both HTTP transports.
 func TestBearer(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{serve.HTTP, serve.SSE} {
@@ -69,7 +69,8 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-// TestPrincipals has each client be who its token says, and see its tools alone.
+// TestPrincipals checks that each client has the principal of its token and sees only its own
+// tools.
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -91,7 +92,8 @@ func TestPrincipals(t *testing.T) {
 	}
 }
 
-// TestSecretHeaders never reach a handler, with or without authentication.
+// TestSecretHeaders checks that these headers never reach a handler, with or without
+// authentication.
 func TestSecretHeaders(t *testing.T) {
 	t.Parallel()
 	for _, o := range []serve.Options{{}, {Auth: authorized(t)}} {
@@ -110,7 +112,7 @@ func TestSecretHeaders(t *testing.T) {
 	}
 }
 
-// TestSessionsOfOthers are as if there were none.
+// TestSessionsOfOthers checks that sessions of other principals are not found.
 func TestSessionsOfOthers(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t)})
@@ -130,7 +132,8 @@ func TestSessionsOfOthers(t *testing.T) {
 	}
 }
 
-// TestStreamsOfOthers are as if there were none, and nobody has too many.
+// TestStreamsOfOthers checks that streams of other principals are not found, and that their
+// number is bounded.
 func TestStreamsOfOthers(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Transport: serve.SSE, Auth: authorized(t), Limits: serve.Limits{Sessions: 1}})
@@ -153,7 +156,7 @@ func TestStreamsOfOthers(t *testing.T) {
 	another.Close()
 }
 
-// stream opens a session of the old transport by hand, and says where it listens.
+// stream opens a session of the old transport without a client, and returns its address.
 func (r *running) stream(headers ...string) (io.Closer, string) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/mcp", nil)
@@ -175,7 +178,7 @@ func (r *running) stream(headers ...string) (io.Closer, string) {
 	return nil, ""
 }
 
-// TestOAuth is a resource server, whose tokens somebody else verifies.
+// TestOAuth runs a resource server with an external verifier.
 func TestOAuth(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: &serve.Auth{
@@ -220,8 +223,8 @@ func TestOAuth(t *testing.T) {
 	}
 }
 
-// TestForgedPrincipal has a verifier return claims that have the name under which the
-// principal is kept: they say nothing about who asks, nor about what he may do.
+// TestForgedPrincipal has a verifier return claims under the key of the principal: they have no
+// effect.
 func TestForgedPrincipal(t *testing.T) {
 	t.Parallel()
 	const key = "github.com/writ-go/writ/tools/mcptools/serve.Principal"
@@ -257,8 +260,8 @@ func TestForgedPrincipal(t *testing.T) {
 	}
 }
 
-// TestOtherVerifier combines the principals of a list of tokens with a verifier that does
-// not know them: nobody is let in.
+// TestOtherVerifier combines the principals of a token file with a verifier that does not know
+// them: all tokens are refused.
 func TestOtherVerifier(t *testing.T) {
 	t.Parallel()
 	a := authorized(t)

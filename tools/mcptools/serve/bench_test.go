@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// BenchmarkCall compares a call of a tool, over HTTP with a token, with the same
-// call of the SDK's handler alone, by clients of both eras.
+// BenchmarkCall compares a call of a tool, over HTTP with a token, with the same call of the
+// SDK's handler alone, for both kinds of protocol versions.
 func BenchmarkCall(b *testing.B) {
 	for _, version := range []string{newEra, oldEra} {
 		b.Run(version, func(b *testing.B) {
@@ -76,7 +76,7 @@ func median(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// BenchmarkQueue is what waiting for nobody costs.
+// BenchmarkQueue measures a queue without waiting calls.
 func BenchmarkQueue(b *testing.B) {
 	q := serve.NewQueue(nil)
 	for b.Loop() {

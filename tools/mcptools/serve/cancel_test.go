@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestCancel has a client give a call up: its handler learns of it.
+// TestCancel has a client cancel a call: the context of its handler ends.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -38,9 +38,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestAsks has a call ask its client something while the server shuts down, which
-// needs a session.
-func TestAsks(t *testing.T) {
+// TestQuestionDuringShutdown has a call ask its client a question during the shutdown, which needs a session.
+func TestQuestionDuringShutdown(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{oldEra, "sse"} {
 		inBubble(t, func(t *testing.T, s *works) {

@@ -13,8 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// fullMessages are messages that are as large as a message may be, and larger once they are
-// decoded.
+// fullMessages returns messages of the maximum size, which are larger once they are decoded.
 func fullMessages() map[string]string {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"who","arguments":`
 	return map[string]string{
@@ -26,8 +25,8 @@ func fullMessages() map[string]string {
 	}
 }
 
-// TestFullMessages has 40 clients send them at the same time, and somebody ask whether the
-// server is alive. Nothing may run at the same time.
+// TestFullMessages has many clients send large messages at the same time, while the health of
+// the server is checked. Nothing else may run at the same time.
 func TestFullMessages(t *testing.T) {
 	r := start(t, serve.Options{Limits: serve.Limits{Rate: -1}})
 	r.post(callWho) // what is allocated once
@@ -57,8 +56,8 @@ func TestFullMessages(t *testing.T) {
 	}
 }
 
-// TestMemory has a principal send more than it has memory for: only what fits is taken, and
-// others have theirs.
+// TestMemory has a principal send more than its memory allows: only what fits is accepted, and
+// other principals are not affected.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t), Stateless: true, Limits: serve.Limits{Memory: 1 << 20}})
@@ -90,8 +89,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryOverSSE has a call keep its memory until it is answered, though the request that
-// brought it has long ended, or until its stream is gone.
+// TestMemoryOverSSE checks that a call keeps its memory until its response is sent, or its
+// stream ends, although its own request ends earlier.
 func TestMemoryOverSSE(t *testing.T) {
 	t.Parallel()
 	o := serve.Options{Transport: serve.SSE, Auth: authorized(t), Limits: serve.Limits{Memory: 1 << 20, Requests: 4}}

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestShutdown lets a call that runs end, while clients listen for news.
+// TestShutdown lets a running call finish while clients have open streams.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -72,7 +72,7 @@ func shutDownDuringCall(t *testing.T, s *works, version string) {
 	r.lastLine(0)
 }
 
-// lastLine has the log end with how many calls were cut.
+// lastLine checks the number of canceled calls at the end of the log.
 func (r *running) lastLine(cut int) {
 	r.t.Helper()
 	if log := r.log.String(); !strings.HasSuffix(log, fmt.Sprintf("msg=\"shut down\" canceled=%d\n", cut)) {
@@ -80,7 +80,7 @@ func (r *running) lastLine(cut int) {
 	}
 }
 
-// shutDown returns when the server has begun to end.
+// shutDown begins the shutdown and waits until it has begun.
 func (r *running) shutDown() {
 	r.stop()
 	for r.send(http.MethodGet, "/readyz", "").status == http.StatusOK {
@@ -88,7 +88,8 @@ func (r *running) shutDown() {
 	}
 }
 
-// TestDraining answers on a connection that was there before, but takes no calls.
+// TestDraining checks that an open connection is still served during the shutdown, but accepts
+// no calls.
 func TestDraining(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Stateless: true})
@@ -139,8 +140,8 @@ func TestDraining(t *testing.T) {
 
 func (r *running) metrics() string { return r.send(http.MethodGet, "/metrics", "").body }
 
-// TestGraceOver cancels what runs too long, and says so.
-func TestGraceOver(t *testing.T) {
+// TestGraceEnds cancels calls that run too long and reports them.
+func TestGraceEnds(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
 		t.Run(version, func(t *testing.T) {
@@ -175,8 +176,8 @@ func cutCall(t *testing.T, s *works, version string) {
 	r.lastLine(1)
 }
 
-// TestSilentConnection has somebody who connected and says nothing, as a pool of
-// connections may. Neither he nor the end of the grace keeps sessions from ending.
+// TestSilentConnection has a client that connects without sending anything, like a connection
+// pool. Sessions end nevertheless.
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {

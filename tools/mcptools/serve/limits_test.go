@@ -15,8 +15,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestLimits refuses what one client takes too much of, with an error of JSON-RPC
-// that ends the call and nothing else.
+// TestLimits refuses messages beyond the limits with a JSON-RPC error that ends only the call.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	// also of what is too large
@@ -48,7 +47,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// chunked sends a message whose length is not known before.
+// chunked sends a message without a Content-Length.
 func (r *running) chunked(body string, headers ...string) answer {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/mcp",
@@ -66,7 +65,7 @@ func (r *running) chunked(body string, headers ...string) answer {
 	return answer{res.StatusCode, res.Header, string(text)}
 }
 
-// TestRateOverSDK leaves the session of a client as it is.
+// TestRateOverSDK checks that the rate limit does not end a session of an SDK client.
 func TestRateOverSDK(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra} {
@@ -87,7 +86,7 @@ func TestRateOverSDK(t *testing.T) {
 	}
 }
 
-// TestRequests bounds what one client has open at once, and no other.
+// TestRequests bounds the open requests of one client, without affecting others.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t), Stateless: true, Limits: serve.Limits{Requests: 2}})
@@ -120,8 +119,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestSessions has the one that was idle for longest end when there are too many,
-// each when it is idle for too long, and none that is in use.
+// TestSessions checks that the session that has been idle for the longest time ends when there
+// are too many, and that sessions in use do not end.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Sessions: 2}})
@@ -161,7 +160,7 @@ func TestSessions(t *testing.T) {
 	all.Wait()
 }
 
-// TestIdleSessions has sessions end that nobody uses.
+// TestIdleSessions checks that idle sessions end.
 func TestIdleSessions(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
@@ -178,9 +177,9 @@ func TestIdleSessions(t *testing.T) {
 	})
 }
 
-// TestStalls has clients that send nothing, half a header, half a message, or take
-// no answer: each is given up after a while, and none that is only slow to be
-// answered.
+// TestStalls has clients that send nothing, half a header or half a message, or accept no
+// response: each is disconnected after a while, but not a client that waits for a slow
+// response.
 func TestStalls(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
@@ -220,7 +219,7 @@ func TestStalls(t *testing.T) {
 	})
 }
 
-// TestUnreadAnswer gives a client up that takes no answer.
+// TestUnreadAnswer disconnects a client that accepts no response.
 func TestUnreadAnswer(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
@@ -242,8 +241,8 @@ func TestUnreadAnswer(t *testing.T) {
 	})
 }
 
-// TestOneSessionAtOnce has many requests of one session run at the same time, while
-// it is ended and streams are opened.
+// TestOneSessionAtOnce runs many requests of one session concurrently, while streams are opened
+// and the session is ended.
 func TestOneSessionAtOnce(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})

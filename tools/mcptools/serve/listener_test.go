@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestListenerBroken ends the server, and says why.
-func TestListenerBroken(t *testing.T) {
+// TestBrokenListener checks the error for a broken listener.
+func TestBrokenListener(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -28,8 +28,8 @@ func TestListenerBroken(t *testing.T) {
 	}
 }
 
-// TestOddRequests is what proxies and servers may understand differently, and what
-// is too much of something. None is served; the server lives.
+// TestOddRequests sends requests that proxies and servers may interpret differently, or that
+// are too large. All are refused, and the server continues.
 func TestOddRequests(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
@@ -106,7 +106,7 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
-// TestConnections has more clients than connections: all are served in the end.
+// TestConnections has more clients than connections: all are served eventually.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLook(t *testing.T) {
+func TestInspect(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]message{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`: {id: json.RawMessage("1"), method: "tools/call",
@@ -36,7 +36,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-func FuzzLook(f *testing.F) {
+func FuzzInspect(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`))
 	f.Add([]byte(`[{"id":1,"method":"ping"},{"id":null}]`))
 	f.Add([]byte("[[[["))
@@ -80,8 +80,8 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// FuzzFits compares patterns with what they mean as regular expressions.
-func FuzzFits(f *testing.F) {
+// FuzzMatches compares patterns with equivalent regular expressions.
+func FuzzMatches(f *testing.F) {
 	f.Add("mail.*", "mail.send")
 	f.Add("a*b*b", "abb")
 	f.Fuzz(func(t *testing.T, pattern, name string) {
@@ -99,8 +99,8 @@ func FuzzFits(f *testing.F) {
 	})
 }
 
-// TestNobody gives no rights to the zero Principal.
-func TestNobody(t *testing.T) {
+// TestZeroPrincipal checks that the zero Principal has no rights.
+func TestZeroPrincipal(t *testing.T) {
 	t.Parallel()
 	if (Principal{}).Allows("execute_code") {
 		t.Error("a principal without a name may use a tool")

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestMetrics counts what was asked, and says nothing of who asked.
+// TestMetrics checks the metrics, which contain nothing about clients.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(nil)
@@ -77,7 +77,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestHealth says whether the process lives, and whether it can work.
+// TestHealth checks the health paths.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	reason := errors.New("no worker starts: secret path")
@@ -93,8 +93,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestLog says where the server is and who can reach it, and nothing of what clients
-// send.
+// TestLog checks that the log has the address of the server and who can reach it, and nothing
+// that clients send.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
@@ -112,7 +112,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestCheck names everything that is wrong at once.
+// TestCheck checks that all errors in the options are reported at once.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	err := (&serve.Options{

@@ -17,8 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// unaware is one server for all, that looks at no principal. Its pages have two
-// tools each.
+// unaware returns one server for all principals. Its pages have two tools each.
 func unaware(names ...string) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "unaware", Version: "1"}, &mcp.ServerOptions{PageSize: 2})
 	for _, name := range names {
@@ -33,7 +32,7 @@ func unaware(names ...string) *mcp.Server {
 	return server
 }
 
-// serveOne serves one server to everybody.
+// serveOne serves one server to all principals.
 func serveOne(t *testing.T, server *mcp.Server, o serve.Options) *running {
 	t.Helper()
 	w := newWorks()
@@ -43,8 +42,8 @@ func serveOne(t *testing.T, server *mcp.Server, o serve.Options) *running {
 	return w.start(t, o)
 }
 
-// TestToolsOfPrincipal keeps tools from those they are not for, though the server
-// offers them to everybody: over every transport, on every page.
+// TestToolsOfPrincipal checks that tools are hidden from principals that may not use them, over
+// every transport and on every page.
 func TestToolsOfPrincipal(t *testing.T) {
 	t.Parallel()
 	all := []string{"a1", "a2", "a3", "secret", "who", "x1", "x2", "x3"}
@@ -94,7 +93,7 @@ func names(t *testing.T, session *mcp.ClientSession) (all []string) {
 	return all
 }
 
-// TestNoToolsOfPrincipal shows an empty list to whom nothing is for.
+// TestNoToolsOfPrincipal checks that a principal without tools gets an empty list.
 func TestNoToolsOfPrincipal(t *testing.T) {
 	t.Parallel()
 	r := serveOne(t, unaware("a1", "a2", "a3"), serve.Options{Auth: authorized(t), Stateless: true})
@@ -105,7 +104,7 @@ func TestNoToolsOfPrincipal(t *testing.T) {
 	}
 }
 
-// TestServersOfRequests forgets servers that were each for one request alone.
+// TestServersOfRequests checks that servers for single requests are not kept in memory.
 func TestServersOfRequests(t *testing.T) {
 	t.Parallel()
 	forgotten := make(chan struct{}, 100)
@@ -129,8 +128,8 @@ func TestServersOfRequests(t *testing.T) {
 	}
 }
 
-// TestPanic has a tool that panics: its caller gets an error, the log the stack, and
-// the server lives.
+// TestPanic has a tool that panics: its caller gets an error, the log has the stack, and the
+// server continues.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -152,8 +151,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestServedOften has a call go the same way the hundredth time as the first.
-func TestServedOften(t *testing.T) {
+// TestMiddlewareIsInstalledOnce checks that the middleware is installed only once.
+func TestMiddlewareIsInstalledOnce(t *testing.T) {
 	t.Parallel()
 	r := serveOne(t, unaware("panics", "who"), serve.Options{Stateless: true})
 	r.post(strings.ReplaceAll(callWho, "who", "panics"))
@@ -167,7 +166,7 @@ func TestServedOften(t *testing.T) {
 	}
 }
 
-// TestPanicOnStdio is the same for the one client of stdio.
+// TestPanicOnStdio is like TestPanic over stdio.
 func TestPanicOnStdio(t *testing.T) {
 	t.Parallel()
 	in, toServer := io.Pipe()

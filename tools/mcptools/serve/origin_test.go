@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestGate asks under all kinds of names, from all kinds of pages, at every path.
-func TestGate(t *testing.T) {
+// TestOriginPolicy sends requests for all kinds of host names, from all kinds of pages, to every path.
+func TestOriginPolicy(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{
 		Hosts:   []string{"mcp.example.com"},
@@ -97,7 +97,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestPreflight is what a browser asks before the page may.
+// TestPreflight sends the requests of a browser before those of a page.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t), Origins: []string{"https://app.example.com"}})
@@ -118,7 +118,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// TestLoopbackOnly binds to nothing else without authentication.
+// TestLoopbackOnly checks that other addresses require authentication.
 func TestLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{

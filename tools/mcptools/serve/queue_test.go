@@ -14,8 +14,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestFair has a client wait with a thousand calls, and another one come with three:
-// they take turns.
+// TestFair has one client with a thousand waiting calls, and another one with three: they take
+// turns.
 func TestFair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestFair(t *testing.T) {
 	})
 }
 
-// TestFullQueue refuses the newest of who has most, and never somebody who has less.
+// TestFullQueue refuses the newest call of the principal with the most waiting calls.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestFullQueue(t *testing.T) {
 	})
 }
 
-// TestEach keeps one client from every place, while another waits for none.
+// TestEach bounds the running calls of one client, while another does not wait.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// TestWaiting ends in every way there is.
+// TestWaiting ends the waiting of a call in all possible ways.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	mine := errors.New("mine")
@@ -160,7 +160,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestStop cancels what runs, and a panic leaves its place.
+// TestStop cancels running calls, and checks that a panic frees its place.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
@@ -186,7 +186,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestBeside ends with the queue that it is beside, and runs while that is full.
+// TestBeside checks that a second queue stops with the first, and runs calls while the first is
+// full.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
@@ -207,7 +208,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestRetryAfter says when there may be room, by how long calls take.
+// TestRetryAfter checks the estimate of when there may be room.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -230,8 +231,8 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// TestQueueStorm has many principals come, wait, give up and run at once; nothing
-// is lost and the places are all free in the end.
+// TestQueueStorm has many principals wait, give up and run concurrently; no call is lost, and
+// all places are free at the end.
 func TestQueueStorm(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 4, Each: 2, Waiting: 50, Wait: 5 * time.Millisecond})

@@ -11,9 +11,9 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestAbandoned has clients that begin a session and have gone before they hear of
-// it. Such a session counts like any other: there are no more than there may be.
-func TestAbandoned(t *testing.T) {
+// TestAbandonedSessions has clients that begin a session and disconnect before the response. Such
+// sessions count against the limit.
+func TestAbandonedSessions(t *testing.T) {
 	t.Parallel()
 	const most = 5
 	r := start(t, serve.Options{Limits: serve.Limits{Rate: -1, Sessions: most}})

@@ -63,8 +63,8 @@ func (s *stdio) read(t *testing.T) map[string]any {
 
 const callWait = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{}}}`
 
-// TestStdio answers calls that run when stdin is closed, or the process is told to
-// end, and refuses later ones.
+// TestStdio checks that running calls finish when stdin is closed, or the context ends, and
+// that later calls are refused.
 func TestStdio(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*stdio){
@@ -109,7 +109,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// TestStdioGrace ends although a call doesn't.
+// TestStdioGrace checks that the server ends although a call does not.
 func TestStdioGrace(t *testing.T) {
 	t.Parallel()
 	s := startStdio(t, 20*time.Millisecond)
@@ -122,8 +122,8 @@ func TestStdioGrace(t *testing.T) {
 	}
 }
 
-// TestStdioShortGrace closes stdin during a call that does not end: it is cancelled
-// after the default grace.
+// TestStdioShortGrace closes stdin during a call that does not end: it is canceled after the
+// default grace period.
 func TestStdioShortGrace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestStdioShortGrace(t *testing.T) {
 	})
 }
 
-// TestStdioProbe has a client ask which protocols there are, and begin with an older
-// one, as those do that wait in vain for the answer, or with the newest.
+// TestStdioProbe has a client ask for the supported protocol versions, and then use an older or
+// the newest one.
 func TestStdioProbe(t *testing.T) {
 	t.Parallel()
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
@@ -173,7 +173,7 @@ func TestStdioProbe(t *testing.T) {
 	}
 }
 
-// TestStdioNoise ends with what is no JSON.
+// TestStdioNoise checks that input that is not JSON ends the session.
 func TestStdioNoise(t *testing.T) {
 	t.Parallel()
 	s := startStdio(t, time.Minute)

@@ -86,7 +86,7 @@ func hexSum(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestTokenFile reads what a host wrote, and says everything that is wrong.
+// TestTokenFile reads token files, and checks the errors of invalid ones.
 func TestTokenFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tokens.json")

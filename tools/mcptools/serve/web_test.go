@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestEras has clients of all protocols served at one address.
-func TestEras(t *testing.T) {
+// TestProtocolVersions serves clients of all protocol versions at one address.
+func TestProtocolVersions(t *testing.T) {
 	t.Parallel()
 	for _, stateless := range []bool{false, true} {
 		r := start(t, serve.Options{Stateless: stateless})
@@ -37,8 +37,8 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// TestNewEraRaw is one request as the protocol of 2026-07-28 has it, by hand.
-func TestNewEraRaw(t *testing.T) {
+// TestStatelessRequest sends a request of protocol 2026-07-28 without a client.
+func TestStatelessRequest(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
@@ -66,7 +66,7 @@ func TestNewEraRaw(t *testing.T) {
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"clientInfo":{"name":"raw","version":"1"},"capabilities":{}}}`
 
-// begin is a session by hand.
+// begin begins a session without a client.
 func (r *running) begin(headers ...string) (id string) {
 	r.t.Helper()
 	a := r.post(initialize, headers...)
@@ -83,8 +83,8 @@ func (r *running) begin(headers ...string) (id string) {
 
 const callWho = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"who","arguments":{}}}`
 
-// TestOldEraRaw is a session as the protocol of 2025-11-25 has it, by hand.
-func TestOldEraRaw(t *testing.T) {
+// TestSession runs a session of protocol 2025-11-25 without a client.
+func TestSession(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
 	id := r.begin()
@@ -102,7 +102,7 @@ func TestOldEraRaw(t *testing.T) {
 	}
 }
 
-// TestReplicas has each request of one client go to the next of three servers.
+// TestReplicas sends each request of one client to another of three servers.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -121,7 +121,8 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestToolsChanged tells clients of sessions and streams that the tools changed.
+// TestToolsChanged checks that clients with sessions and streams are told when the tools
+// change.
 func TestToolsChanged(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
