@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// npmServers starts the servers of .ci/npm, each by its entry, from a
-// configuration file. WRIT_NPM_DIR is the node_modules that this made:
+// npmServers starts the servers of .ci/npm from a configuration file. WRIT_NPM_DIR is the
+// node_modules directory that this command makes:
 //
 //	npm ci --ignore-scripts
 func npmServers(t *testing.T, entries map[string]map[string]any) *Servers {
@@ -50,7 +50,7 @@ func npmServers(t *testing.T, entries map[string]map[string]any) *Servers {
 	return s
 }
 
-// steps calls tools one after the other: tool, arguments, what comes back.
+// steps calls tools in order: tool, arguments, expected result.
 func steps(t *testing.T, named map[string]*tools.Tool, calls ...[3]string) {
 	t.Helper()
 	for _, c := range calls {
@@ -140,7 +140,7 @@ func TestNPMEverything(t *testing.T) {
 	}
 }
 
-// All three at once, as one set.
+// All three servers in one set.
 func TestNPMTogether(t *testing.T) {
 	t.Parallel()
 	s := npmServers(t, map[string]map[string]any{

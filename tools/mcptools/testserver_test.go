@@ -61,7 +61,7 @@ func (s script) run(r io.Reader, w io.Writer) {
 	}
 }
 
-// wireMessage is one line of what a client says.
+// wireMessage is one line from a client.
 type wireMessage struct {
 	ID     json.RawMessage
 	Method string
@@ -70,8 +70,8 @@ type wireMessage struct {
 	Error  json.RawMessage
 }
 
-// talker is a server that is handed calls of tools and what is no request, and
-// says what it likes, in JSON-RPC or not. All else it does as a plain one.
+// talker is a server that passes calls of tools, and messages other than requests, to a
+// function that may send anything. It responds to other requests like a plain server.
 type talker func(m wireMessage, say func(line string))
 
 func (f talker) run(r io.Reader, w io.Writer) {
@@ -99,12 +99,12 @@ func (f talker) run(r io.Reader, w io.Writer) {
 	}
 }
 
-// text is the answer to a call.
+// text returns a response with the text to a call.
 func (m wireMessage) text(text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, m.ID, text)
 }
 
-// processes are the servers that the test binary can be.
+// processes are the servers in the test binary.
 var processes = map[string]func(){
 	"plain": func() { serveStdio(nil) },
 	"noisy": func() {
@@ -265,7 +265,7 @@ var processes = map[string]func(){
 	},
 }
 
-// forever does not return, nor read any more input.
+// forever neither returns nor reads input.
 func forever() string {
 	time.Sleep(time.Hour)
 	return ""

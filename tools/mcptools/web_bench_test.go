@@ -14,8 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkCallOverHTTP compares a call with the same call through the SDK's
-// transport alone.
+// BenchmarkCallOverHTTP compares a call with the same call over the SDK's transport alone.
 func BenchmarkCallOverHTTP(b *testing.B) {
 	for _, size := range []int{100, 1 << 20} {
 		b.Run(fmt.Sprint(size, " bytes"), func(b *testing.B) {

@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/config"
 )
 
-// Whatever a server answers to one call, the next works.
+// After any bad response to one call, the next call works.
 func TestBadResponsesOverHTTP(t *testing.T) {
 	t.Parallel()
 	const unclear = "unknown: the connection to the tool's server was lost; whether the call took effect is unknown"
@@ -146,13 +146,13 @@ func TestBadResponsesOverHTTP(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewUnstartedServer(script{}.handler(asJSON, nil))
-	// Nobody else is given a port of this address, when it is free again.
+	// Other tests do not get a port of this address when it is free again.
 	if own, err := net.Listen("tcp", "127.36.71.4:0"); err == nil {
 		_ = web.Listener.Close()
 		web.Listener = own
 	}
 	web.Start()
-	// No connection is kept: of one that ends at this moment nobody knows what went over it.
+	// Without kept connections, it is known that nothing was sent.
 	alone := &Options{HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	s := open(t, ServerConfig{URL: web.URL}, alone)
 	tool := list(t, s)["t"]
@@ -166,7 +166,7 @@ func TestUnreachable(t *testing.T) {
 			`: connect: connection refused`)
 }
 
-// severed is a connection over which nothing goes any more, once over is true.
+// severed is a connection that fails once over is set.
 type severed struct {
 	net.Conn
 	over *atomic.Bool
@@ -179,8 +179,7 @@ func (c severed) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// Connections that were kept turn out to be dead, and there is no other: nothing has
-// been sent.
+// The kept connections are broken and there is no other: nothing has been sent.
 func TestUnreachableOverKeptConnections(t *testing.T) {
 	t.Parallel()
 	var over atomic.Bool

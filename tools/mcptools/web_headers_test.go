@@ -15,8 +15,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// echo is a server whose tool returns one header of the request, or the query
-// if there is none.
+// echo is a server whose tool returns a header of the request, or the query if the name is
+// empty.
 func echo(header string) http.Handler {
 	return script{}.handler(asJSON, func(w http.ResponseWriter, r *http.Request, msg request) {
 		text := strings.Join(r.Header[header], ",")
@@ -52,7 +52,7 @@ func TestHeaders(t *testing.T) {
 
 type identity struct{}
 
-// Each request has the identity of the call that makes it.
+// HeaderFunc gets the context of the call that makes the request.
 func TestHeadersByContext(t *testing.T) {
 	t.Parallel()
 	o := &Options{HeaderFunc: func(ctx context.Context, _ string) (http.Header, error) {
@@ -78,8 +78,8 @@ func TestHeadersByContext(t *testing.T) {
 		`mcp server "s": tool "t": Options.HeaderFunc failed: who is asking?`)
 }
 
-// fakeOAuth grants a token for each authorization. Like the SDK's handlers it
-// is not safe for concurrent use.
+// fakeOAuth grants a token for each authorization. Like the SDK's handlers, it is not safe for
+// concurrent use.
 type fakeOAuth struct {
 	source     oauth2.TokenSource
 	authorized int
@@ -103,7 +103,7 @@ func (f *fakeOAuth) Authorize(_ context.Context, req *http.Request, resp *http.R
 	return nil
 }
 
-// guarded answers 401 unless the request has the token.
+// guarded responds with 401 unless the request has the token.
 func guarded(token *atomic.Value, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token.Load().(string) {
@@ -159,7 +159,7 @@ func TestOAuth(t *testing.T) {
 	}
 }
 
-// No secret of a server is in an error, a status, a warning or the log.
+// Errors, statuses, warnings and the log contain no secret.
 func TestNoSecretsAreTold(t *testing.T) {
 	t.Parallel()
 	var failing atomic.Bool
@@ -216,8 +216,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// What belongs to no call has the identity of Open, also when the session is
-// made anew because somebody called.
+// Requests that belong to no call get the context of Open, even if a call causes them.
 func TestHeadersOfTheHandshake(t *testing.T) {
 	t.Parallel()
 	for _, lazy := range []bool{false, true} {

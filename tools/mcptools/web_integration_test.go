@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// everythingAt starts the npm server "everything" with one of its transports
-// over HTTP, and returns its address. It cannot choose a port itself.
+// everythingAt starts the npm server "everything" with one of its HTTP transports, and returns
+// its address. The server cannot choose a port itself.
 func everythingAt(t *testing.T, transport string) string {
 	t.Helper()
 	for range 20 {
@@ -38,8 +38,7 @@ func listens(address string) bool {
 	return true
 }
 
-// startsAt starts a server that ends with the test, and reports whether it got its
-// port.
+// startsAt starts a server that ends with the test, and reports whether it got its port.
 func startsAt(t *testing.T, cmd *exec.Cmd, address string) bool {
 	t.Helper()
 	if err := cmd.Start(); err != nil {

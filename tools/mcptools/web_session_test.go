@@ -13,8 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// A refused call ends nothing else: not the session, nor the calls that are in
-// flight over it.
+// A refused call ends neither the session nor the calls in flight over it.
 func TestRefusedCallsEndNoSession(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{401, 403, 404, 429, 500, 503} {
@@ -59,7 +58,7 @@ func TestRefusedCallsEndNoSession(t *testing.T) {
 	}
 }
 
-// A server that forgets its session and takes no other runs all the same.
+// The session is lost, and the server accepts no new one.
 func TestSessionIsNotMadeAnew(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

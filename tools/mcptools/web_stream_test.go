@@ -30,7 +30,7 @@ func TestSilentStandaloneStream(t *testing.T) {
 	<-asked
 }
 
-// An answer that breaks off is resumed where the server offers that.
+// A response that is interrupted is resumed if the server supports that.
 func TestResumption(t *testing.T) {
 	t.Parallel()
 	var id atomic.Value
@@ -64,8 +64,7 @@ func TestResumption(t *testing.T) {
 	equal(t, "resumed again", call(t.Context(), tool, `{}`), oddValue)
 }
 
-// Requests of the server are bounded over HTTP too: those beyond are dropped
-// until its others have been answered.
+// The open requests of a server over HTTP are bounded: those beyond the limit are dropped.
 func TestRequestsOverTheStandaloneStream(t *testing.T) {
 	t.Parallel()
 	const many = 1000
@@ -98,8 +97,8 @@ func TestRequestsOverTheStandaloneStream(t *testing.T) {
 	close(release)
 }
 
-// A server that does not answer the end of its session holds up Close for as
-// long as a process would.
+// If a server does not respond to the end of its session, Close waits only for the grace
+// period.
 func TestCloseWaitsForGrace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +116,7 @@ func TestCloseWaitsForGrace(t *testing.T) {
 	})
 }
 
-// direct has requests handled without a network, for tests in bubbles.
+// direct calls a handler without a network, for tests with fake time.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {

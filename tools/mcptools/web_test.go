@@ -24,7 +24,7 @@ const (
 	oddBlocks = `{"content":[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]}`
 )
 
-// What the server wrote arrives as it wrote it, over every transport.
+// JSON arrives as the server wrote it, over every transport.
 func TestRawOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := script{
@@ -120,7 +120,7 @@ func TestSDKServersOverHTTP(t *testing.T) {
 	}
 }
 
-// Transports that the host made are tapped as well.
+// JSON also arrives unchanged over the SDK's transports in Connect.
 func TestConnectOverHTTPIsRaw(t *testing.T) {
 	t.Parallel()
 	s := script{"tools/call": result(oddBlocks)}
@@ -140,7 +140,7 @@ func TestConnectOverHTTPIsRaw(t *testing.T) {
 	}
 }
 
-// Arguments that a server wants as headers are sent as such.
+// Arguments are sent as headers if the server wants that.
 func TestArgumentsAsHeaders(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "web", Version: "1"}, nil)
@@ -164,8 +164,7 @@ func TestArgumentsAsHeaders(t *testing.T) {
 	equal(t, "header", <-sent, "eu")
 }
 
-// A tool whose arguments cannot be sent as it asks is left out; its neighbours are
-// not.
+// A tool with an invalid x-mcp-header is left out; the others are not.
 func TestInvalidArgumentHeaders(t *testing.T) {
 	t.Parallel()
 	property := func(text string) string {
@@ -184,7 +183,7 @@ func TestInvalidArgumentHeaders(t *testing.T) {
 		`mcp server "s": tool "array" is left out because its x-mcp-header is invalid`)
 }
 
-// A session that the server has forgotten is known as such, however it says so.
+// A lost session is recognized in all its forms.
 func TestLostSession(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []struct {

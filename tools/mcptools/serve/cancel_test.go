@@ -30,7 +30,7 @@ func TestCancel(t *testing.T) {
 			if _, err := call(ctx, session, "wait"); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}
-			// The place in the queue is free only when the handler has ended.
+			// The place in the queue is free only when the handler has returned.
 			if err := s.queue.Do(t.Context(), "other", func(context.Context) error { return nil }); err != nil {
 				t.Error(err)
 			}

@@ -100,7 +100,7 @@ func TestDraining(t *testing.T) {
 		ended <- err
 	}()
 	<-r.started
-	// A request whose message is under way when the shutdown begins.
+	// The message of this request arrives while the shutdown begins.
 	body, more := io.Pipe()
 	late := make(chan answer, 1)
 	go func() {

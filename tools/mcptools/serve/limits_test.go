@@ -18,7 +18,7 @@ import (
 // TestLimits refuses messages beyond the limits with a JSON-RPC error that ends only the call.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	// also of what is too large
+	// Requests that are too large count too.
 	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Body: 1000, Rate: 0.001, Burst: 5}})
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	large := `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 1000) + `"}}`

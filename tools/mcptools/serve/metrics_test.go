@@ -34,7 +34,7 @@ func TestMetrics(t *testing.T) {
 	r.send(http.MethodPut, "/mcp", "", ada...)
 	r.send("BREW", "/mcp", "", ada...)
 	var a answer
-	// a client may be answered before it is counted
+	// A client may get its response before it is counted.
 	for a.header == nil || !strings.Contains(a.body, "writ_http_requests_open 1\n") {
 		a = r.send(http.MethodGet, "/metrics", "", ada...)
 	}

@@ -55,7 +55,7 @@ func TestStatelessRequest(t *testing.T) {
 	if a.status != http.StatusOK || !strings.Contains(a.body, `"text":"local"`) || a.header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("tools/call: %d %v %s", a.status, a.header, a.body)
 	}
-	// A header that says something else than the body is refused.
+	// A header that contradicts the body is refused.
 	a = r.post(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"who","arguments":{},`+meta+`}}`,
 		"Mcp-Protocol-Version", newEra, "Mcp-Method", "tools/call", "Mcp-Name", "see")
 	if a.status != http.StatusBadRequest {
