@@ -138,7 +138,8 @@ func TestLazy(t *testing.T) {
 	defer s.Close()
 	equal(t, "before", brief(s), "broken idle , 0 tools, 0 restarts\nanswers idle , 0 tools, 0 restarts")
 	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), `"fine"`)
-	equal(t, "after", brief(s), `broken failed , 0 tools, 0 restarts: mcp server "broken": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
+	equal(t, "after", brief(s), `broken failed , 0 tools, 0 restarts: `+
+		`mcp server "broken": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 answers ready 2025-11-25, 1 tools, 0 restarts`)
 
 	unused, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("answers")}}, &Options{Lazy: true})

@@ -18,7 +18,9 @@ import (
 func TestListing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/list": result(`{"tools":[
-		{"name":"a","description":"Does.","inputSchema":{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}},"outputSchema":{"type":"object"}},
+		{"name":"a","description":"Does.",
+			"inputSchema":{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}},
+			"outputSchema":{"type":"object"}},
 		{"name":"b","title":"Title","inputSchema":null},
 		{"name":"c/d e","annotations":{"title":"Noted","readOnlyHint":true},"x":1}
 	]}`)}, nil)
@@ -51,7 +53,8 @@ func TestListingIsRedacted(t *testing.T) {
 	s := serve(t, script{
 		"tools/list": result(`{"tools":[
 			{"name":"a","description":"Send tok-4711-secret along.","inputSchema":{"type":"object","properties":{
-				"key":{"type":"string","description":"tok\u002d4711-secret","default":"tok-4711-secret","enum":["tok-4711-secret","x"]}}},
+				"key":{"type":"string","description":"tok\u002d4711-secret","default":"tok-4711-secret",
+					"enum":["tok-4711-secret","x"]}}},
 				"outputSchema":{"type":"object","properties":{"tok-4711-secret":{}}}},
 			{"name":"tok-4711-secret","title":"tok-4711-secret"},
 			{"name":"cut","description":"0123456789. 0123456789 tok-4711-secret."},
@@ -76,7 +79,7 @@ func TestListingIsRedacted(t *testing.T) {
 	}
 	equal(t, "tool", strings.Join(strings.Fields(lines[0]), " "),
 		`a: Send [redacted] along. in:{"type":"object","properties":{ `+
-			`"key":{"type":"string","description":"[redacted]","default":"[redacted]","enum":["[redacted]","x"]}}} `+
+			`"key":{"type":"string","description":"[redacted]","default":"[redacted]", "enum":["[redacted]","x"]}}} `+
 			`out:{"type":"object","properties":{"[redacted]":{}}}`)
 	equal(t, "name and title", lines[1], "[redacted]: [redacted] in: out:")
 	if got := call(t.Context(), all[1], `{}`); !strings.Contains(got, token) {

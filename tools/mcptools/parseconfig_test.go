@@ -181,15 +181,18 @@ func TestParseConfig(t *testing.T) {
 		},
 		{"no object", `[]`, `error: the configuration must be an object, as in {"mcpServers": {"name": {"command": "…"}}}`},
 		{"no servers", `{"mcpServers": {}}`,
-			`warning: "mcpServers" has no servers, so there are no tools; add one: {"mcpServers": {"name": {"command": "…"}}}`},
+			`warning: "mcpServers" has no servers, so there are no tools; add one: ` +
+				`{"mcpServers": {"name": {"command": "…"}}}`},
 		{"no servers of VS Code", `{"mcp": {"servers": {}}}`,
 			`warning: "servers" has no servers, so there are no tools; add one: {"mcpServers": {"name": {"command": "…"}}}`},
 		{"no servers of opencode", `{"theme": "dark", "mcp": {}}`,
 			`warning: "mcp" has no servers, so there are no tools; add one: {"mcpServers": {"name": {"command": "…"}}}`},
 		{
 			"opencode", `{"$schema": "https://opencode.ai/config.json", "model": "x/y", "agent": {}, "mcp": {
-			"a": {"type": "local", "command": ["npx", "-y", "a", "{env:TOKEN}"], "environment": {"K": "x{env:TOKEN}", "L": "${TOKEN}"}, "enabled": true, "timeout": 15000},
-			"b": {"type": "remote", "url": "https://b.example/mcp", "headers": {"Authorization": "Bearer {env:TOKEN}"}, "oauth": {}},
+			"a": {"type": "local", "command": ["npx", "-y", "a", "{env:TOKEN}"],
+				"environment": {"K": "x{env:TOKEN}", "L": "${TOKEN}"}, "enabled": true, "timeout": 15000},
+			"b": {"type": "remote", "url": "https://b.example/mcp",
+				"headers": {"Authorization": "Bearer {env:TOKEN}"}, "oauth": {}},
 			"c": {"enabled": false}}}`,
 			"a: npx [-y a s3cret] map[K:xs3cret L:s3cret] within 15s\nb:  [] map[] at https://b.example/mcp with " +
 				"map[Authorization:Bearer s3cret]\nc:  [] map[] disabled\n" +

@@ -110,9 +110,8 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 	}
 	defer s.Close()
 	equal(t, "tools", list(t, s)["t"].Namespace, "good")
-	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
-good ready 2025-11-25, 1 tools, 0 restarts`)
-	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
+	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: `+
+		`mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 good ready 2025-11-25, 1 tools, 0 restarts`)
 	equalLines(t, "warnings", s.Warnings(),
 		`mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
@@ -147,7 +146,8 @@ mcp server "dies" exited (exit status 3); the next use starts it again
     panic: out of cheese`)
 
 	<-current(s).gone
-	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" exited (exit status 3); the next use starts it again
+	equal(t, "status", fmt.Sprint(s.Status()[0].Err),
+		`mcp server "dies" exited (exit status 3); the next use starts it again
   its stderr ends with:
     panic: out of cheese`)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")

@@ -219,7 +219,9 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 		{"a page", page, "it answers with text/html instead of JSON; check that the URL is that of an MCP server"},
 		{"a JSON-RPC error", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asJSON(w,
-				script{"initialize": func(json.RawMessage) string { return `"error":{"code":-32000,"message":"not today"}` }}.answer(read(r)))
+				script{"initialize": func(json.RawMessage) string {
+					return `"error":{"code":-32000,"message":"not today"}`
+				}}.answer(read(r)))
 		}), `handshake: calling "initialize": not today`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -255,7 +255,7 @@ func (c *counter) count() int {
 	return c.running
 }
 
-func (c *counter) over() bool {
+func (c *counter) isStopped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stopped

@@ -120,12 +120,14 @@ func TestCheck(t *testing.T) {
 		Origins: []string{"app.example.com", "https://x/path"},
 		Limits:  serve.Limits{Body: -1}, Grace: -1,
 	}).Check(t.Context())
-	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
+	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 ` +
+		`Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
 path "mcp" is invalid or reserved; use one like /mcp
 origin must be like https://app.example.com, without a path, not "app.example.com"
 origin must be like https://app.example.com, without a path, not "https://x/path"
 host must be a name like mcp.example.com, without a port, not "https://x"
-"0.0.0.0:80" can be reached from other machines, which requires authentication; listen on 127.0.0.1, or set up tokens or OAuth
+"0.0.0.0:80" can be reached from other machines, which requires authentication; ` +
+		`listen on 127.0.0.1, or set up tokens or OAuth
 grace must not be negative: -1ns`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)

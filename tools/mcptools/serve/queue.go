@@ -56,7 +56,7 @@ type Queue struct {
 	waiting int
 	running int
 	each    map[string]int // running calls by principal
-	took    time.Duration  // moving average of the duration of calls
+	average time.Duration  // moving average of the duration of calls
 
 	others []*Queue // made by Beside
 	meter  queueMeter
@@ -112,7 +112,7 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	defer func() {
 		took := time.Since(started)
 		q.meter.ran(err, started.Sub(begin), took)
-		q.learn(took)
+		q.recordDuration(took)
 		q.leave(who)
 	}()
 	err = f(ctx)
@@ -123,7 +123,7 @@ var errPanicked = errors.New("the call panicked")
 
 // enter waits until the call may run.
 func (q *Queue) enter(ctx context.Context, who string) error {
-	if err := q.over(ctx); err != nil {
+	if err := q.stopReason(ctx); err != nil {
 		return err
 	}
 	p, err := q.join(who)
@@ -139,7 +139,7 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 	case <-ctx.Done():
 	case <-q.stop.Done():
 	}
-	err = q.over(ctx)
+	err = q.stopReason(ctx)
 	switch had := q.quit(who, p); {
 	case had && err != nil:
 		q.leave(who)
@@ -149,8 +149,8 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 	return err
 }
 
-// over returns why a call should not run anymore.
-func (q *Queue) over(ctx context.Context) error {
+// stopReason returns why a call should not run anymore.
+func (q *Queue) stopReason(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil || q.stop.Err() == nil {
 		return err
 	}
@@ -220,13 +220,13 @@ func (q *Queue) leave(who string) {
 	q.next()
 }
 
-func (q *Queue) learn(took time.Duration) {
+func (q *Queue) recordDuration(took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.took == 0 {
-		q.took = took
+	if q.average == 0 {
+		q.average = took
 	}
-	q.took += (took - q.took) / 8
+	q.average += (took - q.average) / 8
 }
 
 // next starts waiting calls while there is room: the oldest of the first line, which then
@@ -293,7 +293,7 @@ func (q *Queue) busy() error {
 // from 1 to 60.
 func (q *Queue) estimate() time.Duration {
 	rounds := 1 + q.waiting/q.limits.Running
-	wait := (time.Duration(rounds) * q.took).Round(time.Second)
+	wait := (time.Duration(rounds) * q.average).Round(time.Second)
 	return min(max(wait, time.Second), time.Minute)
 }
 

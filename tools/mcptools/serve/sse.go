@@ -20,7 +20,7 @@ type sseServer struct {
 	limits Limits
 	mu     sync.Mutex
 	all    map[string]*stream
-	over   bool // no more sessions are accepted
+	closed bool // no more sessions are accepted
 }
 
 type stream struct {
@@ -90,7 +90,7 @@ func (s *sseServer) send(w http.ResponseWriter, r *http.Request, p Principal, m 
 func (s *sseServer) add(id string, one *stream) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
+	if s.closed {
 		return busy(errDraining.Message)
 	}
 	count := 0
@@ -132,7 +132,7 @@ func (s *sseServer) calls() (n int) {
 func (s *sseServer) drain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.over = true
+	s.closed = true
 	for _, one := range s.all {
 		go one.conn.drain(linger)
 	}

@@ -134,7 +134,9 @@ func TestWrongTokens(t *testing.T) {
 			{"principal": "bob", "sha256": "00secret1"},
 			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
 			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
-			{"principal": "bob", "token": "secret1-secret1-secret1-c"}]}`: `token 1 ("ada"): token must have at least 20 characters and no spaces; create one with openssl rand -hex 32
+			{"principal": "bob", "token": "secret1-secret1-secret1-c"}]}`: `token 1 ("ada"): ` +
+			`token must have at least 20 characters and no spaces; ` +
+			`create one with openssl rand -hex 32
 token 2 (""): principal is missing
 token 3 ("bob"): give either token or sha256
 token 4 ("bob"): give either token or sha256

@@ -36,7 +36,7 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
 		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
 		clients:  &clients{limits: o.Limits, byName: map[string]*client{}},
-		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, begun: map[string]int{}},
+		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, reserved: map[string]int{}},
 		sse:      &sseServer{limits: o.Limits, all: map[string]*stream{}},
 		calls:    newCounter(),
 	}
@@ -70,7 +70,7 @@ func (s *web) handler() http.Handler {
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
 func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
-	if s.calls.over() {
+	if s.calls.isStopped() {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		return
 	}
@@ -206,7 +206,7 @@ func callOf(ctx context.Context) *request {
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
 	switch news := r.Method == http.MethodGet || m.method == subscribe; {
-	case news && s.calls.over():
+	case news && s.calls.isStopped():
 		return busy(errDraining.Message)
 	case news && s.Transport == HTTP:
 		ctx, cancel := context.WithCancel(r.Context())
