@@ -64,7 +64,7 @@ func TestConnectErrors(t *testing.T) {
     Error: TOKEN is not set
         at main.js:1`},
 		{fake("not-mcp"), `mcp server "not-mcp": exited before it answered (exit status 2); run its command by hand to see why
-  its stdout is not MCP: "usage: tool [-v] file"`},
+  its stdout has a line that is not an MCP message: "usage: tool [-v] file"`},
 		{fake("refuses"), `mcp server "refuses": handshake: calling "initialize": not today`},
 		{fake("silent"),
 			`mcp server "silent": no answer within 100ms; check that its command starts an MCP server on stdio, or raise ` +

@@ -210,9 +210,9 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 		want    string
 	}{
 		{"401", status(401),
-			`it answers 401 Unauthorized; give it credentials, or other ones, in "headers" of its entry, ` +
+			`it answers 401 Unauthorized; set or correct its credentials in "headers" of its entry, ` +
 				`Options.HeaderFunc or Options.OAuth`},
-		{"403", status(403), `it answers 403 Forbidden; give it other credentials, or ask for more rights`},
+		{"403", status(403), `it answers 403 Forbidden; use other credentials, or ask for more rights`},
 		{"404", status(404),
 			"its URL serves neither transport: it answers 404 Not Found; check that the URL is that of an MCP server"},
 		{"503", status(503), `it answers 503 Service Unavailable; try again later`},
