@@ -18,9 +18,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fickle is a server whose tools a test changes, and that can be down. It counts
-// its listings.
-type fickle struct {
+// fickleServer is a server whose tools a test changes, and that can be down. It counts its
+// listings.
+type fickleServer struct {
 	mu       sync.Mutex
 	down     error
 	names    []string
@@ -29,14 +29,14 @@ type fickle struct {
 	silent   bool // it never answers the handshake
 }
 
-func (c *fickle) set(do func()) {
+func (c *fickleServer) set(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	do()
 }
 
 // Connect implements [mcp.Transport].
-func (c *fickle) Connect(ctx context.Context) (mcp.Connection, error) {
+func (c *fickleServer) Connect(ctx context.Context) (mcp.Connection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.down != nil {
@@ -48,7 +48,7 @@ func (c *fickle) Connect(ctx context.Context) (mcp.Connection, error) {
 	return (&mcp.IOTransport{Reader: ours, Writer: ours}).Connect(ctx)
 }
 
-func (c *fickle) script() script {
+func (c *fickleServer) script() script {
 	s := script{"tools/list": func(json.RawMessage) string {
 		c.listings.Add(1)
 		c.mu.Lock()
@@ -65,17 +65,17 @@ func (c *fickle) script() script {
 	return s
 }
 
-// says sends a notification that the tools have changed.
-func (c *fickle) says() {
+// sendChange sends a notification that the tools have changed.
+func (c *fickleServer) sendChange() {
 	c.mu.Lock()
 	conn := c.conn
 	c.mu.Unlock()
 	_, _ = io.WriteString(conn, notify("tools/list_changed", `{}`)+"\n")
 }
 
-// kept connects to servers in the background. changed counts how often the host is
-// told of each.
-func kept(t *testing.T, transports map[string]mcp.Transport) (s *Servers, changed func(name string) int) {
+// connectBackground connects to servers in the background. changed returns how often the host
+// was notified about a server.
+func connectBackground(t *testing.T, transports map[string]mcp.Transport) (s *Servers, changed func(name string) int) {
 	t.Helper()
 	var mu sync.Mutex
 	counts := map[string]int{}
@@ -95,7 +95,7 @@ func kept(t *testing.T, transports map[string]mcp.Transport) (s *Servers, change
 	}
 }
 
-// toolNames are the tools of the servers as they are now.
+// toolNames returns the current tools of the servers.
 func toolNames(t *testing.T, s *Servers) string {
 	t.Helper()
 	all, err := s.Tools(t.Context())
@@ -110,12 +110,12 @@ func toolNames(t *testing.T, s *Servers) string {
 	return strings.Join(list, " ")
 }
 
-// A server that does not answer holds up neither Connect nor the tools of others.
+// A server that does not answer blocks neither Connect nor the tools of others.
 func TestBackgroundWaitsForNoServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		quick, silent := &fickle{names: []string{"t"}}, &fickle{silent: true}
-		s, changed := kept(t, map[string]mcp.Transport{"quick": quick, "silent": silent})
+		quick, silent := &fickleServer{names: []string{"t"}}, &fickleServer{silent: true}
+		s, changed := connectBackground(t, map[string]mcp.Transport{"quick": quick, "silent": silent})
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		equal(t, "waiting", fmt.Sprint(s.Wait(ctx)), "mcp servers: waiting for their tools: context deadline exceeded")
@@ -128,12 +128,12 @@ func TestBackgroundWaitsForNoServer(t *testing.T) {
 	})
 }
 
-// A server that is down at the start is tried again until it is there.
+// A server that is down at the start is tried again until it is up.
 func TestBackgroundTriesAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		late := &fickle{names: []string{"t"}, down: errors.New("connection refused")}
-		s, changed := kept(t, map[string]mcp.Transport{"late": late})
+		late := &fickleServer{names: []string{"t"}, down: errors.New("connection refused")}
+		s, changed := connectBackground(t, map[string]mcp.Transport{"late": late})
 		time.Sleep(10 * time.Minute)
 		equal(t, "tools", toolNames(t, s), "")
 		late.set(func() { late.down = nil })
@@ -143,13 +143,13 @@ func TestBackgroundTriesAgain(t *testing.T) {
 	})
 }
 
-// While one server is lost and waits for its next attempt, a change of another
-// costs it no tools; when it is back, it has those that it has then.
+// While one server is down, a change of another server does not affect its tools; when it is up
+// again, it has its current tools.
 func TestBackgroundKeepsTheLastListing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, b := &fickle{names: []string{"t"}}, &fickle{names: []string{"t"}}
-		s, changed := kept(t, map[string]mcp.Transport{"a": a, "b": b})
+		a, b := &fickleServer{names: []string{"t"}}, &fickleServer{names: []string{"t"}}
+		s, changed := connectBackground(t, map[string]mcp.Transport{"a": a, "b": b})
 		time.Sleep(time.Minute)
 		a.set(func() {
 			a.down, a.names = errors.New("connection refused"), []string{"t", "u"}
@@ -157,7 +157,7 @@ func TestBackgroundKeepsTheLastListing(t *testing.T) {
 		})
 		time.Sleep(5 * time.Second)
 		b.set(func() { b.names = []string{"t", "v"} })
-		b.says()
+		b.sendChange()
 		time.Sleep(2 * time.Second)
 		equal(t, "tools", toolNames(t, s), "a.t b.t b.v")
 		equal(t, "state", string(s.Status()[0].State), "failed")
@@ -168,36 +168,36 @@ func TestBackgroundKeepsTheLastListing(t *testing.T) {
 	})
 }
 
-// A server that says without end that its tools have changed is listed ever less
-// often; others are not, and nobody is told of what has not changed.
+// A server that reports changes all the time is listed at growing intervals; others are not
+// affected, and the host is not notified without a change.
 func TestBackgroundListingStorm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		storm, calm := &fickle{names: []string{"t"}}, &fickle{names: []string{"t"}}
-		s, changed := kept(t, map[string]mcp.Transport{"storm": storm, "calm": calm})
+		storm, calm := &fickleServer{names: []string{"t"}}, &fickleServer{names: []string{"t"}}
+		s, changed := connectBackground(t, map[string]mcp.Transport{"storm": storm, "calm": calm})
 		synctest.Wait()
-		for range 10 * 60 * 20 { // ten minutes
-			storm.says()
+		for range sample(2, 10) * 60 * 20 { // minutes
+			storm.sendChange()
 			time.Sleep(50 * time.Millisecond)
 		}
-		if n := storm.listings.Load(); n < 10 || n > 20 {
-			t.Errorf("it was listed %d times", n)
+		if n := int(storm.listings.Load()); n < sample(6, 10) || n > sample(12, 20) {
+			t.Errorf("the server was listed %d times", n)
 		}
 		equal(t, "listings of the other", fmt.Sprint(calm.listings.Load()), "1")
 		equal(t, "told", fmt.Sprint(changed("storm"), changed("calm")), "1 1")
 		time.Sleep(2 * lastPause)
 		storm.set(func() { storm.names = []string{"u"} })
-		storm.says()
+		storm.sendChange()
 		time.Sleep(2 * time.Second)
 		equal(t, "tools", toolNames(t, s), "calm.t storm.u")
 	})
 }
 
-// Without Background, a listing that fails keeps the tools of the one before.
+// Without Background, a failed listing keeps the previous tools.
 func TestLastListingIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, b := &fickle{names: []string{"t"}}, &fickle{names: []string{"t"}}
+		a, b := &fickleServer{names: []string{"t"}}, &fickleServer{names: []string{"t"}}
 		s, err := Connect(t.Context(), map[string]mcp.Transport{"a": a, "b": b}, nil)
 		if err != nil {
 			t.Fatal(err)

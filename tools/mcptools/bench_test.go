@@ -14,14 +14,22 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// thousands is a listing of n tools with schemas of about 600 bytes, in pages.
+// thousands returns a listing of n tools with schemas of about 600 bytes, in pages.
 func thousands(n, perPage int) script {
-	const schema = `{"type":"object","properties":{"path":{"type":"string","description":"Where the item is, as an absolute path with forward slashes.","minLength":1},"limit":{"type":"integer","minimum":1,"maximum":1000,"default":50,"description":"At most so many results."},"order":{"type":"string","enum":["name","size","modified"],"description":"What the results are sorted by."},"filters":{"type":"array","items":{"type":"object","properties":{"field":{"type":"string"},"value":{"type":["string","number","null"]}},"required":["field"]}},"recursive":{"type":"boolean","default":false}},"required":["path"],"additionalProperties":false}`
+	const schema = `{"type":"object","properties":{"path":{"type":"string","description":"Where the item is, as an ` +
+		`absolute path with forward slashes.","minLength":1},"limit":{"type":"integer","minimum":1,"maximum":1000,` +
+		`"default":50,"description":"At most so many results."},"order":{"type":"string","enum":["name","size",` +
+		`"modified"],"description":"What the results are sorted by."},"filters":{"type":"array",` +
+		`"items":{"type":"object","properties":{"field":{"type":"string"},"value":{"type":["string","number","null"]}}` +
+		`,"required":["field"]}},"recursive":{"type":"boolean","default":false}},"required":["path"],` +
+		`"additionalProperties":false}`
 	var pages []string
 	for from := 0; from < n; from += perPage {
 		var list []string
 		for i := from; i < from+perPage; i++ {
-			list = append(list, fmt.Sprintf(`{"name":"tool_%d","description":"Lists the items below a path, and what is known of each of them.","inputSchema":%s}`, i, schema))
+			list = append(list,
+				fmt.Sprintf(`{"name":"tool_%d","description":"Lists the items below a path, and what is known of each of `+
+					`them.","inputSchema":%s}`, i, schema))
 		}
 		next := ""
 		if from+perPage < n {
@@ -38,8 +46,8 @@ func thousands(n, perPage int) script {
 	}}
 }
 
-// BenchmarkSet10000 builds a Set from ten thousand listed tools. x-raw is the
-// time over that of the SDK's own listing, B-kept/tool what a Set keeps.
+// BenchmarkSet10000 builds a Set from ten thousand listed tools. x-raw compares the time with
+// the SDK's own listing; B-kept/tool is what a Set keeps.
 func BenchmarkSet10000(b *testing.B) {
 	const n = 10_000
 	s := serve(b, thousands(n, 500), nil)
@@ -80,7 +88,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// sdkSession is a session of the SDK alone with a script.
+// sdkSession returns a session of the SDK alone with a script.
 func sdkSession(b *testing.B, s script) *mcp.ClientSession {
 	ours, theirs := net.Pipe()
 	go func() {
@@ -88,7 +96,8 @@ func sdkSession(b *testing.B, s script) *mcp.ClientSession {
 		s.whole().run(theirs, theirs)
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "raw", Version: "0"}, nil)
-	session, err := client.Connect(b.Context(), &mcp.IOTransport{Reader: ours, Writer: ours}, &mcp.ClientSessionOptions{ProtocolVersion: olderVersion})
+	session, err := client.Connect(b.Context(), &mcp.IOTransport{Reader: ours, Writer: ours},
+		&mcp.ClientSessionOptions{ProtocolVersion: olderVersion})
 	if err != nil {
 		b.Fatal(err)
 	}

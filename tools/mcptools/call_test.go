@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// sessions serves a script with sessions, numbered; calls of tools and what is
-// no POST are left to other, which reports whether it answered.
+// sessions serves a script with numbered sessions. It passes calls of tools, and requests other
+// than POST, to other, which reports whether it answered.
 func sessions(other func(w http.ResponseWriter, r *http.Request, msg request) bool) http.Handler {
 	var started atomic.Int32
 	whole := script{}.whole()
@@ -36,8 +36,8 @@ func sessions(other func(w http.ResponseWriter, r *http.Request, msg request) bo
 
 const lostCall = "unknown: the connection to the tool's server was lost; whether the call took effect is unknown"
 
-// A call whose answer had begun is not made again where the rest of it is gone,
-// and with it the session.
+// A call whose response began is not repeated if the rest of the response, and the session, are
+// lost.
 func TestNotRepeatedWhenNotResumed(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -58,8 +58,8 @@ func TestNotRepeatedWhenNotResumed(t *testing.T) {
 	equal(t, "calls", fmt.Sprint(calls.Load()), "1")
 }
 
-// A call in flight is not made again when another finds that the session is
-// lost; that one is.
+// A call in flight is not repeated when another call finds that the session is lost; the other
+// call is.
 func TestNotRepeatedWhenAnotherLosesTheSession(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -99,9 +99,8 @@ func TestNotRepeatedWhenAnotherLosesTheSession(t *testing.T) {
 	equal(t, "calls", fmt.Sprint(calls), "map[session1:2 session2:1]")
 }
 
-// A cut connection makes net/http repeat what has an idempotency key. Here the
-// host decides about repeating.
-func TestNotRepeatedForItsKey(t *testing.T) {
+// If a connection breaks, net/http repeats requests with an idempotency key. Here it must not.
+func TestNotRepeatedForIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", "x-idempotency-key"} {
 		var calls atomic.Int32
@@ -123,8 +122,8 @@ func TestNotRepeatedForItsKey(t *testing.T) {
 	}
 }
 
-// An error that merely speaks of a session is that of the call.
-func TestNotRepeatedForAWord(t *testing.T) {
+// An error message that mentions a session does not end the session.
+func TestNotRepeatedForErrorMessage(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	s := open(t, ServerConfig{URL: serveWeb(t, sessions(func(w http.ResponseWriter, _ *http.Request, msg request) bool {
@@ -133,7 +132,8 @@ func TestNotRepeatedForAWord(t *testing.T) {
 		}
 		calls.Add(1)
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database session could not be committed"}}`)
+		_, _ = io.WriteString(w,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database session could not be committed"}}`)
 		return true
 	}))}, nil)
 	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), "failed: the database session could not be committed")

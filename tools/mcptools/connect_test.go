@@ -28,15 +28,17 @@ func kill(t *testing.T, c *connection) {
 	<-c.gone
 }
 
-// A server that died between two calls is started again by the second, and all
-// who call meanwhile share the one start.
+// A server that died between two calls is started again by the second call, once for all
+// concurrent calls.
 func TestServerIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("answers"), nil)
 	tool := list(t, s)["t"]
 	equal(t, "before", call(t.Context(), tool, `{}`), `"fine"`)
 	kill(t, current(s))
-	equal(t, "dead", brief(s), `answers failed 2025-11-25, 1 tools, 0 restarts: mcp server "answers" exited (signal: killed); the next use starts it again`)
+	equal(t, "dead", brief(s),
+		`answers failed 2025-11-25, 1 tools, 0 restarts: mcp server "answers" exited (signal: killed); the next use `+
+			`starts it again`)
 
 	var wg sync.WaitGroup
 	for range 8 {
@@ -51,7 +53,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 	}
 }
 
-// A server that dies in every call is not started without end.
+// A server that dies in every call is not started endlessly.
 func TestCrashLoop(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("dies"), nil)
@@ -65,10 +67,11 @@ func TestCrashLoop(t *testing.T) {
 	equal(t, "wait", status.Retry.Sub(status.Since).String(), "1s")
 	equal(t, "status", string(status.State), "failed")
 
-	s.servers[0].triedAgain(30 * time.Second) // not during the test
+	s.servers[0].setRetry(30 * time.Second) // not during the test
 	_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
 	var te *tools.ToolError
-	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable || !strings.HasPrefix(te.Message, "the tool's server keeps failing and will be tried again in ") {
+	if !errors.As(err, &te) || te.Kind != tools.KindUnavailable ||
+		!strings.HasPrefix(te.Message, "the tool's server keeps failing and will be tried again in ") {
 		t.Errorf("third: %v", err)
 	}
 	later, ok := errors.AsType[tools.RetryAfter](err)
@@ -78,14 +81,14 @@ func TestCrashLoop(t *testing.T) {
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 }
 
-// triedAgain says when a server may be started that has failed.
-func (s *server) triedAgain(in time.Duration) {
+// setRetry sets when a failed server may be started again.
+func (s *server) setRetry(in time.Duration) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	s.health.retry = time.Now().Add(in)
 }
 
-func TestWaits(t *testing.T) {
+func TestPause(t *testing.T) {
 	t.Parallel()
 	var waits []string
 	for _, n := range []int{0, 1, 2, 3, 6, 7, 8, 1000} {
@@ -94,7 +97,7 @@ func TestWaits(t *testing.T) {
 	equal(t, "waits", strings.Join(waits, " "), "0s 1s 2s 4s 32s 1m0s 1m0s 1m0s")
 }
 
-func TestAnAnswerEndsTheWaiting(t *testing.T) {
+func TestResponseEndsThePauses(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("answers"), nil)
 	tool := list(t, s)["t"]
@@ -104,7 +107,7 @@ func TestAnAnswerEndsTheWaiting(t *testing.T) {
 	}
 }
 
-// A server that could not be started is tried again, later.
+// A server that could not be started is tried again later.
 func TestFailedStartIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -115,12 +118,12 @@ func TestFailedStartIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.servers[1].triedAgain(time.Hour)
+	s.servers[1].setRetry(time.Hour)
 	if err := os.Symlink(good.Command, late.Command); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "at once", fmt.Sprint(len(list(t, s))), "1")
-	s.servers[1].triedAgain(0) // a second later
+	s.servers[1].setRetry(0) // a second later
 	all, err := s.Tools(t.Context())
 	equal(t, "later", fmt.Sprint(len(all), err), "2 <nil>")
 }
@@ -135,7 +138,8 @@ func TestLazy(t *testing.T) {
 	defer s.Close()
 	equal(t, "before", brief(s), "broken idle , 0 tools, 0 restarts\nanswers idle , 0 tools, 0 restarts")
 	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), `"fine"`)
-	equal(t, "after", brief(s), `broken failed , 0 tools, 0 restarts: mcp server "broken": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
+	equal(t, "after", brief(s), `broken failed , 0 tools, 0 restarts: `+
+		`mcp server "broken": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 answers ready 2025-11-25, 1 tools, 0 restarts`)
 
 	unused, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("answers")}}, &Options{Lazy: true})
@@ -146,7 +150,7 @@ answers ready 2025-11-25, 1 tools, 0 restarts`)
 	equal(t, "closed", brief(unused), "answers closed , 0 tools, 0 restarts")
 }
 
-// A caller's deadline bounds its waiting, not the start that others wait for.
+// A caller's deadline bounds its waiting, but not the start that others wait for.
 func TestStartOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
 	config := fake("slow")
@@ -164,7 +168,8 @@ func TestStartOutlivesItsCaller(t *testing.T) {
 
 func TestCloseWhileStarting(t *testing.T) {
 	leaks(t)
-	s, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("silent")}}, &Options{Lazy: true, Grace: 50 * time.Millisecond})
+	s, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("silent")}},
+		&Options{Lazy: true, Grace: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +186,7 @@ func TestCloseWhileStarting(t *testing.T) {
 	equal(t, "state", string(s.Status()[0].State), "closed")
 }
 
-// A listing during which the server dies is begun once more.
+// A listing during which the server dies is repeated once.
 func TestServerDiesWhileListing(t *testing.T) {
 	t.Parallel()
 	config := fake("dies-once-listing")
@@ -193,10 +198,12 @@ func TestServerDiesWhileListing(t *testing.T) {
 	always := start(t, fake("dies-listing"), nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, always))), "0")
 	<-current(always).gone
-	equal(t, "status", brief(always), `dies-listing failed 2025-11-25, 0 tools, 1 restarts: mcp server "dies-listing" exited (exit status 4); the next use starts it again`)
+	equal(t, "status", brief(always),
+		`dies-listing failed 2025-11-25, 0 tools, 1 restarts: mcp server "dies-listing" exited (exit status 4); the `+
+			`next use starts it again`)
 }
 
-// What a server left behind ends with it also when it crashes.
+// If a server crashes, the processes that it started are killed too.
 func TestCrashEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("stubborn"), &Options{Grace: 50 * time.Millisecond})
@@ -210,8 +217,8 @@ func TestCrashEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// greeter is a server of one tool over HTTP, and counts its calls. The sessions that
-// nobody has ended end with the test.
+// greeter is an HTTP server with one tool, and counts its calls. Its open sessions end with the
+// test.
 func greeter(t *testing.T, calls *atomic.Int32) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "greet", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -227,8 +234,8 @@ func greeter(t *testing.T, calls *atomic.Int32) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 }
 
-// A restarted HTTP server knows no session any more: the call that finds out is
-// made once, over a new one.
+// A restarted HTTP server does not know the session: the call that finds out is made once, over
+// a new session.
 func TestLostHTTPSession(t *testing.T) {
 	t.Parallel()
 	var handler atomic.Pointer[http.Handler]
@@ -238,9 +245,13 @@ func TestLostHTTPSession(t *testing.T) {
 		handler.Store(&h)
 	}
 	restart()
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*handler.Load()).ServeHTTP(w, r) }))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		(*handler.Load()).ServeHTTP(w, r)
+	}))
 	defer web.Close()
-	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL, DisableStandaloneSSE: true}}, nil)
+	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL,
+		DisableStandaloneSSE: true}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,8 +267,8 @@ func TestLostHTTPSession(t *testing.T) {
 	equal(t, "restarts", fmt.Sprint(s.Status()[0].Restarts), "2")
 }
 
-// A stream that has ended cannot be connected to again.
-func TestStreamServesOnce(t *testing.T) {
+// A stream that has ended cannot be connected again.
+func TestStreamCannotReconnect(t *testing.T) {
 	t.Parallel()
 	s := servePipe(t, nil, talker(func(m wireMessage, say func(string)) {
 		if m.Method == "tools/call" {
@@ -265,13 +276,15 @@ func TestStreamServesOnce(t *testing.T) {
 		}
 	}).run)
 	tool := list(t, s)["t"]
-	equal(t, "call", call(t.Context(), tool, `{}`), "unknown: the response cannot be read; whether the call took effect is unknown")
+	equal(t, "call", call(t.Context(), tool, `{}`),
+		"unknown: the response cannot be read; whether the call took effect is unknown")
 	<-current(s).gone
 	equal(t, "next", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; the call was not made")
-	equal(t, "status", brief(s), `s failed 2025-11-25, 1 tools, 0 restarts: mcp server "s" closed the connection; call Connect again`)
+	equal(t, "status", brief(s),
+		`s failed 2025-11-25, 1 tools, 0 restarts: mcp server "s" closed the connection; call Connect again`)
 }
 
-// overHTTP connects to a server of the SDK under the name "web".
+// overHTTP connects to an SDK server under the name "web".
 func overHTTP(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	t.Helper()
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
@@ -284,7 +297,7 @@ func overHTTP(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	return s
 }
 
-// Only starts that failed are counted as such, and each server is named once.
+// Only failed starts are counted as such, and each error names the server once.
 func TestFailedStartsAreCounted(t *testing.T) {
 	t.Parallel()
 	good := fake("answers")
@@ -303,7 +316,7 @@ func TestFailedStartsAreCounted(t *testing.T) {
 	if strings.Count(cause, "mcp server") != 1 || !strings.HasPrefix(cause, `mcp server "late": tool "t": `) {
 		t.Errorf("cause: %s", cause)
 	}
-	s.servers[0].triedAgain(time.Hour)
+	s.servers[0].setRetry(time.Hour)
 	_, err = tool.Handler(t.Context(), nil)
 	cause = errors.Unwrap(err).Error()
 	if strings.Count(cause, "mcp server") != 1 || !strings.Contains(cause, "(failed starts in a row: 1)") {
@@ -311,13 +324,14 @@ func TestFailedStartsAreCounted(t *testing.T) {
 	}
 }
 
-// A program that echoes answers, but not as a server does.
-func TestEcho(t *testing.T) {
+// A program that echoes its input is not an MCP server.
+func TestEchoIsNotAServer(t *testing.T) {
 	t.Parallel()
 	cat, err := exec.LookPath("cat")
 	if err != nil {
 		t.Skip(err)
 	}
 	equal(t, "error", fails(t, ServerConfig{Command: cat}, nil),
-		`mcp server "s": handshake: calling "initialize": method not found: "initialize"; it does not answer like an MCP server; check that its command starts one on stdio`)
+		`mcp server "s": handshake: calling "initialize": method not found: "initialize"; it does not answer like an `+
+			`MCP server; check that its command starts one on stdio`)
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,20 +18,19 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// denseSize is how large a dense answer is, in bytes. The variable makes them as large as
-// the default of MaxMessage allows.
+// denseSize returns the size of a dense response, in bytes. The variable can set it to the
+// default of MaxMessage.
 func denseSize() int {
 	if n, err := strconv.Atoi(os.Getenv("WRIT_DENSE_BYTES")); err == nil {
 		return n
 	}
-	return 6 << 20
+	return sample(4, 6) << 20
 }
 
-// some is a list that is not too dense to be read, but to be decoded.
+// some returns a list that is not too dense to read, but too dense to decode.
 func some() string { return strings.Repeat("{},", message.MaxValues*9/10) + "{}" }
 
-// dense returns an answer, as the rest of a response, that is many times as large when it
-// is decoded.
+// dense returns a response, without its head, that is many times as large once it is decoded.
 func dense(kind string, size int) string {
 	ones, objects := strings.Repeat("1,", size/2)+"1", strings.Repeat("{},", size/3)+"{}"
 	switch kind {
@@ -61,11 +62,11 @@ func dense(kind string, size int) string {
 	panic(kind)
 }
 
-// denseOthers are whole messages that nobody has asked for.
+// denseOthers returns messages that are not responses to a request.
 func denseOthers(size int) []string {
 	objects := strings.Repeat("{},", size/3) + "{}"
 	var all []string
-	for _, list := range []string{objects, some()} {
+	for _, list := range []string{objects, some()}[:sample(1, 2)] {
 		for _, text := range []string{
 			`{"jsonrpc":"2.0","id":[%s],"result":{}}`,
 			`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"requestedSchema":{"x":[%s]}}}`,
@@ -81,7 +82,7 @@ func denseOthers(size int) []string {
 	return all
 }
 
-// serveDense is a process that answers a call, or a listing, with what its variable names.
+// serveDense runs a server that responds to a call, or a listing, with what its variable names.
 func serveDense() {
 	kind := os.Getenv("KIND")
 	s := script{"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}
@@ -109,16 +110,23 @@ const (
 	tooMany  = "too_large: " + made + "has more than 262144 JSON values" + most
 )
 
-// denseResults are what becomes of those that answer a call.
+// denseResults are the results of calls with such responses.
 var denseResults = map[string]string{
 	"content": tooDense, "structured": tooDense, "members": tooDense, "error": tooDense, "question": tooDense,
-	"fewer blocks": "invalid_result: the call was made, but its result is malformed: content: has more than 100000 elements",
+	"fewer blocks": "invalid_result: the call was made, but its result is malformed: content: has more than 100000 " +
+		"elements",
 	"fewer asked":  tooMany,
 	"fewer values": `{"text":"","data":{"a":[` + some() + `]}}`,
 }
 
-// frugal fails the test if f allocates much more than twice the size of an answer. Nothing
-// may run at the same time.
+// denseKinds returns the kinds to test.
+func denseKinds() []string {
+	kinds := slices.Sorted(maps.Keys(denseResults))
+	return kinds[:sample(3, len(kinds))]
+}
+
+// frugal fails the test if f allocates much more than twice the size of a response. Nothing
+// else may run at the same time.
 func frugal(t *testing.T, what string, size int, f func()) {
 	t.Helper()
 	begin := time.Now()
@@ -130,7 +138,7 @@ func frugal(t *testing.T, what string, size int, f func()) {
 	}
 }
 
-// denseProcess starts a process that answers with one kind.
+// denseProcess starts a server that responds with one kind.
 func denseProcess(t *testing.T, kind string, o *Options) *Servers {
 	t.Helper()
 	config := fake("dense")
@@ -141,7 +149,7 @@ func denseProcess(t *testing.T, kind string, o *Options) *Servers {
 	return start(t, config, o)
 }
 
-// denseCall calls a tool, and compares what comes back.
+// denseCall calls a tool and compares the result.
 func denseCall(t *testing.T, what, kind string, tool *tools.Tool) {
 	t.Helper()
 	var got string
@@ -151,24 +159,24 @@ func denseCall(t *testing.T, what, kind string, tool *tools.Tool) {
 	}
 }
 
-// TestDenseAnswers has processes answer with what is too much to be decoded.
+// TestDenseAnswers receives responses from processes that are too dense to decode.
 func TestDenseAnswers(t *testing.T) {
-	for kind := range denseResults {
+	for _, kind := range denseKinds() {
 		s := denseProcess(t, kind, nil)
 		denseCall(t, kind, kind, list(t, s)["t"])
 	}
 }
 
-// TestDenseOthers has a process say what nobody asked for, and then answer.
+// TestDenseOthers receives messages that are not responses before a response.
 func TestDenseOthers(t *testing.T) {
 	s := denseProcess(t, "others", &Options{OnProgress: func(context.Context, Progress) {}, OnLog: func(Log) {}})
 	tool := list(t, s)["t"]
-	frugal(t, "others", 14*denseSize(), func() { equal(t, "result", call(t.Context(), tool, `{}`), `"fine"`) })
+	frugal(t, "others", sample(7, 14)*denseSize(), func() { equal(t, "result", call(t.Context(), tool, `{}`), `"fine"`) })
 }
 
-// TestDenseOverHTTP is the same over HTTP, whose answers come in two forms.
+// TestDenseOverHTTP receives dense responses over HTTP, in both forms.
 func TestDenseOverHTTP(t *testing.T) {
-	for kind := range denseResults {
+	for _, kind := range denseKinds() {
 		answer := dense(kind, denseSize())
 		say := func(w http.ResponseWriter, media, before string, r request, after string) {
 			w.Header().Set("Content-Type", media)
@@ -188,8 +196,8 @@ func TestDenseOverHTTP(t *testing.T) {
 	}
 }
 
-// TestDenseListings has servers list what is too much to be decoded. A schema that is too
-// large is dropped.
+// TestDenseListings receives listings that are too dense to decode. A schema that is too large
+// is ignored.
 func TestDenseListings(t *testing.T) {
 	for _, kind := range []string{"tools", "schema", "headers"} {
 		s := denseProcess(t, kind, nil)
@@ -201,17 +209,18 @@ func TestDenseListings(t *testing.T) {
 	}
 }
 
-// TestDenseDeclared compares no result with its schema that has too many values for that.
+// TestDenseDeclared does not validate a result with too many values.
 func TestDenseDeclared(t *testing.T) {
 	text := `{"a":[` + strings.Repeat("1,", message.MaxDecoded) + `1]}`
 	s := serve(t, script{
 		"tools/list": result(`{"tools":[{"name":"t","outputSchema":{"type":"object"}}]}`),
 		"tools/call": result(`{"structuredContent":` + text + `}`),
 	}, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: "+strings.TrimPrefix(tooMany, "too_large: ")+" "+text)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: "+
+		strings.TrimPrefix(tooMany, "too_large: ")+" "+text)
 }
 
-// TestLongText refuses a text by the size that it has before it is decoded.
+// TestLongText refuses a text by the size of its encoding.
 func TestLongText(t *testing.T) {
 	s := denseProcess(t, "text", &Options{MaxResult: 1 << 19})
 	tool := list(t, s)["t"]

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// A server in the same process, called as a program's runtime would call it.
+// A server in the same process, called like a program's runtime calls it.
 func ExampleConnect() {
 	type in struct {
 		Name string `json:"name"`
@@ -45,8 +45,8 @@ func ExampleConnect() {
 	// Output: greeter.greet Greets somebody. "Hello, Ada!" <nil>
 }
 
-// A server that cannot be started. Had another one started, there would be no
-// error, and Status would say this.
+// A server that cannot be started. If another one had started, there would be no error, and
+// Status would report this one.
 func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// npmServers starts the servers of .ci/npm, each by its entry, from a
-// configuration file. WRIT_NPM_DIR is the node_modules that this made:
+// npmServers starts the servers of .ci/npm from a configuration file. WRIT_NPM_DIR is the
+// node_modules directory that this command makes:
 //
 //	npm ci --ignore-scripts
 func npmServers(t *testing.T, entries map[string]map[string]any) *Servers {
@@ -50,7 +50,7 @@ func npmServers(t *testing.T, entries map[string]map[string]any) *Servers {
 	return s
 }
 
-// steps calls tools one after the other: tool, arguments, what comes back.
+// steps calls tools in order: tool, arguments, expected result.
 func steps(t *testing.T, named map[string]*tools.Tool, calls ...[3]string) {
 	t.Helper()
 	for _, c := range calls {
@@ -102,7 +102,8 @@ func TestNPMFilesystem(t *testing.T) {
 func TestNPMMemory(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "memory.jsonl")
-	named := list(t, npmServers(t, map[string]map[string]any{"memory": {"env": map[string]string{"MEMORY_FILE_PATH": store}}}))
+	named := list(t,
+		npmServers(t, map[string]map[string]any{"memory": {"env": map[string]string{"MEMORY_FILE_PATH": store}}}))
 	equal(t, "tools", fmt.Sprint(len(named)), "9")
 	ada := `{"name":"Ada","entityType":"person","observations":["wrote notes"]}`
 	steps(t, named,
@@ -121,7 +122,8 @@ func TestNPMEverything(t *testing.T) {
 	steps(t, named,
 		[3]string{"echo", `{"message":"007"}`, `"Echo: 007"`},
 		[3]string{"get-sum", `{"a":2,"b":3}`, `"The sum of 2 and 3 is 5."`},
-		[3]string{"get-structured-content", `{"location":"Chicago"}`, `{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
+		[3]string{"get-structured-content", `{"location":"Chicago"}`,
+			`{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
 	)
 	var blocks []struct{ Type, MIMEType, Data string }
 	image := call(t.Context(), named["get-tiny-image"], `{}`)
@@ -138,7 +140,7 @@ func TestNPMEverything(t *testing.T) {
 	}
 }
 
-// All three at once, as one set.
+// All three servers in one set.
 func TestNPMTogether(t *testing.T) {
 	t.Parallel()
 	s := npmServers(t, map[string]map[string]any{

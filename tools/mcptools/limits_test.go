@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// allocated returns how many bytes f allocates, also to be freed again. Nothing
-// may run beside it.
+// allocated returns how many bytes f allocates in total. Nothing else may run at the same time.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -27,16 +26,17 @@ func allocated(f func()) uint64 {
 func TestThirtyThousandToolsInOnePage(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
-	for i := range 30_000 {
+	for i := range sample(10_100, 30_000) {
 		fmt.Fprintf(&page, `,{"name":"tool%d","description":"Does something."}`, i)
 	}
 	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `]}`)}, nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "10000")
-	equalLines(t, "warnings", s.Warnings(), `mcp server "s": it has more than 10000 tools (Options.MaxTools); the rest is left out`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": it has more than 10000 tools (Options.MaxTools); the rest is left out`)
 	equal(t, "pins", fmt.Sprint(len(s.Pins()["s"])), "10000")
 }
 
-// Pages of any size do not add up to more than is allowed.
+// The pages of a listing together are bounded.
 func TestListingOfAnySize(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -46,17 +46,21 @@ func TestListingOfAnySize(t *testing.T) {
 		return fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":%q}],"nextCursor":"%d"}`, n, tool, n)
 	}}, &Options{MaxListing: 1 << 20})
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "11")
-	equal(t, "warning", s.Warnings()[len(s.Warnings())-1], `mcp server "s": its tools take more than 1048576 bytes (Options.MaxListing); the rest is left out`)
+	equal(t, "warning", s.Warnings()[len(s.Warnings())-1],
+		`mcp server "s": its tools take more than 1048576 bytes (Options.MaxListing); the rest is left out`)
 }
 
-func TestOversizeTools(t *testing.T) {
+func TestOversizedTools(t *testing.T) {
 	t.Parallel()
 	schema := `{"type":"object","description":"` + strings.Repeat("x", 1000) + `"}`
 	text := strings.Repeat("Reads a file, which must be there. ", 40)
-	s := serve(t, script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":"a","description":%q,"inputSchema":%s,"outputSchema":%[2]s},{"name":"b","title":%[1]q}]}`, text, schema)),
-		"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}, &Options{MaxDescription: 100, MaxSchema: 1000})
+	s := serve(t,
+		script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":"a","description":%q,"inputSchema":%s,`+
+			`"outputSchema":%[2]s},{"name":"b","title":%[1]q}]}`, text, schema)),
+			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}, &Options{MaxDescription: 100, MaxSchema: 1000})
 	named := list(t, s)
-	equal(t, "a", fmt.Sprintf("%q %s %s", named["a"].Description, named["a"].InputSchema, named["a"].OutputSchema), `"Reads a file, which must be there. Reads a file, which must be there. Reads a file, which must be th"  `)
+	equal(t, "a", fmt.Sprintf("%q %s %s", named["a"].Description, named["a"].InputSchema, named["a"].OutputSchema),
+		`"Reads a file, which must be there. Reads a file, which must be there. Reads a file, which must be th"  `)
 	equal(t, "b", named["b"].Description, named["a"].Description)
 	equal(t, "result", call(t.Context(), named["a"], `{}`), `"fine"`)
 	equalLines(t, "warnings", s.Warnings(),
@@ -66,13 +70,13 @@ func TestOversizeTools(t *testing.T) {
 		`mcp server "s": the description of tool "b" has 1400 bytes; it is cut to 100`)
 }
 
-// A result that is too large is refused, and memory is bounded by what one
-// message may have.
+// A result that is too large is refused, and memory is bounded by the limit for one message.
 func TestTwentyMegabyteResult(t *testing.T) {
 	s := start(t, fake("big"), &Options{MaxMessage: 1 << 20})
 	tool := list(t, s)["t"]
 	used := allocated(func() {
-		equal(t, "result", call(t.Context(), tool, `{"size":20000000}`), "too_large: the call was made, but the response has 20000073 bytes; the limit is 1048576; ask for less")
+		equal(t, "result", call(t.Context(), tool, `{"size":20000000}`),
+			"too_large: the call was made, but the response has 20000073 bytes; the limit is 1048576; ask for less")
 	})
 	if used > 16<<20 {
 		t.Errorf("%d bytes were allocated", used)
@@ -80,8 +84,8 @@ func TestTwentyMegabyteResult(t *testing.T) {
 	equal(t, "next", call(t.Context(), tool, `{"size":3}`), `"xxx"`)
 }
 
-// A line of noise is skipped without being kept, whatever its size.
-func TestHugeLinesOfNoise(t *testing.T) {
+// A line that is not a message is skipped without being kept, whatever its size.
+func TestHugeLinesThatAreNotMessages(t *testing.T) {
 	s := start(t, fake("babbles"), &Options{MaxMessage: 1 << 20})
 	tool := list(t, s)["t"]
 	used := allocated(func() { equal(t, "result", call(t.Context(), tool, `{}`), `"fine"`) })
@@ -91,8 +95,7 @@ func TestHugeLinesOfNoise(t *testing.T) {
 	equal(t, "lines", fmt.Sprint(s.Status()[0].Noise), "2")
 }
 
-// An answer that comes too late is dropped, and the cancellation reaches the
-// server.
+// A late response is dropped, and the server receives the cancellation.
 func TestResultAfterCancellation(t *testing.T) {
 	t.Parallel()
 	var late wireMessage
@@ -119,8 +122,8 @@ func TestResultAfterCancellation(t *testing.T) {
 	equal(t, "replies still awaited", fmt.Sprint(current(s).exchange.Pending()), "0")
 }
 
-// Answers to nothing are dropped, and so are second ones.
-func TestAnswersToNothing(t *testing.T) {
+// Responses to unknown requests are dropped, and so are second responses.
+func TestResponsesToUnknownRequests(t *testing.T) {
 	t.Parallel()
 	stray := wireMessage{}
 	s := servePipe(t, nil, talker(func(m wireMessage, say func(string)) {
@@ -142,8 +145,8 @@ func TestAnswersToNothing(t *testing.T) {
 	equal(t, "status", brief(s), "s ready 2025-11-25, 1 tools, 0 restarts")
 }
 
-// An answer under another id is none.
-func TestAnswerToAnother(t *testing.T) {
+// A response with another ID does not answer the call.
+func TestResponseWithAnotherID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := servePipe(t, nil, talker(func(m wireMessage, say func(string)) {
@@ -153,13 +156,14 @@ func TestAnswerToAnother(t *testing.T) {
 		}).run)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		equal(t, "result", call(ctx, list(t, s)["t"], `{}`), "timeout: no answer in time; whether the call took effect is unknown")
+		equal(t, "result", call(ctx, list(t, s)["t"], `{}`),
+			"timeout: no answer in time; whether the call took effect is unknown")
 	})
 }
 
-// Codes by which the SDK knows its own errors do not make a call that was
-// answered look as if it had not been made, to be made again.
-func TestErrorsThatLookLikeTheClients(t *testing.T) {
+// Error codes that the SDK uses for its own errors do not make an answered call look as if it
+// had not been made.
+func TestErrorCodesOfTheSDK(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	code := 0
@@ -175,13 +179,14 @@ func TestErrorsThatLookLikeTheClients(t *testing.T) {
 	equal(t, "status", brief(s), "s ready 2025-11-25, 1 tools, 0 restarts")
 }
 
-// A storm of notices that nobody wants costs nothing.
+// Many unwanted notifications have no effect.
 func TestStormOfNotices(t *testing.T) {
 	t.Parallel()
 	s := servePipe(t, nil, func(r io.Reader, w io.Writer) {
 		script{"tools/call": func(json.RawMessage) string {
-			for i := range 20_000 {
-				fmt.Fprintln(w, notify([]string{"tools/list_changed", "progress", "message", "cancelled", "made/up"}[i%5], `{"progressToken":"1","progress":1,"requestId":1}`))
+			for i := range sample(2_000, 20_000) {
+				fmt.Fprintln(w, notify([]string{"tools/list_changed", "progress", "message", "cancelled", "made/up"}[i%5],
+					`{"progressToken":"1","progress":1,"requestId":1}`))
 			}
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
 		}}.whole().run(r, w)
@@ -190,22 +195,25 @@ func TestStormOfNotices(t *testing.T) {
 	equal(t, "warnings", strings.Join(s.Warnings(), "\n"), "")
 }
 
-// Malformed tools count as tools, and what is said of them is bounded.
-func TestMalformedToolsWithoutEnd(t *testing.T) {
+// Malformed tools count as tools, and the warnings about them are bounded.
+func TestManyMalformedTools(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(&page, `,{"name":"t%d","annotations":5}`, i)
 	}
-	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `,{"name":"fine"}]}`)}, &Options{MaxTools: 3000})
+	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `,{"name":"fine"}]}`)},
+		&Options{MaxTools: 3000})
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
 	warnings := s.Warnings()
 	equal(t, "warnings", fmt.Sprint(len(warnings)), "101")
-	equal(t, "first", warnings[0], `mcp server "s": tool "t0" is left out because its description is malformed: annotations: must be an object, not number`)
+	equal(t, "first", warnings[0],
+		`mcp server "s": tool "t0" is left out because its description is malformed: annotations: must be an object, `+
+			`not number`)
 	equal(t, "last", warnings[100], `mcp server "s": and 2901 more warnings`)
 }
 
-// A listing ends with its context, also in the middle of a page.
+// A listing ends with its context, even in the middle of a page.
 func TestListingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	l := current(serve(t, nil, nil)).server.newListing()
@@ -218,14 +226,16 @@ func TestListingEndsWithItsContext(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	most := strings.Repeat("x", maxName)
-	s := serve(t, script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":%q},{"name":"%[1]sx"},{"name":"%[1]sx","title":5}]}`, most))}, nil)
+	s := serve(t,
+		script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":%q},{"name":"%[1]sx"},{"name":"%[1]sx","title":5}]}`,
+			most))}, nil)
 	equal(t, "kept", list(t, s)[most].Name, most)
-	equalLines(t, "warnings", s.Warnings(), `mcp server "s": a tool is left out because its name has 257 bytes; the limit is 256`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": a tool is left out because its name has 257 bytes; the limit is 256`)
 }
 
-// What is known of the first listings is bounded, and a server cannot push it
-// out.
-func TestNewNamesWithoutEnd(t *testing.T) {
+// The fingerprints of the first listings are bounded, and a server cannot replace them.
+func TestFingerprintsAreBounded(t *testing.T) {
 	t.Parallel()
 	n := 0
 	s := serve(t, script{"tools/list": func(json.RawMessage) string {
@@ -241,8 +251,8 @@ func TestNewNamesWithoutEnd(t *testing.T) {
 		`mcp server "s": it has listed more than 3 different tools; changes of 1 of them will not be noticed`)
 }
 
-// Which tools are known where not all of them are, is no chance.
-func TestNewNamesAreKnownInOrder(t *testing.T) {
+// The tools whose fingerprints are kept do not depend on chance.
+func TestFingerprintsAreKeptInOrder(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/list": result(`{"tools":[{"name":"d"},{"name":"b"},{"name":"a"},{"name":"c"}]}`)}, nil)
 	list(t, s)
@@ -252,7 +262,7 @@ func TestNewNamesAreKnownInOrder(t *testing.T) {
 	equal(t, "known", fmt.Sprint(slices.Sorted(maps.Keys(srv.first))), "[a b]")
 }
 
-// A line that is an array of millions costs what its bytes do.
+// A line that is an array of millions of elements costs no more memory than its size.
 func TestBatchOfMillions(t *testing.T) {
 	s := start(t, fake("batches"), nil)
 	tool := list(t, s)["t"]

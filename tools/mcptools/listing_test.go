@@ -14,11 +14,13 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// Schemas keep their order and their integers; descriptions fall back on titles.
+// Schemas keep their order and their integers; a missing description is replaced by a title.
 func TestListing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/list": result(`{"tools":[
-		{"name":"a","description":"Does.","inputSchema":{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}},"outputSchema":{"type":"object"}},
+		{"name":"a","description":"Does.",
+			"inputSchema":{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}},
+			"outputSchema":{"type":"object"}},
 		{"name":"b","title":"Title","inputSchema":null},
 		{"name":"c/d e","annotations":{"title":"Noted","readOnlyHint":true},"x":1}
 	]}`)}, nil)
@@ -28,17 +30,19 @@ func TestListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range all {
-		lines = append(lines, fmt.Sprintf("%s.%s: %s in:%s out:%s %+v", tool.Namespace, tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema, tool.Hints))
+		lines = append(lines, fmt.Sprintf("%s.%s: %s in:%s out:%s %+v", tool.Namespace, tool.Name, tool.Description,
+			tool.InputSchema, tool.OutputSchema, tool.Hints))
 	}
 	none := "{Class:unclassified Destructive:false Repeatable:false ErrorsAreFinal:false Identity:[]}"
 	equalLines(t, "tools", lines,
-		`s.a: Does. in:{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}} out:{"type":"object"} `+none,
+		`s.a: Does. in:{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":true}} out:{"type":"object"} `+
+			none,
 		`s.b: Title in: out: `+none,
 		`s.c/d e: Noted in: out: `+none)
 }
 
-// Secrets that a server repeats are taken out of everything that it says of a tool,
-// before it is cut, and the tool can still be called.
+// Secrets are removed from everything that a server says about a tool, before it is cut, and
+// the tool can still be called.
 func TestListingIsRedacted(t *testing.T) {
 	t.Parallel()
 	const token = "tok-4711-secret"
@@ -49,7 +53,8 @@ func TestListingIsRedacted(t *testing.T) {
 	s := serve(t, script{
 		"tools/list": result(`{"tools":[
 			{"name":"a","description":"Send tok-4711-secret along.","inputSchema":{"type":"object","properties":{
-				"key":{"type":"string","description":"tok\u002d4711-secret","default":"tok-4711-secret","enum":["tok-4711-secret","x"]}}},
+				"key":{"type":"string","description":"tok\u002d4711-secret","default":"tok-4711-secret",
+					"enum":["tok-4711-secret","x"]}}},
 				"outputSchema":{"type":"object","properties":{"tok-4711-secret":{}}}},
 			{"name":"tok-4711-secret","title":"tok-4711-secret"},
 			{"name":"cut","description":"0123456789. 0123456789 tok-4711-secret."},
@@ -65,14 +70,17 @@ func TestListingIsRedacted(t *testing.T) {
 	}
 	var lines []string
 	for _, tool := range all {
-		lines = append(lines, fmt.Sprintf("%s: %s in:%s out:%s", tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema))
+		lines = append(lines, fmt.Sprintf("%s: %s in:%s out:%s", tool.Name, tool.Description, tool.InputSchema,
+			tool.OutputSchema))
 	}
 	text := strings.Join(append(lines, s.Warnings()...), "\n")
 	if strings.Contains(text, "4711") {
 		t.Error(text)
 	}
-	equal(t, "tool", strings.Join(strings.Fields(lines[0]), " "), `a: Send [redacted] along. in:{"type":"object","properties":{ `+
-		`"key":{"type":"string","description":"[redacted]","default":"[redacted]","enum":["[redacted]","x"]}}} out:{"type":"object","properties":{"[redacted]":{}}}`)
+	equal(t, "tool", strings.Join(strings.Fields(lines[0]), " "),
+		`a: Send [redacted] along. in:{"type":"object","properties":{ `+
+			`"key":{"type":"string","description":"[redacted]","default":"[redacted]", "enum":["[redacted]","x"]}}} `+
+			`out:{"type":"object","properties":{"[redacted]":{}}}`)
 	equal(t, "name and title", lines[1], "[redacted]: [redacted] in: out:")
 	if got := call(t.Context(), all[1], `{}`); !strings.Contains(got, token) {
 		t.Errorf("the server was asked for another tool: %s", got)
@@ -100,22 +108,29 @@ func TestListingIsBounded(t *testing.T) {
 		tools   int
 		warning string
 	}{
-		{"a cursor repeats", endless("c%d"), nil, 4, `mcp server "s": page 4 of its tools points back to an earlier page; the listing ends there`},
+		{"a cursor repeats", endless("c%d"), nil, 4,
+			`mcp server "s": page 4 of its tools points back to an earlier page; the listing ends there`},
 		{"too many pages", script{"tools/list": func(params json.RawMessage) string {
 			page++
 			return fmt.Sprintf(`"result":{"tools":[{"name":"t%d"}],"nextCursor":"%d"}`, page, page)
-		}}, &Options{MaxPages: 5}, 5, `mcp server "s": it has more than 5 pages of tools (Options.MaxPages); the rest is left out`},
-		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20, `mcp server "s": it has more than 20 tools (Options.MaxTools); the rest is left out`},
-		{"exactly as many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30, ``},
-		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1, `mcp server "s": tool "a" is listed twice; the first one is used`},
+		}}, &Options{MaxPages: 5}, 5,
+			`mcp server "s": it has more than 5 pages of tools (Options.MaxPages); the rest is left out`},
+		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20,
+			`mcp server "s": it has more than 20 tools (Options.MaxTools); the rest is left out`},
+		{"exactly as many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30,
+			``},
+		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1,
+			`mcp server "s": tool "a" is listed twice; the first one is used`},
 		{
 			"malformed tools",
 			script{"tools/list": result(`{"tools":[{"name":"a","description":7},{"title":"x"},null,"x",{"name":"b"}]}`)},
 			nil, 1,
-			`mcp server "s": tool "a" is left out because its description is malformed: description: json: cannot unmarshal number into Go value of type string` + "\n" +
+			`mcp server "s": tool "a" is left out because its description is malformed: description: json: cannot ` +
+				`unmarshal number into Go value of type string` + "\n" +
 				`mcp server "s": a tool without a valid name is left out`,
 		},
-		{"no tools at all", script{"tools/list": func(json.RawMessage) string { return `"error":{"code":-32601,"message":"no"}` }}, nil, 0, ``},
+		{"no tools at all",
+			script{"tools/list": func(json.RawMessage) string { return `"error":{"code":-32601,"message":"no"}` }}, nil, 0, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.s, c.o)
@@ -128,7 +143,8 @@ func TestListingIsBounded(t *testing.T) {
 
 func TestOnlyOfferedToolsAreTaken(t *testing.T) {
 	t.Parallel()
-	s := serve(t, script{"tools/list": result(`{"tools":[{"name":"read_file"},{"name":"read_all"},{"name":"write_file"}]}`)}, nil)
+	s := serve(t,
+		script{"tools/list": result(`{"tools":[{"name":"read_file"},{"name":"read_all"},{"name":"write_file"}]}`)}, nil)
 	config := &s.servers[0].config
 	for _, c := range []struct {
 		allow, deny []string
@@ -183,7 +199,9 @@ func BenchmarkList10000(b *testing.B) {
 		if i > 0 {
 			page.WriteByte(',')
 		}
-		fmt.Fprintf(&page, `{"name":"tool%d","description":"Does something to an item.","inputSchema":{"type":"object","properties":{"id":{"type":"string","description":"The item."},"limit":{"type":"integer"}},"required":["id"]}}`, i)
+		fmt.Fprintf(&page,
+			`{"name":"tool%d","description":"Does something to an item.","inputSchema":{"type":"object",`+
+				`"properties":{"id":{"type":"string","description":"The item."},"limit":{"type":"integer"}},"required":["id"]}}`, i)
 	}
 	page.WriteString(`]}`)
 	s := serve(b, script{"tools/list": func(json.RawMessage) string { return page.String() }}, nil)
@@ -195,7 +213,7 @@ func BenchmarkList10000(b *testing.B) {
 	}
 }
 
-// A server's hints count only if the host trusts it by name.
+// A server's hints are used only if the host trusts the server.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	annotated := script{"tools/list": result(`{"tools":[
@@ -209,7 +227,8 @@ func TestTrust(t *testing.T) {
 	for name, tool := range list(t, trusted) {
 		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", want[name]))
 	}
-	equal(t, "warnings", strings.Join(trusted.Warnings(), "\n"), `Options.Trust names "nobody", but there is no mcp server of that name`)
+	equal(t, "warnings", strings.Join(trusted.Warnings(), "\n"),
+		`Options.Trust names "nobody", but there is no mcp server of that name`)
 	for name, tool := range list(t, serve(t, annotated, nil)) {
 		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", tools.Hints{}))
 	}

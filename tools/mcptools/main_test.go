@@ -1,72 +1,20 @@
 package mcptools
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"os"
-	"os/exec"
-	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
 )
-
-// script is a server written out: for each method what it answers, as the rest
-// of a JSON-RPC response (`"result":{}` or `"error":{}`), or "" for silence.
-type script map[string]func(params json.RawMessage) string
-
-func result(text string) func(json.RawMessage) string {
-	return func(json.RawMessage) string { return `"result":` + text }
-}
-
-const hello = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}`
-
-// whole returns the script on top of a server that knows the handshake and has
-// one tool.
-func (s script) whole() script {
-	all := script{
-		"initialize": result(hello),
-		"tools/list": result(`{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`),
-	}
-	maps.Copy(all, s)
-	return all
-}
-
-// run serves until its input ends.
-func (s script) run(r io.Reader, w io.Writer) {
-	lines := bufio.NewReader(r)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		var request struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params json.RawMessage `json:"params"`
-		}
-		if json.Unmarshal(line, &request) != nil || request.ID == nil {
-			continue
-		}
-		answer := `"error":{"code":-32601,"message":"Method not found"}`
-		if f := s[request.Method]; f != nil {
-			answer = f(request.Params)
-		}
-		if answer != "" {
-			fmt.Fprintf(w, `{%s,"jsonrpc":"2.0","id":%s}`+"\n", answer, request.ID)
-		}
-	}
-}
 
 // serve runs the script in this process and returns servers connected to it
 // under the name "s".
@@ -75,7 +23,7 @@ func serve(t testing.TB, s script, o *Options) *Servers {
 	return servePipe(t, o, s.whole().run)
 }
 
-// servePipe is serve for a server that is any function over its stdin and stdout.
+// servePipe is like serve for a server that is a function over its stdin and stdout.
 func servePipe(t testing.TB, o *Options, run func(io.Reader, io.Writer)) *Servers {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -96,49 +44,6 @@ func servePipe(t testing.TB, o *Options, run func(io.Reader, io.Writer)) *Server
 	return servers
 }
 
-// wireMessage is one line of what a client says.
-type wireMessage struct {
-	ID     json.RawMessage
-	Method string
-	Params json.RawMessage
-	Result json.RawMessage
-	Error  json.RawMessage
-}
-
-// talker is a server that is handed calls of tools and what is no request, and
-// says what it likes, in JSON-RPC or not. All else it does as a plain one.
-type talker func(m wireMessage, say func(line string))
-
-func (f talker) run(r io.Reader, w io.Writer) {
-	plain := script{}.whole()
-	lines := bufio.NewReader(r)
-	say := func(line string) { _, _ = io.WriteString(w, line+"\n") }
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		var m wireMessage
-		if json.Unmarshal(line, &m) != nil {
-			continue
-		}
-		answer := plain[m.Method]
-		switch {
-		case m.ID == nil || m.Method == "" || m.Method == "tools/call":
-			f(m, say)
-		case answer != nil:
-			say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + answer(m.Params) + `}`)
-		default:
-			say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32601,"message":"Method not found"}}`)
-		}
-	}
-}
-
-// text is the answer to a call.
-func (m wireMessage) text(text string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, m.ID, text)
-}
-
 // list returns the tools by name.
 func list(t *testing.T, s *Servers) map[string]*tools.Tool {
 	t.Helper()
@@ -153,11 +58,12 @@ func list(t *testing.T, s *Servers) map[string]*tools.Tool {
 	return named
 }
 
-// brief words the status of each server, for comparison.
+// brief returns the status of each server as text.
 func brief(s *Servers) string {
 	var lines []string
 	for _, status := range s.Status() {
-		line := fmt.Sprintf("%s %s %s, %d tools, %d restarts", status.Name, status.State, status.ProtocolVersion, status.Tools, status.Restarts)
+		line := fmt.Sprintf("%s %s %s, %d tools, %d restarts", status.Name, status.State, status.ProtocolVersion,
+			status.Tools, status.Restarts)
 		if status.Err != nil {
 			line += ": " + status.Err.Error()
 		}
@@ -166,7 +72,7 @@ func brief(s *Servers) string {
 	return strings.Join(lines, "\n")
 }
 
-// current is the connection of the first server.
+// current returns the connection of the first server.
 func current(s *Servers) *connection {
 	srv := s.servers[0]
 	srv.mu.Lock()
@@ -174,7 +80,7 @@ func current(s *Servers) *connection {
 	return srv.attempt.connection()
 }
 
-// call calls a tool and words what comes back, for comparison.
+// call calls a tool and returns the result or error as text.
 func call(ctx context.Context, t *tools.Tool, args string) string {
 	value, err := t.Handler(ctx, json.RawMessage(args))
 	if err == nil {
@@ -199,6 +105,17 @@ func data(t *testing.T, tool *tools.Tool, into any) {
 	}
 }
 
+// full reports whether to run the large variants of tests.
+var full = os.Getenv("WRIT_TEST_FULL") == "1"
+
+// sample returns n for the large variants of tests, else a smaller number.
+func sample(some, n int) int {
+	if full {
+		return n
+	}
+	return some
+}
+
 func equal(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
@@ -211,18 +128,19 @@ func equalLines(t *testing.T, what string, got []string, want ...string) {
 	equal(t, what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
-// marker makes the test binary a server instead.
+// marker is the argument that makes the test binary a server.
 const marker = "mcptools-test-server"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == marker {
+	if len(os.Args) > 3 && os.Args[1] == marker {
+		full = os.Args[3] == "true"
 		processes[os.Args[2]]()
 		return
 	}
 	os.Exit(run(m))
 }
 
-// coverage is where the processes leave theirs, which complain otherwise.
+// coverage is the directory for the coverage data of the processes.
 var coverage string
 
 func run(m *testing.M) int {
@@ -237,174 +155,13 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// processes are the servers that the test binary can be.
-var processes = map[string]func(){
-	"plain": func() { serveStdio(nil) },
-	"noisy": func() {
-		fmt.Print("starting up…\n\n[INFO] ready\n{\"level\":\"info\"}\n")
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			fmt.Println("calling")
-			return `"result":{"content":[{"type":"text","text":"fine"}]}`
-		}})
-	},
-	"answers": func() {
-		serveStdio(script{"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)})
-	},
-	"changes": func() { // lists what is in a file, and notes in another that it was asked
-		serveStdio(script{
-			"tools/list": func(json.RawMessage) string {
-				text, err := os.ReadFile(os.Getenv("TOOLS"))
-				if err != nil {
-					return `"error":{"code":-32000,"message":"no listing today"}`
-				}
-				if log, err := os.OpenFile(os.Getenv("TOOLS")+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-					fmt.Fprintln(log, "listed")
-					_ = log.Close()
-				}
-				return `"result":{"tools":[` + string(text) + `]}`
-			},
-			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`),
-		})
-	},
-	"slow": func() { // waits for a file
-		serveStdio(script{"initialize": func(json.RawMessage) string {
-			for {
-				if _, err := os.Stat(os.Getenv("FLAG")); err == nil {
-					return `"result":` + hello
-				}
-				time.Sleep(time.Millisecond)
-			}
-		}})
-	},
-	"dies-listing": func() {
-		serveStdio(script{"tools/list": func(json.RawMessage) string {
-			os.Exit(4)
-			return ""
-		}})
-	},
-	"dies-once-listing": func() {
-		serveStdio(script{"tools/list": func(json.RawMessage) string {
-			if f, err := os.OpenFile(os.Getenv("FLAG"), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-				_ = f.Close()
-				os.Exit(4)
-			}
-			return `"result":{"tools":[{"name":"t"}]}`
-		}})
-	},
-	"babbles": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			part := strings.Repeat("noise ", 200_000)
-			for range 2 {
-				for range 85 {
-					fmt.Print(part)
-				}
-				fmt.Println()
-			}
-			return `"result":{"content":[{"type":"text","text":"fine"}]}`
-		}})
-	},
-	"batches": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			fmt.Println("[" + strings.Repeat("1,", 2_000_000) + "1]")
-			return `"result":{"content":[{"type":"text","text":"fine"}]}`
-		}})
-	},
-	"dense":  serveDense,
-	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },
-	"broken": func() {
-		fmt.Fprintln(os.Stderr, "Error: TOKEN is not set\n    at main.js:1")
-		os.Exit(7)
-	},
-	"not-mcp": func() { fmt.Println("usage: tool [-v] file"); os.Exit(2) },
-	"refuses": func() {
-		serveStdio(script{"initialize": func(json.RawMessage) string { return `"error":{"code":-32000,"message":"not today"}` }})
-	},
-	"dies": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			fmt.Fprintln(os.Stderr, "panic: out of cheese")
-			os.Exit(3)
-			return ""
-		}})
-	},
-	"dies-on-discover": func() {
-		serveStdio(script{"server/discover": func(json.RawMessage) string {
-			os.Exit(1)
-			return ""
-		}})
-	},
-	"modern": func() {
-		serveStdio(script{
-			"initialize":      func(json.RawMessage) string { return `"error":{"code":-32601,"message":"there is no initialize"}` },
-			"server/discover": result(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}`),
-		})
-	},
-	"deep": func() {
-		serveStdio(script{"tools/call": result(`{"content":[],"structuredContent":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`)})
-	},
-	"ignores-discover": func() {
-		serveStdio(script{"server/discover": func(json.RawMessage) string { return forever() }})
-	},
-	"chatty": func() {
-		for range 40_000 {
-			fmt.Fprintln(os.Stderr, strings.Repeat("all work and no play ", 5))
-		}
-		fmt.Fprintln(os.Stderr, "the last line")
-		serveStdio(nil)
-	},
-	"big": func() {
-		serveStdio(script{"tools/call": func(params json.RawMessage) string {
-			var p struct{ Arguments struct{ Size int } }
-			_ = json.Unmarshal(params, &p)
-			return `"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", p.Arguments.Size) + `"}]}`
-		}})
-	},
-	"environment": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			var names []string
-			for _, e := range os.Environ() {
-				name, _, _ := strings.Cut(e, "=")
-				names = append(names, name)
-			}
-			dir, _ := os.Getwd()
-			text, _ := json.Marshal(map[string]any{"names": names, "dir": dir, "given": os.Getenv("GIVEN")})
-			return `"result":{"structuredContent":` + string(text) + `}`
-		}})
-	},
-	"stubborn": func() { // ignores every request to end, as does its child
-		signal.Ignore(syscall.SIGTERM)
-		child := exec.Command(os.Args[0], marker, "lingers")
-		child.Stdout, child.Stderr = os.Stdout, os.Stderr
-		if err := child.Start(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		serveStdio(script{"tools/call": result(fmt.Sprintf(`{"structuredContent":[%d,%d]}`, os.Getpid(), child.Process.Pid))})
-		forever()
-	},
-	"deaf": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string { return forever() }})
-	},
-	"lingers": func() {
-		signal.Ignore(syscall.SIGTERM)
-		forever()
-	},
-}
-
-// forever does not return, nor read any more input.
-func forever() string {
-	time.Sleep(time.Hour)
-	return ""
-}
-
-func serveStdio(s script) { s.whole().run(os.Stdin, os.Stdout) }
-
-// fake returns the configuration of a server that the test binary is.
+// fake returns the configuration of a server in the test binary.
 func fake(name string) ServerConfig {
 	exe, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	config := ServerConfig{Name: name, Command: exe, Args: []string{marker, name}}
+	config := ServerConfig{Name: name, Command: exe, Args: []string{marker, name, fmt.Sprint(full)}}
 	if coverage != "" {
 		config.Env = map[string]string{"GOCOVERDIR": coverage}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asking is a server that asks n times before it answers a call, and says what
-// it was answered.
+// asking returns a server that asks n questions before it answers a call, and then returns the
+// answers.
 func asking(n int, method, params string) talker {
 	var open wireMessage // the call
 	var heard []string
@@ -48,8 +48,9 @@ func agree(context.Context, string, *mcp.ElicitParams) (*mcp.ElicitResult, error
 	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"sure": true}}, nil
 }
 
-func sample(_ context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	return &mcp.CreateMessageResult{Role: "assistant", Model: server, Content: &mcp.TextContent{Text: fmt.Sprint("at most ", p.MaxTokens)}}, nil
+func sampleAnswer(_ context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	return &mcp.CreateMessageResult{Role: "assistant", Model: server,
+		Content: &mcp.TextContent{Text: fmt.Sprint("at most ", p.MaxTokens)}}, nil
 }
 
 func TestQuestions(t *testing.T) {
@@ -60,19 +61,26 @@ func TestQuestions(t *testing.T) {
 		want                 string
 	}{
 		{"elicit", "elicitation/create", question, &Options{OnElicit: agree}, `{"action":"accept","content":{"sure":true}}`},
-		{"a wrong answer", "elicitation/create", question, &Options{OnElicit: say}, `{"code":-32602,"message":"elicitation result content does not match requested schema: validating root: validating /properties/sure: type: sSure? has type \"string\", want \"boolean\""}`},
+		{"a wrong answer", "elicitation/create", question, &Options{OnElicit: say},
+			`{"code":-32602,"message":"elicitation result content does not match requested schema: validating root: ` +
+				`validating /properties/sure: type: sSure? has type \"string\", want \"boolean\""}`},
 		{"nobody", "elicitation/create", question, nil, `{"code":-32602,"message":"client does not support elicitation"}`},
-		{"no answer", "elicitation/create", question, &Options{OnElicit: func(context.Context, string, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			return nil, nil
-		}}, `{"code":0,"message":"the client gave no answer"}`},
-		{"an address", "elicitation/create", `{"mode":"url","message":"Log in.","url":"https://example.com","elicitationId":"1"}`, &Options{OnElicit: func(_ context.Context, _ string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			if p.Mode != "url" {
-				return nil, errors.New("wrong mode")
-			}
-			return &mcp.ElicitResult{Action: "decline"}, nil
-		}}, `{"action":"decline"}`},
-		{"sample", "sampling/createMessage", prompt, &Options{OnSample: sample}, `{"content":{"type":"text","text":"at most 5"},"model":"s","role":"assistant"}`},
-		{"no model", "sampling/createMessage", prompt, nil, `{"code":-31001,"message":"client does not support CreateMessage"}`},
+		{"no answer", "elicitation/create", question,
+			&Options{OnElicit: func(context.Context, string, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return nil, nil
+			}}, `{"code":0,"message":"the client gave no answer"}`},
+		{"an address", "elicitation/create",
+			`{"mode":"url","message":"Log in.","url":"https://example.com","elicitationId":"1"}`,
+			&Options{OnElicit: func(_ context.Context, _ string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				if p.Mode != "url" {
+					return nil, errors.New("wrong mode")
+				}
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			}}, `{"action":"decline"}`},
+		{"sample", "sampling/createMessage", prompt, &Options{OnSample: sampleAnswer},
+			`{"content":{"type":"text","text":"at most 5"},"model":"s","role":"assistant"}`},
+		{"no model", "sampling/createMessage", prompt, nil,
+			`{"code":-31001,"message":"client does not support CreateMessage"}`},
 		{"no roots", "roots/list", `{}`, nil, `{"roots":[]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,7 +93,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// What nobody answers is not offered.
+// The server is not offered what has no callback.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -93,7 +101,7 @@ func TestCapabilities(t *testing.T) {
 		want string
 	}{
 		{nil, `{}`},
-		{&Options{OnElicit: agree, OnSample: sample}, `{"sampling":{},"elicitation":{"form":{},"url":{}}}`},
+		{&Options{OnElicit: agree, OnSample: sampleAnswer}, `{"sampling":{},"elicitation":{"form":{},"url":{}}}`},
 	} {
 		var got string
 		serve(t, script{"initialize": func(params json.RawMessage) string {
@@ -106,12 +114,12 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// A server that asks for ever is not answered for ever; after an answer to a
-// call it may ask again.
+// The number of questions is bounded until the server responds to a call.
 func TestEndlessQuestions(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	s := servePipe(t, &Options{OnElicit: func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	s := servePipe(t, &Options{OnElicit: func(ctx context.Context, server string,
+		p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		asked++ // one after the other
 		return agree(ctx, server, p)
 	}}, asking(50, "elicitation/create", question).run)
@@ -119,13 +127,14 @@ func TestEndlessQuestions(t *testing.T) {
 	for range 2 {
 		var got string
 		_ = json.Unmarshal([]byte(call(t.Context(), tool, `{}`)), &got)
-		equal(t, "the last answer", got, `{"code":0,"message":"more than 20 questions without a response to a call; no more are answered"}`)
+		equal(t, "the last answer", got,
+			`{"code":0,"message":"more than 20 questions without a response to a call; no more are answered"}`)
 	}
 	equal(t, "asked", fmt.Sprint(asked), "40")
 }
 
-// In the newer protocol a question is an answer, to be asked again with what the
-// user said.
+// In the newer protocol, a result can be a question, and the request is repeated with the
+// answer.
 func TestModernQuestions(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "memory", Version: "1"}, nil)
@@ -135,7 +144,8 @@ func TestModernQuestions(t *testing.T) {
 				if answer, ok := r.Params.InputResponses["q"].(*mcp.ElicitResult); ok && !endless {
 					return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: answer.Action}}}, nil
 				}
-				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Mode: "form", Message: "Sure?"}}}, nil
+				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Mode: "form",
+					Message: "Sure?"}}}, nil
 			})
 	}
 	add("once", false)
@@ -144,15 +154,17 @@ func TestModernQuestions(t *testing.T) {
 	named := list(t, s)
 	equal(t, "version", s.Status()[0].ProtocolVersion, "2026-07-28")
 	equal(t, "once", call(t.Context(), named["once"], `{}`), `"accept"`)
-	equal(t, "always", call(t.Context(), named["always"], `{}`), "failed: the tool asked its client a question, which cannot be answered here")
+	equal(t, "always", call(t.Context(), named["always"], `{}`),
+		"failed: the tool asked its client a question, which cannot be answered here")
 	equal(t, "once more", call(t.Context(), named["once"], `{}`), `"accept"`)
 }
 
-// A server that makes more requests than can be answered is cut off.
+// A server that makes too many requests at once is disconnected.
 func TestFloodOfQuestions(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	s := servePipe(t, &Options{OnElicit: func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	s := servePipe(t, &Options{OnElicit: func(ctx context.Context, server string,
+		p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-release
 		return agree(ctx, server, p)
 	}}, talker(func(m wireMessage, say func(string)) {
@@ -166,5 +178,7 @@ func TestFloodOfQuestions(t *testing.T) {
 	close(release)
 	equal(t, "call", got, "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	<-current(s).gone
-	equal(t, "status", brief(s), `s failed 2025-11-25, 1 tools, 0 restarts: mcp server "s" made more than 64 requests at once, so its connection was closed; call Connect again`)
+	equal(t, "status", brief(s),
+		`s failed 2025-11-25, 1 tools, 0 restarts: mcp server "s" made more than 64 requests at once, so its `+
+			`connection was closed; call Connect again`)
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A server that comes back as another version is found out before its tools are
-// called, by one listing for all who call.
+// After a restart, the tools are listed again before the first call, once for all concurrent
+// calls.
 func TestToolsChangeWithARestart(t *testing.T) {
 	t.Parallel()
 	const (
@@ -26,13 +26,18 @@ func TestToolsChangeWithARestart(t *testing.T) {
 		a, cause, warns string
 	}{
 		{"nothing", true, false, approvedTools, `"fine"`, "", ""},
-		{"one, refused", true, false, changed, "denied: the tool has changed since it was first listed; the call was not made",
-			said[:len(said)-1] + `: the tool has changed since it was first listed; to approve it, use its entry of Servers.Pins in Options.Pins`,
+		{"one, refused", true, false, changed,
+			"denied: the tool has changed since it was first listed; the call was not made",
+			said[:len(said)-1] +
+				`: the tool has changed since it was first listed; to approve it, use its entry of Servers.Pins in Options.Pins`,
 			said + "has changed its description or schema since it was first listed; it is left out"},
-		{"one, of pinned ones", true, true, changed, "denied: the tool has changed since it was approved; the call was not made",
-			said[:len(said)-1] + `: the tool has changed since it was approved; to approve it, use its entry of Servers.Pins in Options.Pins`,
+		{"one, of pinned ones", true, true, changed,
+			"denied: the tool has changed since it was approved; the call was not made",
+			said[:len(said)-1] +
+				`: the tool has changed since it was approved; to approve it, use its entry of Servers.Pins in Options.Pins`,
 			said + "is not what was approved: its description or schema has changed; it is left out"},
-		{"one", false, false, changed, `"fine"`, "", said + "has changed its description or schema since it was first listed"},
+		{"one", false, false, changed, `"fine"`, "", said +
+			"has changed its description or schema since it was first listed"},
 		{"one that is new", true, false, approvedTools + `,{"name":"c"}`, `"fine"`, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,7 +111,7 @@ func TestToolsChangeWithARestart(t *testing.T) {
 	}
 }
 
-// What is not known to be unchanged is refused until it is known.
+// If the tools cannot be listed after a restart, calls are refused until they can be.
 func TestListingFailsAfterARestart(t *testing.T) {
 	t.Parallel()
 	for refuse, want := range map[bool]string{

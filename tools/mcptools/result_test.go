@@ -16,7 +16,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-const typedTool = `{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
+const typedTool = `{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
+	`"properties":{"n":{"type":"integer"}},"required":["n"]}}]}`
 
 func TestResults(t *testing.T) {
 	t.Parallel()
@@ -31,14 +32,20 @@ func TestResults(t *testing.T) {
 		{"text", text("hi <b>"), `"hi <b>"`, notJSON + ` "hi <b>"`},
 		{"several texts", text("a", "b"), `"a\nb"`, notJSON + ` "a\nb"`},
 		{"text that is the declared JSON", text(` {"n": 1} `), `" {\"n\": 1} "`, `{"n": 1}`},
-		{"text that is other JSON", text(`{"n": "1"}`), `"{\"n\": \"1\"}"`, mismatch + `n must be an integer, not "1" {"n": "1"}`},
+		{"text that is other JSON", text(`{"n": "1"}`), `"{\"n\": \"1\"}"`, mismatch +
+			`n must be an integer, not "1" {"n": "1"}`},
 		{"text that looks like JSON", text("007"), `"007"`, notJSON + ` "007"`},
-		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`, `{"text":"{\"n\":1}","data":{"z":1,"n":9007199254740993}}`, `{"z":1,"n":9007199254740993}`},
-		{"structured, violating", `"structuredContent":{"m":1}`, `{"text":"","data":{"m":1}}`, mismatch + `n is required {"m":1}`},
+		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`,
+			`{"text":"{\"n\":1}","data":{"z":1,"n":9007199254740993}}`, `{"z":1,"n":9007199254740993}`},
+		{"structured, violating", `"structuredContent":{"m":1}`, `{"text":"","data":{"m":1}}`, mismatch +
+			`n is required {"m":1}`},
 		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"text":"","data":{"n":2}}`, `{"n":2}`},
 		{
-			"structured and an image", `"structuredContent":{"n":2},"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]`,
-			`{"text":"see","data":{"n":2},"blocks":[{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}]}`, `{"n":2}`,
+			"structured and an image",
+			`"structuredContent":{"n":2},"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=",` +
+				`"mimeType":"image/png"}]`,
+			`{"text":"see","data":{"n":2},"blocks":[{"type":"text","text":"see"},{"type":"image","data":"aGk=",` +
+				`"mimeType":"image/png"}]}`, `{"n":2}`,
 		},
 		{"structured null", text("a") + `,"structuredContent":null`, `"a"`, notJSON + ` "a"`},
 		{
@@ -60,23 +67,31 @@ func TestResults(t *testing.T) {
 			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`,
 		},
 		{
-			"bad arguments as the TypeScript SDK says", text("MCP error -32602: Input validation error: Invalid arguments for tool t: path is required") + `,"isError":true`,
-			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`, `invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
+			"bad arguments as the TypeScript SDK says",
+			text("MCP error -32602: Input validation error: Invalid arguments for tool t: path is required") + `,"isError":true`,
+			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
+			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
 		},
 		{
-			"arguments that another tool calls bad", text("MCP error -32602: Input validation error: Invalid arguments for tool other: path is required") + `,"isError":true`,
-			`failed: Input validation error: Invalid arguments for tool other: path is required`, `failed: Input validation error: Invalid arguments for tool other: path is required`,
+			"arguments that another tool calls bad",
+			text("MCP error -32602: Input validation error: Invalid arguments for tool other: path is required") +
+				`,"isError":true`,
+			`failed: Input validation error: Invalid arguments for tool other: path is required`,
+			`failed: Input validation error: Invalid arguments for tool other: path is required`,
 		},
 		{
-			"an error of the tool's in the same form", text("MCP error -32602: the card was charged; the address is bad") + `,"isError":true`,
+			"an error of the tool's in the same form", text("MCP error -32602: the card was charged; the address is bad") +
+				`,"isError":true`,
 			`failed: the card was charged; the address is bad`, `failed: the card was charged; the address is bad`,
 		},
 		{
 			"another code in the same form", text("MCP error -32601: Method not found") + `,"isError":true`,
 			`failed: Method not found`, `failed: Method not found`,
 		},
-		{"keys in other cases", text("yes") + `,"Content":[],"ISERROR":true,"structuredcontent":{"n":1}`, `"yes"`, notJSON + ` "yes"`},
-		{"keys of a block in other cases", `"content":[{"type":"text","text":"yes","TEXT":"no"}]`, `"yes"`, notJSON + ` "yes"`},
+		{"keys in other cases", text("yes") + `,"Content":[],"ISERROR":true,"structuredcontent":{"n":1}`, `"yes"`, notJSON +
+			` "yes"`},
+		{"keys of a block in other cases", `"content":[{"type":"text","text":"yes","TEXT":"no"}]`, `"yes"`, notJSON +
+			` "yes"`},
 		{
 			"an unknown tool as the TypeScript SDK says", text("MCP error -32602: Tool t not found") + `,"isError":true`,
 			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`,
@@ -94,20 +109,22 @@ func TestResults(t *testing.T) {
 }
 
 const (
-	notJSON   = `invalid_result: the call was made, but its result does not match the output schema: there is no structured content, and the text is not JSON`
+	notJSON = `invalid_result: the call was made, but its result does not match the output schema: there is no ` +
+		`structured content, and the text is not JSON`
 	mismatch  = `invalid_result: the call was made, but its result does not match the output schema: `
 	malformed = `invalid_result: the call was made, but its result is malformed: content: must be an array, not string`
 )
 
 const maxText = 16 << 10 // bytes of an error
 
-func TestLongErrorsAreCut(t *testing.T) {
+func TestLongErrorsAreTruncated(t *testing.T) {
 	t.Parallel()
-	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` + strings.Repeat("é", 20_000) + `"}]}`)}, nil)
+	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` +
+		strings.Repeat("é", 20_000) + `"}]}`)}, nil)
 	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxText/2)+"…")
 }
 
-// No bound on results can be passed by failing.
+// The limits of results apply to errors too.
 func TestLargeErrorsAreBounded(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("y", 20_000)
@@ -119,7 +136,8 @@ func TestLargeErrorsAreBounded(t *testing.T) {
 			`"result":{"isError":true,"structuredContent":{"a":"` + big + `"},"content":[]}`,
 		}[i%2]
 	}}
-	for name, config := range map[string]string{"json": serveWeb(t, f.handler(asJSON, nil)), "events": serveWeb(t, f.handler(asEvents, nil)), "pipe": ""} {
+	for name, config := range map[string]string{"json": serveWeb(t, f.handler(asJSON, nil)),
+		"events": serveWeb(t, f.handler(asEvents, nil)), "pipe": ""} {
 		o := &Options{MaxResult: 1000}
 		s := serve(t, f, o)
 		if config != "" {
@@ -171,7 +189,8 @@ func TestRPCErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`{"code":-32601,"message":"Method not found"}`, `unknown_tool: Method not found`},
 		{`{"code":-32602,"message":"unknown tool \"t\""}`, `unknown_tool: unknown tool "t"`},
-		{`{"code":-32602,"message":"path is required","data":{"path":"x"}}`, `invalid_arguments: path is required {"path":"x"}`},
+		{`{"code":-32602,"message":"path is required","data":{"path":"x"}}`,
+			`invalid_arguments: path is required {"path":"x"}`},
 		{`{"code":-32603,"message":"internal"}`, `failed: internal`},
 		{`{"code":-32000,"message":"rate limited","data":null}`, `failed: rate limited`},
 	} {
@@ -180,8 +199,8 @@ func TestRPCErrors(t *testing.T) {
 	}
 }
 
-// An answer that has neither a result nor an error is not one, over any transport.
-func TestAnswersWithoutResult(t *testing.T) {
+// A response with neither a result nor an error is invalid, over any transport.
+func TestResponsesWithoutResult(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []string{`"x":1`, `"result":null`, `"result":null,"error":null`} {
 		s := script{"tools/call": func(json.RawMessage) string { return rest }}
@@ -190,12 +209,13 @@ func TestAnswersWithoutResult(t *testing.T) {
 			"json":   open(t, ServerConfig{URL: serveWeb(t, s.handler(asJSON, nil))}, nil),
 			"events": open(t, ServerConfig{URL: serveWeb(t, s.handler(asEvents, nil))}, nil),
 		} {
-			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`), "invalid_result: the call was made, but its response cannot be read")
+			equal(t, name+" "+rest, call(t.Context(), list(t, servers)["t"], `{}`),
+				"invalid_result: the call was made, but its response cannot be read")
 		}
 	}
 }
 
-// Arguments reach the server as the program gave them.
+// The server receives arguments as the program wrote them.
 func TestArgumentsAreRaw(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": func(params json.RawMessage) string {
@@ -218,7 +238,8 @@ func TestCallsThatAreNotMade(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 {
-		equal(t, "result", call(ended, tool, `{}`), "unavailable: the tool's server was not ready in time; the call was not made")
+		equal(t, "result", call(ended, tool, `{}`),
+			"unavailable: the tool's server was not ready in time; the call was not made")
 	}
 	equal(t, "the next", call(t.Context(), tool, `{}`), `""`)
 	equal(t, "calls", fmt.Sprint(calls), "1")
@@ -240,17 +261,18 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 		equal(t, "cancelled", call(ctx, tool, `{}`), "cancelled: canceled; whether the call took effect is unknown")
 
 		s.servers[0].config.Timeout = 20 * time.Millisecond
-		equal(t, "the entry's timeout", call(t.Context(), tool, `{}`), "timeout: no answer in time; whether the call took effect is unknown")
+		equal(t, "the entry's timeout", call(t.Context(), tool, `{}`),
+			"timeout: no answer in time; whether the call took effect is unknown")
 		s.servers[0].config.Timeout = 0
 		equal(t, "replies still awaited", fmt.Sprint(current(s).exchange.Pending()), "0")
 
 		time.AfterFunc(20*time.Millisecond, func() { s.Close() })
-		equal(t, "closed meanwhile", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
+		equal(t, "closed meanwhile", call(t.Context(), tool, `{}`),
+			"unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	})
 }
 
-// inProcess connects to a server built with the SDK, which speaks the newest
-// protocol.
+// inProcess connects to an SDK server with the newest protocol.
 func inProcess(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
@@ -323,9 +345,9 @@ func TestConnectOverHTTP(t *testing.T) {
 	equal(t, "result", call(t.Context(), tool, `{"a":1}`), `"{\"a\":1}"`)
 }
 
-// A server of the newest protocol may ask before it answers; the question is
-// refused and the answer arrives all the same.
-func TestServerThatAsks(t *testing.T) {
+// A server of the newest protocol may ask before it responds. The question is refused, and the
+// response arrives nevertheless.
+func TestServerWithQuestions(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -340,7 +362,7 @@ func TestServerThatAsks(t *testing.T) {
 	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `"done"`)
 }
 
-func TestServerThatAsksInVain(t *testing.T) {
+func TestServerWhoseQuestionsAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -348,7 +370,8 @@ func TestServerThatAsksInVain(t *testing.T) {
 			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "sure?"}}}, nil
 		})
 	s := inProcess(t, server, nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `failed: the tool asked its client a question, which cannot be answered here`)
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`),
+		`failed: the tool asked its client a question, which cannot be answered here`)
 }
 
 func FuzzResult(f *testing.F) {

@@ -33,8 +33,8 @@ func TestNoiseOnStdoutIsSkipped(t *testing.T) {
 	equal(t, "noise", fmt.Sprint(s.Status()[0].Noise), "4")
 }
 
-// Servers that cannot stand the newer protocol are spoken to in the older one;
-// one that knows only the newer is started once more.
+// Servers that do not support the newer protocol get the older one; a server that supports only
+// the newer one is started again.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	for name, version := range map[string]string{
@@ -64,17 +64,22 @@ func TestConnectErrors(t *testing.T) {
     Error: TOKEN is not set
         at main.js:1`},
 		{fake("not-mcp"), `mcp server "not-mcp": exited before it answered (exit status 2); run its command by hand to see why
-  its stdout is not MCP: "usage: tool [-v] file"`},
+  its stdout has a line that is not an MCP message: "usage: tool [-v] file"`},
 		{fake("refuses"), `mcp server "refuses": handshake: calling "initialize": not today`},
-		{fake("silent"), `mcp server "silent": no answer within 1s; check that its command starts an MCP server on stdio, or raise the timeout`},
-		{ServerConfig{Name: "git", Command: "no-such-mcp-server"}, `mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
-		{ServerConfig{Name: "git", Command: missing}, fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; correct the path, or make it executable`, missing, missing, missing)},
+		{fake("silent"),
+			`mcp server "silent": no answer within 100ms; check that its command starts an MCP server on stdio, or raise ` +
+				`the timeout`},
+		{ServerConfig{Name: "git", Command: "no-such-mcp-server"},
+			`mcp server "git": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`},
+		{ServerConfig{Name: "git", Command: missing},
+			fmt.Sprintf(`mcp server "git": command %q cannot be run: exec: %q: stat %s: no such file or directory; `+
+				`correct the path, or make it executable`, missing, missing, missing)},
 		{in, fmt.Sprintf(`mcp server "plain": directory %q does not exist; create it, or correct "cwd"`, missing)},
 		{remote, `mcp server "remote": "url" must be an address that starts with http:// or https://`},
 	} {
 		t.Run(c.config.Name, func(t *testing.T) {
 			t.Parallel()
-			c.config.Timeout = time.Second
+			c.config.Timeout = 100 * time.Millisecond
 			if c.config.Name != "silent" {
 				c.config.Timeout = time.Minute
 			}
@@ -87,7 +92,7 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
-// One failure leaves the other servers as they are.
+// The failure of one server does not affect the others.
 func TestOneFailureIsNotFatal(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "mcp.json")
@@ -105,14 +110,14 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 	}
 	defer s.Close()
 	equal(t, "tools", list(t, s)["t"].Namespace, "good")
-	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
+	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: `+
+		`mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 good ready 2025-11-25, 1 tools, 0 restarts`)
-	equal(t, "status", brief(s), `bad failed , 0 tools, 0 restarts: mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
-good ready 2025-11-25, 1 tools, 0 restarts`)
-	equalLines(t, "warnings", s.Warnings(), `mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
 }
 
-func TestCancelledStart(t *testing.T) {
+func TestCanceledStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
@@ -133,28 +138,30 @@ func TestServerDiesDuringCall(t *testing.T) {
 	if !errors.As(err, &te) {
 		t.Fatal(err)
 	}
-	equal(t, "for the program", te.Kind+": "+te.Message, "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
+	equal(t, "for the program", te.Kind+": "+te.Message,
+		"unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	equal(t, "for the host", fmt.Sprint(te.Unwrap()), `mcp server "dies": tool "t": calling "tools/call": EOF
 mcp server "dies" exited (exit status 3); the next use starts it again
   its stderr ends with:
     panic: out of cheese`)
 
 	<-current(s).gone
-	equal(t, "status", fmt.Sprint(s.Status()[0].Err), `mcp server "dies" exited (exit status 3); the next use starts it again
+	equal(t, "status", fmt.Sprint(s.Status()[0].Err),
+		`mcp server "dies" exited (exit status 3); the next use starts it again
   its stderr ends with:
     panic: out of cheese`)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 	equal(t, "status", brief(s), "dies ready 2025-11-25, 1 tools, 1 restarts")
 }
 
-// A server that stops reading its stdin holds up no call beyond its deadline.
+// A server that stops reading its stdin delays no call beyond its deadline.
 func TestServerThatStopsReading(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("deaf"), &Options{Grace: 50 * time.Millisecond})
 	tool := list(t, s)["t"]
 	args := `{"a":"` + strings.Repeat("x", 1<<20) + `"}`
 	for range 4 {
-		ctx := late{t.Context(), make(chan struct{})}
+		ctx := lateContext{t.Context(), make(chan struct{})}
 		go func() {
 			for c := current(s); c.exchange.Pending() == 0; {
 				time.Sleep(time.Millisecond)
@@ -165,16 +172,15 @@ func TestServerThatStopsReading(t *testing.T) {
 	}
 }
 
-// late is a context whose deadline has passed when over is closed: not while the
-// call is still on its way.
-type late struct {
+// lateContext is a context whose deadline passes when over is closed.
+type lateContext struct {
 	context.Context
 	over chan struct{}
 }
 
-func (c late) Done() <-chan struct{} { return c.over }
+func (c lateContext) Done() <-chan struct{} { return c.over }
 
-func (c late) Err() error {
+func (c lateContext) Err() error {
 	select {
 	case <-c.over:
 		return context.DeadlineExceeded
@@ -188,7 +194,8 @@ func TestMegabytesOnStderr(t *testing.T) {
 	s := start(t, fake("chatty"), nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "1")
 	kept := ""
-	for begin := time.Now(); !strings.HasSuffix(kept, "line") && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
+	for begin := time.Now(); !strings.HasSuffix(kept, "line") &&
+		time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
 		kept = s.Status()[0].Stderr // which comes by a pipe of its own
 	}
 	if len(kept) > 8<<10 || !strings.HasSuffix(kept, "play \nthe last line") {
@@ -211,7 +218,7 @@ func TestBigResults(t *testing.T) {
 // inherited are the variables that every server gets on Unix.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
-// t.Setenv forbids running in parallel.
+// The test is not parallel because of t.Setenv.
 func TestEnvironmentIsMinimal(t *testing.T) {
 	t.Setenv("MCPTOOLS_SECRET", "s3cret")
 	t.Setenv("MCPTOOLS_WANTED", "wanted")
@@ -236,7 +243,7 @@ func TestEnvironmentIsMinimal(t *testing.T) {
 	equal(t, "folder", got.Dir, want)
 }
 
-// Whatever a server started ends with it, even if both refuse to.
+// Close stops everything that a server started, even if the processes ignore signals.
 func TestCloseEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("stubborn"), &Options{Grace: 100 * time.Millisecond})
@@ -254,8 +261,7 @@ func TestCloseEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
-// gone reports whether a process ends within a minute. An orphan that nobody
-// has reaped has ended, too.
+// gone reports whether a process ends within a minute. A zombie counts as ended.
 func gone(pid int) bool {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		p, err := os.FindProcess(pid)
@@ -285,22 +291,25 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if !gone(pid) {
 		t.Error("the process is still running")
 	}
-	equal(t, "a call after Close", call(t.Context(), tool, `{}`), "unavailable: the tool's server is not running; the call was not made")
+	equal(t, "a call after Close", call(t.Context(), tool, `{}`),
+		"unavailable: the tool's server is not running; the call was not made")
 	_, err := s.Tools(t.Context())
 	equal(t, "tools after Close", fmt.Sprint(err), "mcp servers are closed")
 
 	for _, name := range []string{"broken", "silent"} {
 		config := fake(name)
-		config.Timeout = 500 * time.Millisecond
-		if _, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}}, &Options{Grace: 50 * time.Millisecond}); err == nil {
+		config.Timeout = 100 * time.Millisecond
+		if _, err := Start(t.Context(), &Config{Servers: []ServerConfig{config}},
+			&Options{Grace: 50 * time.Millisecond}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
-// An answer that no decoder takes fails its call at once.
-func TestUnreadableAnswer(t *testing.T) {
+// A response that cannot be decoded fails its call at once.
+func TestUndecodableResponse(t *testing.T) {
 	t.Parallel()
 	s := start(t, fake("deep"), nil)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), "invalid_result: the call was made, but its response cannot be read")
+	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`),
+		"invalid_result: the call was made, but its response cannot be read")
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// A server that calls its tools harmless is asked about all the same, and its
-// effects are not repeated, unless the host trusts it.
+// Policies use the hints of trusted servers only. Replay uses those of all servers.
 func TestPoliciesBelieveTrustedServersOnly(t *testing.T) {
 	t.Parallel()
 	claims := script{

@@ -14,8 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkCallOverHTTP compares a call with the same call through the SDK's
-// transport alone.
+// BenchmarkCallOverHTTP compares a call with the same call over the SDK's transport alone.
 func BenchmarkCallOverHTTP(b *testing.B) {
 	for _, size := range []int{100, 1 << 20} {
 		b.Run(fmt.Sprint(size, " bytes"), func(b *testing.B) {
@@ -32,7 +31,8 @@ func BenchmarkCallOverHTTP(b *testing.B) {
 				b.Fatal(err)
 			}
 			client := mcp.NewClient(&mcp.Implementation{Name: "raw", Version: "1"}, nil)
-			session, err := client.Connect(b.Context(), &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{}}, nil)
+			session, err := client.Connect(b.Context(),
+				&mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{}}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// echo is a server whose tool returns one header of the request, or the query
-// if there is none.
+// echo is a server whose tool returns a header of the request, or the query if the name is
+// empty.
 func echo(header string) http.Handler {
 	return script{}.handler(asJSON, func(w http.ResponseWriter, r *http.Request, msg request) {
 		text := strings.Join(r.Header[header], ",")
@@ -30,9 +30,11 @@ func echo(header string) http.Handler {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	o := &Options{HeaderFunc: func(_ context.Context, server string) (http.Header, error) {
-		return http.Header{"x-Own": {"a", "b"}, "X-own": {"c"}, "Both": {"host's for " + server}, "Content-Type": {"nonsense"}}, nil
+		return http.Header{"x-Own": {"a", "b"}, "X-own": {"c"}, "Both": {"host's for " + server},
+			"Content-Type": {"nonsense"}}, nil
 	}}
-	headers := map[string]string{"X-Static": "STATIC", "x-static": "static", "X-STATIC": "StAtIc", "Both": "file's", "accept": "nonsense"}
+	headers := map[string]string{"X-Static": "STATIC", "x-static": "static", "X-STATIC": "StAtIc", "Both": "file's",
+		"accept": "nonsense"}
 	for header, want := range map[string]string{
 		"X-Static":      `"static"`,
 		"X-Own":         `"a,b"`,
@@ -50,7 +52,7 @@ func TestHeaders(t *testing.T) {
 
 type identity struct{}
 
-// Each request has the identity of the call that makes it.
+// HeaderFunc gets the context of the call that makes the request.
 func TestHeadersByContext(t *testing.T) {
 	t.Parallel()
 	o := &Options{HeaderFunc: func(ctx context.Context, _ string) (http.Header, error) {
@@ -72,11 +74,12 @@ func TestHeadersByContext(t *testing.T) {
 	all.Wait()
 	_, err := tool.Handler(context.WithValue(t.Context(), identity{}, "nobody"), nil)
 	equal(t, "an error", err.Error(), "cannot prepare the request; the call was not made")
-	equal(t, "its cause", errors.Unwrap(err).Error(), `mcp server "s": tool "t": Options.HeaderFunc failed: who is asking?`)
+	equal(t, "its cause", errors.Unwrap(err).Error(),
+		`mcp server "s": tool "t": Options.HeaderFunc failed: who is asking?`)
 }
 
-// fakeOAuth grants a token for each authorization. Like the SDK's handlers it
-// is not safe for concurrent use.
+// fakeOAuth grants a token for each authorization. Like the SDK's handlers, it is not safe for
+// concurrent use.
 type fakeOAuth struct {
 	source     oauth2.TokenSource
 	authorized int
@@ -100,7 +103,7 @@ func (f *fakeOAuth) Authorize(_ context.Context, req *http.Request, resp *http.R
 	return nil
 }
 
-// guarded answers 401 unless the request has the token.
+// guarded responds with 401 unless the request has the token.
 func guarded(token *atomic.Value, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token.Load().(string) {
@@ -146,15 +149,17 @@ func TestOAuth(t *testing.T) {
 		equal(t, "authorized", fmt.Sprint(handler.authorized), "2")
 
 		token.Store("another")
-		equal(t, "in vain", call(t.Context(), tool, `{}`), "unavailable: the tool's server refused the credentials; the call was not made")
+		equal(t, "in vain", call(t.Context(), tool, `{}`),
+			"unavailable: the tool's server refused the credentials; the call was not made")
 		handler.refuse = errors.New("the user said no")
-		equal(t, "refused", call(t.Context(), tool, `{}`), "unavailable: the tool's server requires authorization, which failed; the call was not made")
+		equal(t, "refused", call(t.Context(), tool, `{}`),
+			"unavailable: the tool's server requires authorization, which failed; the call was not made")
 		token.Store("token3")
 		equal(t, "the session lives", call(t.Context(), tool, `{}`), oddValue)
 	}
 }
 
-// No secret of a server is in an error, a status, a warning or the log.
+// Errors, statuses, warnings and the log contain no secret.
 func TestNoSecretsAreTold(t *testing.T) {
 	t.Parallel()
 	var failing atomic.Bool
@@ -202,15 +207,16 @@ func TestNoSecretsAreTold(t *testing.T) {
 	if all := strings.Join(append(said, log.String()), "\n"); strings.Contains(all, "s3cret") {
 		t.Errorf("a secret is told:\n%s", all)
 	}
-	equal(t, "the last error", said[2], `the connection to the tool's server was lost; whether the call took effect is unknown mcp server "s": tool "t": the connection was lost before it answered: EOF`)
+	equal(t, "the last error", said[2],
+		`the connection to the tool's server was lost; whether the call took effect is unknown mcp server "s": tool `+
+			`"t": the connection was lost before it answered: EOF`)
 }
 
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// What belongs to no call has the identity of Open, also when the session is
-// made anew because somebody called.
+// Requests that belong to no call get the context of Open, even if a call causes them.
 func TestHeadersOfTheHandshake(t *testing.T) {
 	t.Parallel()
 	for _, lazy := range []bool{false, true} {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// everythingAt starts the npm server "everything" with one of its transports
-// over HTTP, and returns its address. It cannot choose a port itself.
+// everythingAt starts the npm server "everything" with one of its HTTP transports, and returns
+// its address. The server cannot choose a port itself.
 func everythingAt(t *testing.T, transport string) string {
 	t.Helper()
 	for range 20 {
@@ -38,8 +38,7 @@ func listens(address string) bool {
 	return true
 }
 
-// startsAt starts a server that ends with the test, and reports whether it got its
-// port.
+// startsAt starts a server that ends with the test, and reports whether it got its port.
 func startsAt(t *testing.T, cmd *exec.Cmd, address string) bool {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -78,7 +77,8 @@ func TestNPMOverHTTP(t *testing.T) {
 		steps(t, named,
 			[3]string{"echo", `{"message":"007"}`, `"Echo: 007"`},
 			[3]string{"get-sum", `{"a":2,"b":3}`, `"The sum of 2 and 3 is 5."`},
-			[3]string{"get-structured-content", `{"location":"Chicago"}`, `{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
+			[3]string{"get-structured-content", `{"location":"Chicago"}`,
+				`{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`},
 		)
 	}
 }

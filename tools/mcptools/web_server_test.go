@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// request is a message as a scripted server over HTTP sees it.
+// request is a message that a scripted HTTP server receives.
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// answer returns the whole response to a message; "" for a notification.
+// answer returns the response to a message; "" for a notification.
 func (s script) answer(r request) string {
 	if r.ID == nil {
 		return ""
@@ -36,7 +36,7 @@ func read(r *http.Request) request {
 	return msg
 }
 
-// asJSON and asEvents are how a server may send an answer.
+// asJSON and asEvents are the forms of a response.
 func asJSON(w http.ResponseWriter, answer string) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, answer)
@@ -47,9 +47,10 @@ func asEvents(w http.ResponseWriter, answer string) {
 	_, _ = io.WriteString(w, "event: message\ndata: "+answer+"\n\n")
 }
 
-// handler serves the script over streamable HTTP, but for calls of tools, which
-// are left to call if that is not nil.
-func (s script) handler(send func(http.ResponseWriter, string), call func(http.ResponseWriter, *http.Request, request)) http.Handler {
+// handler serves the script over streamable HTTP. It passes calls of tools to call, unless that
+// is nil.
+func (s script) handler(send func(http.ResponseWriter, string),
+	call func(http.ResponseWriter, *http.Request, request)) http.Handler {
 	whole := s.whole()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -68,7 +69,7 @@ func (s script) handler(send func(http.ResponseWriter, string), call func(http.R
 	})
 }
 
-// web serves a handler and returns its address.
+// serveWeb serves a handler and returns its address.
 func serveWeb(t *testing.T, h http.Handler) string {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -79,14 +80,14 @@ func serveWeb(t *testing.T, h http.Handler) string {
 	return s.URL
 }
 
-// open connects to a server at a URL under the name "s".
+// open connects to a server with a URL under the name "s".
 func open(t *testing.T, config ServerConfig, o *Options) *Servers {
 	t.Helper()
 	config.Name = "s"
 	return start(t, config, o)
 }
 
-// fails returns why a server cannot be connected to.
+// fails returns the error of connecting to a server.
 func fails(t *testing.T, config ServerConfig, o *Options) string {
 	t.Helper()
 	config.Name = "s"

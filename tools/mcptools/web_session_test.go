@@ -13,8 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// A refused call ends nothing else: not the session, nor the calls that are in
-// flight over it.
+// A refused call ends neither the session nor the calls in flight over it.
 func TestRefusedCallsEndNoSession(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{401, 403, 404, 429, 500, 503} {
@@ -46,7 +45,8 @@ func TestRefusedCallsEndNoSession(t *testing.T) {
 			<-arrived
 			for range 3 {
 				_, err := tool.Handler(t.Context(), json.RawMessage(`{"x":"bad"}`))
-				if want := web.StatusError(&http.Response{StatusCode: code}).ToolError(); err == nil || err.Error() != want.Error() {
+				if want := web.StatusError(&http.Response{StatusCode: code}).ToolError(); err == nil ||
+					err.Error() != want.Error() {
 					t.Errorf("refused: %v, not %v", err, want)
 				}
 			}
@@ -58,7 +58,7 @@ func TestRefusedCallsEndNoSession(t *testing.T) {
 	}
 }
 
-// A server that forgets its session and takes no other runs all the same.
+// The session is lost, and the server accepts no new one.
 func TestSessionIsNotMadeAnew(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -67,7 +67,8 @@ func TestSessionIsNotMadeAnew(t *testing.T) {
 	}{
 		{404, "the tool's server refused the request (404 Not Found); the call was not made",
 			"its URL serves neither transport: it answers 404 Not Found; check that the URL is that of an MCP server"},
-		{503, "the tool's server failed (503 Service Unavailable); the call was not made", "it answers 503 Service Unavailable; try again later"},
+		{503, "the tool's server failed (503 Service Unavailable); the call was not made",
+			"it answers 503 Service Unavailable; try again later"},
 	} {
 		var gone atomic.Bool
 		h := script{}.handler(func(w http.ResponseWriter, a string) {

@@ -30,7 +30,7 @@ func TestSilentStandaloneStream(t *testing.T) {
 	<-asked
 }
 
-// An answer that breaks off is resumed where the server offers that.
+// A response that is interrupted is resumed if the server supports that.
 func TestResumption(t *testing.T) {
 	t.Parallel()
 	var id atomic.Value
@@ -58,13 +58,13 @@ func TestResumption(t *testing.T) {
 	equal(t, "resumed", call(t.Context(), tool, `{}`), oddValue)
 	equal(t, "from", <-resumed, "first")
 	resumed <- "full"
-	equal(t, "not resumed", call(t.Context(), tool, `{}`), "unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
+	equal(t, "not resumed", call(t.Context(), tool, `{}`),
+		"unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
 	<-resumed
 	equal(t, "resumed again", call(t.Context(), tool, `{}`), oddValue)
 }
 
-// Requests of the server are bounded over HTTP too: those beyond are dropped
-// until its others have been answered.
+// The open requests of a server over HTTP are bounded: those beyond the limit are dropped.
 func TestRequestsOverTheStandaloneStream(t *testing.T) {
 	t.Parallel()
 	const many = 1000
@@ -97,8 +97,8 @@ func TestRequestsOverTheStandaloneStream(t *testing.T) {
 	close(release)
 }
 
-// A server that does not answer the end of its session holds up Close for as
-// long as a process would.
+// If a server does not respond to the end of its session, Close waits only for the grace
+// period.
 func TestCloseWaitsForGrace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,14 +108,15 @@ func TestCloseWaitsForGrace(t *testing.T) {
 			}
 			return r.Method == http.MethodDelete
 		})
-		s := open(t, ServerConfig{URL: "http://127.0.0.1/mcp"}, &Options{Grace: 10 * time.Millisecond, HTTPClient: &http.Client{Transport: direct{h}}})
+		s := open(t, ServerConfig{URL: "http://127.0.0.1/mcp"},
+			&Options{Grace: 10 * time.Millisecond, HTTPClient: &http.Client{Transport: direct{h}}})
 		begin := time.Now()
 		equal(t, "closing", fmt.Sprint(s.Close()), "<nil>")
 		equal(t, "it took", time.Since(begin).String(), "10ms") // the SDK waits for five seconds
 	})
 }
 
-// direct has requests handled without a network, for tests in bubbles.
+// direct calls a handler without a network, for tests with fake time.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {

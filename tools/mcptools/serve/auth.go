@@ -17,30 +17,29 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Auth says who may ask: whoever sends a bearer token that Verifier knows.
-// [TokenFile] makes one from a file of tokens; for OAuth, fill in the fields.
+// Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens;
+// for OAuth, set the fields.
 type Auth struct {
-	// Verifier returns what a token says, or an error that wraps
-	// [auth.ErrInvalidToken]. It is asked at every request, so that a token that is
-	// taken back ends there. Of an OAuth token it must check the signature, and that
-	// it was issued for this server and for no other; and say when it ends. Handlers
-	// see what is in Extra: never put the token there.
+	// Verifier returns what a token says, or an error that wraps [auth.ErrInvalidToken]. It is
+	// called for every request, so a revoked token stops working at once. For an OAuth token,
+	// it must check the signature and that the token was issued for this server, and return its
+	// expiration. Handlers see Extra: never put the token there.
 	Verifier auth.TokenVerifier
 
-	// Principal says who the owner of a token is. Nil takes the UserID for the name
-	// and allows all tools. A token whose principal has no name is refused.
+	// Principal returns the owner of a token. If it is nil, the owner has the name UserID and
+	// may use all tools. A token whose principal has no name is refused.
 	Principal func(*auth.TokenInfo) (Principal, error)
 
-	// Scopes are those that a token must have, all of them.
+	// Scopes are the scopes that a token must have.
 	Scopes []string
 
-	// Resource tells clients where to get a token. It is published where they look
-	// for it, below /.well-known/, and those without a token are told so. Nil is
-	// nothing: clients are given their token by their owners.
+	// Resource tells clients where to get a token. It is published below /.well-known/, and
+	// clients without a token are told its address. If it is nil, clients get their tokens from
+	// their owners.
 	Resource *oauthex.ProtectedResourceMetadata
 
-	forever bool               // whether a token may have no end
-	refresh func(*slog.Logger) // before tokens are asked for; nil is nothing to do
+	forever bool               // tokens may have no expiration
+	refresh func(*slog.Logger) // called before a token is verified; may be nil
 }
 
 func (a *Auth) check() error {
@@ -48,22 +47,21 @@ func (a *Auth) check() error {
 	case a == nil:
 		return nil
 	case a.Verifier == nil:
-		return errors.New("auth: there is no Verifier; without authentication, Auth is nil")
+		return errors.New("auth: Verifier is nil; to serve without authentication, set Auth to nil")
 	case a.Resource == nil:
 		return nil
 	}
 	u, err := url.Parse(a.Resource.Resource)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" {
-		return fmt.Errorf("auth: the resource must be the URL of this server, as clients have it, not %q", a.Resource.Resource)
+		return fmt.Errorf("auth: the resource must be the URL of this server as clients see it, not %q", a.Resource.Resource)
 	}
 	if len(a.Resource.AuthorizationServers) == 0 {
-		return errors.New("auth: the resource names no authorization server")
+		return errors.New("auth: the resource has no authorization server; add one")
 	}
 	return nil
 }
 
-// metadata is where the resource is described (RFC 9728, 3.1): as path here, and
-// as URL for clients.
+// metadata returns the path and the URL at which the resource is described (RFC 9728, 3.1).
 func (a *Auth) metadata() (path, address string) {
 	if a == nil || a.Resource == nil {
 		return "", ""
@@ -76,8 +74,8 @@ func (a *Auth) metadata() (path, address string) {
 	return path, u.Scheme + "://" + u.Host + path
 }
 
-// require lets pass who has a token that is known, as the principal of its
-// context. The token goes no further: no handler sees it.
+// require passes requests with a valid token, without the token, to next. Their context has the
+// principal.
 func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	if a == nil {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +88,7 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := auth.TokenInfoFromContext(r.Context()).Extra[principalExtra].(Principal)
 		if !ok {
-			http.Error(w, "the owner of the token is not known", http.StatusInternalServerError)
+			http.Error(w, "the token has no principal", http.StatusInternalServerError)
 			return
 		}
 		next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), p))))
@@ -103,15 +101,15 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 		if a.refresh != nil {
 			a.refresh(log)
 		}
-		known.ServeHTTP(&challenging{ResponseWriter: w}, r)
+		known.ServeHTTP(&challenger{ResponseWriter: w}, r)
 	})
 }
 
-// principalExtra is where a verified token carries its principal.
+// principalExtra is the key of the principal in the Extra of a verified token.
 const principalExtra = "github.com/writ-go/writ/tools/mcptools/serve.Principal"
 
-// verify asks the Verifier. Why a token is no good is not told: who guesses learns
-// nothing, and an error of a verifier may quote the token.
+// verify calls Verifier. It hides why a token is invalid: that would help guessing, and the
+// error may quote the token.
 func (a *Auth) verify(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
 	info, err := a.Verifier(ctx, token, r)
 	switch {
@@ -120,7 +118,7 @@ func (a *Auth) verify(ctx context.Context, token string, r *http.Request) (*auth
 	case errors.Is(err, auth.ErrOAuth):
 		return nil, auth.ErrOAuth
 	case err != nil, info == nil:
-		return nil, errors.New("tokens cannot be checked at the moment")
+		return nil, errors.New("cannot check tokens at the moment; try again later")
 	}
 	p, err := a.principal(info)
 	if err != nil || p.Name == "" {
@@ -130,7 +128,7 @@ func (a *Auth) verify(ctx context.Context, token string, r *http.Request) (*auth
 	known.UserID = p.Name
 	known.Extra = make(map[string]any, len(info.Extra)+1)
 	maps.Copy(known.Extra, info.Extra)
-	known.Extra[principalExtra] = p // whatever claim has that name
+	known.Extra[principalExtra] = p // replaces a claim of that name
 	return &known, nil
 }
 
@@ -141,15 +139,15 @@ func (a *Auth) principal(info *auth.TokenInfo) (Principal, error) {
 	return Principal{Name: info.UserID}, nil
 }
 
-// challenging says how to authenticate with every 401 (RFC 6750, 3), as the SDK
-// does where it has more to say. Who is not known keeps no connection.
-type challenging struct{ http.ResponseWriter }
+// challenger adds to every 401 how to authenticate (RFC 6750, 3), unless the SDK has added
+// more. It closes the connection of an unknown client.
+type challenger struct{ http.ResponseWriter }
 
 // Unwrap is for [http.ResponseController].
-func (c *challenging) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *challenger) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// WriteHeader adds what belongs to a 401.
-func (c *challenging) WriteHeader(code int) {
+// WriteHeader adds the headers of a 401.
+func (c *challenger) WriteHeader(code int) {
 	if code == http.StatusUnauthorized {
 		c.Header().Set("Connection", "close")
 		if c.Header().Get("WWW-Authenticate") == "" {
@@ -159,14 +157,13 @@ func (c *challenging) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// secret are headers that say who somebody is. What handlers see of a request, they
-// may pass on.
-var secret = []string{"Authorization", "Proxy-Authorization", "Cookie"}
+// secretHeaders identify the client. Handlers may pass on what they see of a request.
+var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
 
 func withoutSecrets(r *http.Request) *http.Request {
-	if slices.ContainsFunc(secret, func(h string) bool { return r.Header[h] != nil }) {
+	if slices.ContainsFunc(secretHeaders, func(h string) bool { return r.Header[h] != nil }) {
 		r.Header = r.Header.Clone()
-		for _, h := range secret {
+		for _, h := range secretHeaders {
 			r.Header.Del(h)
 		}
 	}

@@ -3,15 +3,11 @@ package serve_test
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +18,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestBearer asks with all kinds of tokens, on both HTTP transports.
+// TestBearer sends requests with all kinds of tokens, over both HTTP transports.
 func TestBearer(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{serve.HTTP, serve.SSE} {
@@ -52,11 +48,13 @@ func TestBearer(t *testing.T) {
 				}
 				a := r.send(http.MethodPost, path, initialize, headers...)
 				if a.status != c.status || a.body != c.body || a.header.Get("WWW-Authenticate") != "Bearer" {
-					t.Errorf("%s %s with %q: %d %q %q, want %d %q", transport, path, c.authorization, a.status, a.body, a.header.Get("WWW-Authenticate"), c.status, c.body)
+					t.Errorf("%s %s with %q: %d %q %q, want %d %q", transport, path, c.authorization, a.status, a.body,
+						a.header.Get("WWW-Authenticate"), c.status, c.body)
 				}
 			}
 		}
-		if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+bobToken); a.status != http.StatusBadRequest {
+		if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+
+			bobToken); a.status != http.StatusBadRequest {
 			t.Errorf("two tokens: %d %q, want 400", a.status, a.body)
 		}
 		if a := r.send(http.MethodPost, "/mcp?access_token="+adaToken, initialize); a.status != http.StatusUnauthorized {
@@ -71,7 +69,8 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-// TestPrincipals has each client be who its token says, and see its tools alone.
+// TestPrincipals checks that each client has the principal of its token and sees only its own
+// tools.
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -93,13 +92,15 @@ func TestPrincipals(t *testing.T) {
 	}
 }
 
-// TestSecretHeaders never reach a handler, with or without authentication.
+// TestSecretHeaders checks that these headers never reach a handler, with or without
+// authentication.
 func TestSecretHeaders(t *testing.T) {
 	t.Parallel()
 	for _, o := range []serve.Options{{}, {Auth: authorized(t)}} {
 		r := start(t, o)
 		a := r.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"see","arguments":{}}}`,
-			"Authorization", "Bearer "+adaToken, "Cookie", "session=cookie-0123", "Proxy-Authorization", "Basic proxy-0123", "X-Other", "other-0123")
+			"Authorization", "Bearer "+adaToken, "Cookie", "session=cookie-0123", "Proxy-Authorization", "Basic proxy-0123",
+			"X-Other", "other-0123")
 		if a.status != http.StatusOK || !strings.Contains(a.body, "other-0123") {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
@@ -111,7 +112,7 @@ func TestSecretHeaders(t *testing.T) {
 	}
 }
 
-// TestSessionsOfOthers are as if there were none.
+// TestSessionsOfOthers checks that sessions of other principals are not found.
 func TestSessionsOfOthers(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t)})
@@ -121,15 +122,18 @@ func TestSessionsOfOthers(t *testing.T) {
 		theirs := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", id)...)
 		none := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", "NOSUCHSESSION")...)
 		if theirs.status != http.StatusNotFound || theirs.body != none.body || theirs.status != none.status {
-			t.Errorf("%s: %d %q of another, %d %q of nobody; want 404 of both", method, theirs.status, theirs.body, none.status, none.body)
+			t.Errorf("%s: %d %q of another, %d %q of nobody; want 404 of both", method, theirs.status, theirs.body,
+				none.status, none.body)
 		}
 	}
-	if a := r.post(callWho, append(ada, "Mcp-Session-Id", id)...); a.status != http.StatusOK || !strings.Contains(a.body, `"text":"ada"`) {
+	if a := r.post(callWho, append(ada, "Mcp-Session-Id", id)...); a.status != http.StatusOK ||
+		!strings.Contains(a.body, `"text":"ada"`) {
 		t.Errorf("the owner: %d %s", a.status, a.body)
 	}
 }
 
-// TestStreamsOfOthers are as if there were none, and nobody has too many.
+// TestStreamsOfOthers checks that streams of other principals are not found, and that their
+// number is bounded.
 func TestStreamsOfOthers(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Transport: serve.SSE, Auth: authorized(t), Limits: serve.Limits{Sessions: 1}})
@@ -144,14 +148,15 @@ func TestStreamsOfOthers(t *testing.T) {
 	if a := r.send(http.MethodPost, path, initialize, ada...); a.status != http.StatusAccepted {
 		t.Errorf("the owner: %d %s", a.status, a.body)
 	}
-	if a := r.send(http.MethodGet, "/mcp", "", ada...); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "you have too many sessions") {
+	if a := r.send(http.MethodGet, "/mcp", "", ada...); a.status != http.StatusServiceUnavailable ||
+		!strings.Contains(a.body, "you have too many sessions") {
 		t.Errorf("one more: %d %s", a.status, a.body)
 	}
 	another, _ := r.stream(bob...)
 	another.Close()
 }
 
-// stream opens a session of the old transport by hand, and says where it listens.
+// stream opens a session of the old transport without a client, and returns its address.
 func (r *running) stream(headers ...string) (io.Closer, string) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/mcp", nil)
@@ -173,22 +178,25 @@ func (r *running) stream(headers ...string) (io.Closer, string) {
 	return nil, ""
 }
 
-// TestOAuth is a resource server, whose tokens somebody else verifies.
+// TestOAuth runs a resource server with an external verifier.
 func TestOAuth(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: &serve.Auth{
 		Verifier: verifyOAuth,
 		Scopes:   []string{"tools"},
 		Resource: &oauthex.ProtectedResourceMetadata{
-			Resource: "https://mcp.example.com/mcp", AuthorizationServers: []string{"https://login.example.com"}, ScopesSupported: []string{"tools"},
+			Resource: "https://mcp.example.com/mcp", AuthorizationServers: []string{"https://login.example.com"},
+			ScopesSupported: []string{"tools"},
 		},
 	}})
 	a := r.send(http.MethodGet, "/.well-known/oauth-protected-resource/mcp", "")
 	var metadata oauthex.ProtectedResourceMetadata
-	if err := json.Unmarshal([]byte(a.body), &metadata); err != nil || metadata.AuthorizationServers[0] != "https://login.example.com" {
+	if err := json.Unmarshal([]byte(a.body), &metadata); err != nil ||
+		metadata.AuthorizationServers[0] != "https://login.example.com" {
 		t.Errorf("metadata: %d %q %v", a.status, a.body, err)
 	}
-	challenge := `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", scope="tools"`
+	challenge := `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", ` +
+		`scope="tools"`
 	for token, want := range map[string]struct {
 		status    int
 		body      string
@@ -200,12 +208,13 @@ func TestOAuth(t *testing.T) {
 		"endless":   {401, "token missing expiration\n", challenge},
 		"nameless":  {401, "invalid token\n", challenge},
 		"unscoped":  {403, "insufficient scope\n", challenge},
-		"broken":    {500, "tokens cannot be checked at the moment\n", ""},
+		"broken":    {500, "cannot check tokens at the moment; try again later\n", ""},
 		"malformed": {400, "oauth error\n", ""},
-		"nil":       {500, "tokens cannot be checked at the moment\n", ""},
+		"nil":       {500, "cannot check tokens at the moment; try again later\n", ""},
 	} {
 		a := r.post(initialize, "Authorization", "Bearer "+token)
-		if a.status != want.status || want.body != "" && a.body != want.body || a.header.Get("WWW-Authenticate") != want.challenge {
+		if a.status != want.status || want.body != "" && a.body != want.body ||
+			a.header.Get("WWW-Authenticate") != want.challenge {
 			t.Errorf("%s: %d %q %q, want %+v", token, a.status, a.body, a.header.Get("WWW-Authenticate"), want)
 		}
 	}
@@ -214,17 +223,19 @@ func TestOAuth(t *testing.T) {
 	}
 }
 
-// TestForgedPrincipal has a verifier return claims that have the name under which the
-// principal is kept: they say nothing about who asks, nor about what he may do.
+// TestForgedPrincipal has a verifier return claims under the key of the principal: they have no
+// effect.
 func TestForgedPrincipal(t *testing.T) {
 	t.Parallel()
 	const key = "github.com/writ-go/writ/tools/mcptools/serve.Principal"
 	claims := map[string]any{
-		"text": "ada", "other": serve.Principal{Name: "ada"}, "empty": serve.Principal{}, "pointer": &serve.Principal{Name: "ada"}, "nil": nil,
+		"text": "ada", "other": serve.Principal{Name: "ada"}, "empty": serve.Principal{},
+		"pointer": &serve.Principal{Name: "ada"}, "nil": nil,
 	}
 	r := start(t, serve.Options{Auth: &serve.Auth{
 		Verifier: func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-			return &auth.TokenInfo{UserID: "bob", Expiration: time.Now().Add(time.Hour), Extra: map[string]any{key: claims[token], "claim": "kept"}}, nil
+			return &auth.TokenInfo{UserID: "bob", Expiration: time.Now().Add(time.Hour),
+				Extra: map[string]any{key: claims[token], "claim": "kept"}}, nil
 		},
 		Principal: func(info *auth.TokenInfo) (serve.Principal, error) {
 			if info.Extra["claim"] != "kept" {
@@ -249,8 +260,8 @@ func TestForgedPrincipal(t *testing.T) {
 	}
 }
 
-// TestOtherVerifier combines the principals of a list of tokens with a verifier that does
-// not know them: nobody is let in.
+// TestOtherVerifier combines the principals of a token file with a verifier that does not know
+// them: all tokens are refused.
 func TestOtherVerifier(t *testing.T) {
 	t.Parallel()
 	a := authorized(t)
@@ -283,88 +294,4 @@ func verifyOAuth(_ context.Context, token string, _ *http.Request) (*auth.TokenI
 		return nil, fmt.Errorf("%w: %s is not known", auth.ErrInvalidToken, token)
 	}
 	return info, nil
-}
-
-func hexSum(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// TestTokenFile reads what a host wrote, and says everything that is wrong.
-func TestTokenFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "tokens.json")
-	text := `{"tokens": [{"principal": "ada", "sha256": "` + strings.ToUpper(hexSum("short")) + `", "tools": []}]}`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	a, err := serve.TokenFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := a.Verifier(t.Context(), "short", nil)
-	if err != nil || info.UserID != "ada" {
-		t.Fatalf("got %v and %v", info, err)
-	}
-	if p, err := a.Principal(info); err != nil || p.Allows("who") {
-		t.Errorf("%+v (%v) may use who, with no tools", p, err)
-	}
-	if _, err := serve.TokenFile(path + "x"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
-}
-
-func TestWrongTokens(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		``:                       "tokens: not JSON",
-		`{`:                      "tokens: not JSON",
-		`nonsense-token`:         "tokens: not JSON (at byte 2)",
-		`[]`:                     "tokens: the document is of the wrong type (at byte 1)",
-		`{}`:                     "tokens: there are none; nobody could ask",
-		`{"tokens": []}`:         "tokens: there are none; nobody could ask",
-		`{"tokens": []} {}`:      "tokens: something follows the JSON document",
-		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type (at byte 12)",
-		`{"token": []}`:          `tokens: unknown field "token"`,
-		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): tools must be a list of patterns; leave it out for all tools`,
-		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": "a"}]}`:  `token 1 ("ada"): tools must be a list of patterns; leave it out for all tools`,
-		`{"tokens": ["secret1"]}`: "tokens: tokens is of the wrong type (at byte 21)",
-		`{"tokens": [{"principal": "ada", "token": "tooshort-secret1"},
-			{"token": "secret1-secret1-secret1"},
-			{"principal": "bob"},
-			{"principal": "bob", "token": "secret1-secret1-secret1", "sha256": "00"},
-			{"principal": "bob", "sha256": "00secret1"},
-			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
-			{"principal": "bob", "token": "secret1-secret1-secret1-b", "tools": ["a"]},
-			{"principal": "bob", "token": "secret1-secret1-secret1-c"}]}`: `token 1 ("ada"): token must have 20 characters or more, and no spaces; openssl rand -hex 32 makes one
-token 2 (""): principal is missing
-token 3 ("bob"): needs either token or sha256
-token 4 ("bob"): needs either token or sha256
-token 5 ("bob"): sha256 must have 64 hexadecimal digits
-token 7 ("bob"): the token stands there twice
-token 8 ("bob"): another token of the principal has other tools`,
-	} {
-		_, err := serve.Tokens([]byte(text))
-		if err == nil || err.Error() != want || strings.Contains(err.Error(), "secret1") {
-			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
-		}
-	}
-}
-
-func FuzzTokens(f *testing.F) {
-	f.Add([]byte(tokens))
-	f.Add([]byte(`{"tokens": [{"principal": "a", "sha256": "` + hexSum("x") + `", "tools": ["a.*"], "expires": "2027-01-01T00:00:00Z"}]}`))
-	f.Add([]byte(`{"tokens": [{"principal": "a", "token": 1}]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		a, err := serve.Tokens(text)
-		if (a == nil) == (err == nil) {
-			t.Fatalf("got %v and %v", a, err)
-		}
-		if err != nil {
-			return
-		}
-		if _, err := a.Verifier(t.Context(), "", nil); !errors.Is(err, auth.ErrInvalidToken) {
-			t.Errorf("the empty token: %v", err)
-		}
-	})
 }

@@ -12,7 +12,7 @@ import (
 
 type ctx = context.Context
 
-// roundRobin is a plain balancer: it knows nothing of the protocol.
+// roundRobin is a simple load balancer that does not know the protocol.
 func roundRobin(t *testing.T, servers []string) string {
 	t.Helper()
 	var next atomic.Int64

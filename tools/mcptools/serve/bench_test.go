@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// BenchmarkCall compares a call of a tool, over HTTP with a token, with the same
-// call of the SDK's handler alone, by clients of both eras.
+// BenchmarkCall compares a call of a tool, over HTTP with a token, with the same call of the
+// SDK's handler alone, for both kinds of protocol versions.
 func BenchmarkCall(b *testing.B) {
 	for _, version := range []string{newEra, oldEra} {
 		b.Run(version, func(b *testing.B) {
@@ -27,9 +27,11 @@ func BenchmarkCall(b *testing.B) {
 				b.Fatal(err)
 			}
 			go func() {
-				_ = serve.Run(b.Context(), s.server, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: auth, Limits: serve.Limits{Rate: -1}})
+				_ = serve.Run(b.Context(), s.server, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: auth,
+					Limits: serve.Limits{Rate: -1}})
 			}()
-			bare := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server(serve.Principal{Name: "ada"}) },
+			ada := func(*http.Request) *mcp.Server { return s.server(serve.Principal{Name: "ada"}) }
+			bare := mcp.NewStreamableHTTPHandler(ada,
 				&mcp.StreamableHTTPOptions{Stateless: version == newEra})
 			raw := httptest.NewServer(bare)
 			b.Cleanup(raw.Close)
@@ -75,7 +77,7 @@ func median(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// BenchmarkQueue is what waiting for nobody costs.
+// BenchmarkQueue measures a queue without waiting calls.
 func BenchmarkQueue(b *testing.B) {
 	q := serve.NewQueue(nil)
 	for b.Loop() {

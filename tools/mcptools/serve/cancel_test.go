@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestCancel has a client give a call up: its handler learns of it.
+// TestCancel has a client cancel a call: the context of its handler ends.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -30,7 +30,7 @@ func TestCancel(t *testing.T) {
 			if _, err := call(ctx, session, "wait"); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}
-			// The place in the queue is free only when the handler has ended.
+			// The place in the queue is free only when the handler has returned.
 			if err := s.queue.Do(t.Context(), "other", func(context.Context) error { return nil }); err != nil {
 				t.Error(err)
 			}
@@ -38,17 +38,18 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestAsks has a call ask its client something while the server shuts down, which
-// needs a session.
-func TestAsks(t *testing.T) {
+// TestQuestionDuringShutdown has a call ask its client a question during the shutdown, which needs a session.
+func TestQuestionDuringShutdown(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{oldEra, "sse"} {
 		inBubble(t, func(t *testing.T, s *works) {
-			s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "ask", InputSchema: map[string]any{"type": "object"}},
+			s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "ask",
+				InputSchema: map[string]any{"type": "object"}},
 				func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 					s.started <- struct{}{}
 					<-s.release
-					res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}})
+					res, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?",
+						RequestedSchema: map[string]any{"type": "object"}})
 					if err != nil {
 						return nil, err
 					}
@@ -59,7 +60,8 @@ func TestAsks(t *testing.T) {
 				o.Transport = serve.SSE
 			}
 			r := s.start(t, o)
-			session := r.client(version, "", &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			session := r.client(version, "", &mcp.ClientOptions{ElicitationHandler: func(context.Context,
+				*mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 				return &mcp.ElicitResult{Action: "accept"}, nil
 			}})
 			go func() {

@@ -1,5 +1,4 @@
-// Package serve is what an MCP server needs beside its tools: transports, and who
-// may use them, how much, and until when.
+// Package serve runs an MCP server: its transports, authentication, limits, metrics and shutdown.
 //
 //	package main
 //
@@ -32,63 +31,58 @@
 //
 // # Transports
 //
-// Over stdio there is one client, which started the process. Over HTTP, one address
-// serves clients of the protocol of 2026-07-28, whose requests stand each for
-// itself, and of the older ones, which have sessions. With Options.Stateless the
-// older ones have none either, so that any of several replicas can answer: they are
-// then not told when tools change, what they cancel runs to its end, and they cannot
-// be asked anything. SSE is the transport of 2024-11-05.
+// Over stdio there is one client, which started the process. Over HTTP, one address serves clients
+// of protocol version 2026-07-28, whose requests are independent, and of older ones, which have
+// sessions. With Options.Stateless the older ones have no sessions either, so that any of several
+// replicas can serve any request: then they are not told when tools change, their cancellations have
+// no effect, and they cannot be asked questions. SSE is the transport of protocol 2024-11-05.
 //
-// State that outlives a request belongs to a [Principal], under a handle that the
-// server's tools give out. A session of the protocol is no place for it.
+// State that outlives a request belongs to a [Principal], under a handle that the server's tools
+// return, and not to a session of the protocol.
 //
-// # Who may ask
+// # Authentication
 //
-// Without authentication only this machine is served: [Run] refuses to listen
-// anywhere else. With it, every request carries a bearer token, which makes it a
-// principal's: [TokenFile] knows them from a file, [Auth] lets an OAuth
-// authorization server issue them. A session belongs to the principal that began
-// it; for others it does not exist. The token is taken off the request before a
-// handler sees it, as are cookies, so that it cannot be passed on. Of a server's
-// tools, each principal sees and calls those that are for it; see [Principal].Tools.
+// Without authentication, only this machine is served: [Run] refuses to listen on other addresses.
+// With authentication, every request needs a bearer token, which identifies a principal: [TokenFile]
+// reads tokens from a file, [Auth] accepts those of an OAuth authorization server. A session belongs
+// to the principal that began it; others do not find it. Handlers see no tokens or cookies, so that
+// they cannot pass them on. Each principal sees and calls only the tools that it may use; see
+// [Principal].Tools.
 //
-// A token can be read on its way: whoever listens beyond this machine puts a proxy
-// with TLS before it, or passes a Listener that speaks TLS.
+// Tokens are not encrypted in transit: to listen on other addresses than those of this machine, use a
+// proxy with TLS, or a Listener with TLS.
 //
-// Requests for host names that are not the server's, and from web pages that may not
-// ask, are refused at every path. See Options.Hosts and Options.Origins.
+// Requests for unknown host names, and from web pages that are not allowed, are refused at every path.
+// See Options.Hosts and Options.Origins.
 //
-// # How much
+// # Limits
 //
-// [Limits] bound what one principal sends, and the memory that its messages take once
-// they are decoded: a message is measured while it is read. What its calls cost is bounded by a
-// [Queue], in which the tools of the server wait for their turn. It is fair between
-// principals, and says busy, with a time to come again, to those who cannot wait.
-// Before a handler it is said with 429 or 503 and Retry-After.
+// [Limits] bound what one principal sends, and the memory that its messages take once they are
+// decoded: a message is measured while it is read. A [Queue], in which calls wait for their turn,
+// bounds what calls cost. It is fair between principals and refuses calls that cannot wait, with the
+// time after which to try again. Requests that exceed a limit before they reach a handler get status
+// 429 or 503 with Retry-After.
 //
-// # Until when
+// # Shutdown
 //
-// When its context ends, [Run] takes no more calls and lets those that run come to
-// their end, within Options.Grace; so it does when a client closes stdin. Meanwhile
-// it can still be reached, for answers to what the calls ask their clients. What
-// then still runs is cancelled, if it runs in Options.Queue or if its transport ends
-// with it. The last line of the log says how many calls were cut.
+// When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets
+// the running ones finish within Options.Grace. Until then, clients can still answer the questions of
+// running calls. Then calls in Options.Queue are canceled, and others end with their transports. The
+// last log entry has the number of calls that were canceled.
 //
 // # Paths
 //
 //	/mcp       the protocol; see Options.Path
-//	/healthz   200 as long as the process lives
-//	/readyz    200, or 503 while it shuts down or Options.Ready says why not
-//	/metrics   for Prometheus; with authentication, for those who have a token
+//	/healthz   200 while the process runs
+//	/readyz    200, or 503 during shutdown or if Options.Ready returns an error
+//	/metrics   for Prometheus; with authentication, for clients with a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
 //
-// The first two are for whatever starts and watches the process; they say nothing but
-// this, and need no token. Metrics are for operators, yet any principal's token opens
-// them: they tell how busy all are together, and whatever Options.Metrics adds. To
-// collect them, give a token of its own to a principal that may use no tools
-// ("tools": []); to keep them from clients, have the proxy pass on Options.Path and
-// the metadata of OAuth alone.
+// The health paths need no token and reveal nothing else. Metrics are for operators, but the token of
+// any principal opens them: they show how busy the server is, and what Options.Metrics adds. To
+// collect them, create a token for a principal that may use no tools ("tools": []); to hide them from
+// clients, let a proxy pass only Options.Path and the OAuth metadata.
 //
-// Metrics name no principals. The log, at level debug, names them; it never has a
-// token, a header, an address with its query, or what a message says.
+// Metrics contain no names of principals; the log does at level debug. The log never contains a
+// token, a header, an address with its query, or a message.
 package serve

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// A server whose clients have tokens, and see the tools that are for them.
+// A server whose clients have tokens and see only their own tools.
 func Example() {
 	known, err := serve.Tokens([]byte(`{"tokens": [
 	  {"principal": "ada", "token": "ada-0123456789abcdefghij"},
@@ -63,7 +63,7 @@ func Example() {
 	// <nil>
 }
 
-// ask is what any MCP client does.
+// ask calls a tool like any MCP client.
 func ask(ctx context.Context, url, token string) {
 	carrier := &http.Transport{}
 	defer carrier.CloseIdleConnections()

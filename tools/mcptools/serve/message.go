@@ -15,32 +15,30 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
-// maxBatch is how many messages one request may carry. Later protocols have none
-// but single ones.
+// maxBatch is how many messages one request may have. Later protocol versions have no batches.
 const maxBatch = 64
 
-// maxDepth is how deep a message may be nested, which is as deep as the SDK reads.
+// maxDepth is how deep a message may be nested. It is the SDK's limit.
 const maxDepth = 1000
 
-// message is what must be known of a request's body before it is handled.
+// message describes the body of a request.
 type message struct {
-	id      json.RawMessage // of a single message; nil if it has none
+	id      json.RawMessage // of a single message; may be nil
 	method  string          // of a single message, or "batch"
 	count   int
-	calls   bool // whether something has to be answered
-	opening bool // whether it begins a session
+	calls   bool // some of it requires a response
+	opening bool // it begins a session
 }
 
-// envelope is the outside of a message of JSON-RPC.
+// envelope is the ID and method of a JSON-RPC message.
 type envelope struct {
-	id     json.RawMessage // nil if it has none
+	id     json.RawMessage // may be nil
 	method string
 }
 
-// open looks at the outside of a message, and reports whether it can be one. It reads
-// names exactly, as the SDK does: what the SDK takes for a call is one here, whatever
-// other spellings of "method" it has.
-func open(text []byte) (e envelope, ok bool) {
+// parseEnvelope reads the envelope of a message, and reports whether it is one. Like the SDK,
+// it matches names exactly: other spellings of "method" do not count.
+func parseEnvelope(text []byte) (e envelope, ok bool) {
 	if !bytes.HasPrefix(text, []byte("{")) {
 		return e, false
 	}
@@ -59,7 +57,7 @@ func open(text []byte) (e envelope, ok bool) {
 
 func (e envelope) call() bool { return e.method != "" && e.id != nil }
 
-// refusal is an answer before anything was done.
+// refusal is the response to a request that is not processed.
 type refusal struct {
 	status int
 	code   int64
@@ -67,8 +65,8 @@ type refusal struct {
 	retry  time.Duration
 }
 
-// read takes the body of a request, and gives it back to be read again. Nothing is decoded
-// before its size is known, and the client has room for it.
+// read reads the body of a request, and replaces it so that it can be read again. It decodes
+// nothing before its size is known and there is memory for it.
 func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
 	switch r.Method {
 	case http.MethodPost:
@@ -82,53 +80,53 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 	if r.ContentLength > l.Body {
 		return message{}, l.tooLarge()
 	}
-	scale := &scale{request: from, Scanner: jsonscan.Scanner{
+	meter := &messageMeter{request: from, Scanner: jsonscan.Scanner{
 		Limits: jsonscan.Limits{Values: l.Values, Elements: maxBatch, Depth: maxDepth},
 	}}
-	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.Body), scale))
+	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.Body), meter))
 	if err != nil {
 		return message{}, l.unread(err)
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see web.observe
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
-	return look(body)
+	return inspect(body)
 }
 
-// unread is the refusal of a message that was not read to its end.
+// unread returns the refusal of a message that was not read to its end.
 func (l Limits) unread(err error) *refusal {
 	switch large := (*http.MaxBytesError)(nil); {
 	case errors.As(err, &large):
 		return l.tooLarge()
 	case errors.Is(err, errFull):
-		return busy(fmt.Sprintf("your open requests take more memory than the %d MiB that you may use; "+
+		return busy(fmt.Sprintf("your open requests take more memory than the allowed %d MiB; "+
 			"try again when one of them has ended", l.Memory>>20))
 	case errors.Is(err, jsonscan.ErrElements):
 		return tooMany()
 	case errors.Is(err, jsonscan.ErrDepth):
-		return unreadable()
+		return notJSON()
 	case errors.Is(err, jsonscan.ErrValues):
-		return invalid(http.StatusRequestEntityTooLarge, "a message may have %d JSON values", l.Values)
+		return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d JSON values", l.Values)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.Stall)
 	}
-	return invalid(http.StatusBadRequest, "the message could not be read")
+	return invalid(http.StatusBadRequest, "cannot read the message")
 }
 
 func (l Limits) tooLarge() *refusal {
-	return invalid(http.StatusRequestEntityTooLarge, "a message may have %d bytes", l.Body)
+	return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d bytes", l.Body)
 }
 
 func tooMany() *refusal {
-	return invalid(http.StatusBadRequest, "a batch may have %d messages", maxBatch)
+	return invalid(http.StatusBadRequest, "a batch may have at most %d messages", maxBatch)
 }
 
-// foreign is the refusal of JSON that is not a message.
-func foreign() *refusal { return invalid(http.StatusBadRequest, "the message is not one of JSON-RPC") }
+// notMessage returns the refusal of JSON that is not a message.
+func notMessage() *refusal { return invalid(http.StatusBadRequest, "not a JSON-RPC message") }
 
-// unreadable is the refusal of what is not JSON.
-func unreadable() *refusal {
-	refused := invalid(http.StatusBadRequest, "the message is not JSON, or nested too deeply")
+// notJSON returns the refusal of a body that is not JSON.
+func notJSON() *refusal {
+	refused := invalid(http.StatusBadRequest, "the message is not JSON, or is nested too deeply")
 	refused.code = jsonrpc.CodeParseError
 	return refused
 }
@@ -137,26 +135,26 @@ func invalid(status int, format string, args ...any) *refusal {
 	return &refusal{status: status, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf(format, args...)}
 }
 
-// look finds out what a body is. If it is not JSON, it ends here with an error of JSON-RPC.
-func look(body []byte) (message, *refusal) {
+// inspect returns what a body contains.
+func inspect(body []byte) (message, *refusal) {
 	if !json.Valid(body) {
-		return message{}, unreadable()
+		return message{}, notJSON()
 	}
 	body = bytes.TrimLeft(body, " \t\r\n")
 	if body[0] != '[' {
-		one, ok := open(body)
+		one, ok := parseEnvelope(body)
 		if !ok {
-			return message{}, foreign()
+			return message{}, notMessage()
 		}
 		return message{
-			id: one.id, method: known(one.method), count: 1, calls: one.call(), opening: one.method == "initialize",
+			id: one.id, method: metricName(one.method), count: 1, calls: one.call(), opening: one.method == "initialize",
 		}, nil
 	}
 	m := message{method: "batch"}
 	for element := range jsonscan.Elements(body) {
-		e, ok := open(element)
+		e, ok := parseEnvelope(element)
 		if !ok {
-			return message{}, foreign()
+			return message{}, notMessage()
 		}
 		if m.count++; m.count > maxBatch {
 			return message{}, tooMany()
@@ -168,8 +166,8 @@ func look(body []byte) (message, *refusal) {
 	return m, nil
 }
 
-// known is the method, if it is one of the protocol: metrics name no others.
-func known(method string) string {
+// metricName returns the method if the protocol defines it, for metrics.
+func metricName(method string) string {
 	switch method {
 	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
 		"resources/templates/list", "resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get",
@@ -182,11 +180,10 @@ func known(method string) string {
 	return "other"
 }
 
-// subscribe is a call that stays open, as long as the client wants to hear.
+// subscribe is a call that stays open until the client closes it.
 const subscribe = "subscriptions/listen"
 
-// write answers with the refusal, as JSON-RPC, so that it ends one call and no
-// session.
+// write writes the refusal as a JSON-RPC error, which ends a call and not the session.
 func (f *refusal) write(w http.ResponseWriter, id json.RawMessage) {
 	if f.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.retry+time.Second-1)/time.Second))))
@@ -196,12 +193,12 @@ func (f *refusal) write(w http.ResponseWriter, id json.RawMessage) {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{ // nobody can act on it
+	_ = json.NewEncoder(w).Encode(map[string]any{
 		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": f.code, "message": f.text},
 	})
 }
 
-// busy asks the client to come again.
+// busy returns a refusal that asks the client to try again.
 func busy(text string) *refusal {
 	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: time.Second}
 }

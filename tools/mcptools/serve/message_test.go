@@ -7,33 +7,41 @@ import (
 	"testing"
 )
 
-func TestLook(t *testing.T) {
+func TestInspect(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]message{
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                  {id: json.RawMessage("1"), method: "tools/call", count: 1, calls: true},
-		` {"id":"a","method":"initialize"}`:                               {id: json.RawMessage(`"a"`), method: "initialize", count: 1, calls: true, opening: true},
-		`{"method":"notifications/cancelled"}`:                            {method: "notifications/cancelled", count: 1},
-		`{"id":1,"result":{}}`:                                            {id: json.RawMessage("1"), method: "answer", count: 1},
-		`{"id":1,"method":"my/own"}`:                                      {id: json.RawMessage("1"), method: "other", count: 1, calls: true},
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`: {id: json.RawMessage("1"), method: "tools/call",
+			count: 1, calls: true},
+		` {"id":"a","method":"initialize"}`: {id: json.RawMessage(`"a"`),
+			method: "initialize", count: 1, calls: true, opening: true},
+		`{"method":"notifications/cancelled"}`: {method: "notifications/cancelled", count: 1},
+		`{"id":1,"result":{}}`: {id: json.RawMessage("1"), method: "answer",
+			count: 1},
+		`{"id":1,"method":"my/own"}`: {id: json.RawMessage("1"), method: "other",
+			count: 1, calls: true},
 		`[{"method":"notifications/cancelled"},{"id":1,"method":"ping"}]`: {method: "batch", count: 2, calls: true},
-		"\n[{\"id\":1,\"method\":\"initialize\"}]":                        {method: "batch", count: 1, calls: true, opening: true},
-		`{"id":1,"method":"tools/call","Method":"","ID":null}`:            {id: json.RawMessage("1"), method: "tools/call", count: 1, calls: true},
-		`{"id":1,"method":"ping","METHOD":"initialize"}`:                  {id: json.RawMessage("1"), method: "ping", count: 1, calls: true},
+		"\n[{\"id\":1,\"method\":\"initialize\"}]": {method: "batch", count: 1, calls: true,
+			opening: true},
+		`{"id":1,"method":"tools/call","Method":"","ID":null}`: {id: json.RawMessage("1"), method: "tools/call",
+			count: 1, calls: true},
+		`{"id":1,"method":"ping","METHOD":"initialize"}`: {id: json.RawMessage("1"), method: "ping",
+			count: 1, calls: true},
 		`[]`: {method: "batch", count: 1},
 	} {
-		got, refused := look([]byte(body))
-		if refused != nil || string(got.id) != string(want.id) || got.method != want.method || got.count != want.count || got.calls != want.calls || got.opening != want.opening {
+		got, refused := inspect([]byte(body))
+		if refused != nil || string(got.id) != string(want.id) || got.method != want.method || got.count != want.count ||
+			got.calls != want.calls || got.opening != want.opening {
 			t.Errorf("%s\ngot  %+v %+v\nwant %+v", body, got, refused, want)
 		}
 	}
 }
 
-func FuzzLook(f *testing.F) {
+func FuzzInspect(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`))
 	f.Add([]byte(`[{"id":1,"method":"ping"},{"id":null}]`))
 	f.Add([]byte("[[[["))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		m, refused := look(body)
+		m, refused := inspect(body)
 		if (refused == nil) != (m.count > 0) || m.count > maxBatch {
 			t.Errorf("%+v and %+v", m, refused)
 		}
@@ -72,8 +80,8 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// FuzzFits compares patterns with what they mean as regular expressions.
-func FuzzFits(f *testing.F) {
+// FuzzMatches compares patterns with equivalent regular expressions.
+func FuzzMatches(f *testing.F) {
 	f.Add("mail.*", "mail.send")
 	f.Add("a*b*b", "abb")
 	f.Fuzz(func(t *testing.T, pattern, name string) {
@@ -85,14 +93,14 @@ func FuzzFits(f *testing.F) {
 		if strings.ToValidUTF8(name, "") != name {
 			t.Skip("no text")
 		}
-		if got, want := fits(pattern, name), meant.MatchString(name); got != want {
+		if got, want := matches(pattern, name), meant.MatchString(name); got != want {
 			t.Errorf("%q of %q: %v, want %v", name, pattern, got, want)
 		}
 	})
 }
 
-// TestNobody gives no rights to the zero Principal.
-func TestNobody(t *testing.T) {
+// TestZeroPrincipal checks that the zero Principal has no rights.
+func TestZeroPrincipal(t *testing.T) {
 	t.Parallel()
 	if (Principal{}).Allows("execute_code") {
 		t.Error("a principal without a name may use a tool")

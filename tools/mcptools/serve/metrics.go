@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// bounds are the upper ends of the buckets of durations, in seconds.
+// bounds are the upper bounds of the histogram buckets, in seconds.
 var bounds = [...]float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
 
 // durations is a histogram.
@@ -50,8 +50,8 @@ func gauge(w io.Writer, name, help string, value int) {
 	fmt.Fprintf(w, "%s %d\n", name, value)
 }
 
-// webMeter counts requests. What clients choose appears only where it is one of a
-// few known words, so that nobody can fill the memory with names.
+// webMeter counts requests. Of what clients send, it only uses known words as labels, so that
+// clients cannot fill the memory.
 type webMeter struct {
 	mu       sync.Mutex
 	requests map[webLabels]uint64
@@ -84,15 +84,15 @@ func (m *webMeter) end(method string, code int, took time.Duration) {
 func (m *webMeter) write(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	head(w, "writ_http_requests_total", "counter", "Requests by what they asked for and how they were answered.")
+	head(w, "writ_http_requests_total", "counter", "Requests by method and status.")
 	byName := func(a, b webLabels) int {
 		return strings.Compare(fmt.Sprint(a.method, a.code), fmt.Sprint(b.method, b.code))
 	}
 	for _, l := range slices.SortedFunc(maps.Keys(m.requests), byName) {
 		fmt.Fprintf(w, "writ_http_requests_total{method=%q,code=\"%d\"} %d\n", l.method, l.code, m.requests[l])
 	}
-	gauge(w, "writ_http_requests_open", "Requests that are not answered yet, streams included.", m.open)
-	m.took.write(w, "writ_http_request_duration_seconds", "How long requests took, streams included.")
+	gauge(w, "writ_http_requests_open", "Requests without a complete response, including streams.", m.open)
+	m.took.write(w, "writ_http_request_duration_seconds", "Duration of requests, including streams.")
 }
 
 // queueMeter counts what a [Queue] ran.
@@ -135,17 +135,17 @@ func (m *queueMeter) count(outcome string) {
 	m.outcomes[outcome]++
 }
 
-// WriteMetrics writes what the queue did, and those beside it, in the text format of
-// Prometheus.
+// WriteMetrics writes the metrics of the queue, and of those made by Beside, in the text format
+// of Prometheus.
 func (q *Queue) WriteMetrics(w io.Writer) {
 	q.mu.Lock()
 	running, waiting := q.running, q.waiting
 	q.mu.Unlock()
 	name := "writ_" + q.name
-	gauge(w, name+"_running", "Calls that run.", running)
-	gauge(w, name+"_waiting", "Calls that wait for their turn.", waiting)
+	gauge(w, name+"_running", "Running calls.", running)
+	gauge(w, name+"_waiting", "Waiting calls.", waiting)
 	q.meter.write(w, name)
-	for _, other := range q.others() {
+	for _, other := range q.list() {
 		other.WriteMetrics(w)
 	}
 }
@@ -153,10 +153,10 @@ func (q *Queue) WriteMetrics(w io.Writer) {
 func (m *queueMeter) write(w io.Writer, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	head(w, name+"_total", "counter", "Calls by how they ended.")
+	head(w, name+"_total", "counter", "Calls by outcome.")
 	for _, outcome := range []string{"busy", "cancelled", "done", "failed"} {
 		fmt.Fprintf(w, "%s_total{outcome=%q} %d\n", name, outcome, m.outcomes[outcome])
 	}
-	m.waited.write(w, name+"_wait_seconds", "How long calls waited for their turn.")
-	m.took.write(w, name+"_duration_seconds", "How long calls ran.")
+	m.waited.write(w, name+"_wait_seconds", "Waiting time of calls.")
+	m.took.write(w, name+"_duration_seconds", "Duration of calls.")
 }

@@ -13,15 +13,17 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestMetrics counts what was asked, and says nothing of who asked.
+// TestMetrics checks the metrics, which contain nothing about clients.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(nil)
 	_ = q.Do(t.Context(), "ada", func(context.Context) error { return nil })
-	if err := q.Beside("tasks", nil).Do(t.Context(), "ada", func(context.Context) error { return errors.New("oops") }); err == nil {
+	if err := q.Beside("tasks", nil).Do(t.Context(), "ada",
+		func(context.Context) error { return errors.New("oops") }); err == nil {
 		t.Error("the call failed, and Do did not")
 	}
-	r := start(t, serve.Options{Auth: authorized(t), Queue: q, Metrics: func(w io.Writer) { fmt.Fprintln(w, "# TYPE more gauge\nmore 1") }})
+	r := start(t, serve.Options{Auth: authorized(t), Queue: q,
+		Metrics: func(w io.Writer) { fmt.Fprintln(w, "# TYPE more gauge\nmore 1") }})
 	ada := []string{"Authorization", "Bearer " + adaToken}
 	r.begin(ada...)
 	r.post(callWho, ada...)
@@ -32,7 +34,8 @@ func TestMetrics(t *testing.T) {
 	r.send(http.MethodPut, "/mcp", "", ada...)
 	r.send("BREW", "/mcp", "", ada...)
 	var a answer
-	for a.header == nil || !strings.Contains(a.body, "writ_http_requests_open 1\n") { // a client may be answered before it is counted
+	// A client may get its response before it is counted.
+	for a.header == nil || !strings.Contains(a.body, "writ_http_requests_open 1\n") {
 		a = r.send(http.MethodGet, "/metrics", "", ada...)
 	}
 	for _, want := range []string{
@@ -58,10 +61,12 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if a.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" || strings.Contains(a.body, "ada") || strings.Contains(a.body, "BREW") {
+	if a.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" || strings.Contains(a.body, "ada") ||
+		strings.Contains(a.body, "BREW") {
 		t.Errorf("%v\n%s", a.header, a.body)
 	}
-	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"\\]*"(,[a-z]+="[^"\\]*")*\})? [0-9.e+-]+)$`)
+	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"\\]*"(,[a-z]+="[^"\\]*")*\})? ` +
+		`[0-9.e+-]+)$`)
 	for l := range strings.Lines(a.body) {
 		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
 			t.Errorf("no line of the format: %q", l)
@@ -72,7 +77,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestHealth says whether the process lives, and whether it can work.
+// TestHealth checks the health paths.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	reason := errors.New("no worker starts: secret path")
@@ -88,8 +93,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestLog says where the server is and who can reach it, and nothing of what clients
-// send.
+// TestLog checks that the log has the address of the server and who can reach it, and nothing
+// that clients send.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
@@ -101,32 +106,38 @@ func TestLog(t *testing.T) {
 	if strings.Contains(log, "secret-0123") {
 		t.Errorf("a secret is in the log:\n%s", log)
 	}
-	if want := `level=WARN msg="serving without authentication: every program on this machine may ask, and nobody else" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
+	if want := `level=WARN msg="serving without authentication: all programs on this machine have access, and ` +
+		`nobody else" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
 		t.Errorf("%s is missing in\n%s", want, log)
 	}
 }
 
-// TestCheck names everything that is wrong at once.
+// TestCheck checks that all errors in the options are reported at once.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	err := (&serve.Options{
-		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"}, Origins: []string{"app.example.com", "https://x/path"},
-		Limits: serve.Limits{Body: -1}, Grace: -1,
+		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"},
+		Origins: []string{"app.example.com", "https://x/path"},
+		Limits:  serve.Limits{Body: -1}, Grace: -1,
 	}).Check(t.Context())
-	want := `limits: none but the rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
-path must be like /mcp, and none that the server needs itself, not "mcp"
+	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 ` +
+		`Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
+path "mcp" is invalid or reserved; use one like /mcp
 origin must be like https://app.example.com, without a path, not "app.example.com"
 origin must be like https://app.example.com, without a path, not "https://x/path"
 host must be a name like mcp.example.com, without a port, not "https://x"
-without authentication only this machine is served, and "0.0.0.0:80" is open to others: listen at 127.0.0.1, or say who may ask
+"0.0.0.0:80" can be reached from other machines, which requires authentication; ` +
+		`listen on 127.0.0.1, or set up tokens or OAuth
 grace must not be negative: -1ns`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 	for o, want := range map[*serve.Options]string{
-		{Transport: "websocket"}:                                 `transport must be stdio, http or sse, not "websocket"`,
-		{Auth: &serve.Auth{}}:                                    "authentication is for http and sse: on stdio, whoever started the process is served",
-		{Transport: serve.HTTP, Auth: &serve.Auth{}, Addr: ":0"}: "auth: there is no Verifier; without authentication, Auth is nil",
+		{Transport: "websocket"}: `transport must be stdio, http or sse, not "websocket"`,
+		{Auth: &serve.Auth{}}: "authentication is for http and sse: on stdio, the " +
+			"client started this process",
+		{Transport: serve.HTTP, Auth: &serve.Auth{},
+			Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
 		{}: "",
 	} {
 		if err := o.Check(t.Context()); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

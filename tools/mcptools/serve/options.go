@@ -13,127 +13,118 @@ import (
 	"time"
 )
 
-// The ways to serve, for [Options].Transport.
+// The transports, for Options.Transport.
 const (
 	Stdio = "stdio" // one client, which started the process
-	HTTP  = "http"  // streamable HTTP, for clients of the protocol of 2026-07-28 and of the older ones
+	HTTP  = "http"  // streamable HTTP, for clients of all protocol versions since 2025-03-26
 	SSE   = "sse"   // HTTP with server-sent events, the protocol of 2024-11-05, for old clients
 )
 
-// Options says how a server is served. The zero value of every field is its
-// default, and nil Options are all defaults.
+// Options configure how a server is served. The zero value of every field is its default,
+// and nil Options are the defaults.
 type Options struct {
-	// Transport is Stdio, HTTP or SSE. Empty is Stdio.
+	// Transport is Stdio, HTTP or SSE. Empty means Stdio.
 	Transport string
 
-	// --- stdio
-
-	// In and Out are read from and written to instead of the process's stdin and
-	// stdout. In has to end when it is closed.
+	// In and Out replace the process's stdin and stdout. In must end when it is closed.
 	In  io.ReadCloser
 	Out io.Writer
 
-	// --- HTTP and SSE
-
-	// Addr is where to listen. Empty is "127.0.0.1:8080". Without Auth it must be
-	// of this machine alone: 127.0.0.1, [::1], localhost.
+	// Addr is where to listen. Empty means "127.0.0.1:8080". Without Auth, it must be an
+	// address of this machine: 127.0.0.1, [::1] or localhost.
 	Addr string
 
-	// Listener is served instead of listening at Addr, and closed: for tests, for
-	// TLS, for a socket that somebody else opened. Without Auth, it must be of this
-	// machine alone.
+	// Listener is used, and closed, instead of listening on Addr: for tests, for TLS, for a
+	// socket that was opened before. Without Auth, its address must be one of this machine.
 	Listener net.Listener
 
-	// Path is where clients find the server. Empty is "/mcp".
+	// Path is the path of the protocol. Empty means "/mcp".
 	Path string
 
-	// Auth says who may ask. Nil is anybody on this machine, and nobody else.
+	// Auth authenticates clients. If it is nil, all programs on this machine have access,
+	// and nobody else.
 	Auth *Auth
 
-	// Hosts are the names, without ports, under which clients may reach the server,
-	// beside "localhost", the host of Addr and the IP address that a connection
-	// arrived at. A page in a browser that has its own name resolve to this machine
-	// comes with a name that is not among them, and gets 403.
+	// Hosts are the names, without ports, under which clients may reach the server, besides
+	// "localhost", the host of Addr and the IP address at which a connection arrived. Other
+	// names get 403. A web page that makes its own name resolve to this machine sends such a
+	// name.
 	Hosts []string
 
-	// Origins are the web pages that may ask from a browser, such as
-	// "http://localhost:6274". Others get 403, but for those of the server's own
-	// address. What is no browser sends no origin, and is not concerned.
+	// Origins are the web pages that may send requests from a browser, such as
+	// "http://localhost:6274", besides those at the server's own address. Others get 403.
+	// Clients other than browsers send no origin.
 	Origins []string
 
-	// Stateless has clients of the older protocols served without a session, as
-	// those of the new one always are, so that any of several replicas can answer
-	// any request. By default they get one, which lives in this process: they are
-	// told when tools change, and can cancel a call; behind a balancer, all requests
-	// of a session must then reach the same replica.
+	// Stateless serves clients of the older protocols without a session, like those of the
+	// newest one, so that any of several replicas can serve any request. By default they get
+	// a session in this process, which lets the server tell them when tools change, and lets
+	// them cancel calls; a load balancer must then send all requests of a session to the same
+	// replica.
 	Stateless bool
 
-	// Limits bound what one client can take from the others.
+	// Limits bound what one client can use.
 	Limits Limits
 
-	// Ready says why the server can't work at the moment, for /readyz. Nil is never.
+	// Ready returns why the server cannot work at the moment, for /readyz. Nil means that it
+	// is always ready.
 	Ready func() error
 
-	// Queue is where the server's tools wait for their turn. It appears in the
-	// metrics, and what still runs in it is cancelled when the grace is over. Nil is
-	// none.
+	// Queue is the queue in which the calls of the server's tools wait for their turn. Its
+	// metrics are included, and its running calls are canceled at the end of the grace
+	// period. It may be nil.
 	Queue *Queue
 
-	// Metrics writes more metrics, in the text format of Prometheus, after those of
-	// this package. Nil is none.
+	// Metrics writes more metrics, in the text format of Prometheus, after those of this
+	// package. It may be nil.
 	Metrics func(io.Writer)
 
-	// --- Both
-
-	// Logger is told what happens, and never what a token, a header or a message
-	// says, but for the panics of handlers, whose texts are not this package's. Nil is
-	// silence.
+	// Logger logs what happens, but no token, header or message, except for the text of a
+	// panic in a handler. Nil logs nothing.
 	Logger *slog.Logger
 
-	// Grace is how long calls that run may go on when the context of [Run] ends, or
-	// a client closes its end of stdio; then they are cancelled. Zero is 5 seconds.
+	// Grace is how long running calls may continue when the context of [Run] ends, or a
+	// client on stdio closes its end; then they are canceled. Zero means 5 seconds.
 	Grace time.Duration
 }
 
-// Limits bound what one client can take from the others. Zero is the default of
-// each.
+// Limits bound what one client can use. Zero means the default.
 type Limits struct {
-	// Body is how many bytes one message may have. Zero is 4 MiB.
+	// Body is the size of the largest message, in bytes. Zero means 4 MiB.
 	Body int64
 
-	// Values is how many JSON values one message may have: arrays, objects, and all that
-	// they contain. Zero is 100,000.
+	// Values is how many JSON values one message may have, including nested ones. Zero means
+	// 100,000.
 	Values int
 
-	// Memory is how much memory the messages of one principal may take while its requests
-	// are open, in bytes, by an estimate of what they take once they are decoded; those
-	// of all principals may take four times as much. Zero is 64 MiB.
+	// Memory is how much memory, in bytes, the messages of one principal may take while its
+	// requests are open, by an estimate of their decoded size; those of all principals may
+	// take four times as much. Zero means 64 MiB.
 	Memory int64
 
-	// Rate is how many messages a second one principal may send in the long run, and
-	// Burst how many at once. Zero is 500, and twice the Rate. A negative Rate is no
-	// limit.
+	// Rate is how many messages per second one principal may send in the long run, and Burst
+	// how many at once. Zero means 500, and twice the Rate. A negative Rate means no limit.
 	Rate  float64
 	Burst int
 
-	// Requests is how many requests of one principal may be open at once, those of
-	// streams included. Zero is 512.
+	// Requests is how many requests of one principal may be open at once, including streams.
+	// Zero means 512.
 	Requests int
 
-	// Sessions is how many sessions of the older protocols one principal may have.
-	// One more ends the one that was idle for longest. Zero is 256.
+	// Sessions is how many sessions of the older protocols one principal may have. Another
+	// one ends the session that has been idle for the longest time. Zero means 256.
 	Sessions int
 
-	// Idle is how long a session lives in which nothing is asked, and no stream is
-	// open. Zero is 30 minutes.
+	// Idle is how long a session lives without a request or an open stream. Zero means 30
+	// minutes.
 	Idle time.Duration
 
-	// Stall is how long a client may take to send its headers, or its message, or to
-	// accept what is written to it. Zero is 20 seconds.
+	// Stall is how long a client may take to send its headers, to send its message, or to
+	// accept a piece of a response. Zero means 20 seconds.
 	Stall time.Duration
 
-	// Connections is how many connections there may be at once; others wait to be
-	// accepted. Zero is 4,096.
+	// Connections is how many connections may be open at once; others wait to be accepted.
+	// Zero means 4,096.
 	Connections int
 }
 
@@ -152,8 +143,9 @@ func (l Limits) defaults() Limits {
 }
 
 func (l Limits) check() error {
-	if l.Body < 0 || l.Values < 0 || l.Memory < 0 || l.Burst < 0 || l.Requests < 0 || l.Sessions < 0 || l.Idle < 0 || l.Stall < 0 || l.Connections < 0 {
-		return fmt.Errorf("limits: none but the rate may be negative: %+v", l)
+	if min(l.Body, l.Memory, int64(l.Idle), int64(l.Stall)) < 0 ||
+		min(l.Values, l.Burst, l.Requests, l.Sessions, l.Connections) < 0 {
+		return fmt.Errorf("limits: only Rate may be negative: %+v", l)
 	}
 	return nil
 }
@@ -183,15 +175,14 @@ func (o *Options) defaults() *Options {
 	return &d
 }
 
-// Check returns everything that is wrong with the options, without serving
-// anything. [Run] checks them too.
+// Check returns all errors in the options, without serving. [Run] checks them too.
 func (o *Options) Check(ctx context.Context) error {
 	o = o.defaults()
 	errs := []error{o.Limits.check()}
 	switch o.Transport {
 	case Stdio:
 		if o.Auth != nil {
-			errs = append(errs, errors.New("authentication is for http and sse: on stdio, whoever started the process is served"))
+			errs = append(errs, errors.New("authentication is for http and sse: on stdio, the client started this process"))
 		}
 	case HTTP, SSE:
 		errs = append(errs, o.checkWeb(ctx)...)
@@ -207,7 +198,7 @@ func (o *Options) Check(ctx context.Context) error {
 func (o *Options) checkWeb(ctx context.Context) []error {
 	var errs []error
 	if !strings.HasPrefix(o.Path, "/") || strings.ContainsAny(o.Path, "{}?#% ") || len(o.Path) == 1 || reserved(o.Path) {
-		errs = append(errs, fmt.Errorf("path must be like /mcp, and none that the server needs itself, not %q", o.Path))
+		errs = append(errs, fmt.Errorf("path %q is invalid or reserved; use one like /mcp", o.Path))
 	}
 	for _, origin := range o.Origins {
 		errs = append(errs, checkOrigin(origin))

@@ -6,41 +6,39 @@ import (
 	"strings"
 )
 
-// Principal is who asks: one client, or all those that share a token.
+// Principal is an authenticated client, or all clients that share a token.
 type Principal struct {
-	// Name tells principals apart: what one has, another can't see. It must not be
-	// empty; see Tools.
+	// Name identifies the principal. Principals cannot see each other's sessions and state. It
+	// must not be empty; see Tools.
 	Name string
 
-	// Tools are patterns of the tools it may use, in which * stands for any text:
-	// "execute_code", "mail.*". Nil is all of them, but for a principal without a
-	// name, who may use none; an empty list is none. [Run]
-	// neither lists others to it nor calls them, whatever the server offers: they are
-	// as if there were none. What a tool reaches by itself, such as the tools of other
-	// servers, is for its handler to check, with Allows; so are resources and prompts.
+	// Tools are patterns of the tools that the principal may use, in which * matches any text:
+	// "execute_code", "mail.*". Nil allows all tools, except for a principal without a name,
+	// which may use none; an empty list allows none. [Run] neither lists other tools nor calls
+	// them. What a tool itself uses, such as the tools of other servers, its handler must check
+	// with Allows; the same applies to resources and prompts.
 	Tools []string
 }
 
-// local is who asks where nobody has to say who he is: on stdio, and over HTTP
-// without authentication.
+// local is the principal where there is no authentication: on stdio, and over HTTP without
+// Auth.
 var local = Principal{Name: "local"}
 
-// Allows reports whether the principal may use a tool of that name.
+// Allows reports whether the principal may use the tool.
 func (p Principal) Allows(tool string) bool {
-	return p.unlimited() || slices.ContainsFunc(p.Tools, func(pattern string) bool { return fits(pattern, tool) })
+	return p.unlimited() || slices.ContainsFunc(p.Tools, func(pattern string) bool { return matches(pattern, tool) })
 }
 
-// unlimited reports whether the principal may use all tools. The zero Principal, which is
-// nobody, may not.
+// unlimited reports whether the principal may use all tools. The zero Principal may not.
 func (p Principal) unlimited() bool { return p.Tools == nil && p.Name != "" }
 
-// same reports whether two principals are one, with the same rights.
+// same reports whether two principals have the same name and rights.
 func (p Principal) same(q Principal) bool {
 	return p.Name == q.Name && (p.Tools == nil) == (q.Tools == nil) && slices.Equal(p.Tools, q.Tools)
 }
 
-// fits reports whether a name is what a pattern says, like those of policy.Tools.
-func fits(pattern, name string) bool {
+// matches reports whether a name matches a pattern, as in policy.Tools.
+func matches(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	last := len(parts) - 1
 	if last == 0 {
@@ -58,15 +56,15 @@ func fits(pattern, name string) bool {
 
 type principalKey struct{}
 
-// WithPrincipal is for hosts that serve in a way of their own, and for their
-// tests: [Run] does it for every request.
+// WithPrincipal returns a context with a principal, for tests and for hosts that do not use
+// [Run], which does it for every request.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalOf returns who makes the request, in the handlers of a server that [Run]
-// serves. It returns false anywhere else, and for a principal without a name; then refuse
-// whatever belongs to a principal.
+// PrincipalOf returns the principal of a request, in the handlers of a server that [Run]
+// serves. It returns false elsewhere, and for a principal without a name; then refuse access to
+// everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok && p.Name != ""

@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// BusyError is returned by [Queue.Do] when a call cannot wait for its turn any
-// longer. Give it to the client as a result, so that whoever wrote the call can
-// read it: there is nothing wrong with it, and it has not begun.
+// BusyError is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
+// has not begun. Return it to the client as a result, so that the model can read it.
 type BusyError struct {
-	// RetryAfter is when trying again makes sense, by how long calls took lately.
+	// RetryAfter is when to try again, estimated from the duration of recent calls.
 	RetryAfter time.Duration
 }
 
@@ -26,58 +25,56 @@ func (e *BusyError) Error() string {
 
 func (e *BusyError) seconds() int { return int(math.Ceil(e.RetryAfter.Seconds())) }
 
-// QueueOptions are the limits of a [Queue]. Zero is the default of each.
+// QueueOptions are the limits of a [Queue]. Zero means the default.
 type QueueOptions struct {
-	// Running is how many calls run at once. Zero is twice the processors.
+	// Running is how many calls run at once. Zero means twice the number of processors.
 	Running int
 
-	// Each is how many calls of one principal run at once. Zero is as many as may run
-	// at all, if nobody else wants to.
+	// Each is how many calls of one principal run at once. Zero means Running.
 	Each int
 
-	// Waiting is how many calls wait at once. When there are more, the principal with
-	// most of them loses its newest. Zero is 256; negative is none.
+	// Waiting is how many calls wait at once. If there are more, the principal with the most
+	// waiting calls loses its newest. Zero means 256; a negative number means none.
 	Waiting int
 
-	// Wait is how long a call waits at most. Zero is 30 seconds.
+	// Wait is how long a call waits at most. Zero means 30 seconds.
 	Wait time.Duration
 }
 
-// Queue bounds how many calls run at once, and is fair between those who make
-// them: as long as several wait, they take turns, however many calls each of them
-// has. It is safe for concurrent use.
+// Queue bounds how many calls run at once, and is fair between principals: as long as several
+// have waiting calls, they take turns, however many calls each of them has. It is safe for
+// concurrent use.
 type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
-	stop   context.Context // ends what runs
+	stop   context.Context // ends the running calls
 	end    context.CancelCauseFunc
 
 	mu      sync.Mutex
-	lines   []*line // in the order of their turns; only those with somebody in them
-	of      map[string]*line
+	lines   []*line // in the order of their turns; never empty lines
+	byWho   map[string]*line
 	waiting int
 	running int
-	each    map[string]int
-	took    time.Duration // how long a call takes, the last ones counting most
+	each    map[string]int // running calls by principal
+	average time.Duration  // moving average of the duration of calls
 
-	beside []*Queue // under mu
+	others []*Queue // made by Beside
 	meter  queueMeter
 }
 
-// line are the calls of one principal that wait.
+// line holds the waiting calls of one principal.
 type line struct {
 	who string
 	all []*place
 }
 
-// place is one call that waits. turn is closed when it may run, lost when it can't
-// wait any longer.
+// place is one waiting call. turn is closed when it may run, lost when it lost its place.
 type place struct {
 	turn chan struct{}
 	lost chan struct{}
 }
 
-// NewQueue makes a queue. Nil are all defaults.
+// NewQueue returns a queue. Nil options are the defaults.
 func NewQueue(o *QueueOptions) *Queue {
 	if o == nil {
 		o = &QueueOptions{}
@@ -87,21 +84,19 @@ func NewQueue(o *QueueOptions) *Queue {
 	l.Each = min(cmp.Or(l.Each, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
-	q := &Queue{name: "executions", limits: l, of: map[string]*line{}, each: map[string]int{}}
+	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}}
 	q.stop, q.end = context.WithCancelCause(context.Background())
 	return q
 }
 
-// ErrStopped is the cause of the end of what a [Queue] runs when the grace of a
-// shutdown is over. Calls that come later get an error that wraps it and says that
-// they have not begun.
+// ErrStopped is the cause of the cancellation of running calls when the grace period of a
+// shutdown is over. Later calls get an error that wraps it and says that they have not begun.
 var ErrStopped = errors.New("the server is shutting down")
 
-// Do runs f when it is who's turn, and returns what f returns. If f's turn does not
-// come, it never runs, and the error is a *BusyError, if there is no place to wait or
-// the wait was too long, the cause of the end of ctx, or one that wraps [ErrStopped].
-// If ctx ends while f runs, f is told by its own context, and Do still waits for it
-// and returns what it returns.
+// Do waits for the turn of the principal who, runs f, and returns its error. If f does not run,
+// the error is a *BusyError, if there is no place to wait or the wait was too long; the cause
+// of ctx; or an error that wraps [ErrStopped]. If ctx ends while f runs, so does the context of
+// f; Do waits for f nevertheless.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
 	if err := q.enter(ctx, who); err != nil {
@@ -117,18 +112,18 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	defer func() {
 		took := time.Since(started)
 		q.meter.ran(err, started.Sub(begin), took)
-		q.learn(took)
+		q.recordDuration(took)
 		q.leave(who)
 	}()
 	err = f(ctx)
 	return err
 }
 
-var errPanicked = errors.New("it has not returned")
+var errPanicked = errors.New("the call panicked")
 
-// enter returns when the call may run.
+// enter waits until the call may run.
 func (q *Queue) enter(ctx context.Context, who string) error {
-	if err := q.over(ctx); err != nil {
+	if err := q.stopReason(ctx); err != nil {
 		return err
 	}
 	p, err := q.join(who)
@@ -144,7 +139,7 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 	case <-ctx.Done():
 	case <-q.stop.Done():
 	}
-	err = q.over(ctx)
+	err = q.stopReason(ctx)
 	switch had := q.quit(who, p); {
 	case had && err != nil:
 		q.leave(who)
@@ -154,20 +149,20 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 	return err
 }
 
-// over is why a call need not run any more.
-func (q *Queue) over(ctx context.Context) error {
+// stopReason returns why a call should not run anymore.
+func (q *Queue) stopReason(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil || q.stop.Err() == nil {
 		return err
 	}
 	return fmt.Errorf("%w; nothing was done", ErrStopped)
 }
 
-// join takes a place in the line of who: none, if the call may run at once or there
-// is no room for it.
+// join takes a place in the line of who. It returns no place if the call may run at once, or if
+// there is no room.
 func (q *Queue) join(who string) (*place, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.of[who]
+	l := q.byWho[who]
 	if l == nil && q.running < q.limits.Running && q.each[who] < q.limits.Each {
 		q.start(who)
 		return nil, nil
@@ -177,7 +172,7 @@ func (q *Queue) join(who string) (*place, error) {
 	}
 	if l == nil {
 		l = &line{who: who}
-		q.of[who] = l
+		q.byWho[who] = l
 		q.lines = append(q.lines, l)
 	}
 	p := &place{turn: make(chan struct{}), lost: make(chan struct{})}
@@ -186,8 +181,8 @@ func (q *Queue) join(who string) (*place, error) {
 	return p, nil
 }
 
-// makeRoom takes the newest place of the longest line away, if that is longer than
-// the line of who would be.
+// makeRoom removes the newest place of the longest line, if that line is longer than the line
+// of who would be.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
@@ -196,7 +191,7 @@ func (q *Queue) makeRoom(who string) bool {
 		}
 	}
 	own := 1
-	if l := q.of[who]; l != nil {
+	if l := q.byWho[who]; l != nil {
 		own = len(l.all) + 1
 	}
 	if longest == nil || len(longest.all) <= own {
@@ -214,7 +209,7 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// leave gives the place of a call that runs to the next one.
+// leave ends a running call and starts the next.
 func (q *Queue) leave(who string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -225,17 +220,17 @@ func (q *Queue) leave(who string) {
 	q.next()
 }
 
-func (q *Queue) learn(took time.Duration) {
+func (q *Queue) recordDuration(took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.took == 0 {
-		q.took = took
+	if q.average == 0 {
+		q.average = took
 	}
-	q.took += (took - q.took) / 8
+	q.average += (took - q.average) / 8
 }
 
-// next lets run what may: of each line in turn the oldest, and then that line is
-// the last one.
+// next starts waiting calls while there is room: the oldest of the first line, which then
+// becomes the last line.
 func (q *Queue) next() {
 	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
 		l := q.lines[i]
@@ -249,7 +244,7 @@ func (q *Queue) next() {
 		if len(l.all) > 0 {
 			q.lines = append(q.lines, l)
 		} else {
-			delete(q.of, l.who)
+			delete(q.byWho, l.who)
 		}
 		q.waiting--
 		q.start(l.who)
@@ -258,11 +253,11 @@ func (q *Queue) next() {
 	}
 }
 
-// quit gives a place in a line up. It reports whether its turn has come.
+// quit leaves the line. It reports whether the call's turn has come.
 func (q *Queue) quit(who string, p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.of[who]
+	l := q.byWho[who]
 	if l == nil || !slices.Contains(l.all, p) {
 		return isClosed(p.turn)
 	}
@@ -284,7 +279,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 func (q *Queue) drop(l *line) {
-	delete(q.of, l.who)
+	delete(q.byWho, l.who)
 	q.lines = slices.DeleteFunc(q.lines, func(other *line) bool { return other == l })
 }
 
@@ -294,37 +289,37 @@ func (q *Queue) busy() error {
 	return &BusyError{RetryAfter: q.estimate()}
 }
 
-// estimate is when there might be room: when all that waits now has run, in whole
-// seconds from 1 to 60.
+// estimate returns when there may be room: when all waiting calls have run, in whole seconds
+// from 1 to 60.
 func (q *Queue) estimate() time.Duration {
 	rounds := 1 + q.waiting/q.limits.Running
-	wait := (time.Duration(rounds) * q.took).Round(time.Second)
+	wait := (time.Duration(rounds) * q.average).Round(time.Second)
 	return min(max(wait, time.Second), time.Minute)
 }
 
-// Beside makes another queue, for calls of another kind. It has limits of its own,
-// but ends with q, and is in the metrics of q: under its name, as in
-// writ_tasks_running, which must be letters and no other queue's.
+// Beside returns another queue, for another kind of calls. It has its own limits, stops with q,
+// and appears in the metrics of q under its name, as in writ_tasks_running. The name must
+// consist of letters and be unique.
 func (q *Queue) Beside(name string, o *QueueOptions) *Queue {
 	other := NewQueue(o)
 	other.name = name
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.beside = append(q.beside, other)
+	q.others = append(q.others, other)
 	return other
 }
 
-// Stop ends everything: what runs is cancelled, with the cause [ErrStopped], and
-// what waits is refused. [Run] does it when its grace is over.
+// Stop cancels the running calls, with the cause [ErrStopped], and refuses the waiting ones.
+// [Run] calls it at the end of its grace period.
 func (q *Queue) Stop() {
 	q.end(ErrStopped)
-	for _, other := range q.others() {
+	for _, other := range q.list() {
 		other.Stop()
 	}
 }
 
-func (q *Queue) others() []*Queue {
+func (q *Queue) list() []*Queue {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return slices.Clone(q.beside)
+	return slices.Clone(q.others)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestFair has a client wait with a thousand calls, and another one come with three:
-// they take turns.
+// TestFair has one client with a thousand waiting calls, and another one with three: they take
+// turns.
 func TestFair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,8 @@ func TestFair(t *testing.T) {
 		do("modest", 3)
 		do("late", 1)
 		all.Wait()
-		if got, want := order[:8], []string{"greedy", "greedy", "modest", "late", "greedy", "modest", "greedy", "modest"}; !slices.Equal(got, want) {
+		if got, want := order[:8], []string{"greedy", "greedy", "modest", "late", "greedy", "modest", "greedy",
+			"modest"}; !slices.Equal(got, want) {
 			t.Errorf("got  %v\nwant %v", got, want)
 		}
 		if len(order) != 1005 {
@@ -49,7 +50,7 @@ func TestFair(t *testing.T) {
 	})
 }
 
-// TestFullQueue refuses the newest of who has most, and never somebody who has less.
+// TestFullQueue refuses the newest call of the principal with the most waiting calls.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -67,7 +68,8 @@ func TestFullQueue(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		for _, name := range []string{"greedy 0", "greedy 1", "greedy 2", "greedy 3", "greedy 4", "greedy 5", "modest 1", "modest 2", "modest 3", "late 1"} {
+		for _, name := range []string{"greedy 0", "greedy 1", "greedy 2", "greedy 3", "greedy 4", "greedy 5", "modest 1",
+			"modest 2", "modest 3", "late 1"} {
 			do(name)
 		}
 		all.Wait()
@@ -81,7 +83,7 @@ func TestFullQueue(t *testing.T) {
 	})
 }
 
-// TestEach keeps one client from every place, while another waits for none.
+// TestEach bounds the running calls of one client, while another does not wait.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -90,13 +92,15 @@ func TestEach(t *testing.T) {
 		begin := time.Now()
 		for range 4 {
 			all.Go(func() {
-				if err := q.Do(t.Context(), "greedy", func(context.Context) error { time.Sleep(time.Second); return nil }); err != nil {
+				if err := q.Do(t.Context(), "greedy",
+					func(context.Context) error { time.Sleep(time.Second); return nil }); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		synctest.Wait()
-		if err := q.Do(t.Context(), "modest", func(context.Context) error { return nil }); err != nil || time.Since(begin) != 0 {
+		if err := q.Do(t.Context(), "modest", func(context.Context) error { return nil }); err != nil ||
+			time.Since(begin) != 0 {
 			t.Errorf("%v after %v, want it to run at once", err, time.Since(begin))
 		}
 		all.Wait()
@@ -106,7 +110,7 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// TestWaiting ends in every way there is.
+// TestWaiting ends the waiting of a call in all possible ways.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	mine := errors.New("mine")
@@ -115,9 +119,11 @@ func TestWaiting(t *testing.T) {
 		want      string
 		after     time.Duration
 	}{
-		"too long":  {func(*serve.Queue, context.CancelCauseFunc) {}, "busy, nothing was done; try again in 1 s", 30 * time.Second},
+		"too long": {func(*serve.Queue, context.CancelCauseFunc) {}, "busy, nothing was done; try again in 1 s",
+			30 * time.Second},
 		"cancelled": {func(_ *serve.Queue, cancel context.CancelCauseFunc) { cancel(mine) }, "mine", 0},
-		"stopped":   {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() }, "the server is shutting down; nothing was done", 0},
+		"stopped": {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() },
+			"the server is shutting down; nothing was done", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			q := serve.NewQueue(&serve.QueueOptions{Running: 1})
@@ -154,7 +160,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestStop cancels what runs, and a panic leaves its place.
+// TestStop cancels running calls, and checks that a panic frees its place.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
@@ -172,14 +178,16 @@ func TestStop(t *testing.T) {
 	}
 	var text strings.Builder
 	q.WriteMetrics(&text)
-	for _, want := range []string{"writ_executions_running 0\n", "writ_executions_waiting 0\n", `{outcome="failed"} 1` + "\n", `{outcome="cancelled"} 1` + "\n"} {
+	for _, want := range []string{"writ_executions_running 0\n", "writ_executions_waiting 0\n", `{outcome="failed"} 1` +
+		"\n", `{outcome="cancelled"} 1` + "\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}
 	}
 }
 
-// TestBeside ends with the queue that it is beside, and runs while that is full.
+// TestBeside checks that a second queue stops with the first, and runs calls while the first is
+// full.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
@@ -194,12 +202,13 @@ func TestBeside(t *testing.T) {
 	if !errors.Is(err, serve.ErrStopped) {
 		t.Errorf("got %v, want ErrStopped", err)
 	}
-	if err := tasks.Do(t.Context(), "a", nil); err == nil || err.Error() != "the server is shutting down; nothing was done" {
+	if err := tasks.Do(t.Context(), "a", nil); err == nil ||
+		err.Error() != "the server is shutting down; nothing was done" {
 		t.Errorf("afterwards: %v", err)
 	}
 }
 
-// TestRetryAfter says when there may be room, by how long calls take.
+// TestRetryAfter checks the estimate of when there may be room.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -214,15 +223,16 @@ func TestRetryAfter(t *testing.T) {
 		}
 		synctest.Wait()
 		err := q.Do(t.Context(), "b", sleep)
-		if busy := (*serve.BusyError)(nil); !errors.As(err, &busy) || busy.RetryAfter != 12*time.Second || err.Error() != "busy, nothing was done; try again in 12 s" {
+		if busy := (*serve.BusyError)(nil); !errors.As(err, &busy) || busy.RetryAfter != 12*time.Second ||
+			err.Error() != "busy, nothing was done; try again in 12 s" {
 			t.Errorf("got %v", err)
 		}
 		all.Wait()
 	})
 }
 
-// TestQueueStorm has many principals come, wait, give up and run at once; nothing
-// is lost and the places are all free in the end.
+// TestQueueStorm has many principals wait, give up and run concurrently; no call is lost, and
+// all places are free at the end.
 func TestQueueStorm(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 4, Each: 2, Waiting: 50, Wait: 5 * time.Millisecond})
@@ -249,7 +259,8 @@ func TestQueueStorm(t *testing.T) {
 	all.Wait()
 	var text strings.Builder
 	q.WriteMetrics(&text)
-	if most > 4 || !strings.Contains(text.String(), "writ_executions_running 0\n") || !strings.Contains(text.String(), "writ_executions_waiting 0\n") {
+	if most > 4 || !strings.Contains(text.String(), "writ_executions_running 0\n") ||
+		!strings.Contains(text.String(), "writ_executions_waiting 0\n") {
 		t.Errorf("%d ran at once, want 4 at most\n%s", most, text.String())
 	}
 }

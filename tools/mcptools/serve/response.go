@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// response notes how a request was answered, and gives the client a bounded time to
-// take each piece of the answer. A deadline for the whole of it would end streams.
+// response records the status of a response, and bounds the time that the client takes to
+// accept each piece. A deadline for the whole response would end streams.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -21,7 +21,7 @@ func newResponse(w http.ResponseWriter, stall time.Duration) *response {
 // Unwrap is for [http.ResponseController].
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (w *response) WriteHeader(code int) {
 	if w.code == 0 || w.code < 200 {
 		w.code = code
@@ -29,29 +29,29 @@ func (w *response) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// Write gives the client its time for this piece.
+// Write extends the deadline for this piece.
 func (w *response) Write(p []byte) (int, error) {
 	if w.code == 0 {
 		w.code = http.StatusOK
 	}
-	w.hurry()
+	w.extendWrite()
 	return w.ResponseWriter.Write(p)
 }
 
 // FlushError is for [http.ResponseController].
 func (w *response) FlushError() error {
-	w.hurry()
+	w.extendWrite()
 	return w.control.Flush()
 }
 
-// hurry gives the client its time anew. Not every connection has deadlines.
-func (w *response) hurry() {
+// extendWrite extends the deadline for writing. Not every connection has deadlines.
+func (w *response) extendWrite() {
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
 }
 
-// expect gives the client its time for the body. It has to be lifted when the body
-// is there: the end of the time would then end the request.
-func (w *response) expect() {
+// limitRead sets the deadline for the body. It must be removed when the body has been read, or
+// it would end the request.
+func (w *response) limitRead() {
 	_ = w.control.SetReadDeadline(time.Now().Add(w.stall))
 }
 

@@ -8,20 +8,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastMoment is what calls get to answer that they were cancelled, when the grace
-// is over.
+// lastMoment is how long canceled calls have to send their responses after the grace period.
 const lastMoment = 2 * time.Second
 
-// stdio serves one client until it has nothing more to say, or ctx ends.
+// stdio serves one client until it closes its end, or ctx ends.
 func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
-	t := newSettling(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.Limits.Body)})
+	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.Limits.Body)})
 	life := context.WithValue(WithPrincipal(context.WithoutCancel(ctx), local), probeKey{}, server)
 	session, err := server.Connect(life, t, nil)
 	if err != nil {
 		return err
 	}
-	cut := 0
-	defer func() { o.Logger.Info("shut down", "cut", cut) }()
+	canceled := 0
+	defer func() { o.Logger.Info("shut down", "canceled", canceled) }()
 	ended := make(chan error, 1)
 	go func() { ended <- session.Wait() }()
 	select {
@@ -31,28 +30,30 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 	case <-ctx.Done():
 		go t.drain(0)
 	}
-	o.Logger.Info("shutting down; calls that run may end", "grace", o.Grace)
+	o.Logger.Info("shutting down; waiting for running calls", "grace", o.Grace)
 	if ok, err := within(o.Grace, ended); ok {
 		return err
 	}
-	cut = t.calls()
+	canceled = t.calls()
 	if o.Queue != nil {
 		o.Queue.Stop()
 		if ok, _ := within(lastMoment, ended); ok {
-			return errUnsettled
+			return errCanceled
 		}
 	}
 	t.giveUp()
-	_, _ = within(lastMoment, ended) // nothing more can be done
-	return errUnsettled
+	_, _ = within(lastMoment, ended)
+	return errCanceled
 }
 
 type probeKey struct{}
 
-// probe answers who asks which protocols there are, and leaves the session as it was.
-// A client that asked, and had no answer soon enough, begins with an older one; but
-// the SDK takes a session in which it has answered that for begun.
-func probe(ctx context.Context, method string, r *mcp.ServerRequest[*mcp.DiscoverParams], next mcp.MethodHandler) (mcp.Result, error) {
+// probe answers a request for the supported protocol versions without changing the session. A
+// client that gets no answer in time continues with an older version, but the SDK considers the
+// session as begun with the newer one.
+func probe(
+	ctx context.Context, method string, r *mcp.ServerRequest[*mcp.DiscoverParams], next mcp.MethodHandler,
+) (mcp.Result, error) {
 	server, ok := ctx.Value(probeKey{}).(*mcp.Server)
 	if !ok {
 		return next(ctx, method, r)
@@ -68,7 +69,7 @@ func probe(ctx context.Context, method string, r *mcp.ServerRequest[*mcp.Discove
 	return next(ctx, method, &aside)
 }
 
-// within reports whether the session ended in time, and how.
+// within reports whether the session ended in time, and its error.
 func within(d time.Duration, ended <-chan error) (bool, error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -80,8 +81,8 @@ func within(d time.Duration, ended <-chan error) (bool, error) {
 	}
 }
 
-// unclosed stays open: stdout is the process's, not the session's.
+// unclosed ignores Close: stdout belongs to the process, not to the session.
 type unclosed struct{ io.Writer }
 
-// Close does nothing.
+// Close implements [io.Closer].
 func (unclosed) Close() error { return nil }

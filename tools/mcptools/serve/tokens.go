@@ -11,14 +11,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// Tokens makes an [Auth] of what is in a [TokenFile].
+// Tokens returns an [Auth] for the content of a file of tokens; see [TokenFile].
 func Tokens(text []byte) (*Auth, error) {
 	known, err := parseTokens(text)
 	if err != nil {
@@ -34,7 +37,7 @@ func (ts tokens) auth() *Auth {
 		Principal: func(info *auth.TokenInfo) (Principal, error) {
 			p, ok := info.Extra[principalExtra].(Principal)
 			if !ok {
-				return Principal{}, errors.New("the token is not from a list of tokens")
+				return Principal{}, errors.New("the token is not from the file of tokens")
 			}
 			return p, nil
 		},
@@ -51,12 +54,12 @@ func parseTokens(text []byte) (tokens, error) {
 		return nil, fmt.Errorf("tokens: %w", withoutValue(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("tokens: something follows the JSON document")
+		return nil, errors.New("tokens: there is text after the JSON document")
 	}
 	return readTokens(file.Tokens)
 }
 
-// withoutValue keeps what stands in the file out of the error: it may be a token.
+// withoutValue keeps the content of the file out of the error: it may contain a token.
 func withoutValue(err error) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		return fmt.Errorf("%s is of the wrong type (at byte %d)", cmp.Or(wrong.Field, "the document"), wrong.Offset)
@@ -74,7 +77,7 @@ type tokenEntry struct {
 	Principal string          `json:"principal"`
 	Token     string          `json:"token"`
 	SHA256    string          `json:"sha256"`
-	Tools     json.RawMessage `json:"tools"` // nil if the token allows all of them
+	Tools     json.RawMessage `json:"tools"` // nil allows all tools
 	Expires   time.Time       `json:"expires"`
 }
 
@@ -88,7 +91,7 @@ type tokens []token
 
 func readTokens(entries []tokenEntry) (tokens, error) {
 	if len(entries) == 0 {
-		return nil, errors.New("tokens: there are none; nobody could ask")
+		return nil, errors.New("token file is empty: no client could authenticate")
 	}
 	var known tokens
 	var errs []error
@@ -100,9 +103,9 @@ func readTokens(entries []tokenEntry) (tokens, error) {
 		switch {
 		case err != nil:
 		case seen[t.sum]:
-			err = errors.New("the token stands there twice")
+			err = errors.New("the token is listed twice")
 		case again && !first.same(t.principal):
-			err = errors.New("another token of the principal has other tools")
+			err = errors.New("the tokens of one principal must have the same tools")
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("token %d (%.40q): %w", i+1, e.Principal, err))
@@ -119,14 +122,14 @@ func (e tokenEntry) read() (token, error) {
 	t := token{principal: Principal{Name: e.Principal}, expires: e.Expires}
 	malformed := e.Tools != nil && json.Unmarshal(e.Tools, &t.principal.Tools) != nil
 	switch {
-	case malformed, e.Tools != nil && t.principal.Tools == nil: // null would be all tools
+	case malformed, e.Tools != nil && t.principal.Tools == nil: // null would allow all tools
 		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
 	case strings.TrimSpace(e.Principal) == "":
 		return t, errors.New("principal is missing")
 	case (e.Token == "") == (e.SHA256 == ""):
-		return t, errors.New("needs either token or sha256")
+		return t, errors.New("give either token or sha256")
 	case e.Token != "" && (len(e.Token) < 20 || strings.ContainsAny(e.Token, " \t\r\n")):
-		return t, errors.New("token must have 20 characters or more, and no spaces; openssl rand -hex 32 makes one")
+		return t, errors.New("token must have at least 20 characters and no spaces; create one with openssl rand -hex 32")
 	case e.Token != "":
 		t.sum = sha256.Sum256([]byte(e.Token))
 		return t, nil
@@ -139,8 +142,8 @@ func (e tokenEntry) read() (token, error) {
 	return t, nil
 }
 
-// verify compares with every token there is, and each in constant time: how long
-// it takes says nothing of how near a guess was.
+// verify compares the token with all tokens, each in constant time, so that the duration
+// reveals nothing.
 func (ts tokens) verify(_ context.Context, text string, _ *http.Request) (*auth.TokenInfo, error) {
 	sum := sha256.Sum256([]byte(text))
 	found := -1
@@ -151,5 +154,98 @@ func (ts tokens) verify(_ context.Context, text string, _ *http.Request) (*auth.
 		return nil, auth.ErrInvalidToken
 	}
 	t := ts[found]
-	return &auth.TokenInfo{UserID: t.principal.Name, Expiration: t.expires, Extra: map[string]any{principalExtra: t.principal}}, nil
+	extra := map[string]any{principalExtra: t.principal}
+	return &auth.TokenInfo{UserID: t.principal.Name, Expiration: t.expires, Extra: extra}, nil
+}
+
+// checkInterval is the shortest interval between checks of a file of tokens.
+const checkInterval = time.Second
+
+// TokenFile returns an [Auth] for a file of tokens:
+//
+//	{"tokens": [
+//	  {"principal": "ada", "sha256": "9f86d081884c7d65…", "tools": ["execute_code"],
+//	   "expires": "2027-01-01T00:00:00Z"},
+//	  {"principal": "bob", "token": "at least 20 characters"}
+//	]}
+//
+// The file contains each token or, better, its hexadecimal SHA-256: printf %s "$token" |
+// sha256sum. A principal may have several tokens, with the same tools. Without tools, it may
+// use all of them (see [Principal].Tools); without expires, the token does not expire. The
+// error describes everything that is wrong with the file, without quoting a token.
+//
+// While [Run] serves, a change of the file takes effect with the first request that arrives at
+// least a second later: a removed token is refused, and the sessions of a principal that was
+// removed, or has other tools, are not found. Running calls and open streams continue. If the
+// new file is invalid or missing, the current tokens stay valid, and an error is logged.
+// Replace the file by renaming, so that no half-written file is read.
+func TokenFile(path string) (*Auth, error) {
+	f := &tokenFile{path: path}
+	if err := f.read(); err != nil {
+		return nil, err
+	}
+	a := f.known.auth()
+	a.Verifier, a.refresh = f.verify, f.refresh
+	return a, nil
+}
+
+// tokenFile holds the tokens of a file as it was last read.
+type tokenFile struct {
+	path    string
+	mu      sync.Mutex
+	known   tokens
+	info    os.FileInfo // nil after a failure
+	checked time.Time
+	failed  string // the last logged error
+}
+
+func (f *tokenFile) verify(ctx context.Context, text string, r *http.Request) (*auth.TokenInfo, error) {
+	f.mu.Lock()
+	known := f.known
+	f.mu.Unlock()
+	return known.verify(ctx, text, r)
+}
+
+// refresh reads the file if it has changed. It logs each error once.
+func (f *tokenFile) refresh(log *slog.Logger) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.checked) < checkInterval {
+		return
+	}
+	before := f.info
+	switch err := f.read(); {
+	case err != nil && err.Error() != f.failed:
+		f.failed = err.Error()
+		log.Error("cannot reload the token file; keeping the current tokens", "error", err)
+	case err == nil && f.info != before:
+		f.failed = ""
+		log.Info("reloaded the token file", "file", f.path, "tokens", len(f.known))
+	}
+}
+
+// read reads the file, unless it has not changed.
+func (f *tokenFile) read() error {
+	f.checked = time.Now()
+	before := f.info
+	f.info = nil
+	info, err := os.Stat(f.path) // before reading, so that a change during it is noticed next time
+	if err != nil {
+		return fmt.Errorf("tokens: %w", err)
+	}
+	if before != nil && info.Size() == before.Size() && info.ModTime().Equal(before.ModTime()) &&
+		os.SameFile(info, before) {
+		f.info = before
+		return nil
+	}
+	text, err := os.ReadFile(f.path)
+	if err != nil {
+		return fmt.Errorf("tokens: %w", err)
+	}
+	known, err := parseTokens(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	f.known, f.info = known, info
+	return nil
 }

@@ -14,63 +14,63 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// newEra is the protocol in which every request stands for itself.
-const newEra = "2026-07-28"
+// statelessVersion is the first protocol version without sessions.
+const statelessVersion = "2026-07-28"
 
 // web is a server over HTTP.
 type web struct {
 	*Options
-	newServer func(Principal) *mcp.Server
-	receiver  *receiver
-	clients   *clients
-	sessions  *sessions
-	events    *events
-	stateless http.Handler // the SDK's
-	meter     webMeter
-	calls     *tally
-	streams   context.Context // ends those that only wait for news
-	endStream context.CancelFunc
+	newServer  func(Principal) *mcp.Server
+	middleware *middleware
+	clients    *clients
+	sessions   *sessions
+	sse        *sseServer
+	stateless  http.Handler // the SDK's
+	meter      webMeter
+	calls      *counter
+	streams    context.Context // ends streams that belong to no call
+	endStream  context.CancelFunc
 }
 
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
-		Options: o, newServer: newServer, receiver: newReceiver(o.Logger),
-		clients:  &clients{limits: o.Limits, all: map[string]*client{}},
-		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, begun: map[string]int{}},
-		events:   &events{limits: o.Limits, all: map[string]*stream{}},
-		calls:    newTally(),
+		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
+		clients:  &clients{limits: o.Limits, byName: map[string]*client{}},
+		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, reserved: map[string]int{}},
+		sse:      &sseServer{limits: o.Limits, all: map[string]*stream{}},
+		calls:    newCounter(),
 	}
 	s.streams, s.endStream = context.WithCancel(context.Background())
 	sdk := func(stateless bool) http.Handler {
 		return mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 			Stateless: stateless, PropagateRequestCancellation: true,
 			MaxRequestBodyBytes:        o.Limits.Body,
-			DisableLocalhostProtection: true, // the gate is stricter
+			DisableLocalhostProtection: true, // originPolicy is stricter
 		})
 	}
 	s.stateless, s.sessions.handler = sdk(true), sdk(false)
 	return s
 }
 
-// handler is everything there is, by path. Health is for whoever restarts the
-// process and says nothing else; metrics are for those who may ask.
+// handler returns the handler for all paths. Health needs no token and reveals nothing else;
+// metrics need a token.
 func (s *web) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", s.named("healthz", http.HandlerFunc(healthz)))
-	mux.Handle("/readyz", s.named("readyz", http.HandlerFunc(s.readyz)))
-	mux.Handle("/metrics", s.named("metrics", s.Auth.require(s.Logger, http.HandlerFunc(s.metrics))))
+	mux.Handle("/healthz", s.countAs("healthz", http.HandlerFunc(healthz)))
+	mux.Handle("/readyz", s.countAs("readyz", http.HandlerFunc(s.readyz)))
+	mux.Handle("/metrics", s.countAs("metrics", s.Auth.require(s.Logger, http.HandlerFunc(s.metrics))))
 	if path, _ := s.Auth.metadata(); path != "" {
-		mux.Handle(path, s.named("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
+		mux.Handle(path, s.countAs("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
 	}
 	mux.Handle(s.Path, s.Auth.require(s.Logger, http.HandlerFunc(s.endpoint)))
-	mux.Handle("/", s.named("unknown", http.HandlerFunc(http.NotFound)))
-	return s.observe(newGate(s.Options).guard(mux))
+	mux.Handle("/", s.countAs("unknown", http.HandlerFunc(http.NotFound)))
+	return s.observe(newOriginPolicy(s.Options).protect(mux))
 }
 
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
 func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
-	if s.calls.over() {
+	if s.calls.isStopped() {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		return
 	}
@@ -89,7 +89,7 @@ func (s *web) metrics(w http.ResponseWriter, _ *http.Request) {
 
 func (s *web) writeMetrics(w io.Writer) {
 	s.meter.write(w)
-	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count()+s.events.count())
+	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count()+s.sse.count())
 	if s.Queue != nil {
 		s.Queue.WriteMetrics(w)
 	}
@@ -98,51 +98,51 @@ func (s *web) writeMetrics(w io.Writer) {
 	}
 }
 
-// seen is what the log and the metrics say of a request.
-type seen struct{ method, principal string }
+// logged is what the log and the metrics say about a request.
+type logged struct{ method, principal string }
 
-type seenKey struct{}
+type loggedKey struct{}
 
-func see(r *http.Request) *seen {
-	if s, ok := r.Context().Value(seenKey{}).(*seen); ok {
+func loggedOf(r *http.Request) *logged {
+	if s, ok := r.Context().Value(loggedKey{}).(*logged); ok {
 		return s
 	}
-	return &seen{}
+	return &logged{}
 }
 
-func (s *web) named(name string, next http.Handler) http.Handler {
+func (s *web) countAs(name string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		see(r).method = name
+		loggedOf(r).method = name
 		next.ServeHTTP(w, r)
 	})
 }
 
-// observe counts requests, logs them, and sees to it that none waits for its client
-// forever.
+// observe counts and logs requests, and bounds the time to wait for their clients.
 func (s *web) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
-		about := &seen{method: "refused"}
+		about := &logged{method: "refused"}
 		answer := newResponse(w, s.Limits.Stall)
-		answer.hurry()
+		answer.extendWrite()
 		if r.Body != http.NoBody {
-			answer.expect()
+			answer.limitRead()
 		}
 		s.meter.begin()
 		defer func() {
-			answer.hurry()
+			answer.extendWrite()
 			took := time.Since(begin)
 			s.meter.end(about.method, answer.status(), took)
-			s.Logger.Debug("request", "method", about.method, "status", answer.status(), "principal", about.principal, "duration", took)
+			s.Logger.Debug("request", "method", about.method, "status", answer.status(),
+				"principal", about.principal, "duration", took)
 		}()
-		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), seenKey{}, about)))
+		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), loggedKey{}, about)))
 	})
 }
 
-// endpoint serves the protocol itself, to somebody who is known.
+// endpoint serves the protocol to an authenticated client.
 func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	p, _ := PrincipalOf(r.Context())
-	about := see(r)
+	about := loggedOf(r)
 	about.principal, about.method = p.Name, "unread"
 	one, refused := s.clients.enter(p.Name)
 	if refused != nil {
@@ -157,7 +157,7 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	m, refused := s.message(w, r, one)
 	if refused == nil {
 		about.method = m.method
-		r = answering(r, m, one)
+		r = withCall(r, m, one)
 	}
 	if refused == nil {
 		refused = s.dispatch(w, r, p, m)
@@ -167,10 +167,9 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message reads the message of a request. It counts for the rate before it is read, and
-// the others of a batch count when it is known how many there are. What is left of a message
-// that is refused is read and dropped: otherwise its client, who still sends it, might not
-// see the refusal.
+// message reads the message of a request. It counts against the rate before it is read; the
+// other messages of a batch count when their number is known. The rest of a refused message is
+// read and dropped: a client that is still sending might not see the refusal.
 func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
 	body := r.Body
 	if r.Method == http.MethodPost {
@@ -190,16 +189,16 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m 
 
 type callKey struct{}
 
-// answering has a request that is one call end, for the limit, before its answer is
-// sent: who has the answer may ask again, though the stream it came in is still open.
-func answering(r *http.Request, m message, one *request) *http.Request {
+// withCall makes a request that is one call end, for the limits, before its response is sent: a
+// client that has the response may send another, although the stream is still open.
+func withCall(r *http.Request, m message, one *request) *http.Request {
 	if m.count != 1 || !m.calls {
 		return r
 	}
 	return r.WithContext(context.WithValue(r.Context(), callKey{}, one))
 }
 
-// callOf returns the one call that a request is; nil if it is not one.
+// callOf returns the call of a request that is one call, or nil.
 func callOf(ctx context.Context) *request {
 	one, _ := ctx.Value(callKey{}).(*request)
 	return one
@@ -207,7 +206,7 @@ func callOf(ctx context.Context) *request {
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
 	switch news := r.Method == http.MethodGet || m.method == subscribe; {
-	case news && s.calls.over():
+	case news && s.calls.isStopped():
 		return busy(errDraining.Message)
 	case news && s.Transport == HTTP:
 		ctx, cancel := context.WithCancel(r.Context())
@@ -226,10 +225,10 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	return s.serveHTTP(w, r, p, m)
 }
 
-// serveHTTP decides which era a request is of. Only the older one has sessions, and
-// the SDK serves only one of them by one handler.
+// serveHTTP distinguishes the protocol versions with sessions from those without. The SDK needs
+// a handler for each.
 func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
-	old := r.Header.Get("Mcp-Protocol-Version") < newEra && !s.Stateless
+	old := r.Header.Get("Mcp-Protocol-Version") < statelessVersion && !s.Stateless
 	switch {
 	case old && r.Header.Get(sessionHeader) != "":
 		s.sessions.use(w, r, p)
@@ -249,20 +248,20 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 func (s *web) serveSSE(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
 	switch r.Method {
 	case http.MethodGet:
-		return s.with(w, p, func(server *mcp.Server) *refusal { return s.events.open(w, r, p, server) })
+		return s.with(w, p, func(server *mcp.Server) *refusal { return s.sse.open(w, r, p, server) })
 	case http.MethodPost:
-		return s.events.send(w, r, p, m)
+		return s.sse.send(w, r, p, m)
 	}
 	w.Header().Set("Allow", "GET, POST")
 	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	return nil
 }
 
-// with serves a principal with the server that is for him.
+// with calls serve with the server for a principal.
 func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *refusal) *refusal {
-	server := s.receiver.before(s.newServer(p))
+	server := s.middleware.install(s.newServer(p))
 	if server == nil {
-		http.Error(w, "nothing is served to you", http.StatusForbidden)
+		http.Error(w, "access denied", http.StatusForbidden)
 		return nil
 	}
 	return serve(server)
@@ -282,11 +281,11 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 	var failed error
 	served := make(chan struct{})
 	go func() {
-		failed = srv.Serve(newBounded(l, s.Limits.Connections))
+		failed = srv.Serve(newLimitedListener(l, s.Limits.Connections))
 		close(served)
 	}()
 	select {
-	case <-served: // nobody can come any more
+	case <-served: // the listener failed
 	case <-ctx.Done():
 	}
 	err := s.shutdown(context.WithoutCancel(ctx), srv)
@@ -297,52 +296,50 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// shutdown lets the calls that run come to their end. Until then the server can be
-// reached: for the answers to what they ask their clients, and for whoever wants to
-// know whether it is ready. No calls begin.
+// shutdown waits for the running calls. Until they end, the server accepts answers to their
+// questions and requests for its health, but no calls.
 func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
-	s.Logger.Info("shutting down; calls that run may end", "grace", s.Grace)
+	s.Logger.Info("shutting down; waiting for running calls", "grace", s.Grace)
 	s.calls.stop()
-	s.events.drain()
-	cut := 0
-	defer func() { s.Logger.Info("shut down", "cut", cut) }()
+	s.sse.drain()
+	canceled := 0
+	defer func() { s.Logger.Info("shut down", "canceled", canceled) }()
 	if s.ended(ctx, srv, s.Grace) {
 		return nil
 	}
-	if cut = s.running(); cut > 0 && s.Queue != nil {
+	if canceled = s.running(); canceled > 0 && s.Queue != nil {
 		s.Queue.Stop()
 		if s.ended(ctx, srv, lastMoment) {
-			return errUnsettled
+			return errCanceled
 		}
 	}
 	s.abandon(ctx, srv)
-	if cut > 0 {
-		return errUnsettled
+	if canceled > 0 {
+		return errCanceled
 	}
-	return nil // what was left were connections, and requests that are no calls
+	return nil // only connections and requests other than calls were left
 }
 
-// abandon ends what is still there: connections, and with them the requests on them,
-// and sessions, unless a handler stays that nothing can end.
+// abandon ends the remaining connections, with their requests, and sessions. A handler that
+// ignores its context keeps running.
 func (s *web) abandon(ctx context.Context, srv *http.Server) {
 	ctx, cancel := context.WithTimeout(ctx, lastMoment)
 	defer cancel()
 	s.endStream()
-	s.events.giveUp()
+	s.sse.giveUp()
 	srv.Close()
 	s.sessions.close(ctx)
 }
 
-// running is how many calls have no answer yet.
+// running returns the number of calls without a response.
 func (s *web) running() int {
 	if s.Transport == SSE {
-		return s.events.calls() // its requests end before their answers
+		return s.sse.calls() // the requests end before their responses
 	}
 	return s.calls.count()
 }
 
-// ended reports whether all calls, and then all requests and sessions, ended in
-// time.
+// ended reports whether all calls, and then all requests and sessions, ended in time.
 func (s *web) ended(ctx context.Context, srv *http.Server, grace time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 
 var eras = []string{"2025-11-25", "2026-07-28"}
 
-// TestServer holds the example against the suite, over HTTP.
+// TestServer runs the suite against the example, over HTTP.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	url := start(t, exec.Command(build(t, "../../../../examples/mcpserver"), "-transport", "http", "-addr", "127.0.0.1:0"))
@@ -27,8 +27,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestServing holds the package serve against all scenarios, by serving the SDK's
-// own server for them.
+// TestServing runs all scenarios against package serve, which serves the SDK's own server for
+// them.
 func TestServing(t *testing.T) {
 	t.Parallel()
 	url := start(t, exec.Command(build(t, "-overlay", overlay(t), "./testdata/everything")))
@@ -47,7 +47,7 @@ func TestServing(t *testing.T) {
 
 var announced = regexp.MustCompile(`url=(http://\S+)`)
 
-// start starts a server and returns its address, which it logs.
+// start starts a server and returns its address from its log.
 func start(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	stderr, err := cmd.StderrPipe()
@@ -82,7 +82,7 @@ func start(t *testing.T, cmd *exec.Cmd) string {
 	return ""
 }
 
-// overlay has the compiler see the SDK's server as a file of testdata/everything.
+// overlay adds the SDK's server to the files of testdata/everything.
 func overlay(t *testing.T) string {
 	t.Helper()
 	folder, err := exec.Command("go", "list", "-f", "{{.Dir}}",

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What a cell of docs/conformance.md says of a scenario.
+// The values of a cell in docs/conformance.md.
 const (
 	passes  = "yes"
 	partly  = "partly"
@@ -18,7 +18,7 @@ const (
 	lacks   = "–"  // the suite has no such scenario in the revision
 )
 
-// row is what a table says of one scenario.
+// row is a row of a table: the results of one scenario.
 type row struct {
 	cells map[string]string // by revision
 	why   string
@@ -63,7 +63,7 @@ func newRow(head, cells []string) row {
 
 var checkName = regexp.MustCompile("`(sep-[^`]*)`")
 
-// excused are the checks that the row names as not passed.
+// excused returns the checks that the row lists as failed.
 func (r row) excused() []string {
 	var names []string
 	for _, m := range checkName.FindAllStringSubmatch(r.why, -1) {
@@ -73,7 +73,7 @@ func (r row) excused() []string {
 	return names
 }
 
-// compare holds what a table says of a revision against what the suite found.
+// compare compares a table with the results of the suite.
 func compare(t *testing.T, rows map[string]row, revision string, found map[string]verdict) {
 	t.Helper()
 	for name, r := range rows {

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
-// BenchmarkCheck has json.Valid, which reads the same bytes, as its floor.
+// BenchmarkCheck compares Check with json.Valid, which reads the same bytes.
 func BenchmarkCheck(b *testing.B) {
 	const tool = `{"name":"read_file","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}},`
 	for name, text := range map[string]string{

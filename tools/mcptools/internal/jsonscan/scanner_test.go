@@ -70,7 +70,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestWriteAfterError has a reader go on that has been told to stop.
+// TestWriteAfterError writes on after an error.
 func TestWriteAfterError(t *testing.T) {
 	t.Parallel()
 	scan := &jsonscan.Scanner{Limits: jsonscan.Limits{Values: 3}}
@@ -120,8 +120,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// FuzzScan compares with what encoding/json makes of the same text. Of text that is not
-// JSON, no more values may be decoded than are counted.
+// FuzzScan compares the counts with those of encoding/json. In invalid text, a decoder must not
+// decode more values than are counted.
 func FuzzScan(f *testing.F) {
 	for _, text := range []string{
 		`[{},{},[1,"a"]]`, `{"a\u0062":1,"c":[null]}`, `[1,2`, `{"a":1,"a":{"b":2}}`, `[1 2]`, `[,`, `"\`, `]`, `{"a"`,
@@ -154,7 +154,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// decoded is how many values a decoder finds before it fails or the text ends.
+// decoded returns how many values a decoder finds before it fails or the text ends.
 func decoded(d *json.Decoder) (n int, err error) {
 	token, err := d.Token()
 	if err != nil || token == json.Delim(']') || token == json.Delim('}') {

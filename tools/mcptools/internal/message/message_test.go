@@ -53,7 +53,8 @@ func TestDecode(t *testing.T) {
 		{`null`, "cannot decode the response: it is not JSON-RPC 2.0"},
 		{`7`, "cannot decode the response: must be an object, not number"},
 		{strings.Repeat("[", 1001), "cannot decode the response: it is nested more than 1000 levels deep"},
-		{`{"a":[` + strings.Repeat("1,", MaxValues) + `1]}`, "the response has more than 1048576 JSON values, which is the limit"},
+		{`{"a":[` + strings.Repeat("1,", MaxValues) + `1]}`,
+			"the response has more than 1048576 JSON values, which is the limit"},
 	} {
 		msg, err := Decode([]byte(c.in))
 		got := fmt.Sprint(err)
@@ -92,7 +93,8 @@ func FuzzDecode(f *testing.F) {
 			}
 		case *jsonrpc.Response:
 			same, ok := theirs.(*jsonrpc.Response)
-			if ok && (same.ID != msg.ID || (same.Error == nil) != (msg.Error == nil) || same.Error == nil && !bytes.Equal(same.Result, msg.Result)) {
+			if ok && (same.ID != msg.ID || (same.Error == nil) != (msg.Error == nil) || same.Error == nil &&
+				!bytes.Equal(same.Result, msg.Result)) {
 				t.Errorf("%q: %+v, want %+v", data, msg, theirs)
 			}
 		}

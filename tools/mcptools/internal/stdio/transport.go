@@ -103,7 +103,7 @@ func (s *Server) Noise() int {
 func (s *Server) Evidence() string {
 	var b strings.Builder
 	if lines, first := s.noise.seen(); lines > 0 {
-		fmt.Fprintf(&b, "\n  its stdout is not MCP: %q", first)
+		fmt.Fprintf(&b, "\n  its stdout has a line that is not an MCP message: %q", first)
 	}
 	if text := s.Stderr(); text != "" {
 		b.WriteString("\n  its stderr ends with:\n    " + strings.ReplaceAll(text, "\n", "\n    "))

@@ -72,10 +72,10 @@ func StatusError(resp *http.Response) *Error {
 	switch {
 	case code == http.StatusUnauthorized:
 		e.message = "the tool's server refused the credentials" + notMade
-		e.detail += `; give it credentials, or other ones, in "headers" of its entry, Options.HeaderFunc or Options.OAuth`
+		e.detail += `; set or correct its credentials in "headers" of its entry, Options.HeaderFunc or Options.OAuth`
 	case code == http.StatusForbidden:
 		e.message = "the tool's server denied access" + notMade
-		e.detail += "; give it other credentials, or ask for more rights"
+		e.detail += "; use other credentials, or ask for more rights"
 	case code == http.StatusTooManyRequests:
 		e.message = "the tool's server got too many requests" + notMade
 		e.detail += retryAfter(resp)

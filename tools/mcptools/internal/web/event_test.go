@@ -26,7 +26,8 @@ func TestEventReader(t *testing.T) {
 		{"not complete", "data: x\n\ndata: y\n", `   "x"`},
 		{"too large", "data: 12345678901\n\ndata: x\n\n", "too large: 11\n   \"x\""},
 		{"too large over several lines", "data: 12345\ndata: 678901\n\n", "too large: 12"},
-		{"far too large, in short lines", strings.Repeat("data: 1234567\n", 10_000) + "\ndata: x\n\n", "too large: 79999\n   \"x\""},
+		{"far too large, in short lines", strings.Repeat("data: 1234567\n", 10_000) + "\ndata: x\n\n",
+			"too large: 79999\n   \"x\""},
 		{"empty lines of data without end", strings.Repeat("data\n", 10_000) + "\ndata: x\n\n", "too large: 9999\n   \"x\""},
 		{"comments without end", strings.Repeat(": ping\n", 100) + "data: x\n\n", `   "x"`},
 	} {
@@ -55,7 +56,8 @@ func TestEventReader(t *testing.T) {
 // The end of an endless event is not waited for.
 func TestEndlessEvent(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{strings.Repeat("data: "+strings.Repeat("x", 1000)+"\n", 2<<10), "data: " + strings.Repeat("x", 2<<20)} {
+	for _, text := range []string{strings.Repeat("data: "+strings.Repeat("x", 1000)+"\n", 2<<10), "data: " +
+		strings.Repeat("x", 2<<20)} {
 		in := strings.NewReader(text)
 		evt, err := newEventReader(in, 1000).next()
 		if err != nil || evt.rejected == nil || in.Len() == 0 {

@@ -13,6 +13,7 @@ func TestSecretsHide(t *testing.T) {
 		s.addHeaders(http.Header{"X": {fmt.Sprintf("Bearer value-%04d", i), "short"}})
 	}
 	equal(t, "kept", fmt.Sprint(len(s.values)), fmt.Sprint(maxSecrets))
-	equal(t, "text", s.Hide("éVALUE-0511value-0510 bearer value-0509, value-0000 short"), "é[hidden][hidden] [hidden], value-0000 short")
+	equal(t, "text", s.Hide("éVALUE-0511value-0510 bearer value-0509, value-0000 short"),
+		"é[hidden][hidden] [hidden], value-0000 short")
 	equal(t, "none", (*Secrets)(nil).Hide("x"), "x")
 }

@@ -23,7 +23,8 @@ func TestStandaloneIsReopened(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "id: %d\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"m%d\",\"params\":{\"after\":%q}}\n\n", n, n, r.Header.Get("Last-Event-ID"))
+		fmt.Fprintf(w, "id: %d\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"m%d\",\"params\":{\"after\":%q}}\n\n", n, n,
+			r.Header.Get("Last-Event-ID"))
 	}))
 	defer server.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)

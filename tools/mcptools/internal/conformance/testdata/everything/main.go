@@ -1,6 +1,5 @@
-// Everything is the SDK's own server for the conformance suite, served by the
-// package serve. What it serves is in the SDK's module, as a program; the test
-// compiles that in, with its main function under another name.
+// Everything is the SDK's own server for the conformance suite, served by package serve. The SDK's
+// module contains it as a program; the test compiles that in, with its main function renamed.
 package main
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestGate asks under all kinds of names, from all kinds of pages, at every path.
-func TestGate(t *testing.T) {
+// TestOriginPolicy sends requests for all kinds of host names, from all kinds of pages, to every path.
+func TestOriginPolicy(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{
 		Hosts:   []string{"mcp.example.com"},
@@ -87,7 +87,8 @@ func TestGate(t *testing.T) {
 			t.Errorf("an image of a page that is %s: %d, want %d", site, a.status, want)
 		}
 	}
-	if a := r.post(initialize, "Sec-Fetch-Site", "cross-site", "Origin", "https://app.example.com"); a.status != http.StatusOK {
+	if a := r.post(initialize, "Sec-Fetch-Site", "cross-site", "Origin",
+		"https://app.example.com"); a.status != http.StatusOK {
 		t.Errorf("a page that may ask: %d", a.status)
 	}
 	twice := r.post(initialize, "Origin", "https://app.example.com", "Origin", "https://evil.com")
@@ -96,26 +97,28 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestPreflight is what a browser asks before the page may.
+// TestPreflight sends the requests of a browser before those of a page.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t), Origins: []string{"https://app.example.com"}})
 	a := r.send(http.MethodOptions, "/mcp", "", "Origin", "https://app.example.com",
 		"Access-Control-Request-Method", "POST",
 		"Access-Control-Request-Headers", "authorization, content-type, Mcp-Protocol-Version, mcp-param-x, x-evil")
-	if got, want := a.header.Get("Access-Control-Allow-Headers"), "authorization, content-type, mcp-protocol-version, mcp-param-x"; a.status != http.StatusNoContent || got != want {
+	if got, want := a.header.Get("Access-Control-Allow-Headers"),
+		"authorization, content-type, mcp-protocol-version, mcp-param-x"; a.status != http.StatusNoContent || got != want {
 		t.Errorf("%d, allowed %q, want %q", a.status, got, want)
 	}
 	a = r.send(http.MethodOptions, "/mcp", "", "Origin", "https://evil.com", "Access-Control-Request-Method", "POST")
 	if a.status != http.StatusForbidden || a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("evil: %d %v", a.status, a.header)
 	}
-	if a = r.send(http.MethodOptions, "/mcp", "", "Origin", "https://app.example.com"); a.status != http.StatusUnauthorized {
+	if a = r.send(http.MethodOptions, "/mcp", "", "Origin",
+		"https://app.example.com"); a.status != http.StatusUnauthorized {
 		t.Errorf("no preflight: %d, want 401", a.status)
 	}
 }
 
-// TestLoopbackOnly binds to nothing else without authentication.
+// TestLoopbackOnly checks that other addresses require authentication.
 func TestLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{
@@ -135,7 +138,9 @@ func TestLoopbackOnly(t *testing.T) {
 	} {
 		o := &serve.Options{Transport: serve.HTTP, Addr: addr}
 		err := o.Check(t.Context())
-		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), addr, "ADDR"), strings.ReplaceAll(want, addr, "ADDR"))) {
+		if want == "" && err != nil || want != "" &&
+			(err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), addr, "ADDR"),
+				strings.ReplaceAll(want, addr, "ADDR"))) {
 			t.Errorf("%s: %v, want %q", addr, err, want)
 		}
 		if want == "" {
@@ -147,4 +152,5 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
-const exposed = `without authentication only this machine is served, and "ADDR" is open to others: listen at 127.0.0.1, or say who may ask`
+const exposed = `"ADDR" can be reached from other machines, which requires authentication; listen on 127.0.0.1, ` +
+	`or set up tokens or OAuth`

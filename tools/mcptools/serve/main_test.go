@@ -29,8 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leaked gives goroutines a minute to end: on a busy machine they may need more than
-// the moment that goleak itself waits.
+// leaked gives goroutines a minute to end, because goleak waits too briefly for a busy machine.
 func leaked() (err error) {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		if err = goleak.Find(); err == nil {
@@ -53,13 +52,13 @@ const (
 ]}`
 )
 
-// works is a server with a tool that says who asks, one that waits until it is
-// let go, and one that returns everything a handler can see of the request.
+// works is a server with three tools: one returns the principal, one waits until it is
+// released, and one returns everything that a handler sees of the request.
 type works struct {
 	started chan struct{} // a call of wait has begun
 	release chan struct{} // closed to let them go
 	queue   *serve.Queue
-	network *memory // in a bubble
+	network *memoryNetwork // in a bubble
 	mu      sync.Mutex
 	servers map[string]*mcp.Server
 }
@@ -138,7 +137,7 @@ func seeRequest(ctx context.Context, r *mcp.CallToolRequest) (string, error) {
 	return fmt.Sprintf("%s %+v %+v", text, r.Extra.Header, r.Extra.TokenInfo), nil
 }
 
-// running is a server that is served.
+// running is a server that is being served.
 type running struct {
 	*works
 	t    *testing.T
@@ -149,7 +148,17 @@ type running struct {
 	web  *http.Client
 }
 
-// start serves over HTTP, with tokens if o has them, until the test ends.
+// start serves over HTTP until the test ends.
+var full = os.Getenv("WRIT_TEST_FULL") == "1"
+
+// sample returns all of n for large variants of tests, else some of it.
+func sample(some, n int) int {
+	if full {
+		return n
+	}
+	return some
+}
+
 func start(t *testing.T, o serve.Options) *running {
 	t.Helper()
 	return newWorks().start(t, o)
@@ -177,7 +186,7 @@ func (s *works) start(t *testing.T, o serve.Options) *running {
 	return r
 }
 
-// ended waits for the end of the server, whose error is then the test's affair.
+// ended waits for the end of the server and returns its error.
 func (r *running) ended() error {
 	err := <-r.done
 	r.done <- nil
@@ -193,7 +202,7 @@ func authorized(t *testing.T) *serve.Auth {
 	return a
 }
 
-// bearer sends a token with everything.
+// bearer adds a token to all requests.
 type bearer struct {
 	token string
 	next  http.RoundTripper
@@ -205,7 +214,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// client connects a client of an era.
+// client connects a client with a protocol version.
 func (r *running) client(version, token string, o *mcp.ClientOptions) *mcp.ClientSession {
 	r.t.Helper()
 	carrier := r.carrier()
@@ -213,7 +222,8 @@ func (r *running) client(version, token string, o *mcp.ClientOptions) *mcp.Clien
 	if token != "" {
 		web = bearer{token, carrier}
 	}
-	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.url + "/mcp", HTTPClient: &http.Client{Transport: web}}
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.url + "/mcp",
+		HTTPClient: &http.Client{Transport: web}}
 	if version == "sse" {
 		version, transport = "", &mcp.SSEClientTransport{Endpoint: r.url + "/mcp", HTTPClient: &http.Client{Transport: web}}
 	}
@@ -251,7 +261,7 @@ func mustCall(t *testing.T, session *mcp.ClientSession, tool string) string {
 	return text
 }
 
-// answer is what came back from a raw request.
+// answer is the response to a raw request.
 type answer struct {
 	status int
 	header http.Header
@@ -293,7 +303,7 @@ func (r *running) send(method, path, body string, headers ...string) answer {
 	return answer{res.StatusCode, res.Header, string(text)}
 }
 
-// result is the message of an answer, whether it came as a stream or not.
+// result returns the message of a response, from a stream or not.
 func (a answer) result(t *testing.T) map[string]any {
 	t.Helper()
 	body := a.body

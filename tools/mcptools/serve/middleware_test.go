@@ -17,8 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// unaware is one server for all, that looks at no principal. Its pages have two
-// tools each.
+// unaware returns one server for all principals. Its pages have two tools each.
 func unaware(names ...string) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "unaware", Version: "1"}, &mcp.ServerOptions{PageSize: 2})
 	for _, name := range names {
@@ -33,7 +32,7 @@ func unaware(names ...string) *mcp.Server {
 	return server
 }
 
-// serveOne serves one server to everybody.
+// serveOne serves one server to all principals.
 func serveOne(t *testing.T, server *mcp.Server, o serve.Options) *running {
 	t.Helper()
 	w := newWorks()
@@ -43,8 +42,8 @@ func serveOne(t *testing.T, server *mcp.Server, o serve.Options) *running {
 	return w.start(t, o)
 }
 
-// TestToolsOfPrincipal keeps tools from those they are not for, though the server
-// offers them to everybody: over every transport, on every page.
+// TestToolsOfPrincipal checks that tools are hidden from principals that may not use them, over
+// every transport and on every page.
 func TestToolsOfPrincipal(t *testing.T) {
 	t.Parallel()
 	all := []string{"a1", "a2", "a3", "secret", "who", "x1", "x2", "x3"}
@@ -64,7 +63,8 @@ func TestToolsOfPrincipal(t *testing.T) {
 				t.Errorf("ada is shown %v, want %v", got, all)
 			}
 			page, err := bob.ListTools(t.Context(), nil)
-			if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != "who" || page.NextCursor != "" || page.CacheScope != "private" {
+			if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != "who" || page.NextCursor != "" ||
+				page.CacheScope != "private" {
 				t.Errorf("bob is shown %+v (%v), want who alone", page, err)
 			}
 			if got := mustCall(t, bob, "who"); got != "I am who" {
@@ -93,17 +93,18 @@ func names(t *testing.T, session *mcp.ClientSession) (all []string) {
 	return all
 }
 
-// TestNoToolsOfPrincipal shows an empty list to whom nothing is for.
+// TestNoToolsOfPrincipal checks that a principal without tools gets an empty list.
 func TestNoToolsOfPrincipal(t *testing.T) {
 	t.Parallel()
 	r := serveOne(t, unaware("a1", "a2", "a3"), serve.Options{Auth: authorized(t), Stateless: true})
 	a := r.post(`{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, "Authorization", "Bearer "+bobToken)
-	if result, _ := a.result(t)["result"].(map[string]any); fmt.Sprint(result["tools"]) != "[]" || result["nextCursor"] != nil {
+	if result, _ := a.result(t)["result"].(map[string]any); fmt.Sprint(result["tools"]) != "[]" ||
+		result["nextCursor"] != nil {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 
-// TestServersOfRequests forgets servers that were each for one request alone.
+// TestServersOfRequests checks that servers for single requests are not kept in memory.
 func TestServersOfRequests(t *testing.T) {
 	t.Parallel()
 	forgotten := make(chan struct{}, 100)
@@ -127,8 +128,8 @@ func TestServersOfRequests(t *testing.T) {
 	}
 }
 
-// TestPanic has a tool that panics: its caller gets an error, the log the stack, and
-// the server lives.
+// TestPanic has a tool that panics: its caller gets an error, the log has the stack, and the
+// server continues.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -144,28 +145,28 @@ func TestPanic(t *testing.T) {
 		if got := mustCall(t, ada, "who"); got != "I am who" {
 			t.Errorf("%s: afterwards, got %q", version, got)
 		}
-		if log := r.log.String(); !strings.Contains(log, "at the disco") || !strings.Contains(log, "receive_test.go") {
+		if log := r.log.String(); !strings.Contains(log, "at the disco") || !strings.Contains(log, "middleware_test.go") {
 			t.Errorf("%s: the log has\n%s", version, log)
 		}
 	}
 }
 
-// TestServedOften has a call go the same way the hundredth time as the first.
-func TestServedOften(t *testing.T) {
+// TestMiddlewareIsInstalledOnce checks that the middleware is installed only once.
+func TestMiddlewareIsInstalledOnce(t *testing.T) {
 	t.Parallel()
 	r := serveOne(t, unaware("panics", "who"), serve.Options{Stateless: true})
 	r.post(strings.ReplaceAll(callWho, "who", "panics"))
-	first := strings.Count(r.log.String(), "(*receiver)")
+	first := strings.Count(r.log.String(), "(*middleware)")
 	for range 100 {
 		r.post(callWho)
 	}
 	r.post(strings.ReplaceAll(callWho, "who", "panics"))
-	if all := strings.Count(r.log.String(), "(*receiver)"); first == 0 || all != 2*first {
+	if all := strings.Count(r.log.String(), "(*middleware)"); first == 0 || all != 2*first {
 		t.Errorf("the stacks have it %d times, and %d times later", first, all-first)
 	}
 }
 
-// TestPanicOnStdio is the same for the one client of stdio.
+// TestPanicOnStdio is like TestPanic over stdio.
 func TestPanicOnStdio(t *testing.T) {
 	t.Parallel()
 	in, toServer := io.Pipe()
@@ -181,10 +182,11 @@ func TestPanicOnStdio(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t.Context(), session, "panics"); err == nil || err.Error() != `calling "tools/call": internal error` {
+	if _, err := call(t.Context(), session, "panics"); err == nil ||
+		err.Error() != `calling "tools/call": internal error` {
 		t.Errorf("the caller is told %v", err)
 	}
-	if got := mustCall(t, session, "who"); got != "I am who" || !strings.Contains(log.String(), "receive_test.go") {
+	if got := mustCall(t, session, "who"); got != "I am who" || !strings.Contains(log.String(), "middleware_test.go") {
 		t.Errorf("afterwards, got %q; the log has\n%s", got, log)
 	}
 	session.Close()

@@ -11,35 +11,35 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// sessions are those of clients of the older protocols: who began each of them, and
-// what it is used for. The SDK knows neither, nor how many there may be.
+// sessions are the sessions of clients of the older protocols, with their owners and their use.
+// The SDK does not know the owners and does not bound the number.
 type sessions struct {
-	limits  Limits
-	handler http.Handler // the SDK's
-	mu      sync.Mutex
-	all     map[string]*session
-	begun   map[string]int // by owner: those that begin and are not in all yet
-	over    bool           // none may begin
-	ending  sync.WaitGroup
+	limits   Limits
+	handler  http.Handler // the SDK's
+	mu       sync.Mutex
+	all      map[string]*session
+	reserved map[string]int // by owner: sessions that are not in all yet
+	closed   bool           // no more sessions are accepted
+	ending   sync.WaitGroup
 }
 
 type session struct {
-	id     string
-	owner  Principal
-	server *mcp.Server
-	live   *mcp.ServerSession
-	open   int       // requests
-	used   time.Time // when the last one ended
-	idle   *time.Timer
+	id       string
+	owner    Principal
+	server   *mcp.Server
+	live     *mcp.ServerSession
+	open     int       // requests
+	lastUsed time.Time // when the last one ended
+	idle     *time.Timer
 }
 
 // begin handles the first request of a session.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
-	if !s.room(p.Name) {
+	if !s.reserve(p.Name) {
 		return busy("you have too many sessions, and all of them are in use")
 	}
 	var begun *session
-	o := &opening{ResponseWriter: w, opened: func(id string) {
+	o := &idRecorder{ResponseWriter: w, found: func(id string) {
 		begun = s.add(id, p, server)
 	}}
 	defer func() {
@@ -49,22 +49,21 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.giveBack(p.Name)
+		s.unreserve(p.Name)
 	}()
 	s.handler.ServeHTTP(o, withServer(r, server))
-	o.look() // the client may have gone before anything was written
+	o.record() // the client may have disconnected before anything was written
 	return nil
 }
 
-// giveBack gives back the room that was kept for a session of the owner.
-func (s *sessions) giveBack(owner string) {
-	if s.begun[owner]--; s.begun[owner] == 0 {
-		delete(s.begun, owner)
+// unreserve releases the room that was reserved for a session of the owner.
+func (s *sessions) unreserve(owner string) {
+	if s.reserved[owner]--; s.reserved[owner] == 0 {
+		delete(s.reserved, owner)
 	}
 }
 
-// use handles another request of a session. One of somebody else is as if there
-// were none.
+// use handles another request of a session. A session of another principal is not found.
 func (s *sessions) use(w http.ResponseWriter, r *http.Request, p Principal) {
 	one := s.acquire(r.Header.Get(sessionHeader), p)
 	if one == nil {
@@ -83,20 +82,20 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 		}
 	}
 	if one.live == nil {
-		return nil // it ended already
+		return nil // it has ended
 	}
 	one.idle = time.AfterFunc(s.limits.Idle, func() { s.expire(one) })
 	one.idle.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
-		go one.live.Close() // it waits for the request that began it
+	if s.closed {
+		go one.live.Close() // Close waits for the request that began it
 		return nil
 	}
-	s.giveBack(owner.Name)
+	s.unreserve(owner.Name)
 	s.all[id] = one
 	s.ending.Go(func() {
-		_ = one.live.Wait() // however it ended
+		_ = one.live.Wait() // its error does not matter
 		s.forget(one)
 	})
 	return one
@@ -118,7 +117,7 @@ func (s *sessions) release(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one.open--
-	one.used = time.Now()
+	one.lastUsed = time.Now()
 	if one.open == 0 && s.all[one.id] == one {
 		one.idle.Reset(s.limits.Idle)
 	}
@@ -139,37 +138,37 @@ func (s *sessions) expire(one *session) {
 	}
 	s.mu.Unlock()
 	if idle {
-		_ = one.live.Close() // nobody can act on it
+		_ = one.live.Close()
 	}
 }
 
-// room makes room for one more session of the owner, and keeps it: the one that was
-// idle for longest ends. There is none if all are in use.
-func (s *sessions) room(owner string) bool {
+// reserve reserves room for another session of the owner. If there is none, it ends the session
+// that has been idle for the longest time. It reports false if all sessions are in use.
+func (s *sessions) reserve(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	count := s.begun[owner]
+	count := s.reserved[owner]
 	var oldest *session
 	for _, one := range s.all {
 		if one.owner.Name != owner {
 			continue
 		}
 		count++
-		if one.open == 0 && (oldest == nil || one.used.Before(oldest.used)) {
+		if one.open == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
 			oldest = one
 		}
 	}
 	if count < s.limits.Sessions {
-		s.begun[owner]++
+		s.reserved[owner]++
 		return true
 	}
 	if oldest == nil {
 		return false
 	}
-	s.begun[owner]++
+	s.reserved[owner]++
 	oldest.idle.Stop()
 	delete(s.all, oldest.id)
-	s.ending.Go(func() { _ = oldest.live.Close() }) // it waits for its calls
+	s.ending.Go(func() { _ = oldest.live.Close() }) // Close waits for its calls
 	return true
 }
 
@@ -179,11 +178,11 @@ func (s *sessions) count() int {
 	return len(s.all)
 }
 
-// close ends all sessions, each after the calls that run in it, and reports whether
-// they ended while ctx lives.
+// close ends all sessions, each after its running calls, and reports whether they ended before
+// ctx.
 func (s *sessions) close(ctx context.Context) bool {
 	s.mu.Lock()
-	s.over = true
+	s.closed = true
 	for id, one := range s.all {
 		one.idle.Stop()
 		delete(s.all, id)
@@ -203,39 +202,39 @@ func (s *sessions) close(ctx context.Context) bool {
 	}
 }
 
-// opening sees the id of a new session before the client does.
-type opening struct {
+// idRecorder reads the ID of a new session before the client does.
+type idRecorder struct {
 	http.ResponseWriter
-	once   sync.Once
-	opened func(id string)
+	once  sync.Once
+	found func(id string)
 }
 
 // Unwrap is for [http.ResponseController].
-func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+func (o *idRecorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-func (o *opening) look() {
+func (o *idRecorder) record() {
 	o.once.Do(func() {
 		if id := o.Header().Get(sessionHeader); id != "" {
-			o.opened(id)
+			o.found(id)
 		}
 	})
 }
 
-// WriteHeader looks for the id before the client can.
-func (o *opening) WriteHeader(code int) {
-	o.look()
+// WriteHeader implements [http.ResponseWriter].
+func (o *idRecorder) WriteHeader(code int) {
+	o.record()
 	o.ResponseWriter.WriteHeader(code)
 }
 
-// Write looks for the id before the client can.
-func (o *opening) Write(p []byte) (int, error) {
-	o.look()
+// Write implements [http.ResponseWriter].
+func (o *idRecorder) Write(p []byte) (int, error) {
+	o.record()
 	return o.ResponseWriter.Write(p)
 }
 
 type serverKey struct{}
 
-// withServer says which server the SDK shall take for a request.
+// withServer sets the server that the SDK uses for a request.
 func withServer(r *http.Request, server *mcp.Server) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), serverKey{}, server))
 }

@@ -14,48 +14,48 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// receiver stands between clients and the servers of one [Run]: it keeps from a
-// principal the tools that are not his, and from everybody the panics of others.
-type receiver struct {
-	log *slog.Logger
-	mu  sync.Mutex
-	all map[weak.Pointer[mcp.Server]]bool
+// middleware stands between the clients and the servers of one [Run]: it hides from a principal
+// the tools that it may not use, and contains panics.
+type middleware struct {
+	log       *slog.Logger
+	mu        sync.Mutex
+	installed map[weak.Pointer[mcp.Server]]bool
 }
 
-func newReceiver(log *slog.Logger) *receiver {
-	return &receiver{log: log, all: map[weak.Pointer[mcp.Server]]bool{}}
+func newMiddleware(log *slog.Logger) *middleware {
+	return &middleware{log: log, installed: map[weak.Pointer[mcp.Server]]bool{}}
 }
 
-// before has what a server receives come here first: once, though the server may be
-// served again at every request. One that nobody uses any more is forgotten.
-func (v *receiver) before(server *mcp.Server) *mcp.Server {
+// install adds the middleware to a server, once, though the server may be used for every
+// request. It does not keep the server in memory.
+func (m *middleware) install(server *mcp.Server) *mcp.Server {
 	if server == nil {
 		return nil
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if key := weak.Make(server); !v.all[key] {
-		v.all[key] = true
-		runtime.AddCleanup(server, v.forget, key)
-		server.AddReceivingMiddleware(v.receive)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if key := weak.Make(server); !m.installed[key] {
+		m.installed[key] = true
+		runtime.AddCleanup(server, m.forget, key)
+		server.AddReceivingMiddleware(m.receive)
 	}
 	return server
 }
 
-func (v *receiver) forget(key weak.Pointer[mcp.Server]) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.all, key)
+func (m *middleware) forget(key weak.Pointer[mcp.Server]) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.installed, key)
 }
 
-func (v *receiver) receive(next mcp.MethodHandler) mcp.MethodHandler {
+func (m *middleware) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		if one := callOf(ctx); one != nil {
 			defer one.leave()
 		}
 		defer func() {
 			if value := recover(); value != nil {
-				v.log.Error("a handler panicked", "method", method, "panic", value, "stack", string(debug.Stack()))
+				m.log.Error("a handler panicked", "method", method, "panic", value, "stack", string(debug.Stack()))
 				result, err = nil, errBroken
 			}
 		}()
@@ -69,15 +69,18 @@ func (v *receiver) receive(next mcp.MethodHandler) mcp.MethodHandler {
 
 var errBroken = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 
-// receive has tools that are not for the principal be as if there were none.
-func (p Principal) receive(ctx context.Context, method string, r mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+// receive hides the tools that the principal may not use.
+func (p Principal) receive(
+	ctx context.Context, method string, r mcp.Request, next mcp.MethodHandler,
+) (mcp.Result, error) {
 	if p.unlimited() {
 		return next(ctx, method, r)
 	}
 	switch r := r.(type) {
 	case *mcp.CallToolRequest:
 		if !p.Allows(r.Params.Name) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", r.Params.Name)} // the SDK's words
+			message := fmt.Sprintf("unknown tool %q", r.Params.Name) // worded like the SDK
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 		}
 	case *mcp.ListToolsRequest:
 		return p.list(ctx, r, next)
@@ -85,11 +88,10 @@ func (p Principal) receive(ctx context.Context, method string, r mcp.Request, ne
 	return next(ctx, method, r)
 }
 
-// list is all that the principal may use, on one page: a cursor is made of the name
-// of a tool, which may not be his, and a page that has none of his would look like
-// the end to many clients.
+// list returns all tools of the principal on one page: a cursor contains the name of a tool,
+// which may be hidden, and an empty page would look like the end to many clients.
 func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
-	tools := []*mcp.Tool{} // no null in JSON
+	tools := []*mcp.Tool{} // not null in JSON
 	for seen := map[string]bool{}; ; {
 		result, err := next(ctx, "tools/list", r)
 		if err != nil {
@@ -97,7 +99,7 @@ func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.M
 		}
 		page, ok := result.(*mcp.ListToolsResult)
 		if !ok {
-			return nil, errors.New("the server listed no tools")
+			return nil, errors.New("tools/list returned no list of tools")
 		}
 		for _, t := range page.Tools {
 			if p.Allows(t.Name) {
@@ -105,7 +107,7 @@ func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.M
 			}
 		}
 		if page.NextCursor == "" || seen[page.NextCursor] {
-			whole := *page // it may be the server's
+			whole := *page // the page may belong to the server
 			whole.Tools, whole.NextCursor, whole.CacheScope = tools, "", "private"
 			return &whole, nil
 		}
@@ -114,7 +116,7 @@ func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.M
 	}
 }
 
-// after asks for the next page.
+// after returns a request for the next page.
 func after(r *mcp.ListToolsRequest, cursor string) *mcp.ListToolsRequest {
 	var params mcp.ListToolsParams
 	if r.Params != nil {

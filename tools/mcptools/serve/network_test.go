@@ -9,26 +9,25 @@ import (
 	"testing/synctest"
 )
 
-// inBubble runs a test of what time does. It passes only while everybody waits, so
-// nothing is late because the machine is busy; and the network is in memory, since
-// nobody can tell who waits on a real one.
+// inBubble runs a test with fake time and a network in memory. Fake time passes only while all
+// goroutines wait, so a busy machine does not matter.
 func inBubble(t *testing.T, f func(t *testing.T, s *works)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newWorks()
-		s.network = &memory{waiting: make(chan net.Conn, 100), closed: make(chan struct{})}
+		s.network = &memoryNetwork{waiting: make(chan net.Conn, 100), closed: make(chan struct{})}
 		f(t, s)
 	})
 }
 
-// memory is a network with one address.
-type memory struct {
+// memoryNetwork is a network with one address.
+type memoryNetwork struct {
 	waiting chan net.Conn
 	closed  chan struct{}
 	once    sync.Once
 }
 
-func (m *memory) Accept() (net.Conn, error) {
+func (m *memoryNetwork) Accept() (net.Conn, error) {
 	select {
 	case conn := <-m.waiting:
 		return conn, nil
@@ -37,14 +36,14 @@ func (m *memory) Accept() (net.Conn, error) {
 	}
 }
 
-func (m *memory) Close() error {
+func (m *memoryNetwork) Close() error {
 	m.once.Do(func() { close(m.closed) })
 	return nil
 }
 
-func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080} }
+func (m *memoryNetwork) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080} }
 
-func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
+func (m *memoryNetwork) dial(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
 	case <-m.closed:
@@ -54,15 +53,15 @@ func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// memoryConn came to the address.
+// memoryConn is a connection to the address.
 type memoryConn struct {
 	net.Conn
-	of *memory
+	of *memoryNetwork
 }
 
 func (c memoryConn) LocalAddr() net.Addr { return c.of.Addr() }
 
-// listener is where a server of the test listens: in memory, if it is in a bubble.
+// listener returns where a server of the test listens.
 func (s *works) listener(t *testing.T) net.Listener {
 	t.Helper()
 	if s.network != nil {
@@ -75,7 +74,7 @@ func (s *works) listener(t *testing.T) net.Listener {
 	return l
 }
 
-// carrier is a client's end of the server's network.
+// carrier returns the transport of clients.
 func (s *works) carrier() *http.Transport {
 	if s != nil && s.network != nil {
 		return &http.Transport{DialContext: s.network.dial}
@@ -83,7 +82,7 @@ func (s *works) carrier() *http.Transport {
 	return &http.Transport{}
 }
 
-// dial connects to the server by hand.
+// dial opens a connection to the server.
 func (r *running) dial() net.Conn {
 	r.t.Helper()
 	dial := new(net.Dialer).DialContext

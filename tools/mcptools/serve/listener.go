@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// address is where to listen. Without authentication, it is one of this machine
-// alone: an IP address, so that no name can come to mean another one in between.
+// address returns where to listen. Without authentication, it must be an IP address of this
+// machine: a name could resolve to another address later.
 func (o *Options) address(ctx context.Context) (string, error) {
 	if o.Listener != nil {
 		if o.Auth == nil && !private(o.Listener.Addr()) {
@@ -42,10 +42,11 @@ func (o *Options) address(ctx context.Context) (string, error) {
 }
 
 func exposed(addr string) error {
-	return fmt.Errorf("without authentication only this machine is served, and %q is open to others: listen at 127.0.0.1, or say who may ask", addr)
+	return fmt.Errorf("%q can be reached from other machines, which requires authentication; "+
+		"listen on 127.0.0.1, or set up tokens or OAuth", addr)
 }
 
-// private reports whether nobody outside this machine can reach an address.
+// private reports whether an address cannot be reached from other machines.
 func private(addr net.Addr) bool {
 	switch a := addr.(type) {
 	case *net.TCPAddr:
@@ -67,20 +68,20 @@ func (o *Options) listen(ctx context.Context) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", addr)
 }
 
-// bounded accepts no more connections than there may be at once.
-type bounded struct {
+// limitedListener bounds the number of connections.
+type limitedListener struct {
 	net.Listener
 	free chan struct{}
 	done chan struct{}
 	once sync.Once
 }
 
-func newBounded(l net.Listener, connections int) *bounded {
-	return &bounded{Listener: l, free: make(chan struct{}, connections), done: make(chan struct{})}
+func newLimitedListener(l net.Listener, connections int) *limitedListener {
+	return &limitedListener{Listener: l, free: make(chan struct{}, connections), done: make(chan struct{})}
 }
 
-// Accept waits for one of the connections to end, if there are as many as may be.
-func (b *bounded) Accept() (net.Conn, error) {
+// Accept waits until there are fewer connections than the limit.
+func (b *limitedListener) Accept() (net.Conn, error) {
 	select {
 	case b.free <- struct{}{}:
 	case <-b.done:
@@ -91,22 +92,22 @@ func (b *bounded) Accept() (net.Conn, error) {
 		<-b.free
 		return nil, err
 	}
-	return &counted{Conn: conn, free: sync.OnceFunc(func() { <-b.free })}, nil
+	return &countedConn{Conn: conn, free: sync.OnceFunc(func() { <-b.free })}, nil
 }
 
-// Close ends the waiting too.
-func (b *bounded) Close() error {
+// Close also ends the waiting in Accept.
+func (b *limitedListener) Close() error {
 	b.once.Do(func() { close(b.done) })
 	return b.Listener.Close()
 }
 
-type counted struct {
+type countedConn struct {
 	net.Conn
 	free func()
 }
 
-// Close makes room for another connection.
-func (c *counted) Close() error {
+// Close allows another connection.
+func (c *countedConn) Close() error {
 	c.free()
 	return c.Conn.Close()
 }

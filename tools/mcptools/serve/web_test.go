@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// TestEras has clients of all protocols served at one address.
-func TestEras(t *testing.T) {
+// TestProtocolVersions serves clients of all protocol versions at one address.
+func TestProtocolVersions(t *testing.T) {
 	t.Parallel()
 	for _, stateless := range []bool{false, true} {
 		r := start(t, serve.Options{Stateless: stateless})
@@ -37,15 +37,17 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// TestNewEraRaw is one request as the protocol of 2026-07-28 has it, by hand.
-func TestNewEraRaw(t *testing.T) {
+// TestStatelessRequest sends a request of protocol 2026-07-28 without a client.
+func TestStatelessRequest(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	a := r.post(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`,
 		"Mcp-Protocol-Version", newEra, "Mcp-Method", "server/discover")
 	result, _ := a.result(t)["result"].(map[string]any)
-	if a.status != http.StatusOK || !strings.Contains(fmt.Sprint(result["supportedVersions"]), newEra) || !strings.Contains(fmt.Sprint(result["supportedVersions"]), oldEra) {
+	if a.status != http.StatusOK || !strings.Contains(fmt.Sprint(result["supportedVersions"]), newEra) ||
+		!strings.Contains(fmt.Sprint(result["supportedVersions"]), oldEra) {
 		t.Errorf("server/discover: %d %s", a.status, a.body)
 	}
 	a = r.post(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"who","arguments":{},`+meta+`}}`,
@@ -53,7 +55,7 @@ func TestNewEraRaw(t *testing.T) {
 	if a.status != http.StatusOK || !strings.Contains(a.body, `"text":"local"`) || a.header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("tools/call: %d %v %s", a.status, a.header, a.body)
 	}
-	// A header that says something else than the body is refused.
+	// A header that contradicts the body is refused.
 	a = r.post(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"who","arguments":{},`+meta+`}}`,
 		"Mcp-Protocol-Version", newEra, "Mcp-Method", "tools/call", "Mcp-Name", "see")
 	if a.status != http.StatusBadRequest {
@@ -61,9 +63,10 @@ func TestNewEraRaw(t *testing.T) {
 	}
 }
 
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"raw","version":"1"},"capabilities":{}}}`
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"clientInfo":{"name":"raw","version":"1"},"capabilities":{}}}`
 
-// begin is a session by hand.
+// begin begins a session without a client.
 func (r *running) begin(headers ...string) (id string) {
 	r.t.Helper()
 	a := r.post(initialize, headers...)
@@ -71,7 +74,8 @@ func (r *running) begin(headers ...string) (id string) {
 	if a.status != http.StatusOK || id == "" {
 		r.t.Fatalf("initialize: %d %v %s", a.status, a.header, a.body)
 	}
-	if a := r.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, append(headers, "Mcp-Session-Id", id)...); a.status != http.StatusAccepted {
+	if a := r.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		append(headers, "Mcp-Session-Id", id)...); a.status != http.StatusAccepted {
 		r.t.Fatalf("initialized: %d %s", a.status, a.body)
 	}
 	return id
@@ -79,8 +83,8 @@ func (r *running) begin(headers ...string) (id string) {
 
 const callWho = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"who","arguments":{}}}`
 
-// TestOldEraRaw is a session as the protocol of 2025-11-25 has it, by hand.
-func TestOldEraRaw(t *testing.T) {
+// TestSession runs a session of protocol 2025-11-25 without a client.
+func TestSession(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{})
 	id := r.begin()
@@ -98,7 +102,7 @@ func TestOldEraRaw(t *testing.T) {
 	}
 }
 
-// TestReplicas has each request of one client go to the next of three servers.
+// TestReplicas sends each request of one client to another of three servers.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -117,7 +121,8 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestToolsChanged tells clients of sessions and streams that the tools changed.
+// TestToolsChanged checks that clients with sessions and streams are told when the tools
+// change.
 func TestToolsChanged(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
@@ -129,7 +134,10 @@ func TestToolsChanged(t *testing.T) {
 			}
 			r := start(t, o)
 			told := make(chan struct{}, 10)
-			r.client(version, "", &mcp.ClientOptions{ToolListChangedHandler: func(_ ctx, _ *mcp.ToolListChangedRequest) { told <- struct{}{} }})
+			r.client(version, "", &mcp.ClientOptions{ToolListChangedHandler: func(_ ctx,
+				_ *mcp.ToolListChangedRequest) {
+				told <- struct{}{}
+			}})
 			server := r.server(serve.Principal{Name: "local"})
 			for n := 0; ; n++ { // a client may be connected before it listens
 				server.AddTool(&mcp.Tool{Name: fmt.Sprint("more", n), InputSchema: map[string]any{"type": "object"}}, nil)

@@ -10,32 +10,32 @@ import (
 	"strings"
 )
 
-// gate keeps out what a browser was tricked into sending: by a page of somebody
-// else, or by a name that was made to mean this machine.
-type gate struct {
+// originPolicy rejects requests that a page of another site makes a browser send, and requests
+// for a host name that an attacker made resolve to this machine.
+type originPolicy struct {
 	hosts   []string
 	origins []string
 }
 
-func newGate(o *Options) gate {
-	g := gate{hosts: []string{"localhost"}, origins: o.Origins}
+func newOriginPolicy(o *Options) originPolicy {
+	p := originPolicy{hosts: []string{"localhost"}, origins: o.Origins}
 	if host, _, err := net.SplitHostPort(o.Addr); err == nil && host != "" && o.Listener == nil {
-		g.hosts = append(g.hosts, strings.ToLower(host))
+		p.hosts = append(p.hosts, strings.ToLower(host))
 	}
 	for _, h := range o.Hosts {
-		g.hosts = append(g.hosts, strings.ToLower(h))
+		p.hosts = append(p.hosts, strings.ToLower(h))
 	}
-	return g
+	return p
 }
 
-func (g gate) guard(next http.Handler) http.Handler {
+func (p originPolicy) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case !g.knows(r):
-			http.Error(w, "this host name is not served here", http.StatusForbidden)
-		case !g.admits(r):
-			http.Error(w, "this origin is not served here", http.StatusForbidden)
-		case share(w, r):
+		case !p.allowsHost(r):
+			http.Error(w, "this host name is not allowed", http.StatusForbidden)
+		case !p.allowsOrigin(r):
+			http.Error(w, "this origin is not allowed", http.StatusForbidden)
+		case allowPage(w, r):
 			w.WriteHeader(http.StatusNoContent)
 		default:
 			next.ServeHTTP(w, r)
@@ -43,15 +43,15 @@ func (g gate) guard(next http.Handler) http.Handler {
 	})
 }
 
-// knows reports whether the client asked for a name that the server has.
-func (g gate) knows(r *http.Request) bool {
+// allowsHost reports whether the Host header has a name of the server.
+func (p originPolicy) allowsHost(r *http.Request) bool {
 	name := hostname(r.Host)
-	return slices.Contains(g.hosts, name) || arrived(r, name)
+	return slices.Contains(p.hosts, name) || isLocalAddr(r, name)
 }
 
-// arrived reports whether the name is the IP address that the connection came to:
-// no name was resolved then that could have been somebody else's.
-func arrived(r *http.Request, name string) bool {
+// isLocalAddr reports whether the name is the IP address at which the connection arrived. Then
+// the client did not resolve a name that an attacker may control.
+func isLocalAddr(r *http.Request, name string) bool {
 	want, err := netip.ParseAddr(name)
 	if err != nil {
 		return false
@@ -60,7 +60,7 @@ func arrived(r *http.Request, name string) bool {
 	return ok && addr.AddrPort().Addr().Unmap().WithZone("") == want.Unmap().WithZone("")
 }
 
-// hostname is the host of a Host header, without the port.
+// hostname returns the host of a Host header, without the port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -68,9 +68,9 @@ func hostname(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// admits reports whether the request comes from no page, one of the server's own
-// address, or one that may ask.
-func (g gate) admits(r *http.Request) bool {
+// allowsOrigin reports whether the request comes from no page, from a page at the server's own
+// address, or from an allowed one.
+func (p originPolicy) allowsOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
 		return !embedded(r)
@@ -80,20 +80,20 @@ func (g gate) admits(r *http.Request) bool {
 		return false
 	}
 	_, host, _ := strings.Cut(origin, "://")
-	return slices.Contains(g.origins, origin) || host != "" && strings.EqualFold(host, r.Host)
+	return slices.Contains(p.origins, origin) || host != "" && strings.EqualFold(host, r.Host)
 }
 
-// embedded reports whether a browser asks for what a page of somebody else shows, such
-// as an image, for which it sends no origin. The page can't read the answer, but it
-// could begin sessions.
+// embedded reports whether a browser requests a resource for a page of another site, such as an
+// image, without an Origin header. The page cannot read the response, but it could start
+// sessions.
 func embedded(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site == "cross-site" || site == "same-site"
 }
 
-// share tells the browser of a page that may ask, that it may. It reports whether
-// that was all that the browser wanted to know.
-func share(w http.ResponseWriter, r *http.Request) bool {
+// allowPage adds the CORS headers for an allowed page. It reports whether the request is a
+// preflight.
+func allowPage(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return false
@@ -106,13 +106,14 @@ func share(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", strings.Join(wanted(r.Header.Get("Access-Control-Request-Headers")), ", "))
+	headers := protocolHeaders(r.Header.Get("Access-Control-Request-Headers"))
+	h.Set("Access-Control-Allow-Headers", strings.Join(headers, ", "))
 	h.Set("Access-Control-Max-Age", "600")
 	return true
 }
 
-// wanted are those of the headers that a client of the protocol sends.
-func wanted(headers string) []string {
+// protocolHeaders returns those of the headers that clients of the protocol send.
+func protocolHeaders(headers string) []string {
 	var allowed []string
 	for h := range strings.SplitSeq(headers, ",") {
 		h = strings.ToLower(strings.TrimSpace(h))

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// clients are those that asked lately, by the names of their principals.
+// clients are the recent clients, by the names of their principals.
 type clients struct {
 	limits Limits
 	mu     sync.Mutex
-	all    map[string]*client
+	byName map[string]*client
 	held   int // bytes of memory
 }
 
@@ -31,15 +31,15 @@ type client struct {
 type request struct {
 	*client
 	held  int  // bytes of memory
-	stays bool // it outlives its HTTP request, and is left by somebody else
+	stays bool // it outlives its HTTP request
 	left  bool
 }
 
-// enter counts one more request of a principal. Whoever gets a request leaves it.
+// enter counts another request of a principal. The caller must leave it.
 func (c *clients) enter(name string) (*request, *refusal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := c.all[name]
+	one := c.byName[name]
 	if one == nil {
 		c.forget()
 		limit := rate.Limit(c.limits.Rate)
@@ -47,7 +47,7 @@ func (c *clients) enter(name string) (*request, *refusal) {
 			limit = rate.Inf
 		}
 		one = &client{all: c, rate: rate.NewLimiter(limit, c.limits.Burst)}
-		c.all[name] = one
+		c.byName[name] = one
 	}
 	if one.open >= c.limits.Requests {
 		return nil, busy(fmt.Sprintf("you have %d requests open; try again when one of them has ended", one.open))
@@ -56,14 +56,14 @@ func (c *clients) enter(name string) (*request, *refusal) {
 	return &request{client: one}, nil
 }
 
-// forget drops those that are as if they had never asked, when there are many.
+// forget removes idle clients if there are many.
 func (c *clients) forget() {
-	if len(c.all) < 1024 {
+	if len(c.byName) < 1024 {
 		return
 	}
-	for name, one := range c.all {
+	for name, one := range c.byName {
 		if one.open == 0 && one.rate.Tokens() >= float64(c.limits.Burst) {
-			delete(c.all, name)
+			delete(c.byName, name)
 		}
 	}
 }
@@ -82,12 +82,12 @@ func (r *request) leave() {
 	c.held -= r.held
 }
 
-// principalsAtOnce is how many principals may hold all of their memory at the same time.
+// principalsAtOnce is how many principals may use all of their memory at the same time.
 const principalsAtOnce = 4
 
-// hold takes memory for the request until it is left. It reports whether there was room.
-// One request that is too large by itself has room as long as no other request holds any.
-func (r *request) hold(bytes int) bool {
+// reserve reserves memory for the request until it ends, and reports whether there was enough.
+// A single request that is too large gets its memory if no other request holds any.
+func (r *request) reserve(bytes int) bool {
 	c := r.client.all
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,33 +102,33 @@ func (r *request) hold(bytes int) bool {
 	return true
 }
 
-// What a message costs in memory, measured: its bytes are read, given to the SDK, and
-// copied as parameters and as arguments; and each of its values may become a Go value.
+// The memory that a message takes, measured: its bytes are read, given to the SDK, and copied
+// as parameters and as arguments; and each of its values may become a Go value.
 const (
 	costOfByte  = 5
 	costOfValue = 200
 )
 
-var errFull = errors.New("no memory left for the message")
+var errFull = errors.New("not enough memory for the message")
 
-// scale is an [io.Writer] that measures a message while it arrives, and takes the memory
+// messageMeter is an [io.Writer] that measures a message while it arrives, and reserves memory
 // for it.
-type scale struct {
+type messageMeter struct {
 	*request
 	jsonscan.Scanner
 }
 
-// Write fails as soon as the message is too large, or there is no room for more of it.
-func (s *scale) Write(text []byte) (int, error) {
-	before := s.Values()
-	n, err := s.Scanner.Write(text)
-	if err == nil && !s.hold(costOfByte*n+costOfValue*(s.Values()-before)) {
+// Write fails once the message is too large, or there is not enough memory for it.
+func (m *messageMeter) Write(text []byte) (int, error) {
+	before := m.Values()
+	n, err := m.Scanner.Write(text)
+	if err == nil && !m.reserve(costOfByte*n+costOfValue*(m.Values()-before)) {
 		err = errFull
 	}
 	return n, err
 }
 
-// spend counts messages, of which there may be so many a second.
+// spend counts messages against the rate limit.
 func (c *client) spend(messages int) *refusal {
 	now := time.Now()
 	limits := c.all.limits
@@ -140,6 +140,6 @@ func (c *client) spend(messages int) *refusal {
 	r.CancelAt(now)
 	return &refusal{
 		status: http.StatusTooManyRequests, code: jsonrpc.CodeInternalError, retry: wait,
-		text: fmt.Sprintf("too many messages, %g a second are allowed; nothing was done", limits.Rate),
+		text: fmt.Sprintf("too many messages; %g per second are allowed; nothing was done", limits.Rate),
 	}
 }

@@ -1,0 +1,262 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// drainer is a transport that waits for running calls before it ends. The SDK cancels them when
+// nothing more can be read, and cannot send their responses then.
+type drainer struct {
+	mcp.Transport
+	life   context.Context // of reading
+	end    context.CancelFunc
+	ending chan struct{} // closed when no more calls are accepted
+	lost   chan struct{} // closed when responses cannot be delivered anymore
+
+	mu      sync.Mutex
+	open    map[jsonrpc.ID]bool     // calls without a response
+	waiting map[jsonrpc.ID][]func() // called with the responses to those calls
+	settled chan struct{}           // closed when there are none after ending
+	given   bool                    // lost is closed
+}
+
+func newDrainer(t mcp.Transport) *drainer {
+	s := &drainer{
+		Transport: t, ending: make(chan struct{}), lost: make(chan struct{}),
+		open: map[jsonrpc.ID]bool{}, waiting: map[jsonrpc.ID][]func(){}, settled: make(chan struct{}),
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Connect implements [mcp.Transport].
+func (s *drainer) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := s.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &drainerConn{Connection: c, s: s}, nil
+}
+
+// SupportsProtocolVersion implements [mcp.ProtocolVersionSupporter].
+func (s *drainer) SupportsProtocolVersion(version string) bool {
+	t, ok := s.Transport.(mcp.ProtocolVersionSupporter)
+	return !ok || t.SupportsProtocolVersion(version)
+}
+
+// drain ends the connection when all calls have responses, or it is given up. It lingers
+// because some clients, such as the SDK's for the old transport, drop a response if the end
+// follows immediately.
+func (s *drainer) drain(linger time.Duration) {
+	s.settle()
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.lost:
+	}
+	s.end()
+}
+
+// giveUp ends the connection immediately.
+func (s *drainer) giveUp() {
+	s.mu.Lock()
+	if !s.given {
+		s.given = true
+		close(s.lost)
+	}
+	for id, all := range s.waiting {
+		for range all {
+			s.done(id)
+		}
+	}
+	s.mu.Unlock()
+	s.end()
+}
+
+// expect registers a function to call when a call has its response, or will never have one. It
+// returns the ID of the call.
+func (s *drainer) expect(raw json.RawMessage, done func()) jsonrpc.ID {
+	var value any
+	_ = json.Unmarshal(raw, &value) // the message is valid
+	id, _ := jsonrpc.MakeID(value)  // an invalid ID is not accepted
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting[id] = append(s.waiting[id], done)
+	if s.given {
+		s.done(id)
+	}
+	return id
+}
+
+// abandon ends the waiting for a call.
+func (s *drainer) abandon(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done(id)
+}
+
+// done calls the function for the end of a call: the first one of several with the same ID,
+// which clients should not send.
+func (s *drainer) done(id jsonrpc.ID) {
+	all := s.waiting[id]
+	if len(all) == 0 {
+		return
+	}
+	all[0]()
+	if s.waiting[id] = all[1:]; len(all) == 1 {
+		delete(s.waiting, id)
+	}
+}
+
+// settle accepts no more calls, and waits until all have responses or it is given up.
+func (s *drainer) settle() {
+	s.mu.Lock()
+	if !isClosed(s.ending) {
+		close(s.ending)
+		if len(s.open) == 0 {
+			close(s.settled)
+		}
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.settled:
+	case <-s.lost:
+	}
+}
+
+func (s *drainer) begin(id jsonrpc.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if isClosed(s.ending) {
+		return false
+	}
+	s.open[id] = true
+	return true
+}
+
+func (s *drainer) answered(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done(id)
+	if !s.open[id] {
+		return
+	}
+	delete(s.open, id)
+	if len(s.open) == 0 && isClosed(s.ending) {
+		close(s.settled)
+	}
+}
+
+// calls returns the number of calls without a response.
+func (s *drainer) calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
+}
+
+type drainerConn struct {
+	mcp.Connection
+	s *drainer
+}
+
+var errDraining = &jsonrpc.Error{
+	Code: jsonrpc.CodeInternalError, Message: "the server is shutting down; nothing was done",
+}
+
+// Read implements [mcp.Connection]. It returns the end only when all calls have responses.
+// Until then it refuses calls, but passes on cancellations and the client's answers to
+// questions of running calls.
+func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		msg, err := c.Connection.Read(c.s.life)
+		if err != nil {
+			c.s.settle()
+			if c.s.life.Err() != nil {
+				err = io.EOF
+			}
+			return nil, err
+		}
+		call, ok := msg.(*jsonrpc.Request)
+		if !ok || !call.IsCall() || c.s.begin(call.ID) {
+			return msg, nil
+		}
+		if err := c.Write(ctx, &jsonrpc.Response{ID: call.ID, Error: errDraining}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Write implements [mcp.Connection].
+func (c *drainerConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, msg)
+	if answer, ok := msg.(*jsonrpc.Response); ok {
+		c.s.answered(answer.ID)
+	}
+	return err
+}
+
+// Close implements [mcp.Connection].
+func (c *drainerConn) Close() error {
+	c.s.giveUp()
+	return c.Connection.Close()
+}
+
+var errCanceled = errors.New("calls were still running at the end of the grace period and were canceled")
+
+// counter counts running calls until no more may begin.
+type counter struct {
+	mu      sync.Mutex
+	running int
+	stopped bool
+	none    chan struct{} // closed when no more may begin and none runs
+}
+
+func newCounter() *counter { return &counter{none: make(chan struct{})} }
+
+// begin reports whether a call may begin. If so, it must end.
+func (c *counter) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped {
+		c.running++
+	}
+	return !c.stopped
+}
+
+func (c *counter) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running--; c.running == 0 && c.stopped {
+		close(c.none)
+	}
+}
+
+func (c *counter) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped && c.running == 0 {
+		close(c.none)
+	}
+	c.stopped = true
+}
+
+func (c *counter) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.running
+}
+
+func (c *counter) isStopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stopped
+}
