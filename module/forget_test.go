@@ -43,7 +43,7 @@ func TestCodeActForgets(t *testing.T) {
 	}
 	last := model.Requests()[len(model.Requests())-1]
 	asked := fmt.Sprint(last.Messages[1].Parts[0])
-	want := "\n\nLeft out from here on, because the conversation grew too long: 4 steps.\nDone in them:\n" +
+	want := "\n\n4 steps omitted here, because the conversation became too long.\nDone in them:\n" +
 		"- E1 note({\"limit\":1}) → 1\n- E2 note({\"limit\":2}) → 2\n- E3 note({\"limit\":3}) → 3\n- E4 note({\"limit\":4}) → 4"
 	if !strings.HasSuffix(asked, want) || len(last.Messages) != 2+2*2 {
 		t.Errorf("of %d messages the question ends: %s", len(last.Messages), asked)

@@ -127,9 +127,9 @@ func (r *Refine[In, Out]) paths(ctx context.Context) map[string]string {
 // be made.
 func worth(score, threshold float64) string {
 	if math.IsInf(threshold, 1) {
-		return fmt.Sprintf("%g, but as much as possible is wanted", score)
+		return fmt.Sprintf("%g, but as much as possible is required", score)
 	}
-	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
+	return fmt.Sprintf("%g, but at least %g is required", score, threshold)
 }
 
 // advisor is the module that asks Advisor.

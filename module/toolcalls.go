@@ -128,7 +128,7 @@ func (c *calling) example(n int, outputs signature.Values) []message {
 	}
 	call := llms.ToolCall{ID: fmt.Sprintf("example%02d", n%100), Type: "function",
 		FunctionCall: &llms.FunctionCall{Name: name, Arguments: string(args)}}
-	done := "(The result is left out.)"
+	done := "(The result is omitted.)"
 	if path == submit {
 		done = "The answer is accepted."
 	}

@@ -39,9 +39,9 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 	}
 	switch state {
 	case tools.StateOK:
-		text += "\nIt is done: do not make the same call again."
+		text += "\nIt is done: do not repeat the call."
 	case tools.StateFailed:
-		text += "\nIt may have taken effect: look before you make the same call again."
+		text += "\nIt may have taken effect: check before you repeat the call."
 	case tools.StateUnknown:
 		text += unknownNote
 	}

@@ -47,13 +47,13 @@ func TestForms(t *testing.T) {
 
 [[ ## completed ## ]]
 
-Write text as it is. Write any other value as JSON: 12.5, true, ["a", "b"], {"key": "value"}. Text that is empty, or has a line like these markers, is written as a JSON string. A code fence around a value is not part of it. An output with ? is optional: if it has no value, leave out its marker. A date is written 2026-01-31.
+Write text as it is, and any other value as JSON: 12.5, true, ["a", "b"], {"key": "value"}. Write text that is empty, or that has a line like these markers, as a JSON string. A code fence around a value is not part of it. An output with ? is optional: if it has no value, leave out its marker. Write a date as 2026-01-31.
 
 A dozen is twelve.
 `},
-		{"object", Object{}.System(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, leave it out. A date is written 2026-01-31.
+		{"object", Object{}.System(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, leave it out. Write a date as 2026-01-31.
 `},
-		{"native", Native{}.System(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, make it null. A date is written 2026-01-31.
+		{"native", Native{}.System(spec, ""), fieldsOfFound + `Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence. An output with ? is optional: if it has no value, make it null. Write a date as 2026-01-31.
 `},
 		{"program", Program{}.System(program, ""), "Find what is due.\n\nWork in steps. In each reply, write a sentence or two on what to do next and why, " +
 			"then the next complete JavaScript program in one ```js block. Write nothing after the block, and never make up results.\n"},

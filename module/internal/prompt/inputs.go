@@ -72,10 +72,10 @@ func Variables(list []sandbox.Variable, inputs map[string]any) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	text := "Variables that earlier programs left and that you can use:"
+	text := "Variables from earlier programs that you can use:"
 	if older := len(lines) - most; older > 0 {
 		lines = lines[older:]
-		text += fmt.Sprintf("\n- %s that are not listed", Plural(older, "older variable"))
+		text += fmt.Sprintf("\n- %s, not listed", Plural(older, "older variable"))
 	}
 	return text + "\n" + Cut(strings.Join(lines, "\n"), maxObservation)
 }
@@ -88,6 +88,6 @@ const (
 
 // Forgotten says that the first steps are left out of a conversation, and what they did.
 func Forgotten(steps int, entries []journal.Entry) string {
-	return fmt.Sprintf("\n\nLeft out from here on, because the conversation grew too long: %s.", Plural(steps, "step")) +
+	return fmt.Sprintf("\n\n%s omitted here, because the conversation became too long.", Plural(steps, "step")) +
 		Effects(entries, "Done in them:", maxObservation)
 }

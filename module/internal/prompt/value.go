@@ -99,7 +99,7 @@ func Describe(raw json.RawMessage, most int) string {
 	if len(v.raw) <= most {
 		return v.String() + ":\n" + string(v.raw)
 	}
-	return v.String() + ", of which this is a part:\n" + v.part(most)
+	return v.String() + ", shown in part:\n" + v.part(most)
 }
 
 // Show shows a value in at most the given number of bytes, after a subject and a verb, such as "Its value" and
@@ -114,7 +114,7 @@ func Show(raw json.RawMessage, subject, verb string, most int) string {
 	if text := subject + " this string:\n" + fenced(v.text); v.kind == "string" && len(text) <= most {
 		return text
 	}
-	lead := fmt.Sprintf("%s %s; this is part of it:\n", subject, v)
+	lead := fmt.Sprintf("%s %s, shown in part:\n", subject, v)
 	return Shorten(lead+fencedIn(most-len(lead), v.part), most)
 }
 

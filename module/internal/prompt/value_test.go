@@ -27,28 +27,28 @@ func TestInPart(t *testing.T) {
 	}{
 		{
 			"The beginning" + long + "the end.",
-			"a string of 1000021 characters, of which this is a part:\nThe beginning" + strings.Repeat("x", 32) + "\n… 999961 characters left out …\n" + strings.Repeat("x", 7) + "the end.",
+			"a string of 1000021 characters, shown in part:\nThe beginning" + strings.Repeat("x", 32) + "\n… 999961 characters omitted …\n" + strings.Repeat("x", 7) + "the end.",
 		},
 		{
 			strings.Repeat("🦉", 5000),
-			"a string of 10000 characters, of which this is a part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters left out …\n" + strings.Repeat("🦉", 3),
+			"a string of 10000 characters, shown in part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters omitted …\n" + strings.Repeat("🦉", 3),
 		},
 		{
 			rows,
-			"an array of 5000 objects, of which this is a part:\n" +
+			"an array of 5000 objects, shown in part:\n" +
 				`[{"id":1,"name":"n1"}, {"id":2,"name":"n2"}, {"id":3,"name":"n3"}, /* … 4996 more … */ {"id":5000,"name":"n5000"}]`,
 		},
 		{
 			[]any{1, "two", nil, true, 3, strings.Repeat("<a>", 300), rows},
-			"an array of 7 items: 1 array, 2 strings, 2 numbers, 1 boolean, 1 null, of which this is a part:\n" +
+			"an array of 7 items: 1 array, 2 strings, 2 numbers, 1 boolean, 1 null, shown in part:\n" +
 				`[1, "two", null, true, 3, "<a><a><a><a><a><a><a><…><a><a>" /* 900 characters */, /* an array of 5000 objects */]`,
 		},
 		{
 			map[string]any{"a_rows": rows, "b_text": long, "c": 1, "d": map[string]any{"deep": rows}, "e": 2, "f": 3},
-			"an object of 6 keys, of which this is a part:\n" +
+			"an object of 6 keys, shown in part:\n" +
 				`{"a_rows": /* an array of 5000 objects */, "b_text": /* a string of 1000000 characters */, /* … 4 more keys … */}`,
 		},
-		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, of which this is a part:\n" + strings.Repeat("7", 76) + "… /* a number of 9000 digits */"},
+		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, shown in part:\n" + strings.Repeat("7", 76) + "… /* a number of 9000 digits */"},
 	} {
 		if got := Describe(encoded(t, c.value), 120); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
@@ -75,13 +75,13 @@ func TestShown(t *testing.T) {
 		{"one\ntwo", "Its value is this string:\n```\none\ntwo\n```"},
 		{"```js\n1\n```", "Its value is this string:\n````\n```js\n1\n```\n````"},
 		{
-			rows, "Its value is an array of 812 objects; this is part of it:\n" +
+			rows, "Its value is an array of 812 objects, shown in part:\n" +
 				`[{"id":0,"name":"row 0"}, {"id":1,"name":"row 1"}, {"id":2,"name":"row 2"}, /* … 808 more … */ {"id":811,"name":"row 811"}]`,
 		},
 		{
 			strings.Repeat("a line\n", 200),
-			"Its value is a string of 1400 characters; this is part of it:\n```\n" + strings.Repeat("a line\n", 8) +
-				"… 1330 characters left out …\na line\na line\n```",
+			"Its value is a string of 1400 characters, shown in part:\n```\n" + strings.Repeat("a line\n", 8) +
+				"… 1330 characters omitted …\na line\na line\n```",
 		},
 		{[]any{}, "Its value:\n[]"},
 		{nil, "Its value:\nnull"},
