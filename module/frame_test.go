@@ -49,7 +49,7 @@ Reported an error, but may have taken effect. Check first:
 - E1 pay({}) → ` + escaped + `
 Done so far:
 - E2 book({}) → its result cannot be used: paid\nDone:
-A done call that is repeated with the same arguments does nothing and returns the recorded result. If it is unclear whether a call repeats another, the program is stopped there, and you are asked.
+A done call that is repeated with the same arguments does nothing and returns the recorded result. In case of doubt, the program is stopped there and you are asked.
 If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E1"}.
 
 Failed reads:

@@ -73,7 +73,7 @@ func lastOpen(failed, entries []journal.Entry) string {
 
 const (
 	carriedOver = "A done call that is repeated with the same arguments does nothing and returns the recorded result. " +
-		"If it is unclear whether a call repeats another, the program is stopped there, and you are asked."
+		"In case of doubt, the program is stopped there and you are asked."
 
 	again = "If a call that reported an error did take effect, leave it out. " +
 		"To make it again, name it in the call's second argument: {again: %q}."
