@@ -103,7 +103,9 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 		return nil, err
 	}
 	result := resultFrom(ctx, advisor, judged{
-		Input: prompt.Cut(string(input), prompt.MaxText), Calls: t.took.exchanges(r.paths(ctx)), Output: prompt.Cut(string(output), prompt.MaxText),
+		Input:     prompt.Cut(string(input), prompt.MaxText),
+		Calls:     t.took.exchanges(r.paths(ctx)),
+		Output:    prompt.Cut(string(output), prompt.MaxText),
 		Criterion: r.contest.options.Criterion,
 		Score:     worth(score.Value, r.contest.threshold),
 	})

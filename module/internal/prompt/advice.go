@@ -7,9 +7,12 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Advise is what an advisor is to do. It is shown the calls of a program whose output is not good enough.
-const Advise = `The output of a program that asks language models was judged not good enough. Find the part of the program that is to blame, and advise it what to do differently for the same question or a similar one.
-A part sees only its own advice: no question, no reply, no advice to other parts. So be concrete: say in which case it goes wrong, what was wrong, and what to do instead. If a part is not to blame, leave its advice empty.`
+// Advise are the instructions of an advisor, which is shown the calls of a program whose output is not good enough.
+var Advise = unfolded(`
+The output of a program that asks language models was judged not good enough. Find the part of the program that is
+  to blame, and advise it what to do differently for the same question or a similar one.
+A part sees only its own advice: no question, no reply, no advice to other parts. So be concrete: say in which case
+  it goes wrong, what was wrong, and what to do instead. If a part is not to blame, leave its advice empty.`)
 
 // Part describes a part of the program to an advisor.
 func Part(path string, spec *signature.Spec) string {

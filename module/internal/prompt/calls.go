@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Call says what came of a call that the model made by itself, not in a program.
+// Call is the observation on a call that the model made itself, not in a program.
 func Call(call sandbox.Call, b *tools.Binding) string {
 	switch {
 	case call.Error != nil:
@@ -49,8 +49,8 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 }
 
 // HeldCall is the message of a call that was held because it repeats an earlier one.
-const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; look whether it did, " +
-	"if a tool can show that. To make it again anyway, repeat the call"
+const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; " +
+	"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 
 // RejectedCall is the result of a call of submit whose answer is not valid.
 func RejectedCall(spec *signature.Spec, answer json.RawMessage, err error) string {

@@ -198,15 +198,15 @@ func (Program) Read(_ *signature.Spec, reply string, truncated bool) (signature.
 	return append(values, signature.Value{Name: "code", JSON: replies.Quote(found.Code)}), nil
 }
 
-// formats are what JSON has no type for, and how to write it.
+// formats are the formats of strings and numbers that a model cannot guess.
 var formats = []struct{ name, rule string }{
 	{"date", "Write a date as 2026-01-31."},
 	{"date-time", "Write a date-time as 2026-01-31T15:04:05Z."},
 	{schema.Nanoseconds, `A duration in nanoseconds may be written with its unit instead, such as "90m".`},
 }
 
-// Formats says how to write the dates, times and durations that the schemas have, or returns "". It is not for
-// programs, whose durations are numbers.
+// Formats says how to write the dates, times and durations in values of the schemas. It is not for programs, in
+// which durations are numbers.
 func Formats(schemas ...json.RawMessage) string {
 	var text string
 	for _, f := range formats {

@@ -97,3 +97,9 @@ func Question(inputs signature.Values, reminder string) string {
 	b.WriteString(reminder)
 	return b.String()
 }
+
+// unfolded returns text without its first line break, and with each line that is indented by two spaces joined to
+// the line before.
+func unfolded(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "\n"), "\n  ", " ")
+}

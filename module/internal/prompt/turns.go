@@ -76,7 +76,8 @@ func (t PastTurn) String() string {
 		b.WriteString("The answer was accepted:\n")
 		outline(&b, t.Answer, pastAnswer)
 		made.done = nil // the programs are shown
-		b.WriteString(effects{done: t.Orphans}.unnamed().list(effectTitles{done: "Effects of failed programs, which still apply:"}, pastCalls))
+		const title = "Effects of failed programs, which still apply:"
+		b.WriteString(effects{done: t.Orphans}.unnamed().list(effectTitles{done: title}, pastCalls))
 	} else {
 		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(t.Why, "."))
 	}
