@@ -17,7 +17,7 @@ func Call(call sandbox.Call, b *tools.Binding) string {
 	case call.Result == nil:
 		return call.Tool + " returned nothing."
 	}
-	return Show(call.Result, call.Tool+" returned", "", MaxText)
+	return show(call.Result, call.Tool+" returned", "", MaxText)
 }
 
 func failedCall(call sandbox.Call, b *tools.Binding) string {
@@ -32,7 +32,7 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 	}
 	text := fmt.Sprintf("%s %s: %s", call.Tool, verb, Indented(te.Message))
 	if te.Data != nil {
-		text += "\n" + Show(te.Data, "The error's data", " is", MaxText/4)
+		text += "\n" + show(te.Data, "The error's data", " is", MaxText/4)
 	}
 	if class == tools.Read || class == tools.Idempotent || b.Hints.Repeatable {
 		return text

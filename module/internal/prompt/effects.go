@@ -40,8 +40,8 @@ func repeated(failed journal.Entry, later []journal.Entry) bool {
 
 func (s effects) empty() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }
 
-// Effects lists the calls of a run that may have changed something, in at most the given number of bytes.
-func Effects(entries []journal.Entry, doneTitle string, most int) string {
+// listEffects lists the calls of a run that may have changed something, in at most the given number of bytes.
+func listEffects(entries []journal.Entry, doneTitle string, most int) string {
 	return effectsOf(entries).list(effectTitles{doneTitle, failedTitle, unknownNote}, most)
 }
 

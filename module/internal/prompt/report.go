@@ -46,11 +46,11 @@ func (s Step) Report() *Observation {
 	if f == nil {
 		o.happened = "The program finished without submitting an answer."
 		o.keep = slices.ContainsFunc(s.Outcome.Calls, Discovers)
-		s.showValue(o)
+		s.addValue(o)
 	} else {
 		s.fail(o, f)
 	}
-	s.show(o, s.Outcome.Warnings)
+	s.addDetails(o, s.Outcome.Warnings)
 	if f != nil && f.Ran() && s.Session {
 		o.next += variablesUnchanged
 	}
@@ -67,7 +67,7 @@ func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
 	var form string
 	o.happened, form = rejectedAnswer(spec, s.Outcome.Value, err)
 	o.add(section{text: form + answerHints(err), first: true})
-	s.show(o, s.Outcome.Warnings)
+	s.addDetails(o, s.Outcome.Warnings)
 	if s.Session {
 		o.next = variablesKept
 	}
@@ -82,7 +82,7 @@ func (s Step) Doubted(doubts []sandbox.Finding) *Observation {
 	}
 	o := &Observation{happened: "The answer has the right form, but it may be wrong:" +
 		findings(doubts) + "\nFix the program and submit its answer. If this answer is right, submit it again."}
-	s.show(o, nil)
+	s.addDetails(o, nil)
 	if s.Session {
 		o.next = variablesKept
 	}
@@ -107,7 +107,7 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry) *Observation {
 func (o *Observation) End(hint string, left int, budget string, entries []journal.Entry) {
 	o.add(section{title: "\n\n", text: hint, cut: func(int) string { return hint }, brief: hint})
 	o.next += Remaining(left, "program", budget)
-	o.effects = Effects(entries, "Done:", maxObservation/4)
+	o.effects = listEffects(entries, "Done:", maxObservation/4)
 }
 
 const (
@@ -131,16 +131,16 @@ func (s Step) fail(o *Observation, f *sandbox.Failure) {
 	}
 }
 
-// show adds what a program did and printed.
-func (s Step) show(o *Observation, warnings []sandbox.Finding) {
+// addDetails adds what a program did and printed.
+func (s Step) addDetails(o *Observation, warnings []sandbox.Finding) {
 	f := s.Outcome.Failure
 	ran := f == nil || f.Ran()
 	if ran && !s.Closed {
-		s.showOpen(o)
+		s.addOpen(o)
 	}
 	if f != nil && f.Tool != nil && f.Tool.Data != nil {
 		o.add(section{title: "\n\n", cut: func(most int) string {
-			return Show(f.Tool.Data, "The error's data", " is", most)
+			return show(f.Tool.Data, "The error's data", " is", most)
 		}})
 	}
 	o.addConsole("console", s.Outcome.Stdout)
@@ -152,14 +152,14 @@ func (s Step) show(o *Observation, warnings []sandbox.Finding) {
 	o.add(section{title: "\n\nWarnings:", text: findings(warnings)})
 	switch {
 	case s.Closed:
-		s.showClosed(o)
+		s.addClosed(o)
 	case ran && (f == nil || f.Kind != sandbox.KindUnawaited): // that message describes the calls
-		s.showReads(o)
+		s.addReads(o)
 	}
 }
 
-// showOpen lists the effects that the next program can repeat or continue.
-func (s Step) showOpen(o *Observation) {
+// addOpen lists the effects that the next program can repeat or continue.
+func (s Step) addOpen(o *Observation) {
 	if effectsOf(s.Open).empty() {
 		return
 	}
@@ -173,14 +173,14 @@ func (s Step) showOpen(o *Observation) {
 	}})
 }
 
-// showClosed lists the effects of a step that is done.
-func (s Step) showClosed(o *Observation) {
+// addClosed lists the effects of a step that is done.
+func (s Step) addClosed(o *Observation) {
 	isOrphan := func(e journal.Entry) bool {
 		return slices.ContainsFunc(s.Orphans, func(o journal.Entry) bool { return o.ID == e.ID })
 	}
 	done := slices.DeleteFunc(slices.Clone(s.Open), isOrphan)
 	o.add(section{title: "\n", first: true, cut: func(most int) string {
-		return Effects(done, "Done; do not repeat:", most)
+		return listEffects(done, "Done; do not repeat:", most)
 	}})
 	o.addOrphans(s.Orphans)
 }
@@ -197,8 +197,8 @@ func (o *Observation) addOrphans(orphans []journal.Entry) {
 	}})
 }
 
-// showReads lists what a program had read, which may show why it failed.
-func (s Step) showReads(o *Observation) {
+// addReads lists what a program had read, which may show why it failed.
+func (s Step) addReads(o *Observation) {
 	reads := map[string]bool{}
 	for _, e := range s.Entries {
 		reads[e.Tool] = e.Class == tools.Read
@@ -220,8 +220,8 @@ func (s Step) showReads(o *Observation) {
 // maxBrief is how long a value or the output of a console may be to be shown in an old observation.
 const maxBrief = 100
 
-// showValue shows the value of a program, or says that the program showed nothing.
-func (s Step) showValue(o *Observation) {
+// addValue shows the value of a program, or says that the program showed nothing.
+func (s Step) addValue(o *Observation) {
 	out := s.Outcome
 	switch {
 	case out.Value == nil && out.Stdout.Bytes+out.Stderr.Bytes > 0:
@@ -238,7 +238,7 @@ func (s Step) showValue(o *Observation) {
 			brief = v.String()
 		}
 		o.add(section{
-			title: " ", cut: func(most int) string { return Show(out.Value, "Its value", " is", most) },
+			title: " ", cut: func(most int) string { return show(out.Value, "Its value", " is", most) },
 			brief: "Its value was " + escapeBreaks(brief) + ".", lost: lost, example: sliceExamples[v.kind],
 		})
 	}

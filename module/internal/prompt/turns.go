@@ -26,7 +26,7 @@ const PastReasoning = 300
 // PastInput shortens an input of an earlier turn.
 func PastInput(raw json.RawMessage) json.RawMessage {
 	if len(raw) > pastInput {
-		return replies.Quote(Describe(raw, pastInput/2))
+		return replies.Quote(describe(raw, pastInput/2))
 	}
 	return raw
 }

@@ -93,8 +93,8 @@ func itemKinds(items []json.RawMessage) string {
 	return strings.TrimSuffix(Plural(len(items), "item")+": "+strings.Join(list, ", "), ": ")
 }
 
-// Describe describes a value and shows it, or a part of it in the given number of bytes.
-func Describe(raw json.RawMessage, most int) string {
+// describe describes a value and shows it, or a part of it in the given number of bytes.
+func describe(raw json.RawMessage, most int) string {
 	v := valueOf(raw)
 	if len(v.raw) <= most {
 		return v.String() + ":\n" + string(v.raw)
@@ -102,9 +102,9 @@ func Describe(raw json.RawMessage, most int) string {
 	return v.String() + ", shown in part:\n" + v.part(most)
 }
 
-// Show shows a value in at most the given number of bytes, after a subject and a verb, such as "Its value" and
+// show shows a value in at most the given number of bytes, after a subject and a verb, such as "Its value" and
 // " is". A string of several lines is shown unescaped in a fence.
-func Show(raw json.RawMessage, subject, verb string, most int) string {
+func show(raw json.RawMessage, subject, verb string, most int) string {
 	v := valueOf(raw)
 	escaped := v.kind == "string" && len(v.raw) != len(v.text)+len(`""`)
 	if lead := subject + ":\n"; !escaped && len(lead)+len(v.raw) <= most {

@@ -50,7 +50,7 @@ func TestInPart(t *testing.T) {
 		},
 		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, shown in part:\n" + strings.Repeat("7", 76) + "… /* a number of 9000 digits */"},
 	} {
-		if got := Describe(encoded(t, c.value), 120); got != c.want {
+		if got := describe(encoded(t, c.value), 120); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestShown(t *testing.T) {
 		{[]any{}, "Its value:\n[]"},
 		{nil, "Its value:\nnull"},
 	} {
-		if got := Show(encoded(t, c.value), "Its value", " is", 200); got != c.want {
+		if got := show(encoded(t, c.value), "Its value", " is", 200); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
@@ -105,7 +105,7 @@ func FuzzShown(f *testing.F) {
 			t.Skip()
 		}
 		for what, got := range map[string]string{
-			"shown":    Show(value, "It", " is", most),
+			"shown":    show(value, "It", " is", most),
 			"part":     valueOf(value).part(most),
 			"one line": oneLine(value, most),
 		} {
@@ -116,7 +116,7 @@ func FuzzShown(f *testing.F) {
 				t.Errorf("%s: %d bytes, for %d: %s", what, len(got), most, got)
 			}
 		}
-		if got := Describe(value, most); got != Describe(value, most) {
+		if got := describe(value, most); got != describe(value, most) {
 			t.Error("it differs from time to time")
 		}
 	})
