@@ -27,7 +27,8 @@ func TestCut(t *testing.T) {
 }
 
 func FuzzCut(f *testing.F) {
-	for _, seed := range []string{"", "a\nb\nc", "🦉🦉🦉", "\xff\xfe\n", "```\n```", strings.Repeat("`", 500), strings.Repeat("é\n", 300)} {
+	for _, seed := range []string{"", "a\nb\nc", "🦉🦉🦉", "\xff\xfe\n", "```\n```", strings.Repeat("`", 500),
+		strings.Repeat("é\n", 300)} {
 		f.Add(seed, 10)
 		f.Add(seed, 80)
 		f.Add(seed, 400)

@@ -22,7 +22,8 @@ func TestJSONTextForm(t *testing.T) {
 			t.Errorf("%.60s: got %q, %v; want %q", text, form, ok, want)
 		}
 	}
-	for _, text := range []string{"", "007", "[1, 2]", "[[{}]]", `"{}"`, "{a: 1}", `{"a": 1} and more`, "{" + long, "[" + long, long, `{"a": "` + strings.Repeat(long, 11) + `"}`} {
+	for _, text := range []string{"", "007", "[1, 2]", "[[{}]]", `"{}"`, "{a: 1}", `{"a": 1} and more`, "{" + long, "[" +
+		long, long, `{"a": "` + strings.Repeat(long, 11) + `"}`} {
 		if form, ok := jsonTextForm(encoded(t, text)); ok {
 			t.Errorf("%.60s: got %q", text, form)
 		}

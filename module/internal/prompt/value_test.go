@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What is too long is shown in part: what it is, how long, how it begins and how
-// it ends.
-func TestInPart(t *testing.T) {
+// A long value is described, and its beginning and end are shown.
+func TestDescribe(t *testing.T) {
 	t.Parallel()
 	type row struct {
 		ID   int    `json:"id"`
@@ -27,16 +26,19 @@ func TestInPart(t *testing.T) {
 	}{
 		{
 			"The beginning" + long + "the end.",
-			"a string of 1000021 characters, shown in part:\nThe beginning" + strings.Repeat("x", 32) + "\n… 999961 characters omitted …\n" + strings.Repeat("x", 7) + "the end.",
+			"a string of 1000021 characters, shown in part:\nThe beginning" + strings.Repeat("x", 32) +
+				"\n… 999961 characters omitted …\n" + strings.Repeat("x", 7) + "the end.",
 		},
 		{
 			strings.Repeat("🦉", 5000),
-			"a string of 10000 characters, shown in part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters omitted …\n" + strings.Repeat("🦉", 3),
+			"a string of 10000 characters, shown in part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters omitted …\n" +
+				strings.Repeat("🦉", 3),
 		},
 		{
 			rows,
 			"an array of 5000 objects, shown in part:\n" +
-				`[{"id":1,"name":"n1"}, {"id":2,"name":"n2"}, {"id":3,"name":"n3"}, /* … 4996 more … */ {"id":5000,"name":"n5000"}]`,
+				`[{"id":1,"name":"n1"}, {"id":2,"name":"n2"}, {"id":3,"name":"n3"}, /* … 4996 more … */ {"id":5000,` +
+				`"name":"n5000"}]`,
 		},
 		{
 			[]any{1, "two", nil, true, 3, strings.Repeat("<a>", 300), rows},
@@ -48,7 +50,8 @@ func TestInPart(t *testing.T) {
 			"an object of 6 keys, shown in part:\n" +
 				`{"a_rows": /* an array of 5000 objects */, "b_text": /* a string of 1000000 characters */, /* … 4 more keys … */}`,
 		},
-		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, shown in part:\n" + strings.Repeat("7", 76) + "… /* a number of 9000 digits */"},
+		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, shown in part:\n" + strings.Repeat("7", 76) +
+			"… /* a number of 9000 digits */"},
 	} {
 		if got := describe(encoded(t, c.value), 120); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
@@ -56,9 +59,8 @@ func TestInPart(t *testing.T) {
 	}
 }
 
-// A value that a program gave, or a tool returned, is shown as it is, and in part where it does
-// not fit.
-func TestShown(t *testing.T) {
+// The value of a program or the result of a tool is shown in full if it fits.
+func TestShow(t *testing.T) {
 	t.Parallel()
 	var rows []map[string]any
 	for i := range 812 {
@@ -76,7 +78,8 @@ func TestShown(t *testing.T) {
 		{"```js\n1\n```", "Its value is this string:\n````\n```js\n1\n```\n````"},
 		{
 			rows, "Its value is an array of 812 objects, shown in part:\n" +
-				`[{"id":0,"name":"row 0"}, {"id":1,"name":"row 1"}, {"id":2,"name":"row 2"}, /* … 808 more … */ {"id":811,"name":"row 811"}]`,
+				`[{"id":0,"name":"row 0"}, {"id":1,"name":"row 1"}, {"id":2,"name":"row 2"}, /* … 808 more … */ {"id":811,` +
+				`"name":"row 811"}]`,
 		},
 		{
 			strings.Repeat("a line\n", 200),
@@ -92,10 +95,12 @@ func TestShown(t *testing.T) {
 	}
 }
 
-func FuzzShown(f *testing.F) {
+func FuzzShow(f *testing.F) {
 	for _, seed := range []string{
-		`"text"`, `[1,2,3]`, `{"a":[{"b":"c"}],"d":null}`, `[[[[[[]]]]]]`, `""`, `-1.5e300`, `{"":{"":{"":1}}}`, `"\ud800 \u0000 🦉"`, ` [ 1 , "a" ] `,
-		`[	                              ]`, `{	                              }`, `[{	                              }, [                           ], 7]`,
+		`"text"`, `[1,2,3]`, `{"a":[{"b":"c"}],"d":null}`, `[[[[[[]]]]]]`, `""`, `-1.5e300`, `{"":{"":{"":1}}}`,
+		`"\ud800 \u0000 🦉"`, ` [ 1 , "a" ] `,
+		`[	                              ]`, `{	                              }`,
+		`[{	                              }, [                           ], 7]`,
 	} {
 		f.Add([]byte(seed), 50)
 		f.Add([]byte(seed), 5)
@@ -117,7 +122,16 @@ func FuzzShown(f *testing.F) {
 			}
 		}
 		if got := describe(value, most); got != describe(value, most) {
-			t.Error("it differs from time to time")
+			t.Error("the result is not deterministic")
 		}
 	})
+}
+
+// A key that is given twice does not hide the members of an object.
+func TestObjectWithAKeyTwice(t *testing.T) {
+	t.Parallel()
+	value := json.RawMessage(`{"a": 1, "a": 2, "b": "` + strings.Repeat("x", 200) + `"}`)
+	if got := describe(value, 60); got != "an object, shown in part:\n"+Shorten(string(value), 60) {
+		t.Errorf("got %s", got)
+	}
 }
