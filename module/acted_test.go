@@ -107,7 +107,7 @@ func TestHalfDone(t *testing.T) {
   |       ^
 
 Write the whole program again, not only the rest.
-Reported an error, but may have taken effect. Look first:
+Reported an error, but may have taken effect. Check first:
 - E1 halves({"limit":1}) → the second half: the bank is closed
 If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E1"}.`
 	if got := pred.Trajectory.Steps[0].Observation; got != want {

@@ -80,7 +80,7 @@ func ExampleReAct() {
 	//     That is it.
 	//   program:
 	//     submit({"total":720000})
-	// 3 calls of the model, 1386 tokens in, 86 out
+	// 3 calls of the model, 1371 tokens in, 86 out
 	// 720000
 }
 

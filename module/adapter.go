@@ -112,8 +112,8 @@ func (p *Predictor) checkNative() error {
 }
 
 var (
-	errNotNative = errors.New("module: the adapter is Native, but the model does not state that it can constrain its output; " +
-		"leave Options.Adapter nil, or use a model of models.Open that can")
-	errNotExpressible = errors.New("module: the adapter is Native, but providers cannot enforce the schema of the outputs, " +
-		"which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
+	errNotNative = errors.New("module: the adapter is Native, but the model does not state that it can constrain its " +
+		"output; leave Options.Adapter nil, or use a model of models.Open that can")
+	errNotExpressible = errors.New("module: the adapter is Native, but providers cannot enforce the schema of the " +
+		"outputs, which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
 )

@@ -28,14 +28,17 @@ func TestProgramForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, other := range map[string]*Predictor{
-		"further outputs": {Spec: more, task: task}, "an adapter": {Spec: p.Spec, task: task, Adapter: JSON()}, "no task": {Spec: p.Spec},
+		"further outputs": {Spec: more, task: task},
+		"an adapter":      {Spec: p.Spec, task: task, Adapter: JSON()},
+		"no task":         {Spec: p.Spec},
 	} {
 		if other.adapter() == (prompt.Program{}) {
 			t.Errorf("%s: the question is put as one for a program", name)
 		}
 	}
 	for _, code := range []string{"a()\nb()", "a(`\n```\n`)"} {
-		want := signature.Values{{Name: "reasoning", JSON: replies.Quote("Look first.")}, {Name: "code", JSON: replies.Quote(code)}}
+		want := signature.Values{{Name: "reasoning", JSON: replies.Quote("Look first.")},
+			{Name: "code", JSON: replies.Quote(code)}}
 		written := p.adapter().Answer(p.Spec, want)
 		got, err := p.adapter().Read(p.Spec, written, false)
 		if err != nil || got.String() != want.String() {

@@ -92,7 +92,7 @@ func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
 			t.Fatalf("got %+v, %v", pred, err)
 		}
 		want := "The submitted answer was not accepted.\nSubmit it in this form, with your values: submit({total: 1, names: [\"…\"]})\n" +
-			"A field that is undefined is left out.\n\nOne program is left: it must submit the answer."
+			"JSON omits undefined fields.\n\nOne program is left: submit the answer."
 		if got := pred.Trajectory.Steps[0].Observation; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

@@ -67,7 +67,7 @@ func ExampleChat() {
 	// Toad spent 700.
 	// Mole spent less than 100.
 	// The orders were loaded 1 time.
-	// Variables that earlier programs left and that you can use:
+	// Variables from earlier programs that you can use:
 	// - table: array of 4 objects {customer, total}
 	// - spent: object of 3 keys {Mole, Rat, Toad}
 	// - best: array of 2 items

@@ -64,16 +64,16 @@ func TestChat(t *testing.T) {
 	const question = "\n\nReply with a sentence or two, then one ```js block, and nothing after it.\n"
 	want := "[[ ## question ## ]]\nQuestion 1?" + question +
 		"--- ai ---\n```js\nconst seen = [1, 2, 3]; console.log('three'); seen\n```\n" +
-		"--- human ---\nThe program ran to its end. Its value:\n[1,2,3]\nconsole:\nthree\n" +
+		"--- human ---\nThe program finished. Its value:\n[1,2,3]\nconsole:\nthree\n" +
 		"--- ai ---\n```js\nsubmit({answer: 'three'})\n```\n" +
 		"--- human ---\nThe answer was accepted:\n{\"answer\":\"three\"}\n\n" +
 		"[[ ## question ## ]]\nQuestion 2?" + question +
 		"--- ai ---\n```js\nconst more = 5; more\n```\n" +
-		"--- human ---\nThe program ran to its end. Its value:\n5\n\n" +
+		"--- human ---\nThe program finished. Its value:\n5\n\n" +
 		"Not shown: 1 failed, refused or stopped program.\n" +
-		"This question was not answered: the steps are used up; the last one: The program ran to its end, but it did not submit an answer. Its value: 5.\n" +
+		"This question was not answered: the steps are used up; the last one: The program finished without submitting an answer. Its value: 5.\n" +
 		"Calls that were made:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
-		"Variables that earlier programs left and that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
+		"Variables from earlier programs that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
 		"[[ ## question ## ]]\nQuestion 3?" + question
 	requests := model.Requests()
 	last := requests[len(requests)-1]
@@ -113,7 +113,7 @@ func TestChatForgetsVisibly(t *testing.T) {
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
 	if !strings.HasPrefix(got, "5 earlier turns are not shown.\n\n"+
-		"[[ ## question ## ]]\na string of 5000 characters, of which this is a part:\nWhy?") {
+		"[[ ## question ## ]]\na string of 5000 characters, shown in part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
 	if !strings.Contains(got, "- v0: number\n") || strings.Contains(got, "const v4") || len(got) > 5000 {
@@ -205,10 +205,10 @@ func TestChatHistoryIsTrue(t *testing.T) {
 		"--- human ---\nThe answer is valid.\n" +
 		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
 		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
-		"Effects of failed programs that still count:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
+		"Effects of failed programs, which still apply:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
 		"Reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
 		"Unknown whether it happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
-		"Look whether such a call took effect before you make it again.\n\n" +
+		"Check whether such a call took effect before you repeat it.\n\n" +
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -308,7 +308,7 @@ func TestChatBriefing(t *testing.T) {
 	}
 	got := model.Requests()[0].Text()
 	for _, want := range []string{
-		"You may write 8 programs at most for each question.\n",
+		"You can write at most 8 programs for each question.\n",
 		"\nsubmit answers the question. The answer must have this type:\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -13,18 +13,17 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// question is what a model is asked: values that go into text, pictures and files
-// that go beside it, and what was said before.
+// question is a question to a model: values that are written as text, images and files, and earlier turns.
 type question struct {
 	inputs  signature.Values
 	parts   []llms.ContentPart
 	history signature.History
 	past    []message // earlier turns of a chat, instead of a history
-	note    string    // what the model is told before the inputs; "" for nothing
+	note    string    // a note before the inputs, or ""
 }
 
-// newQuestion sorts inputs by the kind of their fields. Where a picture or a file
-// stood among the values, the text says which of the attachments it is.
+// newQuestion divides inputs by the kind of their fields. In the place of an image or a file, the text says which
+// attachment it is.
 func newQuestion(spec *signature.Spec, inputs signature.Values) (question, error) {
 	q := question{inputs: make(signature.Values, 0, len(inputs))}
 	for _, v := range inputs {
@@ -69,7 +68,7 @@ func newPreview(spec *signature.Spec, inputs signature.Values) (question, error)
 	return q, nil
 }
 
-// attachments are the pictures or files in a value, and the names of the files.
+// attachments returns the images or files in a value, and the names of the files if there are any.
 func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.ContentPart, names []string, err error) {
 	switch kind {
 	case signature.KindImage:
@@ -96,8 +95,8 @@ func attachments(kind signature.Kind, value json.RawMessage) (parts []llms.Conte
 	return nil, nil, nil
 }
 
-// opening is the beginning of a conversation: how to answer, examples, what was
-// said before, and the question. What is the same for every question comes first.
+// opening returns the first messages of a conversation: the system prompt, the demos, earlier turns, and the
+// question. Messages that are the same for every question come first.
 func (p *Predictor) opening(q question) ([]message, error) {
 	adapter := p.adapter()
 	list := make([]message, 0, 2+2*len(p.Demos)+2*len(q.history))
@@ -125,8 +124,8 @@ func (p *Predictor) opening(q question) ([]message, error) {
 	return list, nil
 }
 
-// withMessage appends a message. What a person says twice in a row becomes one message, since
-// some providers want the roles to alternate.
+// withMessage appends a message. Two human messages in a row are joined, since some providers require the roles to
+// alternate.
 func withMessage(list []message, m message) []message {
 	last := len(list) - 1
 	if last < 0 || m.role != llms.ChatMessageTypeHuman || list[last].role != m.role {
@@ -137,7 +136,7 @@ func withMessage(list []message, m message) []message {
 	return list
 }
 
-// exampleOf is a reply with some outputs, as if the n-th message were it.
+// exampleOf returns a reply with the outputs as the n-th message. A tool call is followed by its result.
 func exampleOf(a Adapter, spec *signature.Spec, n int, outputs signature.Values) []message {
 	if c, calls := a.(*calling); calls {
 		return c.example(n, outputs)
@@ -145,7 +144,7 @@ func exampleOf(a Adapter, spec *signature.Spec, n int, outputs signature.Values)
 	return []message{{role: llms.ChatMessageTypeAI, text: a.Answer(spec, outputs)}}
 }
 
-// message is a question as the model is asked it.
+// message returns a question as a message.
 func (p *Predictor) message(q question, hint string) message {
 	text := p.adapter().Question(p.Spec, q.inputs)
 	if q.note != "" {
@@ -157,7 +156,7 @@ func (p *Predictor) message(q question, hint string) message {
 	return message{role: llms.ChatMessageTypeHuman, text: text, parts: q.parts}
 }
 
-// sides parts the values of a turn into inputs and outputs.
+// sides divides the values of a turn into inputs and outputs.
 func sides(spec *signature.Spec, turn signature.Values) (inputs, outputs signature.Values) {
 	asked := map[string]bool{}
 	for _, f := range spec.Inputs() {

@@ -54,7 +54,8 @@ func TestContent(t *testing.T) {
 		t.Errorf("got:\n%s", got)
 	}
 	last := model.Requests()[0].Messages[5]
-	if part, ok := last.Parts[4].(llms.BinaryContent); len(last.Parts) != 5 || !ok || part.MIMEType != "application/pdf" || string(part.Data) != "d" {
+	if part, ok := last.Parts[4].(llms.BinaryContent); len(last.Parts) != 5 || !ok ||
+		part.MIMEType != "application/pdf" || string(part.Data) != "d" {
 		t.Errorf("the last message has %d parts: %v", len(last.Parts), last.Parts)
 	}
 }

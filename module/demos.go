@@ -7,10 +7,10 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// maxTemperature is more than any provider takes.
+// maxTemperature is more than any provider accepts.
 const maxTemperature = 100
 
-// check checks what may have been learned, or set by hand.
+// check checks the fields that an optimizer or a caller may have set.
 func (p *Predictor) check() error {
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // or not a number
 		return fmt.Errorf("the temperature %g is not between 0 and 100", *t)
@@ -18,8 +18,7 @@ func (p *Predictor) check() error {
 	return p.checkDemos()
 }
 
-// checkDemos checks the values of demos. Some may be missing: there are demos
-// without the reasoning.
+// checkDemos checks the values of demos. Values may be missing, such as the reasoning.
 func (p *Predictor) checkDemos() error {
 	asked := p.Spec
 	if p.task != nil {

@@ -36,7 +36,8 @@ func TestPredictorsAreChecked(t *testing.T) {
 						spoil(p)
 					}
 				}
-				if _, err := m.Run(t.Context(), anything); err == nil || !strings.HasPrefix(err.Error(), "module: ") || !strings.Contains(err.Error(), want) {
+				if _, err := m.Run(t.Context(), anything); err == nil || !strings.HasPrefix(err.Error(), "module: ") ||
+					!strings.Contains(err.Error(), want) {
 					t.Errorf("%s of %T: got %v, want %s", path, m, err, want)
 				}
 				if n := len(model.Requests()); n > 0 {

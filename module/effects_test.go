@@ -35,7 +35,8 @@ func TestFailureThatWasMadeAgain(t *testing.T) {
 	}
 	const uncertain = "Reported an error, but may have taken effect."
 	first, second := pred.Trajectory.Steps[0].Observation, pred.Trajectory.Steps[1].Observation
-	if !strings.Contains(first, uncertain) || strings.Contains(second, uncertain) || !strings.Contains(second, "\nDone so far:\n- E2 pay") {
+	if !strings.Contains(first, uncertain) || strings.Contains(second, uncertain) ||
+		!strings.Contains(second, "\nDone so far:\n- E2 pay") {
 		t.Errorf("after the failure:\n%s\nand after the call was made again:\n%s", first, second)
 	}
 }

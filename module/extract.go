@@ -11,11 +11,12 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// extract asks for an answer from what is known, in a step more than there are:
-// a reply with the outputs of sig, in the form of the predictor's adapter. The
-// error is why the model could not be asked, or [ErrMaxIters] and what is wrong
-// with the reply.
-func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (out Out, raw json.RawMessage, err error) {
+// extract asks for the outputs of sig in one more step, in the form of the predictor's adapter, without further
+// actions. The error says why the model could not be asked, or wraps [ErrMaxIters] and says what is wrong with the
+// reply.
+func extract[In, Out any](
+	ctx context.Context, r *run, sig *signature.Signature[In, Out],
+) (out Out, raw json.RawMessage, err error) {
 	spec := sig.Spec()
 	adapter := r.predictor.adapterFor(spec)
 	r.spec = spec
@@ -37,8 +38,8 @@ func extract[In, Out any](ctx context.Context, r *run, sig *signature.Signature[
 	return out, raw, nil
 }
 
-// extract asks for an answer from what is known. Models that have written nothing but
-// programs may do so now: one that only submits it gives the answer.
+// extract asks for an answer without running further programs. A reply that is a program which only calls submit is
+// also an answer.
 func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, raw json.RawMessage, err error) {
 	if out, raw, err = extract(ctx, r.run, c.coder.signature); !errors.Is(err, ErrMaxIters) {
 		return out, raw, err
@@ -57,7 +58,7 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	return out, call.Args, nil
 }
 
-// outputsOf is a question for the same outputs, of which all else has been said.
+// outputsOf returns a spec with the same outputs and nothing else.
 func outputsOf(spec *signature.Spec) *signature.Spec {
 	if alone, err := signature.NewSpec("", nil, spec.Outputs()); err == nil {
 		return alone

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/module/internal/prompt"
 )
 
-// failures is several errors in few words.
+// failures is several errors with one short text.
 type failures struct {
 	text string
 	errs []error
@@ -18,8 +18,8 @@ type failures struct {
 func (f *failures) Error() string   { return f.text }
 func (f *failures) Unwrap() []error { return f.errs }
 
-// bare is the text of an error that stands within another of this package: what
-// says where it comes from is said once, also if the caller's code wrapped it.
+// bare returns the text of an error for use within another error of this package, without the prefix "module: ", even
+// if the caller wrapped the error.
 func bare(err error) string {
 	text := fmt.Sprint(err)
 	for ; err != nil; err = errors.Unwrap(err) {

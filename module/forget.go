@@ -9,9 +9,9 @@ import (
 	"github.com/writ-go/writ/module/internal/prompt"
 )
 
-// conversation is the trajectory as the model sees it in a step: a fold over those before. An
-// observation that is older than the last is shown in brief, unless this is the question for an
-// answer from what is known: then nothing can be printed again. What is left out, the question says.
+// conversation returns the messages of a step: the opening and the steps before it. Observations before the last
+// one are shown in brief, except in the last question of a run, since the model cannot print anything again. If
+// steps have been left out, the question says so.
 func (r *run) conversation(step int) []message {
 	before := r.Steps[:step-1]
 	if len(before) == 0 {
@@ -38,9 +38,8 @@ func (r *run) conversation(step int) []message {
 	return list
 }
 
-// forget leaves the older half of the steps before one out of the conversation, but never
-// the last. It reports whether there was one to leave out. To leave out one at a
-// time would change the conversation, which providers cache, again and again.
+// forget leaves the older half of the steps before the given one out of the conversation, but never the last one.
+// It reports whether it left out any. Leaving out one step at a time would invalidate the provider's cache each time.
 func (r *run) forget(step int) bool {
 	older := step - 2 - r.forgotten
 	if older < 1 {
@@ -50,8 +49,7 @@ func (r *run) forget(step int) bool {
 	return true
 }
 
-// contextTooLong reports whether a model's error is that the conversation does
-// not fit into it.
+// contextTooLong reports whether the conversation is too long for the model.
 func contextTooLong(err error) bool {
 	var e *lm.Error
 	return errors.As(err, &e) && e.Kind == lm.KindContextTooLong

@@ -26,7 +26,9 @@ func narrow(most int, reply func(r llmtest.Request) string) *llmtest.Model {
 // the trajectory keeps everything.
 func TestCodeActForgets(t *testing.T) {
 	t.Parallel()
-	set := toolSet(t, tools.Func("note", "Notes.", func(_ context.Context, o orders) (int, error) { return o.Limit, nil }, nil))
+	set := toolSet(t, tools.Func("note", "Notes.", func(_ context.Context, o orders) (int, error) {
+		return o.Limit, nil
+	}, nil))
 	steps := 0
 	model := narrow(8, func(llmtest.Request) string {
 		if steps++; steps == 7 {
@@ -34,7 +36,8 @@ func TestCodeActForgets(t *testing.T) {
 		}
 		return fmt.Sprintf("```js\nawait note({limit: %d})\n```", steps)
 	})
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{MaxIters: 7}).Run(t.Context(), anything)
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{MaxIters: 7}).Run(t.Context(),
+		anything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +46,9 @@ func TestCodeActForgets(t *testing.T) {
 	}
 	last := model.Requests()[len(model.Requests())-1]
 	asked := fmt.Sprint(last.Messages[1].Parts[0])
-	want := "\n\nLeft out from here on, because the conversation grew too long: 4 steps.\nDone in them:\n" +
-		"- E1 note({\"limit\":1}) → 1\n- E2 note({\"limit\":2}) → 2\n- E3 note({\"limit\":3}) → 3\n- E4 note({\"limit\":4}) → 4"
+	want := "\n\n4 steps omitted here, because the conversation became too long.\nDone in them:\n" +
+		"- E1 note({\"limit\":1}) → 1\n- E2 note({\"limit\":2}) → 2\n- E3 note({\"limit\":3}) → 3\n- E4 " +
+		"note({\"limit\":4}) → 4"
 	if !strings.HasSuffix(asked, want) || len(last.Messages) != 2+2*2 {
 		t.Errorf("of %d messages the question ends: %s", len(last.Messages), asked)
 	}

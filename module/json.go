@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// MarshalJSON writes it with the whole usage, the answer, and the text of Err as
-// "error". A prompt that begins as that of the step before is written from where it differs.
+// MarshalJSON also writes the total usage, the answer, and the text of Err as "error". Of each prompt it writes the
+// messages that differ from those of the step before.
 func (t Trajectory) MarshalJSON() ([]byte, error) {
 	type plain Trajectory
 	return json.Marshal(struct {
@@ -23,7 +23,7 @@ func (t Trajectory) MarshalJSON() ([]byte, error) {
 	}{plain(t), stepsJSON(t.Steps), errorText(t.Err), t.Usage(), t.Answer()})
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (t *Trajectory) UnmarshalJSON(raw []byte) error {
 	type plain Trajectory
 	var read struct {
@@ -111,7 +111,7 @@ func (e *IncompleteError) MarshalJSON() ([]byte, error) {
 	}{errorText(e.Err), e.Trajectory})
 }
 
-// MarshalJSON writes a value beyond all numbers as the greatest there is, and NaN as 0.
+// MarshalJSON writes an infinite value as the greatest finite number, and NaN as 0.
 func (s Score) MarshalJSON() ([]byte, error) {
 	type plain Score
 	s.Value = finite(s.Value)
@@ -125,7 +125,7 @@ func finite(f float64) float64 {
 	return max(-math.MaxFloat64, min(f, math.MaxFloat64))
 }
 
-// errorText is the text of an error, also of one that panics when asked for it.
+// errorText returns the text of an error, even if its Error method panics.
 func errorText(err error) string {
 	if err == nil {
 		return ""
@@ -215,11 +215,11 @@ func (e Failed) MarshalJSON() ([]byte, error) {
 	}{plain(e), errorText(e.Err)})
 }
 
-// eventJSON is an event's object with its type as the first member.
+// eventJSON returns the JSON of an event with its type as the first member.
 func eventJSON(event string, e any) ([]byte, error) {
 	raw, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte(`{"event":"`+event+`",`), raw[1:]...), nil // it has an origin
+	return append([]byte(`{"event":"`+event+`",`), raw[1:]...), nil // every event has an Origin
 }

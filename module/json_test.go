@@ -31,7 +31,8 @@ var (
 func recorded(t *testing.T, observe func(context.Context, module.Event)) *module.Prediction[sum] {
 	t.Helper()
 	set := toolSet(t,
-		tools.Func("list", "", func(context.Context, orders) ([]int, error) { return []int{1, 2}, nil }, &tools.Hints{Class: tools.Read}),
+		tools.Func("list", "", func(context.Context, orders) ([]int, error) { return []int{1, 2}, nil },
+			&tools.Hints{Class: tools.Read}),
 		tools.Func("pay", "", func(_ context.Context, o orders) (string, error) {
 			if o.Limit > 1 {
 				return "", &tools.ToolError{Kind: "broke", Message: "no money", Data: json.RawMessage(`{"left":1}`)}
@@ -39,8 +40,10 @@ func recorded(t *testing.T, observe func(context.Context, module.Event)) *module
 			return "paid", nil
 		}, nil))
 	model := llmtest.New(fence(`lst({limit: 1})`),
-		fence("console.log(await list({limit: 1}));\nawait pay({limit: 1});\nawait pay({limit: 2})"), fence(`await pay({limit: 1}); submit({total: 3})`))
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(module.Observe(t.Context(), observe), orders{Limit: 2})
+		fence("console.log(await list({limit: 1}));\nawait pay({limit: 1});\nawait pay({limit: 2})"),
+		fence(`await pay({limit: 1}); submit({total: 3})`))
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(module.Observe(t.Context(), observe),
+		orders{Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,8 @@ func TestJSON(t *testing.T) {
 func TestJSONBack(t *testing.T) {
 	t.Parallel()
 	pred := recorded(t, func(context.Context, module.Event) {})
-	chosen := module.Trajectory{Runs: []module.Trajectory{pred.Trajectory}, Chosen: 1, Score: &module.Score{Value: math.Inf(1)}}
+	chosen := module.Trajectory{Runs: []module.Trajectory{pred.Trajectory}, Chosen: 1,
+		Score: &module.Score{Value: math.Inf(1)}}
 	composed, err := module.Compose(t.Context(), "whole", func(context.Context) (sum, error) { return sum{Total: 9}, nil })
 	if err != nil {
 		t.Fatal(err)
@@ -131,15 +135,16 @@ func TestJSONOfErrors(t *testing.T) {
 func TestLogValue(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		switch a.Key {
-		case "time", "level":
-			return slog.Attr{}
-		case "id", "duration", "input_tokens": // tokens depend on the wording of prompts
-			return slog.String(a.Key, "any")
-		}
-		return a
-	}}))
+	logger := slog.New(slog.NewTextHandler(&log,
+		&slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			switch a.Key {
+			case "time", "level":
+				return slog.Attr{}
+			case "id", "duration", "input_tokens": // tokens depend on the wording of prompts
+				return slog.String(a.Key, "any")
+			}
+			return a
+		}}))
 	pred := recorded(t, func(context.Context, module.Event) {})
 	logger.Info("answered", "run", pred)
 	_, err := module.NewPredict(adding, llmtest.New("no", "no"), nil).Run(t.Context(), orders{Limit: 1})
@@ -167,7 +172,11 @@ func unanswered(t *testing.T) {
 	released := make(chan struct{})
 	defer close(released)
 	ctx, cancel := context.WithCancel(t.Context())
-	set := toolSet(t, tools.Func("pay", "", func(context.Context, orders) (int, error) { cancel(); <-released; return 1, nil }, nil))
+	set := toolSet(t, tools.Func("pay", "", func(context.Context, orders) (int, error) {
+		cancel()
+		<-released
+		return 1, nil
+	}, nil))
 	var mu sync.Mutex
 	var heard []string
 	ctx = module.Observe(ctx, func(_ context.Context, e module.Event) {
@@ -180,7 +189,8 @@ func unanswered(t *testing.T) {
 			heard = append(heard, fmt.Sprint("called ", e.Call.Tool, " ", e.Call.Pending))
 		}
 	})
-	_, err := module.NewCodeAct(adding, llmtest.New(fence(`await pay({limit: 1})`)), inProcess(t), set, nil).Run(ctx, orders{Limit: 2})
+	_, err := module.NewCodeAct(adding, llmtest.New(fence(`await pay({limit: 1})`)), inProcess(t), set, nil).Run(ctx,
+		orders{Limit: 2})
 	part, ok := errors.AsType[*module.IncompleteError](err)
 	if !ok || !errors.Is(err, context.Canceled) {
 		t.Fatal(err)

@@ -133,8 +133,12 @@ func TestNativeWhen(t *testing.T) {
 		{"q -> a: str, b: int", able, module.Markers(), false, ""},
 		{"q -> a: str, b: int", able, module.JSON(), false, ""},
 		{"q -> a: str, b: str", able, module.Native(), true, ""},
-		{"q -> a: str", models.Capabilities{}, module.Native(), false, "module: the adapter is Native, but the model does not state that it can constrain its output; leave Options.Adapter nil, or use a model of models.Open that can"},
-		{"q -> a: dict[str, int]", able, module.Native(), false, "module: the adapter is Native, but providers cannot enforce the schema of the outputs, which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil"},
+		{"q -> a: str", models.Capabilities{}, module.Native(), false,
+			"module: the adapter is Native, but the model does not state that it can constrain its output; leave " +
+				"Options.Adapter nil, or use a model of models.Open that can"},
+		{"q -> a: dict[str, int]", able, module.Native(), false,
+			"module: the adapter is Native, but providers cannot enforce the schema of the outputs, which has a map, a " +
+				"value of any type, a tuple or a recursive type; leave Options.Adapter nil"},
 	} {
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			if got := r.Params.Schema != nil; got != c.schema {
@@ -142,7 +146,8 @@ func TestNativeWhen(t *testing.T) {
 			}
 			return llmtest.Reply{Text: `{"a": {}, "b": 1}`}, nil
 		})
-		m := module.NewPredict(signature.Must(signature.Parse(c.spec, "")), model.With(c.can), &module.Options{Adapter: c.adapter})
+		m := module.NewPredict(signature.Must(signature.Parse(c.spec, "")), model.With(c.can),
+			&module.Options{Adapter: c.adapter})
 		_, err := m.Run(t.Context(), signature.Values{{Name: "q", JSON: json.RawMessage(`"?"`)}})
 		if c.want != "" && (err == nil || err.Error() != c.want) {
 			t.Errorf("%s: got %v, want %s", c.spec, err, c.want)
@@ -154,7 +159,8 @@ func TestNativeWhen(t *testing.T) {
 func TestNativeStream(t *testing.T) {
 	t.Parallel()
 	for protocol := range protocols {
-		model, _ := openStub(t, protocol, nil, stub.Reply{Text: `{"title":"It \"broke\"","tags":["a"],"owner":"Ann","level":5}`})
+		model, _ := openStub(t, protocol, nil,
+			stub.Reply{Text: `{"title":"It \"broke\"","tags":["a"],"owner":"Ann","level":5}`})
 		fields := map[string]string{}
 		for e, err := range module.NewPredict(triaging, model, nil).Stream(t.Context(), broken).Events() {
 			if err != nil {
@@ -182,7 +188,8 @@ func TestFallbackIsTold(t *testing.T) {
 		}
 	})
 	pred, err := module.NewPredict(triaging, models.Fallback(down, up), nil).Run(ctx, broken)
-	if err != nil || got.Model != "claude-sonnet-4-5" || pred.Trajectory.Steps[0].Model != got.Model || !strings.Contains(got.Failed, "404") {
+	if err != nil || got.Model != "claude-sonnet-4-5" || pred.Trajectory.Steps[0].Model != got.Model ||
+		!strings.Contains(got.Failed, "404") {
 		t.Errorf("%q answered after %q, %v", got.Model, got.Failed, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// notebook runs programs in a session, so that they see each other's variables. If the
-// session cannot go on, it begins another one. It implements [Sandbox].
+// notebook runs programs in a session, so that they see each other's variables. If the session fails, it starts
+// another one. It implements [Sandbox].
 type notebook struct {
 	box *sandbox.Sandbox
 
@@ -21,7 +21,7 @@ type notebook struct {
 // Limits returns the limits of the sandbox.
 func (n *notebook) Limits() sandbox.Limits { return n.box.Limits() }
 
-// Ready reports why no program can be run, if so.
+// Ready returns an error if no program can be run.
 func (n *notebook) Ready() error { return n.box.Ready() }
 
 // Run runs the next program.
@@ -30,9 +30,11 @@ func (n *notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome
 	return out, err
 }
 
-// run runs the next program, in a session with the inputs. If the session is lost, the
-// outcome says that the program was not run.
-func (n *notebook) run(ctx context.Context, p sandbox.Program, inputs map[string]any) (out *sandbox.Outcome, lost bool, err error) {
+// run runs the next program, in a session with the inputs. If the session is lost, the outcome says that the program
+// was not run.
+func (n *notebook) run(
+	ctx context.Context, p sandbox.Program, inputs map[string]any,
+) (out *sandbox.Outcome, lost bool, err error) {
 	n.mu.Lock()
 	if n.session == nil {
 		n.session, n.lost = n.box.NewSession(&sandbox.SessionOptions{Inputs: inputs}), false
@@ -47,8 +49,7 @@ func (n *notebook) run(ctx context.Context, p sandbox.Program, inputs map[string
 	return out, false, err
 }
 
-// Variables lists the variables of the session. The error is [errForgotten] if they were
-// lost.
+// Variables lists the variables of the session. It returns [errForgotten] if they were lost.
 func (n *notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
 	n.mu.Lock()
 	session, lost := n.session, n.lost
@@ -67,7 +68,7 @@ func (n *notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
 	return list, err
 }
 
-// set makes a session the one to go on with, nil for a new one.
+// set replaces the session. Nil means that the next program starts a new one.
 func (n *notebook) set(s *sandbox.Session, lost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -85,8 +86,7 @@ func (n *notebook) record() ([]byte, error) {
 	return session.AppendRecord(nil, 0)
 }
 
-// restore goes on with the session of a record. If that is not possible, the next program
-// is told that the variables are gone.
+// restore continues the session of a record. If that fails, the model is told that the variables are gone.
 func (n *notebook) restore(record []byte) error {
 	if len(record) == 0 {
 		n.set(nil, false)
@@ -101,8 +101,7 @@ func isLost(err error) bool {
 	return errors.Is(err, sandbox.ErrSessionFull) || errors.Is(err, sandbox.ErrSessionLost)
 }
 
-// notRun is the outcome of a program that was not run because the variables of earlier
-// programs are gone.
+// notRun returns the outcome of a program that was not run because the variables of earlier programs are gone.
 func notRun(err error) *sandbox.Outcome {
 	f := sandbox.Finding{
 		Kind: "session_lost", Message: "the variables of earlier programs are gone", Hint: "load again what you need",

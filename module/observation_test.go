@@ -25,7 +25,8 @@ func observations(t *testing.T, limits sandbox.Limits, set *tools.Set, programs 
 	for _, p := range programs {
 		replies = append(replies, fence(p))
 	}
-	pred, err := module.NewCodeAct(adding, llmtest.New(append(replies, submit1)...), box, set, nil).Run(t.Context(), anything)
+	pred, err := module.NewCodeAct(adding, llmtest.New(append(replies, submit1)...), box, set, nil).Run(t.Context(),
+		anything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +40,14 @@ func observations(t *testing.T, limits sandbox.Limits, set *tools.Set, programs 
 // A limit is told when a program comes near it, or is stopped by it.
 func TestLimitsAreToldWhenTheyMatter(t *testing.T) {
 	t.Parallel()
-	read := tools.Func("read", "", func(context.Context, orders) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read})
+	read := tools.Func("read", "", func(context.Context, orders) (int, error) { return 1, nil },
+		&tools.Hints{Class: tools.Read})
 	limits := sandbox.Limits{Calls: 10, Wait: time.Minute, Time: 10 * time.Minute, Compute: 10 * time.Minute}
 	const loop = "let n = 0; for (let i = 0; i < %d; i++) n += await read({limit: 1}); n"
 	for calls, want := range map[int]string{
-		5: "The program ran to its end, but it did not submit an answer. Its value:\n5",
-		6: "The program ran to its end, but it did not submit an answer. Its value:\n6\n\nIt made 6 of the 10 calls that one program may make.",
+		5: "The program finished without submitting an answer. Its value:\n5",
+		6: "The program finished without submitting an answer. Its value:\n6\n\nIt made 6 of the 10 calls that one " +
+			"program may make.",
 	} {
 		if got := observations(t, limits, toolSet(t, read), fmt.Sprintf(loop, calls))[0]; got != want {
 			t.Errorf("%d calls: got\n%s\nwant\n%s", calls, got, want)
@@ -52,7 +55,8 @@ func TestLimitsAreToldWhenTheyMatter(t *testing.T) {
 	}
 	limits.Time = time.Second
 	want := "The program failed: the program ran longer than 1s\n\n" +
-		"It spent most of that time waiting for tools and timers: run independent calls at the same time, or do less in one program."
+		"It spent most of that time waiting for tools and timers: make independent calls concurrently, or do less in " +
+		"one program."
 	if got := observations(t, limits, nil, "await sleep(1e6)")[0]; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -63,9 +67,11 @@ func TestEffectsComeFirst(t *testing.T) {
 	t.Parallel()
 	class := func(c tools.Class) *tools.Hints { return &tools.Hints{Class: c} }
 	set := toolSet(t,
-		tools.Func("read", "", func(_ context.Context, o orders) (string, error) { return strings.Repeat("r", 500), nil }, class(tools.Read)),
+		tools.Func("read", "", func(_ context.Context, o orders) (string, error) { return strings.Repeat("r", 500), nil },
+			class(tools.Read)),
 		tools.Func("send", "", func(_ context.Context, o orders) (int, error) { return o.Limit, nil }, class(tools.Effect)),
-		tools.Func("pay", "", func(_ context.Context, o orders) (int, error) { return 0, fmt.Errorf("no money") }, class(tools.Effect)))
+		tools.Func("pay", "", func(_ context.Context, o orders) (int, error) { return 0, fmt.Errorf("no money") },
+			class(tools.Effect)))
 	got := observations(t, sandbox.Limits{}, set, `
 for (let i = 1; i <= 40; i++) console.log(await read({limit: i}));
 for (let i = 1; i <= 79; i++) await send({limit: i});
@@ -79,11 +85,11 @@ null.x`)[0]
   |      ^
 
 Write the whole program again, not only the rest.
-Reported an error, but may have taken effect. Look first:
+Reported an error, but may have taken effect. Check first:
 - E120 pay({"limit":1}) → no money
 Done so far:
 - send ×79 (E41–E119), from {"limit":1} to {"limit":79}
-A done call that is made again with the same arguments does nothing and returns the recorded result. In doubt the program is stopped there, and you are asked what it means.
+A done call that is repeated with the same arguments does nothing and returns the recorded result. In case of doubt, the program is stopped there and you are asked.
 If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E120"}.
 
 console:

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// callTools does what a reply says whose calls come by the provider's protocol: each call
-// in turn. It reports whether the answer was submitted.
+// callTools makes the calls of a reply in the provider's protocol, one after the other. It reports whether the answer
+// was submitted.
 func (a *ReAct[In, Out]) callTools(
 	ctx context.Context, r *reactRun,
 ) (out Out, answer json.RawMessage, done bool, err error) {
@@ -22,7 +22,7 @@ func (a *ReAct[In, Out]) callTools(
 	switch s := r.last(); {
 	case s.Truncated:
 		r.forgiveMistake()
-		r.toolCalls, r.wrote = nil, nil // calls that nobody answers
+		r.toolCalls, r.wrote = nil, nil // calls without results
 		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. " +
 			"Call fewer tools at once, or write less.")
 		return out, nil, false, nil
@@ -52,8 +52,7 @@ func (a *ReAct[In, Out]) callTools(
 	return out, nil, false, nil
 }
 
-// callEach makes calls in turn, and returns what the model is told of each. The error ends
-// the run.
+// callEach makes calls one after the other, and returns the observation on each. An error ends the run.
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
 	var all *sandbox.Outcome
 	for _, c := range calls {
@@ -64,7 +63,8 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
 			continue
 		case submit:
-			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of the other calls.")
+			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of "+
+				"the other calls.")
 			continue
 		}
 		args, err := argumentsOf(c)
@@ -84,7 +84,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 	return told, nil
 }
 
-// argumentsOf are the arguments of a call.
+// argumentsOf returns the arguments of a call.
 func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 	args, plain, err := replies.Arguments(c.FunctionCall.Arguments)
 	if err == nil && plain {
@@ -96,7 +96,7 @@ func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 	return args, nil
 }
 
-// joined is the outcome of calls that were made one after the other.
+// joined returns the outcome of calls that were made one after the other.
 func joined(before, next *sandbox.Outcome) *sandbox.Outcome {
 	if before == nil || next == nil || before == next {
 		return next

@@ -22,7 +22,8 @@ var canTools = models.Capabilities{Tools: true}
 func submit2() []llms.ToolCall { return []llms.ToolCall{toolCall("submit", `{"total": 2}`)} }
 
 func pay(id string) llms.ToolCall {
-	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: "pay", Arguments: `{"To":"ann"}`}}
+	return llms.ToolCall{ID: id, Type: "function",
+		FunctionCall: &llms.FunctionCall{Name: "pay", Arguments: `{"To":"ann"}`}}
 }
 
 // A call that names no function is answered like one of a tool that does not exist.
@@ -55,7 +56,8 @@ func TestToolModeOfRuns(t *testing.T) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Text(), "777") {
 			if len(r.Options.Tools) > 0 {
-				return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("messages.1: image of the toolbox is too large")}
+				return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400,
+					Err: errors.New("messages.1: image of the toolbox is too large")}
 			}
 			return llmtest.Reply{Text: submits1}, nil
 		}
@@ -125,7 +127,8 @@ func TestToolsRefusedForAnotherReason(t *testing.T) {
 	n := 0
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if n++; n <= 2 {
-			return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("messages.0: the picture toolbox.png is too large")}
+			return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400,
+				Err: errors.New("messages.0: the picture toolbox.png is too large")}
 		}
 		if len(r.Options.Tools) == 0 {
 			t.Error("tools were turned off for good by an error of one question, which fails without tools as well")
@@ -161,7 +164,8 @@ func TestToolCallsHeldInOneStep(t *testing.T) {
 			continue
 		}
 		if made != 1 {
-			t.Errorf("%s: paid %d times before the model was told that the call had been held:\n%s", name, made, pred.Trajectory.Steps[len(pred.Trajectory.Steps)-2].Observation)
+			t.Errorf("%s: paid %d times before the model was told that the call had been held:\n%s", name, made,
+				pred.Trajectory.Steps[len(pred.Trajectory.Steps)-2].Observation)
 		}
 	}
 }
@@ -169,7 +173,9 @@ func TestToolCallsHeldInOneStep(t *testing.T) {
 // A fatal error of the second call of a step loses nothing of the first.
 func TestToolCallsFatalSecond(t *testing.T) {
 	t.Parallel()
-	fatal := tools.Func("die", "", func(context.Context, struct{}) (string, error) { return "", tools.Fatal(errors.New("stop")) }, &tools.Hints{Class: tools.Read})
+	fatal := tools.Func("die", "", func(context.Context, struct{}) (string, error) {
+		return "", tools.Fatal(errors.New("stop"))
+	}, &tools.Hints{Class: tools.Read})
 	model := callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`), toolCall("die", `{}`)})
 	_, err := module.NewReAct(adding, model, toolSet(t, adder(), fatal), nil).Run(t.Context(), anything)
 	var inc *module.IncompleteError
@@ -190,7 +196,8 @@ func TestToolCallsOfInvalidJSON(t *testing.T) {
 				t.Errorf("%q: event %T: %v", args, e, err)
 			}
 		})
-		pred, err := module.NewReAct(adding, callingModel([]llms.ToolCall{toolCall("add", args)}, submit2()), toolSet(t, adder()), nil).Run(ctx, anything)
+		pred, err := module.NewReAct(adding, callingModel([]llms.ToolCall{toolCall("add", args)}, submit2()),
+			toolSet(t, adder()), nil).Run(ctx, anything)
 		if err != nil {
 			t.Errorf("%q: %v", args, err)
 			continue
@@ -220,7 +227,8 @@ func TestToolCallIDs(t *testing.T) {
 			ids = append(ids, e.Call.ID)
 		}
 	})
-	pred, err := module.NewReAct(adding, callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`), toolCall("add", `{"A":2,"B":1}`)}, submit2()), toolSet(t, adder()), nil).Run(ctx, anything)
+	pred, err := module.NewReAct(adding, callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`),
+		toolCall("add", `{"A":2,"B":1}`)}, submit2()), toolSet(t, adder()), nil).Run(ctx, anything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +248,8 @@ func TestToolsRefusedInAttempts(t *testing.T) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if len(r.Options.Tools) > 0 {
 			refused.Add(1)
-			return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("does not support tools")}
+			return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400,
+				Err: errors.New("does not support tools")}
 		}
 		return llmtest.Reply{Text: submits1}, nil
 	}).With(canTools)

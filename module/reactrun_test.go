@@ -236,7 +236,7 @@ func TestReActWithheldResult(t *testing.T) {
 	}
 	const (
 		useless = " was called, but its result cannot be used: the receipt is unreadable"
-		done    = "book" + useless + "\nIt is done: do not make the same call again."
+		done    = "book" + useless + "\nIt is done: do not repeat the call."
 		held    = "book was not called: this exact call was made before without a usable result, so it may have taken effect; " +
 			"look whether it did, if a tool can show that. To make it again anyway, repeat the call"
 	)
@@ -295,11 +295,11 @@ func TestReActOfManyTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	system := model.Requests()[0].Text()
-	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- The args of tools.search are {"query": …, "options": …}`) {
+	if !strings.Contains(system, "declare const tools:") || !strings.Contains(system, `- tools.search takes {"query": …, "options": …}`) {
 		t.Errorf("the prompt does not say how to find tools:\n%s", system)
 	}
-	want := "shop.order_7 returned a string of 5007 characters; this is part of it:\n```\n" + strings.Repeat("é", 2950) +
-		"\n… 1070 characters left out …\n" + strings.Repeat("é", 980) + `{"n":1}` + "\n```"
+	want := "shop.order_7 returned a string of 5007 characters, shown in part:\n```\n" + strings.Repeat("é", 2952) +
+		"\n… 1068 characters omitted …\n" + strings.Repeat("é", 980) + `{"n":1}` + "\n```"
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got %s", got)
 	}

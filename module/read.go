@@ -33,7 +33,9 @@ func (p *Predictor) read(s *Step, needed func(name string) bool) (signature.Valu
 }
 
 // explained separates the values that answer spec from those that explain them, which it returns as text.
-func (p *Predictor) explained(spec *signature.Spec, values signature.Values) (outputs signature.Values, reasoning string) {
+func (p *Predictor) explained(
+	spec *signature.Spec, values signature.Values,
+) (outputs signature.Values, reasoning string) {
 	explains := func(v signature.Value) bool {
 		_, asked := p.Spec.Field(v.Name)
 		_, own := spec.Field(v.Name)

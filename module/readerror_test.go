@@ -26,7 +26,8 @@ func TestReadError(t *testing.T) {
 			{Field: "mood", Kind: KindStructure, Message: "is missing"},
 			{Field: "score", Kind: KindConstraint, Message: "the value must be at most 1, not 3"},
 		},
-		`{"mood": "good", "score": 3}`: {{Field: "score", Kind: KindConstraint, Message: "the value must be at most 1, not 3"}},
+		`{"mood": "good", "score": 3}`: {{Field: "score", Kind: KindConstraint,
+			Message: "the value must be at most 1, not 3"}},
 	} {
 		_, err := JSON().Read(spec, reply, false)
 		var wrong *ReadError

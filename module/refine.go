@@ -103,7 +103,9 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 		return nil, err
 	}
 	result := resultFrom(ctx, advisor, judged{
-		Input: prompt.Cut(string(input), prompt.MaxText), Calls: t.took.exchanges(r.paths(ctx)), Output: prompt.Cut(string(output), prompt.MaxText),
+		Input:     prompt.Cut(string(input), prompt.MaxText),
+		Calls:     t.took.exchanges(r.paths(ctx)),
+		Output:    prompt.Cut(string(output), prompt.MaxText),
 		Criterion: r.contest.options.Criterion,
 		Score:     worth(score.Value, r.contest.threshold),
 	})
@@ -127,9 +129,9 @@ func (r *Refine[In, Out]) paths(ctx context.Context) map[string]string {
 // be made.
 func worth(score, threshold float64) string {
 	if math.IsInf(threshold, 1) {
-		return fmt.Sprintf("%g, but as much as possible is wanted", score)
+		return fmt.Sprintf("%g, but as much as possible is required", score)
 	}
-	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
+	return fmt.Sprintf("%g, but at least %g is required", score, threshold)
 }
 
 // advisor is the module that asks Advisor.

@@ -86,12 +86,12 @@ submit({total: 3});`)
 		`if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every call.
 
 Write the whole program again, not only the rest.
-Reported an error, but may have taken effect. Look first:
+Reported an error, but may have taken effect. Check first:
 - E2 send({"to":"bob"}) → 504
 Done so far:
 - E1 send({"to":"ann"}) → "sent"
 
-One program is left: it must submit the answer.`
+One program is left: submit the answer.`
 	if got := pred.Trajectory.Steps[1].Observation; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -159,7 +159,7 @@ func TestOrphansAreFedBack(t *testing.T) {
 		}
 		const want = "The answer is valid.\n\nDone by earlier programs, but not called by this one:\n" +
 			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nIf that was wrong, undo it, or say so in the answer.\n" +
-			"If the answer is right as it is, submit it by a program of one line, without calling tools again:\nsubmit({\"total\":1})"
+			"If the answer is right as it is, submit it with a one-line program, without calling tools again:\nsubmit({\"total\":1})"
 		if got := pred.Trajectory.Steps[1].Observation; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: told %s", name, got)
 		}

@@ -67,5 +67,5 @@ answers`+"\n```",
 	fmt.Println(strings.SplitN(shown, "\n", 2)[0])
 	// Output:
 	// [4 94 184 274 364] by 12 questions
-	// an array of 365 strings, of which this is a part:
+	// an array of 365 strings, shown in part:
 }

@@ -29,13 +29,13 @@ func TestToldOfFailures(t *testing.T) {
 The error's data:
 {"valid":["x","y"]}
 
-It could not read:
+Failed reads:
 - find({"limit":1}) → no such key`,
 		`await look({limit: 1})`: `The program failed: line 1, column 7: ToolError: look: no such key
 1 | await look({limit: 1})
   |       ^
 
-It could not read:
+Failed reads:
 - look({"limit":1}) → no such key`,
 		`await list({limit: 1})`: `The program failed: line 1, column 7: ToolError: list: no such key
 1 | await list({limit: 1})
@@ -44,7 +44,7 @@ It could not read:
 The error's data:
 "` + strings.Repeat("z", 3000) + `"
 
-It could not read:
+Failed reads:
 - list({"limit":1}) → no such key`,
 		`submit({total: 0 / 0})`: `The submitted answer was not accepted:
 total must be an integer, not null
@@ -53,8 +53,8 @@ NaN and Infinity become null in JSON.`,
 		`submit({total: "one"})`: `The submitted answer was not accepted:
 total must be an integer, not "one"
 Submit it in this form, with your values: submit({total: 1})`,
-		`async function main() { return 1 }`: `The program ran to its end, but it showed nothing. End with an expression, print something, or submit the answer. main is never used: if it is the function to run, add await main() at the end.`,
-		`const o = count({limit: 1}); o.limit`: `The program ran to its end, but it showed nothing. End with an expression, print something, or submit the answer.
+		`async function main() { return 1 }`: `The program finished, but it showed nothing. End it with an expression, print something, or submit the answer. main is never used. If it is the function to run, add await main() at the end.`,
+		`const o = count({limit: 1}); o.limit`: `The program finished, but it showed nothing. End it with an expression, print something, or submit the answer.
 
 Warnings:
 line 1, column 11: o is a promise: await it before reading limit (write await before count(…))`,

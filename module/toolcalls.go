@@ -15,23 +15,23 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// What is declared to a model that calls tools by its provider's protocol. More than that,
-// and a model that has to find its tools, are for the form of text.
+// Limits of what is declared to a model in its provider's protocol. If a set exceeds them, the model writes its calls
+// as text and can search for tools.
 const (
 	maxDeclaredTools = 100
 	maxDeclaredBytes = 200_000
 )
 
-// calling is the adapter of models that call tools by their provider's protocol.
+// calling is the adapter for models that call tools in their provider's protocol.
 type calling struct {
-	text  string // the briefing in the form of text, which is left out
+	text  string // the briefing for calls as text, which is replaced
 	steps int
 	tools []llms.Tool
-	paths map[string]string // of the tools, by the names that the model knows
-	names map[string]string // and the names by the paths
+	paths map[string]string // the paths of tools by their names in the protocol
+	names map[string]string // the names by the paths
 }
 
-// newCalling returns nil if the tools of a set are too many to be declared.
+// newCalling returns nil if the set has too many tools to be declared.
 func newCalling(task *signature.Spec, set *tools.Set, text string, steps int) *calling {
 	if set.Len() > maxDeclaredTools {
 		return nil
@@ -63,10 +63,10 @@ func (c *calling) declare(path, description string, arguments json.RawMessage) {
 
 var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// maxToolName is how long the name of a tool may be for all providers.
+// maxToolName is the maximum length of a tool's name that all providers accept.
 const maxToolName = 64
 
-// name makes a name of a path that all providers accept and no other tool has.
+// name returns a unique name for a path that all providers accept.
 func (c *calling) name(path string) string {
 	safe := strings.Trim(unsafeInName.ReplaceAllString(path, "_"), "_")
 	if safe == "" {
@@ -80,7 +80,7 @@ func (c *calling) name(path string) string {
 	return name
 }
 
-// System says what the inputs are and how to work. The provider shows the tools.
+// System returns the system prompt, without the tools, which the provider declares.
 func (c *calling) System(spec *signature.Spec, briefing string) string {
 	if briefing == c.text {
 		briefing = prompt.CallingBriefing(c.steps)
@@ -88,18 +88,18 @@ func (c *calling) System(spec *signature.Spec, briefing string) string {
 	return prompt.Calling(spec, briefing)
 }
 
-// Question writes the inputs.
+// Question writes the inputs and a reminder.
 func (c *calling) Question(_ *signature.Spec, inputs signature.Values) string {
 	return prompt.Question(inputs, prompt.CallingReminder)
 }
 
-// Answer is the thought of a demo. Its call is a part of the message.
+// Answer returns the thought of a demo. Its call is a part of the message.
 func (c *calling) Answer(_ *signature.Spec, outputs signature.Values) string {
 	thought, _ := outputs.Get("thought")
 	return textValue(thought)
 }
 
-// Read always fails: in this form an answer is a call of submit, never text.
+// Read always fails: an answer is a call of submit, never text.
 func (c *calling) Read(*signature.Spec, string, bool) (signature.Values, error) {
 	return nil, errNoCall
 }
@@ -111,10 +111,10 @@ func textValue(value json.RawMessage) string {
 	return replies.PlainText(value)
 }
 
-// errNoCall is what is wrong with a reply that calls no tool.
+// errNoCall is the error of a reply without a tool call.
 var errNoCall = errors.New("it calls no tool; to give the answer, call submit")
 
-// example is the call of a demo or of an earlier turn, and its result.
+// example returns the call of a demo or of an earlier turn, and its result.
 func (c *calling) example(n int, outputs signature.Values) []message {
 	tool, _ := outputs.Get("tool")
 	args, _ := outputs.Get("args")
@@ -128,7 +128,7 @@ func (c *calling) example(n int, outputs signature.Values) []message {
 	}
 	call := llms.ToolCall{ID: fmt.Sprintf("example%02d", n%100), Type: "function",
 		FunctionCall: &llms.FunctionCall{Name: name, Arguments: string(args)}}
-	done := "(The result is left out.)"
+	done := "(The result is omitted.)"
 	if path == submit {
 		done = "The answer is accepted."
 	}
@@ -136,14 +136,14 @@ func (c *calling) example(n int, outputs signature.Values) []message {
 	return []message{said, resultOf(call, done)}
 }
 
-// resultOf is the message that tells the result of a call.
+// resultOf returns the message with the result of a call.
 func resultOf(call llms.ToolCall, text string) message {
 	return message{role: llms.ChatMessageTypeTool, parts: []llms.ContentPart{
 		llms.ToolCallResponse{ToolCallID: call.ID, Name: call.FunctionCall.Name, Content: text},
 	}}
 }
 
-// said is a reply as it is sent back: as the provider wrote it, if it is known.
+// said returns a reply as it is sent back: as the provider wrote it, if that is known.
 func said(reply string, wrote *lm.Message, calls []llms.ToolCall) message {
 	m := message{role: llms.ChatMessageTypeAI, text: reply}
 	if wrote != nil {
@@ -155,8 +155,7 @@ func said(reply string, wrote *lm.Message, calls []llms.ToolCall) message {
 	return m
 }
 
-// callsTools returns how the model calls tools by its provider's protocol, or nil if it does
-// not.
+// callsTools returns the adapter for calls in the provider's protocol, or nil if the model writes calls as text.
 func (p *Predictor) callsTools() *calling {
 	if p.calling == nil || p.Adapter != nil || p.mode == byText {
 		return nil
@@ -171,7 +170,7 @@ func (p *Predictor) callsTools() *calling {
 	return p.calling
 }
 
-// mode is how tools are called in a run.
+// mode says how tools are called in a run.
 type mode int
 
 const (
@@ -180,7 +179,7 @@ const (
 	byText
 )
 
-// forRun returns a copy whose mode is decided.
+// forRun returns a copy with a mode that does not change.
 func (p *Predictor) forRun() *Predictor {
 	c := p.Clone()
 	c.mode = byText

@@ -47,14 +47,17 @@ func TestReActCallsTools(t *testing.T) {
 				t.Fatalf("got %+v, %v", pred, err)
 			}
 			first := pred.Trajectory.Steps[0]
-			if want := "add returned:\n3\n\nadd failed: below zero"; !strings.HasPrefix(first.Observation, want) || len(first.Outcome.Calls) != 2 {
+			if want := "add returned:\n3\n\nadd failed: below zero"; !strings.HasPrefix(first.Observation, want) ||
+				len(first.Outcome.Calls) != 2 {
 				t.Errorf("got %q, want %q", first.Observation, want)
 			}
-			if strings.ReplaceAll(first.Code, " ", "") != "add({\"A\":1,\"B\":2})\nadd({\"A\":-1,\"B\":2})" || first.Reasoning != "First both sums." {
+			if strings.ReplaceAll(first.Code, " ", "") != "add({\"A\":1,\"B\":2})\nadd({\"A\":-1,\"B\":2})" ||
+				first.Reasoning != "First both sums." {
 				t.Errorf("got %q because of %q", first.Code, first.Reasoning)
 			}
 			for _, r := range server.Requests() {
-				if text := string(r.Raw); !strings.Contains(r.Path, "show") && strings.Contains(text, "[[ ##") && !strings.Contains(text, "limit") {
+				if text := string(r.Raw); !strings.Contains(r.Path, "show") && strings.Contains(text, "[[ ##") &&
+					!strings.Contains(text, "limit") {
 					t.Errorf("markers were asked for: %s", text)
 				}
 			}
@@ -83,10 +86,12 @@ func TestToolCallsThatAreWrong(t *testing.T) {
 		calls []llms.ToolCall
 		want  string
 	}{
-		"no such tool":      {[]llms.ToolCall{toolCall("nope", `{}`)}, `Nothing was called: there is no tool "nope".`},
-		"no JSON":           {[]llms.ToolCall{toolCall("add", `{"A": `)}, "add was not called: "},
-		"wrong type":        {[]llms.ToolCall{toolCall("add", `{"A": "x", "B": 1}`)}, "add was not called: "},
-		"submit with more":  {[]llms.ToolCall{toolCall("add", `{"A": 1, "B": 1}`), toolCall("submit", `{"total": 2}`)}, "add returned:\n2\n\nThe answer was not accepted: call submit alone, after you have seen the results of the other calls."},
+		"no such tool": {[]llms.ToolCall{toolCall("nope", `{}`)}, `Nothing was called: there is no tool "nope".`},
+		"no JSON":      {[]llms.ToolCall{toolCall("add", `{"A": `)}, "add was not called: "},
+		"wrong type":   {[]llms.ToolCall{toolCall("add", `{"A": "x", "B": 1}`)}, "add was not called: "},
+		"submit with more": {[]llms.ToolCall{toolCall("add", `{"A": 1, "B": 1}`), toolCall("submit", `{"total": 2}`)},
+			"add returned:\n2\n\nThe answer was not accepted: call submit alone, after you have seen the results of the " +
+				"other calls."},
 		"arguments missing": {[]llms.ToolCall{toolCall("add", "")}, "add was not called: "},
 	} {
 		model := callingModel(c.calls, []llms.ToolCall{toolCall("submit", `{"total": 2}`)})
@@ -107,7 +112,8 @@ func TestToolCallNames(t *testing.T) {
 	long := strings.Repeat("long", 30)
 	var set []tools.Source
 	for _, name := range []string{"a_b", "größe", "submit_", long + "1", long + "2"} {
-		set = append(set, tools.Func(name, "", func(context.Context, struct{}) (string, error) { return name, nil }, &tools.Hints{Class: tools.Read}))
+		set = append(set, tools.Func(name, "", func(context.Context, struct{}) (string, error) { return name, nil },
+			&tools.Hints{Class: tools.Read}))
 	}
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N > 1 {
@@ -144,7 +150,8 @@ func TestToolCallsExtract(t *testing.T) {
 	t.Parallel()
 	add := []llms.ToolCall{toolCall("add", `{"A": 1, "B": 1}`)}
 	o := &module.Options{MaxIters: 1, Extract: true}
-	pred, err := module.NewReAct(adding, callingModel(add, []llms.ToolCall{toolCall("submit", `{"total": 2}`)}), toolSet(t, adder()), o).Run(t.Context(), anything)
+	pred, err := module.NewReAct(adding, callingModel(add, []llms.ToolCall{toolCall("submit", `{"total": 2}`)}),
+		toolSet(t, adder()), o).Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 2 || !pred.Trajectory.Steps[1].Extracted {
 		t.Errorf("got %+v, %v", pred, err)
 	}
@@ -166,7 +173,8 @@ func TestToolCallsRefused(t *testing.T) {
 	}).With(models.Capabilities{Tools: true})
 	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
 	for want := 2; want <= 3; want++ {
-		if pred, err := m.Run(t.Context(), anything); err != nil || pred.Output.Total != 1 || len(pred.Trajectory.Steps) != 1 {
+		if pred, err := m.Run(t.Context(), anything); err != nil || pred.Output.Total != 1 ||
+			len(pred.Trajectory.Steps) != 1 {
 			t.Fatalf("got %+v, %v", pred, err)
 		}
 		if got := len(model.Requests()); got != want {

@@ -28,14 +28,15 @@ func TestCodeActInASession(t *testing.T) {
 	}
 	requests := model.Requests()
 	system := requests[0].Messages[0]
-	if strings.Contains(requests[0].Text(), "starts afresh") || strings.Contains(requests[0].Last(), "Variables") {
+	if strings.Contains(requests[0].Text(), "starts fresh") || strings.Contains(requests[0].Last(), "Variables") {
 		t.Errorf("the first question says\n%s", requests[0].Text())
 	}
-	const told = "Variables that earlier programs left and that you can use:\n- rows: array of 2 objects {id}\n\n"
+	const told = "Variables from earlier programs that you can use:\n- rows: array of 2 objects {id}\n\n"
 	if got := requests[1].Last(); !strings.HasPrefix(got, told) {
 		t.Errorf("the second question says\n%s", got)
 	}
-	if got := requests[2].Last(); !strings.Contains(got, "\n\nWhat the program declared or changed is gone; the variables of earlier programs are as they were.") {
+	const undone = "\n\nWhat the program declared or changed is gone; earlier variables are unchanged."
+	if got := requests[2].Last(); !strings.Contains(got, undone) {
 		t.Errorf("after a failure the model is told\n%s", got)
 	}
 	if fmt.Sprint(system) != fmt.Sprint(requests[2].Messages[0]) {
@@ -64,7 +65,8 @@ func TestVariablesThatAreListed(t *testing.T) {
 	}
 	got, _, _ := strings.Cut(model.Requests()[0].Last(), "\n\n")
 	lines := strings.Split(got, "\n")
-	if len(lines) != 32 || lines[1] != "- 10 older variables that are not listed" || lines[2] != "- vba: number" || lines[31] != "- vdj: number" {
+	if len(lines) != 32 || lines[1] != "- 10 older variables, not listed" || lines[2] != "- vba: number" ||
+		lines[31] != "- vdj: number" {
 		t.Errorf("got %d lines:\n%s", len(lines), got)
 	}
 }

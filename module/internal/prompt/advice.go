@@ -7,9 +7,12 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Advise is what an advisor is to do. It is shown the calls of a program whose output is not good enough.
-const Advise = `A program asked language models, and its output was judged: it is not good enough. Find the part of the program that is to blame, and advise it what to do differently with the same question or a similar one.
-A part sees its advice and nothing else of this: no question, no reply, no advice to other parts. So be concrete: say in which case it goes wrong, what was wrong, and what to do instead. If a part is not to blame, leave its advice empty.`
+// Advise are the instructions of an advisor, which is shown the calls of a program whose output is not good enough.
+var Advise = unfolded(`
+The output of a program that asks language models was judged not good enough. Find the part of the program that is
+  to blame, and advise it what to do differently for the same question or a similar one.
+A part sees only its own advice: no question, no reply, no advice to other parts. So be concrete: say in which case
+  it goes wrong, what was wrong, and what to do instead. If a part is not to blame, leave its advice empty.`)
 
 // Part describes a part of the program to an advisor.
 func Part(path string, spec *signature.Spec) string {
@@ -29,10 +32,10 @@ const Parts = "The parts of the program:\n"
 
 // Advice is the hint for an attempt that follows one for which a part got advice.
 func Advice(advice string) string {
-	return "Advice after an earlier attempt:\n" + Cut(strings.TrimSpace(advice), MaxText/2)
+	return "Advice from an earlier attempt:\n" + Cut(strings.TrimSpace(advice), MaxText/2)
 }
 
 // Feedback is the hint for an attempt that follows one whose output was not good enough.
 func Feedback(output, feedback string) string {
-	return "An earlier answer was not good enough:\n" + Cut(output, MaxText) + "\nWhat to do better:\n" + feedback
+	return "An earlier answer was not good enough:\n" + Cut(output, MaxText) + "\nHow to improve it:\n" + feedback
 }

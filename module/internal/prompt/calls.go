@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Call says what came of a call that the model made by itself, not in a program.
+// Call is the observation on a call that the model made itself, not in a program.
 func Call(call sandbox.Call, b *tools.Binding) string {
 	switch {
 	case call.Error != nil:
@@ -17,7 +17,7 @@ func Call(call sandbox.Call, b *tools.Binding) string {
 	case call.Result == nil:
 		return call.Tool + " returned nothing."
 	}
-	return Show(call.Result, call.Tool+" returned", "", MaxText)
+	return show(call.Result, call.Tool+" returned", "", MaxText)
 }
 
 func failedCall(call sandbox.Call, b *tools.Binding) string {
@@ -32,16 +32,16 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 	}
 	text := fmt.Sprintf("%s %s: %s", call.Tool, verb, Indented(te.Message))
 	if te.Data != nil {
-		text += "\n" + Show(te.Data, "The error's data", " is", MaxText/4)
+		text += "\n" + show(te.Data, "The error's data", " is", MaxText/4)
 	}
 	if class == tools.Read || class == tools.Idempotent || b.Hints.Repeatable {
 		return text
 	}
 	switch state {
 	case tools.StateOK:
-		text += "\nIt is done: do not make the same call again."
+		text += "\nIt is done: do not repeat the call."
 	case tools.StateFailed:
-		text += "\nIt may have taken effect: look before you make the same call again."
+		text += "\nIt may have taken effect: check before you repeat the call."
 	case tools.StateUnknown:
 		text += unknownNote
 	}
@@ -49,8 +49,8 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 }
 
 // HeldCall is the message of a call that was held because it repeats an earlier one.
-const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; look whether it did, " +
-	"if a tool can show that. To make it again anyway, repeat the call"
+const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; " +
+	"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 
 // RejectedCall is the result of a call of submit whose answer is not valid.
 func RejectedCall(spec *signature.Spec, answer json.RawMessage, err error) string {

@@ -14,13 +14,15 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-// there and thereIsNot are the phrases of the prompt about the engine, each with a program that tries it.
+// there and thereIsNot are the phrases of the prompt about the engine, each with a program that tests it.
 var (
 	there = []struct{ phrase, program string }{
 		{"await and return at the top level", `await sleep(0); return true`},
 		{"console", `console.log('seen'); console.error('seen'); true`},
 		{"setTimeout", `await new Promise(done => setTimeout(done, 1)); true`},
-		{"setInterval", `let n = 0; await new Promise(done => { const t = setInterval(() => { if (++n === 2) { clearInterval(t); done(); } }, 1) }); n === 2`},
+		{"setInterval",
+			`let n = 0; await new Promise(done => { const t = setInterval(() => { if (++n === 2) { clearInterval(t); ` +
+				`done(); } }, 1) }); n === 2`},
 		{"sleep(ms) which returns a promise", `const p = sleep(1); const is = p instanceof Promise; await p; is`},
 		{"crypto.randomUUID", `/^[0-9a-f-]{36}$/.test(crypto.randomUUID())`},
 		{"crypto.getRandomValues", `crypto.getRandomValues(new Uint8Array(8)).length === 8`},
@@ -29,7 +31,9 @@ var (
 		{"atob", `atob('YQ==') === 'a'`},
 		{"btoa", `btoa('a') === 'YQ=='`},
 		{"URLSearchParams", `new URLSearchParams({a: 'b c'}).toString() === 'a=b+c'`},
-		{"toLocaleString for en-US", `(1234.5).toLocaleString('en-US', {style: 'currency', currency: 'USD'}) === '$1,234.50' && new Date(0).toLocaleDateString('en-US').includes('/')`},
+		{"toLocaleString for en-US",
+			`(1234.5).toLocaleString('en-US', {style: 'currency', currency: 'USD'}) === '$1,234.50' && new ` +
+				`Date(0).toLocaleDateString('en-US').includes('/')`},
 	}
 	thereIsNot = []struct{ phrase, program string }{
 		{"import", `import x from 'y'`},
@@ -68,11 +72,12 @@ func outcome(t *testing.T, box runner, p sandbox.Program) *sandbox.Outcome {
 	return out
 }
 
-// What the prompt says about the engine is true, and all that it says is tried.
+// TestEngineFacts runs a program for each phrase of the prompt about the engine.
 func TestEngineFacts(t *testing.T) {
 	t.Parallel()
 	box := openBox(t, sandbox.Limits{})
-	has, lacks := lineWith(t, engineFacts, "Besides the language itself, these globals exist: "), lineWith(t, missing, "There is no ")
+	has := lineWith(t, engineFacts, "Besides the language itself, these globals exist: ")
+	lacks := lineWith(t, missing, "Not available: ")
 	for _, c := range there {
 		if !strings.Contains(engineFacts, c.phrase) {
 			t.Errorf("the prompt does not say %q", c.phrase)
@@ -91,14 +96,14 @@ func TestEngineFacts(t *testing.T) {
 			t.Errorf("a program with %s is not refused: %s, %v", c.phrase, out.Value, out.Failure)
 		}
 	}
-	for rest, want := range map[string]string{has: "and", lacks: "or"} {
+	for rest, want := range map[string]string{has: "and", lacks: ""} {
 		if got := strings.Trim(strings.ReplaceAll(rest, ",", ""), " .\n"); got != want {
-			t.Errorf("nothing tries: %s", got)
+			t.Errorf("not tested: %s", got)
 		}
 	}
 }
 
-// lineWith is the rest of the line that has a phrase.
+// lineWith returns the rest of the line that contains a phrase.
 func lineWith(t *testing.T, text, phrase string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, phrase)
@@ -109,7 +114,7 @@ func lineWith(t *testing.T, text, phrase string) string {
 	return line
 }
 
-// So is what it says of how programs run.
+// TestRunningFacts verifies what the prompt says about running programs.
 func TestRunningFacts(t *testing.T) {
 	t.Parallel()
 	box := openBox(t, sandbox.Limits{})
@@ -123,7 +128,8 @@ func TestRunningFacts(t *testing.T) {
 		}
 	}
 	outcome(t, box, sandbox.Program{Source: "var left = 1; globalThis.left2 = 1"})
-	if out := outcome(t, box, sandbox.Program{Source: "typeof left + typeof left2"}); string(out.Value) != `"undefinedundefined"` {
+	out := outcome(t, box, sandbox.Program{Source: "typeof left + typeof left2"})
+	if string(out.Value) != `"undefinedundefined"` {
 		t.Errorf("something was left: %s", out.Value)
 	}
 	session := box.NewSession(nil)
@@ -164,12 +170,13 @@ func factSet(t *testing.T) *tools.Set {
 	return set
 }
 
-// And of tools.
+// TestToolFacts verifies what the prompt says about calling tools.
 func TestToolFacts(t *testing.T) {
 	t.Parallel()
 	box, set := openBox(t, sandbox.Limits{}), factSet(t)
 	caught := func(call string) string {
-		return "try { await " + call + " } catch (e) { return [e instanceof ToolError, e.tool, e.kind, e.message, e.data ?? null] }"
+		return "try { await " + call +
+			" } catch (e) { return [e instanceof ToolError, e.tool, e.kind, e.message, e.data ?? null] }"
 	}
 	for _, c := range []struct{ source, want string }{
 		{`typeof await try_it({kind: 'text'})`, `"string"`},
@@ -179,7 +186,9 @@ func TestToolFacts(t *testing.T) {
 		{caught(`try_it({kind: 'denied'})`), `[true,"try_it","denied","no",null]`},
 		{caught(`try_it({kind: 'unavailable'})`), `[true,"try_it","unavailable","no",null]`},
 		{caught(`try_it({kind: 'timeout'})`), `[true,"try_it","timeout","no answer in time",null]`},
-		{caught(`try_it({kind: 'x'.repeat(2)})`), `[true,"try_it","invalid_arguments","kind must be one of \"failed\", \"denied\", \"unavailable\", \"timeout\", \"text\", \"meet\", not \"xx\"",null]`},
+		{caught(`try_it({kind: 'x'.repeat(2)})`),
+			`[true,"try_it","invalid_arguments","kind must be one of \"failed\", \"denied\", \"unavailable\", ` +
+				`\"timeout\", \"text\", \"meet\", not \"xx\"",null]`},
 		{`(await tools.search('try', {declare: true})).map(t => t.name + t.declaration.includes('declare function try_it'))`, `["try_ittrue"]`},
 		{`(await tools.describe('try_it')).includes('declare function try_it')`, "true"},
 	} {
@@ -194,7 +203,7 @@ func TestToolFacts(t *testing.T) {
 	}
 }
 
-// The examples in the prompts do what they seem to do.
+// TestExamples runs the example programs of the prompts.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	type region struct {
@@ -207,8 +216,12 @@ func TestExamples(t *testing.T) {
 		Prompt []string `json:"prompt"`
 	}
 	read := &tools.Hints{Class: tools.Read}
-	find := tools.Func("find_shops", "", func(_ context.Context, in region) ([]id, error) { return []id{{in.Region}, {"2"}}, nil }, read)
-	report := tools.Func("get_report", "", func(_ context.Context, in id) (string, error) { return `{"shop": "` + in.ID + `", "sales": 21}`, nil }, read)
+	find := tools.Func("find_shops", "", func(_ context.Context, in region) ([]id, error) {
+		return []id{{in.Region}, {"2"}}, nil
+	}, read)
+	report := tools.Func("get_report", "", func(_ context.Context, in id) (string, error) {
+		return `{"shop": "` + in.ID + `", "sales": 21}`, nil
+	}, read)
 	llm := tools.Func("llm", "", func(_ context.Context, in prompts) ([]any, error) {
 		var answers []any
 		for _, p := range in.Prompt {
@@ -235,16 +248,18 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := outcome(t, box, sandbox.Program{Source: c.source, Submit: true, Inputs: inputs, Tools: set})
-		if out.Failure != nil || string(out.Value) != c.value || strings.TrimSpace(out.Stdout.Text) != c.printed || len(out.Warnings) > 0 {
+		if out.Failure != nil || string(out.Value) != c.value || strings.TrimSpace(out.Stdout.Text) != c.printed ||
+			len(out.Warnings) > 0 {
 			t.Errorf("%s: %s, %q, %v, %v", c.source, out.Value, out.Stdout.Text, out.Failure, out.Warnings)
 		}
 	}
 }
 
-// The fixed text is all but the task, its fields and types, and the declarations.
+// The fixed text is everything except the task, its fields and types, and the declarations.
 func TestFixedTextIsSmall(t *testing.T) {
 	t.Parallel()
-	task, err := signature.NewSpec("", []signature.Field{{Name: "given", Required: true}}, []signature.Field{{Name: "wanted", Required: true}})
+	task, err := signature.NewSpec("", []signature.Field{{Name: "given", Required: true}},
+		[]signature.Field{{Name: "wanted", Required: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

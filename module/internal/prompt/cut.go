@@ -23,7 +23,7 @@ func cut(text string, most int, comment string) string {
 	}
 	head, tail := ends(text, text, most)
 	omitted := length(text) - length(head) - length(tail)
-	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" left out …", tail, most)
+	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" omitted …", tail, most)
 }
 
 // cutOutput is [Cut] for the output of a console that wrote all bytes in total, of which only text, the
@@ -33,7 +33,7 @@ func cutOutput(text, tail string, all, most int) string {
 		return Cut(text, most)
 	}
 	head, tail := ends(text, tail, most)
-	return joinEnds(head, "… "+Plural(all-len(head)-len(tail), "byte")+" left out …", tail, most)
+	return joinEnds(head, "… "+Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, most)
 }
 
 // roomForMark is the number of bytes reserved for the line that says how much is omitted.

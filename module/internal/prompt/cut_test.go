@@ -14,9 +14,9 @@ func TestCut(t *testing.T) {
 		most       int
 	}{
 		{"short", "short", 5},
-		{lines, "0123456789\n0123456789\n0123456789\n… 1056 characters left out …\n0123456789\n", 110},
-		{strings.Repeat("é", 100), strings.Repeat("é", 15) + "\n… 80 characters left out …\n" + strings.Repeat("é", 5), 100},
-		{lines, "… 1100 characters le…", 25},
+		{lines, "0123456789\n0123456789\n0123456789\n… 1056 characters omitted …\n0123456789\n", 110},
+		{strings.Repeat("é", 100), strings.Repeat("é", 15) + "\n… 80 characters omitted …\n" + strings.Repeat("é", 5), 100},
+		{lines, "… 1100 characters om…", 25},
 		{lines, "", 2},
 		{lines, "", -1},
 	} {
@@ -27,7 +27,8 @@ func TestCut(t *testing.T) {
 }
 
 func FuzzCut(f *testing.F) {
-	for _, seed := range []string{"", "a\nb\nc", "🦉🦉🦉", "\xff\xfe\n", "```\n```", strings.Repeat("`", 500), strings.Repeat("é\n", 300)} {
+	for _, seed := range []string{"", "a\nb\nc", "🦉🦉🦉", "\xff\xfe\n", "```\n```", strings.Repeat("`", 500),
+		strings.Repeat("é\n", 300)} {
 		f.Add(seed, 10)
 		f.Add(seed, 80)
 		f.Add(seed, 400)

@@ -40,8 +40,8 @@ func repeated(failed journal.Entry, later []journal.Entry) bool {
 
 func (s effects) empty() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }
 
-// Effects lists the calls of a run that may have changed something, in at most the given number of bytes.
-func Effects(entries []journal.Entry, doneTitle string, most int) string {
+// listEffects lists the calls of a run that may have changed something, in at most the given number of bytes.
+func listEffects(entries []journal.Entry, doneTitle string, most int) string {
 	return effectsOf(entries).list(effectTitles{doneTitle, failedTitle, unknownNote}, most)
 }
 
@@ -55,7 +55,7 @@ func openEffects(entries []journal.Entry, advise bool, most int) string {
 	if id := lastOpen(s.failed, entries); id != "" && advise {
 		notes += fmt.Sprintf("\n"+again, id)
 	}
-	titles := effectTitles{"Done so far:", "Reported an error, but may have taken effect. Look first:", unknownNote}
+	titles := effectTitles{"Done so far:", "Reported an error, but may have taken effect. Check first:", unknownNote}
 	return s.list(titles, most-len(notes)) + notes
 }
 
@@ -72,8 +72,8 @@ func lastOpen(failed, entries []journal.Entry) string {
 }
 
 const (
-	carriedOver = "A done call that is made again with the same arguments does nothing and returns the recorded result. " +
-		"In doubt the program is stopped there, and you are asked what it means."
+	carriedOver = "A done call that is repeated with the same arguments does nothing and returns the recorded result. " +
+		"In case of doubt, the program is stopped there and you are asked."
 
 	again = "If a call that reported an error did take effect, leave it out. " +
 		"To make it again, name it in the call's second argument: {again: %q}."
@@ -82,7 +82,7 @@ const (
 	unknownTitle = "Unknown whether it happened:"
 
 	// unknownNote is about repeating a call within the same run.
-	unknownNote = "\nMaking such a call again ends the task. If a tool can show whether it happened, look; then go on " +
+	unknownNote = "\nRepeating such a call ends the task. If a tool can show whether it happened, check; then continue " +
 		"without the call."
 )
 
@@ -220,7 +220,7 @@ func readLines(reads []journal.Entry) string {
 		b.WriteString(ending(group[0], 300))
 	}
 	if more := len(all) - most; more > 0 {
-		fmt.Fprintf(&b, "\n- and %s of others", Plural(more, "kind"))
+		fmt.Fprintf(&b, "\n- and %d more", more)
 	}
 	return b.String()
 }

@@ -44,8 +44,8 @@ func (Markers) System(spec *signature.Spec, briefing string) string {
 }
 
 // valueRules make every value readable in one way only.
-const valueRules = `Write text as it is. Write any other value as JSON: 12.5, true, ["a", "b"], {"key": "value"}. ` +
-	`Text that is empty, or has a line like these markers, is written as a JSON string. ` +
+const valueRules = `Write text as it is, and any other value as JSON: 12.5, true, ["a", "b"], {"key": "value"}. ` +
+	`Write text that is empty, or that has a line like these markers, as a JSON string. ` +
 	`A code fence around a value is not part of it.`
 
 func optional(f signature.Field) bool { return !f.Required }
@@ -198,15 +198,15 @@ func (Program) Read(_ *signature.Spec, reply string, truncated bool) (signature.
 	return append(values, signature.Value{Name: "code", JSON: replies.Quote(found.Code)}), nil
 }
 
-// formats are what JSON has no type for, and how to write it.
+// formats are the formats of strings and numbers that a model cannot guess.
 var formats = []struct{ name, rule string }{
-	{"date", "A date is written 2026-01-31."},
-	{"date-time", "A date-time is written 2026-01-31T15:04:05Z."},
+	{"date", "Write a date as 2026-01-31."},
+	{"date-time", "Write a date-time as 2026-01-31T15:04:05Z."},
 	{schema.Nanoseconds, `A duration in nanoseconds may be written with its unit instead, such as "90m".`},
 }
 
-// Formats says how to write the dates, times and durations that the schemas have, or returns "". It is not for
-// programs, whose durations are numbers.
+// Formats says how to write the dates, times and durations in values of the schemas. It is not for programs, in
+// which durations are numbers.
 func Formats(schemas ...json.RawMessage) string {
 	var text string
 	for _, f := range formats {

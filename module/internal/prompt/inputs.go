@@ -35,7 +35,7 @@ func Preview(inputs signature.Values) signature.Values {
 		others := len(order) - n - 1
 		share := max(left/(others+1), minInputPart)
 		if len(inputs[i].JSON) > min(maxInput, max(share, left-others*inputPart)) {
-			shown[i].JSON = replies.Quote(Describe(inputs[i].JSON, min(share, inputPart)))
+			shown[i].JSON = replies.Quote(describe(inputs[i].JSON, min(share, inputPart)))
 		}
 		left -= len(shown[i].JSON)
 	}
@@ -56,7 +56,7 @@ func Attachments(before, n int, names []string) string {
 
 // AttachmentConstant is [Attachments] for an input that is also a constant of programs.
 func AttachmentConstant(attachments string, raw json.RawMessage) string {
-	return attachments + "; in programs " + Describe(raw, mediaPart)
+	return attachments + "; in programs " + describe(raw, mediaPart)
 }
 
 // Variables lists the variables that earlier programs left, the newest of many. It leaves out those that have
@@ -72,10 +72,10 @@ func Variables(list []sandbox.Variable, inputs map[string]any) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	text := "Variables that earlier programs left and that you can use:"
+	text := "Variables from earlier programs that you can use:"
 	if older := len(lines) - most; older > 0 {
 		lines = lines[older:]
-		text += fmt.Sprintf("\n- %s that are not listed", Plural(older, "older variable"))
+		text += fmt.Sprintf("\n- %s, not listed", Plural(older, "older variable"))
 	}
 	return text + "\n" + Cut(strings.Join(lines, "\n"), maxObservation)
 }
@@ -88,6 +88,6 @@ const (
 
 // Forgotten says that the first steps are left out of a conversation, and what they did.
 func Forgotten(steps int, entries []journal.Entry) string {
-	return fmt.Sprintf("\n\nLeft out from here on, because the conversation grew too long: %s.", Plural(steps, "step")) +
-		Effects(entries, "Done in them:", maxObservation)
+	return fmt.Sprintf("\n\n%s omitted here, because the conversation became too long.", Plural(steps, "step")) +
+		listEffects(entries, "Done in them:", maxObservation)
 }

@@ -18,7 +18,7 @@ func encoded(t testing.TB, v any) json.RawMessage {
 	return raw
 }
 
-// Small inputs take little of the room, and leave it to the others.
+// Short inputs need little space, so that others can be shown in full.
 func TestPreviews(t *testing.T) {
 	t.Parallel()
 	text := func(n int) json.RawMessage { return encoded(t, strings.Repeat("y", n)) }
@@ -65,11 +65,12 @@ func TestPreviewIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkPreview is what it takes to show a part of 10 MB.
+// BenchmarkPreview shows a part of 10 MB.
 func BenchmarkPreview(b *testing.B) {
 	var rows []map[string]any
 	for i := range 100_000 {
-		rows = append(rows, map[string]any{"id": i, "name": "somebody's name", "tags": []string{"one", "two", "three", "four", "five", "six"}})
+		rows = append(rows, map[string]any{"id": i, "name": "somebody's name",
+			"tags": []string{"one", "two", "three", "four", "five", "six"}})
 	}
 	for name, value := range map[string]any{"text": strings.Repeat("0123456789", 1_000_000), "rows": rows} {
 		in := signature.Values{{Name: name, JSON: encoded(b, value)}}

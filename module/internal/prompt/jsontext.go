@@ -50,7 +50,7 @@ func jsonTextForm(result json.RawMessage) (form string, ok bool) {
 	}
 	v := valueOf(text)
 	if v.kind == "array" && len(v.items) > 0 {
-		form, v = ", a list of objects", valueOf(v.items[0])
+		form, v = ", an array of objects", valueOf(v.items[0])
 	}
 	if v.kind != "object" {
 		return "", false

@@ -1,21 +1,24 @@
-// Package prompt writes what a model is told before anything has happened: the system prompt of every module,
-// and the reminder at the end of every question. What happened is told by the observations of package module.
+// Package prompt writes everything that a model is told: system prompts, questions, and observations.
+//
+//   - The forms of replies ([Markers], [Object], [Native], [Program]) write system prompts and questions, and read
+//     replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
+//   - An [Observation] says what came of a program. [Step] makes it of the program's outcome and its calls, and cuts
+//     it to a limited size. [Call] says what came of a single call.
+//   - [Cut] and [Shorten] fit a text into a number of bytes, and [Preview] the inputs of a question.
 //
 // Every text is a function of plain data. A system prompt is the same for every step and every run, so that
 // providers can cache it.
 package prompt
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
-// system joins the sections of a system prompt: what to do comes first, then what is given and wanted, the form
-// of replies, and what else to know. Empty sections are left out.
+// system joins the sections of a system prompt that are not empty: the instructions, the fields, the form of
+// replies, and the briefing.
 func system(spec *signature.Spec, fields, form, briefing string) string {
 	var b strings.Builder
 	for _, section := range []string{spec.Instructions(), fields, form, briefing} {
@@ -30,7 +33,7 @@ func system(spec *signature.Spec, fields, form, briefing string) string {
 	return b.String()
 }
 
-// inputs lists the inputs of a question. Images and files come with it, and a history before it.
+// inputs lists the inputs of a question, without a history, which is shown as messages.
 func inputs(spec *signature.Spec) string {
 	var lines strings.Builder
 	for _, f := range spec.Inputs() {
@@ -51,7 +54,7 @@ func inputs(spec *signature.Spec) string {
 // outputs lists the outputs of a question.
 func outputs(spec *signature.Spec) string { return "Outputs:\n" + list(spec.Outputs()) }
 
-// list writes one line for each field: its name, its type and what it means.
+// list writes one line for each field: its name, its type and its description.
 func list(fields []signature.Field) string {
 	var b strings.Builder
 	for _, f := range fields {
@@ -68,42 +71,35 @@ func writeField(b *strings.Builder, f signature.Field, declaration string) {
 	b.WriteByte('\n')
 }
 
-// declared writes a field as a member of a type, where its constraints are shown:
+// declared returns a field as a member of a type, with its constraints:
 //
 //	score?: number /* 0–1 */
 func declared(f signature.Field) string {
 	alone, err := signature.NewSpec("", nil, []signature.Field{{Name: f.Name, Schema: f.Schema, Required: f.Required}})
-	if err != nil { // a schema that does not stand alone
+	if err != nil { // the schema refers to another one
 		return f.Name + ": " + f.Schema.TypeScript(nil)
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(alone.OutputTypeScript(), "{"), "}")
 }
 
-// Question writes each input under its marker, and then the reminder how to reply. Text is written as it is and
-// anything else as JSON. Text that has markers of its own is JSON, too: it would pass for other inputs.
+// Question writes each input under its marker, and then the reminder of the form of replies. Text is written as it
+// is and anything else as JSON. Text that has markers of its own is JSON, too, since it would pass for other inputs.
 func Question(inputs signature.Values, reminder string) string {
-	size := len(reminder)
-	for _, v := range inputs {
-		size += 24 + len(v.Name) + len(v.JSON)
-	}
 	var b strings.Builder
-	b.Grow(size)
 	for _, v := range inputs {
 		replies.WriteMarker(&b, v.Name)
-		b.WriteByte('\n')
-		if mayMark(v.JSON) && replies.HasMarker(replies.PlainText(v.JSON)) {
-			b.Write(v.JSON)
-		} else {
-			b.WriteString(replies.PlainText(v.JSON))
+		text := replies.PlainText(v.JSON)
+		if replies.HasMarker(text) {
+			text = string(v.JSON)
 		}
-		b.WriteString("\n\n")
+		b.WriteString("\n" + text + "\n\n")
 	}
 	b.WriteString(reminder)
 	return b.String()
 }
 
-// mayMark spares most values the search for markers: those without brackets, and without escapes that may be
-// brackets.
-func mayMark(value json.RawMessage) bool {
-	return bytes.Contains(value, []byte("[[")) || bytes.Contains(value, []byte(`\u`))
+// unfolded returns text without its first line break, and with each line that is indented by two spaces joined to
+// the line before.
+func unfolded(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "\n"), "\n  ", " ")
 }

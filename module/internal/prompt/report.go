@@ -44,13 +44,13 @@ func (s Step) Report() *Observation {
 	o := &Observation{}
 	f := s.Outcome.Failure
 	if f == nil {
-		o.happened = "The program ran to its end, but it did not submit an answer."
+		o.happened = "The program finished without submitting an answer."
 		o.keep = slices.ContainsFunc(s.Outcome.Calls, Discovers)
-		s.showValue(o)
+		s.addValue(o)
 	} else {
 		s.fail(o, f)
 	}
-	s.show(o, s.Outcome.Warnings)
+	s.addDetails(o, s.Outcome.Warnings)
 	if f != nil && f.Ran() && s.Session {
 		o.next += variablesUnchanged
 	}
@@ -67,7 +67,7 @@ func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
 	var form string
 	o.happened, form = rejectedAnswer(spec, s.Outcome.Value, err)
 	o.add(section{text: form + answerHints(err), first: true})
-	s.show(o, s.Outcome.Warnings)
+	s.addDetails(o, s.Outcome.Warnings)
 	if s.Session {
 		o.next = variablesKept
 	}
@@ -81,8 +81,8 @@ func (s Step) Doubted(doubts []sandbox.Finding) *Observation {
 		doubts[i].Frame = ""
 	}
 	o := &Observation{happened: "The answer has the right form, but it may be wrong:" +
-		findings(doubts) + "\nFix the program and submit its answer. If this one is right, submit it again."}
-	s.show(o, nil)
+		findings(doubts) + "\nFix the program and submit its answer. If this answer is right, submit it again."}
+	s.addDetails(o, nil)
 	if s.Session {
 		o.next = variablesKept
 	}
@@ -97,7 +97,7 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry) *Observation {
 		submit = fmt.Sprintf("submit(%s)", answer)
 	}
 	o := &Observation{happened: "The answer is valid.", keep: true,
-		next: "\nIf the answer is right as it is, submit it by a program of one line, without calling tools again:\n" + submit}
+		next: "\nIf the answer is right as it is, submit it with a one-line program, without calling tools again:\n" + submit}
 	o.addOrphans(orphans)
 	return o
 }
@@ -107,12 +107,12 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry) *Observation {
 func (o *Observation) End(hint string, left int, budget string, entries []journal.Entry) {
 	o.add(section{title: "\n\n", text: hint, cut: func(int) string { return hint }, brief: hint})
 	o.next += Remaining(left, "program", budget)
-	o.effects = Effects(entries, "Done:", maxObservation/4)
+	o.effects = listEffects(entries, "Done:", maxObservation/4)
 }
 
 const (
-	variablesUnchanged = "\n\nWhat the program declared or changed is gone; the variables of earlier programs are as they were."
-	variablesKept      = "\n\nThe program's variables are kept: go on from there."
+	variablesUnchanged = "\n\nWhat the program declared or changed is gone; earlier variables are unchanged."
+	variablesKept      = "\n\nThe program's variables are kept: continue from there."
 )
 
 // fail says why a program failed.
@@ -131,16 +131,16 @@ func (s Step) fail(o *Observation, f *sandbox.Failure) {
 	}
 }
 
-// show adds what a program did and printed.
-func (s Step) show(o *Observation, warnings []sandbox.Finding) {
+// addDetails adds what a program did and printed.
+func (s Step) addDetails(o *Observation, warnings []sandbox.Finding) {
 	f := s.Outcome.Failure
 	ran := f == nil || f.Ran()
 	if ran && !s.Closed {
-		s.showOpen(o)
+		s.addOpen(o)
 	}
 	if f != nil && f.Tool != nil && f.Tool.Data != nil {
 		o.add(section{title: "\n\n", cut: func(most int) string {
-			return Show(f.Tool.Data, "The error's data", " is", most)
+			return show(f.Tool.Data, "The error's data", " is", most)
 		}})
 	}
 	o.addConsole("console", s.Outcome.Stdout)
@@ -152,14 +152,14 @@ func (s Step) show(o *Observation, warnings []sandbox.Finding) {
 	o.add(section{title: "\n\nWarnings:", text: findings(warnings)})
 	switch {
 	case s.Closed:
-		s.showClosed(o)
+		s.addClosed(o)
 	case ran && (f == nil || f.Kind != sandbox.KindUnawaited): // that message describes the calls
-		s.showReads(o)
+		s.addReads(o)
 	}
 }
 
-// showOpen lists the effects that the next program can repeat or continue.
-func (s Step) showOpen(o *Observation) {
+// addOpen lists the effects that the next program can repeat or continue.
+func (s Step) addOpen(o *Observation) {
 	if effectsOf(s.Open).empty() {
 		return
 	}
@@ -173,14 +173,14 @@ func (s Step) showOpen(o *Observation) {
 	}})
 }
 
-// showClosed lists the effects of a step that is done.
-func (s Step) showClosed(o *Observation) {
+// addClosed lists the effects of a step that is done.
+func (s Step) addClosed(o *Observation) {
 	isOrphan := func(e journal.Entry) bool {
 		return slices.ContainsFunc(s.Orphans, func(o journal.Entry) bool { return o.ID == e.ID })
 	}
 	done := slices.DeleteFunc(slices.Clone(s.Open), isOrphan)
 	o.add(section{title: "\n", first: true, cut: func(most int) string {
-		return Effects(done, "Done; do not call it again:", most)
+		return listEffects(done, "Done; do not repeat:", most)
 	}})
 	o.addOrphans(s.Orphans)
 }
@@ -197,8 +197,8 @@ func (o *Observation) addOrphans(orphans []journal.Entry) {
 	}})
 }
 
-// showReads lists what a program had read, which may show why it failed.
-func (s Step) showReads(o *Observation) {
+// addReads lists what a program had read, which may show why it failed.
+func (s Step) addReads(o *Observation) {
 	reads := map[string]bool{}
 	for _, e := range s.Entries {
 		reads[e.Tool] = e.Class == tools.Read
@@ -213,23 +213,23 @@ func (s Step) showReads(o *Observation) {
 			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: journal.Failed})
 		}
 	}
-	o.add(section{title: "\n\nIt could not read:", text: readLines(failed)})
-	o.add(section{title: "\n\nIt had read:", text: readLines(read)})
+	o.add(section{title: "\n\nFailed reads:", text: readLines(failed)})
+	o.add(section{title: "\n\nReads:", text: readLines(read)})
 }
 
 // maxBrief is how long a value or the output of a console may be to be shown in an old observation.
 const maxBrief = 100
 
-// showValue shows the value of a program, or says that the program showed nothing.
-func (s Step) showValue(o *Observation) {
+// addValue shows the value of a program, or says that the program showed nothing.
+func (s Step) addValue(o *Observation) {
 	out := s.Outcome
 	switch {
 	case out.Value == nil && out.Stdout.Bytes+out.Stderr.Bytes > 0:
 	case out.Value == nil:
-		o.happened = "The program ran to its end, but it showed nothing. End with an expression, print something, " +
+		o.happened = "The program finished, but it showed nothing. End it with an expression, print something, " +
 			"or submit the answer."
 		if name := unused(s.Code, out.Declared); name != "" {
-			o.happened += fmt.Sprintf(" %s is never used: if it is the function to run, add await %[1]s() at the end.", name)
+			o.happened += fmt.Sprintf(" %s is never used. If it is the function to run, add await %[1]s() at the end.", name)
 		}
 	default:
 		v := valueOf(out.Value)
@@ -238,7 +238,7 @@ func (s Step) showValue(o *Observation) {
 			brief = v.String()
 		}
 		o.add(section{
-			title: " ", cut: func(most int) string { return Show(out.Value, "Its value", " is", most) },
+			title: " ", cut: func(most int) string { return show(out.Value, "Its value", " is", most) },
 			brief: "Its value was " + escapeBreaks(brief) + ".", lost: lost, example: sliceExamples[v.kind],
 		})
 	}
@@ -311,7 +311,7 @@ func answerHints(err error) (hints string) {
 		hints = "\nNaN and Infinity become null in JSON."
 	}
 	if slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool { return f.Message == "is required" }) {
-		hints += "\nA field that is undefined is left out."
+		hints += "\nJSON omits undefined fields."
 	}
 	return hints
 }
@@ -321,7 +321,7 @@ func (s Step) limits() string {
 	out := s.Outcome
 	if f := out.Failure; f != nil && f.Kind == sandbox.KindTimeout {
 		if out.Waiting > out.Duration/2 {
-			return "\n\nIt spent most of that time waiting for tools and timers: run independent calls at the same time, or " +
+			return "\n\nIt spent most of that time waiting for tools and timers: make independent calls concurrently, or " +
 				"do less in one program."
 		}
 		return "\n\nIt spent most of that time computing: do less in one program."
@@ -350,7 +350,7 @@ func (s Step) repetition() string {
 	case s.Outcome.Submitted:
 		return same + "Submit a different answer."
 	}
-	return same + "Use what it showed, and go on from there."
+	return same + "Use what it showed, and continue from there."
 }
 
 // Remaining says that few programs or steps are left, and what is left of another budget.
@@ -360,8 +360,6 @@ func Remaining(left int, noun, budget string) string {
 	switch {
 	case left <= 0:
 		return ""
-	case left == 1 && noun == "program":
-		list = append(list, "One program is left: it must submit the answer.")
 	case left == 1:
 		list = append(list, "One "+noun+" is left: submit the answer.")
 	case left <= few:

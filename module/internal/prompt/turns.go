@@ -26,7 +26,7 @@ const PastReasoning = 300
 // PastInput shortens an input of an earlier turn.
 func PastInput(raw json.RawMessage) json.RawMessage {
 	if len(raw) > pastInput {
-		return replies.Quote(Describe(raw, pastInput/2))
+		return replies.Quote(describe(raw, pastInput/2))
 	}
 	return raw
 }
@@ -46,7 +46,7 @@ func PastProgram(code string) string { return cut(code, pastProgram, "// ") }
 // PastResult is the observation on a program of an earlier turn that ran to its end without an answer.
 func PastResult(out *sandbox.Outcome) string {
 	var b strings.Builder
-	b.WriteString("The program ran to its end.")
+	b.WriteString("The program finished.")
 	if out.Value != nil {
 		b.WriteString(" Its value:\n" + Shorten(string(out.Value), pastResult))
 	}
@@ -76,13 +76,14 @@ func (t PastTurn) String() string {
 		b.WriteString("The answer was accepted:\n")
 		outline(&b, t.Answer, pastAnswer)
 		made.done = nil // the programs are shown
-		b.WriteString(effects{done: t.Orphans}.unnamed().list(effectTitles{done: "Effects of failed programs that still count:"}, pastCalls))
+		const title = "Effects of failed programs, which still apply:"
+		b.WriteString(effects{done: t.Orphans}.unnamed().list(effectTitles{done: title}, pastCalls))
 	} else {
 		fmt.Fprintf(&b, "This question was not answered: %s.", strings.TrimSuffix(t.Why, "."))
 	}
 	b.WriteString(made.unnamed().list(effectTitles{done: "Calls that were made:", failed: failedTitle}, pastCalls))
 	if len(made.failed)+len(made.unknown) > 0 {
-		b.WriteString("\nLook whether such a call took effect before you make it again.")
+		b.WriteString("\nCheck whether such a call took effect before you repeat it.")
 	}
 	return b.String()
 }

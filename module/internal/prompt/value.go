@@ -93,18 +93,18 @@ func itemKinds(items []json.RawMessage) string {
 	return strings.TrimSuffix(Plural(len(items), "item")+": "+strings.Join(list, ", "), ": ")
 }
 
-// Describe describes a value and shows it, or a part of it in the given number of bytes.
-func Describe(raw json.RawMessage, most int) string {
+// describe describes a value and shows it, or a part of it in the given number of bytes.
+func describe(raw json.RawMessage, most int) string {
 	v := valueOf(raw)
 	if len(v.raw) <= most {
 		return v.String() + ":\n" + string(v.raw)
 	}
-	return v.String() + ", of which this is a part:\n" + v.part(most)
+	return v.String() + ", shown in part:\n" + v.part(most)
 }
 
-// Show shows a value in at most the given number of bytes, after a subject and a verb, such as "Its value" and
+// show shows a value in at most the given number of bytes, after a subject and a verb, such as "Its value" and
 // " is". A string of several lines is shown unescaped in a fence.
-func Show(raw json.RawMessage, subject, verb string, most int) string {
+func show(raw json.RawMessage, subject, verb string, most int) string {
 	v := valueOf(raw)
 	escaped := v.kind == "string" && len(v.raw) != len(v.text)+len(`""`)
 	if lead := subject + ":\n"; !escaped && len(lead)+len(v.raw) <= most {
@@ -114,7 +114,7 @@ func Show(raw json.RawMessage, subject, verb string, most int) string {
 	if text := subject + " this string:\n" + fenced(v.text); v.kind == "string" && len(text) <= most {
 		return text
 	}
-	lead := fmt.Sprintf("%s %s; this is part of it:\n", subject, v)
+	lead := fmt.Sprintf("%s %s, shown in part:\n", subject, v)
 	return Shorten(lead+fencedIn(most-len(lead), v.part), most)
 }
 

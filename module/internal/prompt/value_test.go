@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What is too long is shown in part: what it is, how long, how it begins and how
-// it ends.
-func TestInPart(t *testing.T) {
+// A long value is described, and its beginning and end are shown.
+func TestDescribe(t *testing.T) {
 	t.Parallel()
 	type row struct {
 		ID   int    `json:"id"`
@@ -27,38 +26,41 @@ func TestInPart(t *testing.T) {
 	}{
 		{
 			"The beginning" + long + "the end.",
-			"a string of 1000021 characters, of which this is a part:\nThe beginning" + strings.Repeat("x", 32) + "\n… 999961 characters left out …\n" + strings.Repeat("x", 7) + "the end.",
+			"a string of 1000021 characters, shown in part:\nThe beginning" + strings.Repeat("x", 32) +
+				"\n… 999961 characters omitted …\n" + strings.Repeat("x", 7) + "the end.",
 		},
 		{
 			strings.Repeat("🦉", 5000),
-			"a string of 10000 characters, of which this is a part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters left out …\n" + strings.Repeat("🦉", 3),
+			"a string of 10000 characters, shown in part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters omitted …\n" +
+				strings.Repeat("🦉", 3),
 		},
 		{
 			rows,
-			"an array of 5000 objects, of which this is a part:\n" +
-				`[{"id":1,"name":"n1"}, {"id":2,"name":"n2"}, {"id":3,"name":"n3"}, /* … 4996 more … */ {"id":5000,"name":"n5000"}]`,
+			"an array of 5000 objects, shown in part:\n" +
+				`[{"id":1,"name":"n1"}, {"id":2,"name":"n2"}, {"id":3,"name":"n3"}, /* … 4996 more … */ {"id":5000,` +
+				`"name":"n5000"}]`,
 		},
 		{
 			[]any{1, "two", nil, true, 3, strings.Repeat("<a>", 300), rows},
-			"an array of 7 items: 1 array, 2 strings, 2 numbers, 1 boolean, 1 null, of which this is a part:\n" +
+			"an array of 7 items: 1 array, 2 strings, 2 numbers, 1 boolean, 1 null, shown in part:\n" +
 				`[1, "two", null, true, 3, "<a><a><a><a><a><a><a><…><a><a>" /* 900 characters */, /* an array of 5000 objects */]`,
 		},
 		{
 			map[string]any{"a_rows": rows, "b_text": long, "c": 1, "d": map[string]any{"deep": rows}, "e": 2, "f": 3},
-			"an object of 6 keys, of which this is a part:\n" +
+			"an object of 6 keys, shown in part:\n" +
 				`{"a_rows": /* an array of 5000 objects */, "b_text": /* a string of 1000000 characters */, /* … 4 more keys … */}`,
 		},
-		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, of which this is a part:\n" + strings.Repeat("7", 76) + "… /* a number of 9000 digits */"},
+		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, shown in part:\n" + strings.Repeat("7", 76) +
+			"… /* a number of 9000 digits */"},
 	} {
-		if got := Describe(encoded(t, c.value), 120); got != c.want {
+		if got := describe(encoded(t, c.value), 120); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
 }
 
-// A value that a program gave, or a tool returned, is shown as it is, and in part where it does
-// not fit.
-func TestShown(t *testing.T) {
+// The value of a program or the result of a tool is shown in full if it fits.
+func TestShow(t *testing.T) {
 	t.Parallel()
 	var rows []map[string]any
 	for i := range 812 {
@@ -75,27 +77,30 @@ func TestShown(t *testing.T) {
 		{"one\ntwo", "Its value is this string:\n```\none\ntwo\n```"},
 		{"```js\n1\n```", "Its value is this string:\n````\n```js\n1\n```\n````"},
 		{
-			rows, "Its value is an array of 812 objects; this is part of it:\n" +
-				`[{"id":0,"name":"row 0"}, {"id":1,"name":"row 1"}, {"id":2,"name":"row 2"}, /* … 808 more … */ {"id":811,"name":"row 811"}]`,
+			rows, "Its value is an array of 812 objects, shown in part:\n" +
+				`[{"id":0,"name":"row 0"}, {"id":1,"name":"row 1"}, {"id":2,"name":"row 2"}, /* … 808 more … */ {"id":811,` +
+				`"name":"row 811"}]`,
 		},
 		{
 			strings.Repeat("a line\n", 200),
-			"Its value is a string of 1400 characters; this is part of it:\n```\n" + strings.Repeat("a line\n", 8) +
-				"… 1330 characters left out …\na line\na line\n```",
+			"Its value is a string of 1400 characters, shown in part:\n```\n" + strings.Repeat("a line\n", 8) +
+				"… 1330 characters omitted …\na line\na line\n```",
 		},
 		{[]any{}, "Its value:\n[]"},
 		{nil, "Its value:\nnull"},
 	} {
-		if got := Show(encoded(t, c.value), "Its value", " is", 200); got != c.want {
+		if got := show(encoded(t, c.value), "Its value", " is", 200); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
 }
 
-func FuzzShown(f *testing.F) {
+func FuzzShow(f *testing.F) {
 	for _, seed := range []string{
-		`"text"`, `[1,2,3]`, `{"a":[{"b":"c"}],"d":null}`, `[[[[[[]]]]]]`, `""`, `-1.5e300`, `{"":{"":{"":1}}}`, `"\ud800 \u0000 🦉"`, ` [ 1 , "a" ] `,
-		`[	                              ]`, `{	                              }`, `[{	                              }, [                           ], 7]`,
+		`"text"`, `[1,2,3]`, `{"a":[{"b":"c"}],"d":null}`, `[[[[[[]]]]]]`, `""`, `-1.5e300`, `{"":{"":{"":1}}}`,
+		`"\ud800 \u0000 🦉"`, ` [ 1 , "a" ] `,
+		`[	                              ]`, `{	                              }`,
+		`[{	                              }, [                           ], 7]`,
 	} {
 		f.Add([]byte(seed), 50)
 		f.Add([]byte(seed), 5)
@@ -105,7 +110,7 @@ func FuzzShown(f *testing.F) {
 			t.Skip()
 		}
 		for what, got := range map[string]string{
-			"shown":    Show(value, "It", " is", most),
+			"shown":    show(value, "It", " is", most),
 			"part":     valueOf(value).part(most),
 			"one line": oneLine(value, most),
 		} {
@@ -116,8 +121,17 @@ func FuzzShown(f *testing.F) {
 				t.Errorf("%s: %d bytes, for %d: %s", what, len(got), most, got)
 			}
 		}
-		if got := Describe(value, most); got != Describe(value, most) {
-			t.Error("it differs from time to time")
+		if got := describe(value, most); got != describe(value, most) {
+			t.Error("the result is not deterministic")
 		}
 	})
+}
+
+// A key that is given twice does not hide the members of an object.
+func TestObjectWithAKeyTwice(t *testing.T) {
+	t.Parallel()
+	value := json.RawMessage(`{"a": 1, "a": 2, "b": "` + strings.Repeat("x", 200) + `"}`)
+	if got := describe(value, 60); got != "an object, shown in part:\n"+Shorten(string(value), 60) {
+		t.Errorf("got %s", got)
+	}
 }
