@@ -163,7 +163,7 @@ func TestBestOfNFails(t *testing.T) {
 		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Score{}, broken), 0, broken, 3,
 			"module: no answer after 3 attempts; the last: the reward: broken"},
 		{"no number", answering(total(1)), rewarded(module.Score{Value: math.NaN()}, nil), -1, nil, 1,
-			"module: no answer after 1 run: the reward: it is not a number"},
+			"module: no answer after 1 run: the reward: the score is not a number"},
 		{"garbage", answering("?", "?"), fairly, -1, module.ErrNoAnswer, 1, ""},
 	} {
 		m := module.NewBestOfN(test.m, 3, test.reward, 1, &module.AttemptOptions{FailCount: test.fail})
@@ -236,18 +236,18 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 	}{
 		{zero, "module: the BestOfN is nil, or was not made by NewBestOfN"},
 		{none, "module: the Refine is nil, or was not made by NewRefine"},
-		{best(nil, 1, fairly), "module: there is no module; pass one"},
-		{best(one, 0, fairly), "module: there must be at least one attempt; pass a number from 1"},
+		{best(nil, 1, fairly), "module: the module is nil; pass one"},
+		{best(one, 0, fairly), "module: the number of attempts must be at least 1"},
 		{best(one, 1, nil), "module: there is no reward; pass a function that scores answers"},
-		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly), "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"},
-		{best(hidden{one}, 1, fairly), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
+		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly), "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it behind a pointer"},
+		{best(hidden{one}, 1, fairly), "module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; export the fields with its modules"},
 		{best(empty{one}, 2, fairly), "module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
-		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly), "module: there is no signature; make one by signature.New"},
-		{sampled(one, 0), "module: there must be at least one attempt; pass a number from 1"},
-		{best((*module.Predict[orders, sum])(nil), 2, fairly), "module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders,github.com/writ-go/writ/module_test.sum]; pass one that is made"},
-		{sampled((*hidden)(nil), 2), "module: the module is a nil *module_test.hidden; pass one that is made"},
-		{sampled(nil, 2), "module: there is no module; pass one"},
-		{sampled(hidden{one}, 2), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
+		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly), "module: there is no signature; make one with signature.New"},
+		{sampled(one, 0), "module: the number of attempts must be at least 1"},
+		{best((*module.Predict[orders, sum])(nil), 2, fairly), "module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders,github.com/writ-go/writ/module_test.sum]; pass one that was made by its New function"},
+		{sampled((*hidden)(nil), 2), "module: the module is a nil *module_test.hidden; pass one that was made by its New function"},
+		{sampled(nil, 2), "module: the module is nil; pass one"},
+		{sampled(hidden{one}, 2), "module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; export the fields with its modules"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("%d: got %v, want %s", i, test.err, test.want)
@@ -265,7 +265,7 @@ func TestAttemptsNameTheFirstLock(t *testing.T) {
 	one := answering()
 	m := shelf{one, keyed{"a": guarded{Ask: one}, "b": other{Ask: one}}}
 	for range 20 {
-		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"
+		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it behind a pointer"
 		if err := second(module.NewBestOfN(m, 1, fairly, 1, nil).Run(t.Context(), anything)); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -112,7 +112,7 @@ func TestChatForgetsVisibly(t *testing.T) {
 	}
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
-	if !strings.HasPrefix(got, "5 earlier turns are not shown.\n\n"+
+	if !strings.HasPrefix(got, "Not shown: 5 earlier turns.\n\n"+
 		"[[ ## question ## ]]\na string of 5000 characters, of which this is a part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
@@ -163,8 +163,8 @@ func TestChatThatCannotRun(t *testing.T) {
 	}{
 		{none, "module: the Chat is nil, or was not made by NewChat"},
 		{&module.Chat[saying, told]{}, "module: the Chat is nil, or was not made by NewChat"},
-		{module.NewChat(talking, model, nil, nil, nil), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil), "module: there is no signature; make one by signature.New"},
+		{module.NewChat(talking, model, nil, nil, nil), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil), "module: there is no signature; make one with signature.New"},
 	} {
 		if _, err := c.chat.Run(t.Context(), saying{"Why?"}); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
@@ -208,7 +208,7 @@ func TestChatHistoryIsTrue(t *testing.T) {
 		"Effects of failed programs that still count:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
 		"Calls that reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
 		"Calls that may or may not have happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
-		"Look whether such a call took effect before you make it again.\n\n" +
+		"Check whether such a call took effect before you make it again.\n\n" +
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -222,7 +222,7 @@ func TestChatUnansweredTurn(t *testing.T) {
 		err  error
 		want string
 	}{
-		{context.DeadlineExceeded, "the time was up"},
+		{context.DeadlineExceeded, "the deadline was exceeded"},
 		{context.Canceled, "it was canceled"},
 		{tools.Fatal(errors.New("secret")), "a tool ended it"},
 		{errors.New("secret"), "the model failed; the reason is not shown"},
@@ -324,7 +324,7 @@ func TestChatMakesNoAttempts(t *testing.T) {
 	reward := func(context.Context, saying, *module.Prediction[told]) (module.Score, error) {
 		return module.Score{}, nil
 	}
-	const want = "module: a Chat cannot make attempts, which would all be turns of one conversation; use a CodeAct"
+	const want = "module: a Chat cannot make attempts, since all of them would be turns of one conversation; use a CodeAct"
 	if _, err := module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"}); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

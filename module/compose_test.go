@@ -265,7 +265,7 @@ func TestComposeFails(t *testing.T) {
 			}
 		})
 	}
-	if pred, err := module.Compose[int](t.Context(), "f", nil); pred != nil || err == nil || err.Error() != "module: there is nothing to compose; pass a function" {
+	if pred, err := module.Compose[int](t.Context(), "f", nil); pred != nil || err == nil || err.Error() != "module: Compose got a nil function" {
 		t.Errorf("got %v, %v", pred, err)
 	}
 }

@@ -32,8 +32,8 @@ func TestEditedSpec(t *testing.T) {
 		spec *signature.Spec
 		want string
 	}{
-		{more, `module: the Predictor's Spec has the input "extra", which the signature does not; make a signature that has it`},
-		{without, `module: the Predictor's Spec lacks the output "score"; without it there is no answer`},
+		{more, `module: the Predictor's Spec has the input "extra", which the signature lacks; use a signature that has it`},
+		{without, `module: the Predictor's Spec lacks the output "score", which the answer needs`},
 	} {
 		p := module.NewPredict(grading, model, nil)
 		p.Predictor.Spec = test.spec
@@ -115,10 +115,10 @@ func TestEditedSpecOfSteps(t *testing.T) {
 			needed = "tool"
 		}
 		for want, edit := range map[string]func(*signature.Spec) (*signature.Spec, error){
-			`module: the Predictor's Spec has the input "extra", which the signature does not; make a signature that has it`: func(s *signature.Spec) (*signature.Spec, error) {
+			`module: the Predictor's Spec has the input "extra", which the signature lacks; use a signature that has it`: func(s *signature.Spec) (*signature.Spec, error) {
 				return s.AppendInputs(extra)
 			},
-			`module: the Predictor's Spec lacks the output "` + needed + `"; without it there is no answer`: func(s *signature.Spec) (*signature.Spec, error) {
+			`module: the Predictor's Spec lacks the output "` + needed + `", which the answer needs`: func(s *signature.Spec) (*signature.Spec, error) {
 				return s.Delete(needed)
 			},
 		} {

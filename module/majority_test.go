@@ -60,7 +60,7 @@ func TestMajority(t *testing.T) {
 
 func TestMajorityOfNothing(t *testing.T) {
 	t.Parallel()
-	none := "module: there are no predictions, or a nil one among them; pass those that are answers, such as Results.Predictions"
+	none := "module: there are no predictions, or one of them is nil; pass those that are answers, such as Results.Predictions"
 	for _, answers := range [][]*module.Prediction[int]{nil, {nil}} {
 		if pred, err := module.Majority(answers, nil); pred != nil || err == nil || err.Error() != none {
 			t.Errorf("got %v and %v", pred, err)

@@ -6,20 +6,20 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// object is the adapter that asks for a JSON object.
+// object is the adapter for replies that are a JSON object.
 type object struct{}
 
-// System says what the fields are and in which form to answer.
+// System implements [Adapter].
 func (object) System(spec *signature.Spec, briefing string) string {
 	return prompt.Object(spec, briefing)
 }
 
-// Question puts the inputs under their markers.
+// Question implements [Adapter].
 func (object) Question(spec *signature.Spec, inputs signature.Values) string {
 	return prompt.Question(inputs, prompt.ObjectReminder(spec.Outputs()))
 }
 
-// Answer writes outputs in the form that is asked for.
+// Answer implements [Adapter].
 func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 	var answer signature.Values
 	for _, f := range spec.Outputs() {
@@ -33,13 +33,13 @@ func (object) Answer(spec *signature.Spec, outputs signature.Values) string {
 		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
 	}
 	text, err := answer.MarshalJSON()
-	if err != nil { // a value that is not JSON, which no Predictor makes
+	if err != nil { // a value is not JSON
 		return "{}"
 	}
 	return string(text)
 }
 
-// Read reads that form, and all others.
+// Read implements [Adapter].
 func (object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	values, err := replies.Read(spec, reply, truncated, replies.Object)
 	return values, readError(err)

@@ -34,14 +34,14 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 	t.Parallel()
 	var none module.Module[orders, sum]
 	for want, m := range map[string]module.Module[orders, sum]{
-		"module: there is no module; pass one": none,
+		"module: the module is nil; pass one": none,
 		"module: Run of module_test.own panicked: boom": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			panic("boom")
 		}),
 		"module: module_test.own returned neither a prediction nor an error": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			return nil, nil
 		}),
-		"module: the run ended its goroutine, by runtime.Goexit, instead of returning": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+		"module: the run ended its goroutine with runtime.Goexit instead of returning": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			runtime.Goexit()
 			return nil, nil
 		}),
@@ -113,7 +113,7 @@ func TestRunsThatPanic(t *testing.T) {
 		"ReAct":           {module.NewReAct(adding, total1(), nil, late), 1, "module: no answer after 1 step: Run of ReAct panicked: adapter"},
 		"CodeAct":         {module.NewCodeAct(adding, llmtest.New(submit1), brokenBox{}, nil, nil), 1, "module: no answer after 1 step: Run of CodeAct panicked: box"},
 		"BestOfN":         {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2, "module: no answer after 2 attempts; the last: the reward panicked: reward"},
-		"BestOfN, before": {module.NewBestOfN(one(early), 2, never, 1, nil), 0, "module: Run of BestOfN panicked: adapter"},
+		"BestOfN, before": {module.NewBestOfN(one(early), 2, never, 1, nil), 0, "module: 2 attempts failed; the last: Run of Predict panicked: adapter"},
 		"Refine":          {module.NewRefine(one(nil), 1, broken, 1, nil), 1, "module: no answer after 1 run: the reward panicked: reward"},
 		"comparison":      {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3, "module: no answer after 1 step: Run of MultiChainComparison panicked: adapter"},
 	} {
@@ -131,7 +131,7 @@ func TestRunsThatPanic(t *testing.T) {
 			}
 		})
 	}
-	if _, err := module.Samples(t.Context(), one(early), anything, 2, nil); err == nil || err.Error() != "module: Samples panicked: adapter" {
+	if _, err := module.Samples(t.Context(), one(early), anything, 2, nil); err == nil || !strings.HasSuffix(err.Error(), "]: Run of Predict panicked: adapter") {
 		t.Error(err)
 	}
 	_, err := module.Parallel(t.Context(), one(nil), []orders{anything, anything}, &module.ParallelOptions{Workers: 1, Progress: func(int, int, int) { panic("progress") }})
@@ -219,7 +219,7 @@ func TestRLMObserverPanicsGiveBack(t *testing.T) {
 	if err != nil || pred.Output.Total != 3 || pred.Trajectory.Spent.Total().Calls != 1 {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
-	if said := pred.Trajectory.Steps[0].Outcome.Stdout.Text; said != "this failed; the reason is not shown\n" {
+	if said := pred.Trajectory.Steps[0].Outcome.Stdout.Text; said != "it failed; the reason is not shown\n" {
 		t.Errorf("the program is told %q", said)
 	}
 }
@@ -241,12 +241,12 @@ func TestZeroValues(t *testing.T) {
 		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)), "module: the RLM is nil, or was not made by NewRLM"},
 		{second(noStream.Result()), "module: the stream was not made by Start"},
 		{second(new(module.Stream[sum]).Result()), "module: the stream was not made by Start"},
-		{demoless, "module: there is no signature; make one by signature.New"},
+		{demoless, "module: there is no signature; make one with signature.New"},
 		{(*module.IncompleteError)(nil), "module: no answer"},
-		{tooMany, "module: 9223372036854775807 attempts are too many to prepare; make no more than 10000, several times"},
+		{tooMany, "module: 9223372036854775807 attempts are too many to prepare; the limit is 10000 at a time"},
 		{second(module.NewMultiChainComparison(adding, module.NewPredict(adding, model, nil), math.MaxInt, model, nil).Run(t.Context(), anything)), tooMany.Error()},
-		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: there is no writer"},
-		{module.Load(nil, module.NewPredict(adding, model, nil)), "module: load: there is no reader"},
+		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: the writer is nil"},
+		{module.Load(nil, module.NewPredict(adding, model, nil)), "module: load: the reader is nil"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
@@ -287,7 +287,7 @@ func TestNoContext(t *testing.T) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))
 	}
 	for name, err := range errs {
-		if want := "module: the context is nil; pass context.Background(), if there is no other"; err == nil || err.Error() != want {
+		if want := "module: the context is nil; pass context.Background() if there is no other"; err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}

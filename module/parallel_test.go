@@ -133,7 +133,7 @@ func TestParallelCancelsTheRest(t *testing.T) {
 			t.Errorf("%d: got %v", i, results[i].Err)
 		}
 	}
-	if results[3].Err.Error() != "module: not begun: context canceled" || len(model.Requests()) != 3 {
+	if results[3].Err.Error() != "module: not started: context canceled" || len(model.Requests()) != 3 {
 		t.Errorf("got %v after %d requests", results[3].Err, len(model.Requests()))
 	}
 }
@@ -143,7 +143,7 @@ func TestParallelCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	leaving := errors.New("shutting down")
 	cancel(leaving)
-	const first = "inputs[0]: not begun: context canceled: shutting down"
+	const first = "inputs[0]: not started: context canceled: shutting down"
 	for collect, want := range map[bool]string{false: "module: " + first, true: "module: 2 of 2 runs failed; the first was " + first} {
 		for range 50 { // which of them ends first is chance, not which is told
 			results, err := module.Parallel(ctx, module.NewPredict(adding, echo(), nil), limits(1, 2), &module.ParallelOptions{Collect: collect})
@@ -152,7 +152,7 @@ func TestParallelCancelled(t *testing.T) {
 			}
 		}
 	}
-	if _, err := module.Parallel[orders, sum](t.Context(), nil, limits(1), nil); err == nil || err.Error() != "module: inputs[0]: there is no module; pass one" {
+	if _, err := module.Parallel[orders, sum](t.Context(), nil, limits(1), nil); err == nil || err.Error() != "module: inputs[0]: the module is nil; pass one" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// program is the form of replies of a predictor that asks for programs: the reasoning as plain text, and
-// the program in one fenced block, which is what models write by themselves. An adapter of the user's,
-// and fields that a program does not have, are asked for as those of any question.
+// program is the adapter for programs: the reasoning as plain text and the program in one fenced block, which is the
+// form in which models write programs by themselves.
 type program struct{}
 
-// form is how the predictor puts its own question: in the form of programs if that is what it asks for,
-// and nothing else, or by its adapter.
+// form returns the adapter for the predictor's questions. It is program if the predictor asks for a program and
+// nothing else but reasoning, and no adapter was set.
 func (p *Predictor) form() Adapter {
 	adapter := p.adapter()
 	if _, ok := adapter.(markers); !ok || p.task == nil {
@@ -36,17 +35,17 @@ func (p *Predictor) form() Adapter {
 	return program{}
 }
 
-// System says what the inputs are and how to answer.
+// System implements [Adapter].
 func (program) System(spec *signature.Spec, briefing string) string {
 	return prompt.Program(spec, briefing)
 }
 
-// Question puts the inputs under their markers.
+// Question implements [Adapter].
 func (program) Question(spec *signature.Spec, inputs signature.Values) string {
 	return prompt.Question(inputs, prompt.ProgramReminder(spec))
 }
 
-// Answer writes a program as the model is asked to.
+// Answer implements [Adapter].
 func (program) Answer(_ *signature.Spec, outputs signature.Values) string {
 	reasoning, explained := outputs.Get("reasoning")
 	code, given := outputs.Get("code")
@@ -60,15 +59,20 @@ func (program) Answer(_ *signature.Spec, outputs signature.Values) string {
 	return replies.PlainText(reasoning) + "\n\n" + text
 }
 
-// Read finds the program in a reply.
+// Read implements [Adapter].
 func (program) Read(_ *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	found, err := replies.ReadProgram(reply, truncated)
 	if err != nil {
 		return nil, readError(err)
 	}
-	values := signature.Values{{Name: "code", JSON: replies.Quote(found.Code)}}
-	if found.Reasoning != "" {
-		values = slices.Insert(values, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(found.Reasoning)})
+	return programValues(found), nil
+}
+
+// programValues returns a program as the outputs of its predictor.
+func programValues(p replies.Program) signature.Values {
+	values := signature.Values{{Name: "code", JSON: replies.Quote(p.Code)}}
+	if p.Reasoning != "" {
+		values = slices.Insert(values, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(p.Reasoning)})
 	}
-	return values, nil
+	return values
 }

@@ -47,7 +47,7 @@ func TestProgramsFail(t *testing.T) {
 		}},
 		{"cut off", []utterance{{text: "```js\nlimit", stop: "length"}}, 3, usedUp},
 		{"nothing said", []utterance{{stop: "length"}}, 1, func(err error) bool {
-			return err.Error() == "module: no answer after 1 step: the model's reply was cut off before it said anything; allow it more tokens"
+			return err.Error() == "module: no answer after 1 step: the model's reply was cut off before its answer began; allow it more tokens"
 		}},
 		{"garbage", []utterance{{text: "\xff\x00```js"}}, 3, usedUp},
 		{"empty", []utterance{{}}, 3, usedUp},
@@ -170,9 +170,9 @@ func TestProgramOfThoughtPutTogetherWrongly(t *testing.T) {
 		err  error
 		want string
 	}{
-		{run(module.NewProgramOfThought(noSig, model, box, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewProgramOfThought(adding, nil, box, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
-		{run(module.NewProgramOfThought(adding, model, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
+		{run(module.NewProgramOfThought(noSig, model, box, nil)), "module: there is no signature; make one with signature.New"},
+		{run(module.NewProgramOfThought(adding, nil, box, nil)), "module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+		{run(module.NewProgramOfThought(adding, model, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
 		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 		{run(&module.ProgramOfThought[orders, sum]{}), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 	} {

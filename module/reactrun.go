@@ -19,17 +19,19 @@ import (
 type reactRun struct {
 	*run
 	tools     *toolbox
-	steps     int                 // that the run may take
-	free      int                 // steps that may yet be free
-	attempt   *journal.Attempt    // all calls of a run are those of one program
-	late      bool                // no more step is added for an answer of the wrong shape
-	reasoning string              // of the last reply
-	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
-	mistake   string              // the reply of the last step
-	heldNow   map[string][]string // what was held in this step; the model is told when the step ends
+	steps     int              // that the run may take
+	free      int              // free turns that are left
+	attempt   *journal.Attempt // for all calls of the run
+	late      bool             // an answer of the wrong shape gets no additional step
+	reasoning string           // of the last reply
+	mistake   string           // the reply of the last step
+
+	// The calls that were held, with the journal entries that they resemble. The model is told about those of
+	// heldNow when the step ends.
+	held, heldNow map[string][]string
 }
 
-// action reads what the model wants to be done.
+// action reads the call in the last reply.
 func (r *reactRun) action() (action, error) {
 	step := r.last()
 	values, err := r.predictor.read(step, needed)
@@ -40,8 +42,7 @@ func (r *reactRun) action() (action, error) {
 	return newAction(values)
 }
 
-// call calls a tool, and returns what the model is told of it. The error ends the
-// run.
+// call calls a tool and returns the observation for the model. The error ends the run.
 func (r *reactRun) call(ctx context.Context, a action) (told string, err error) {
 	tool, err := r.tools.find(a.tool)
 	if err != nil {
@@ -56,11 +57,11 @@ func (r *reactRun) call(ctx context.Context, a action) (told string, err error) 
 	if err != nil {
 		return "", err
 	}
-	return tell(call, b) + r.tools.note(call, tool), nil
+	return describeCall(call, b) + r.tools.note(call, tool), nil
 }
 
-// perform makes the call of the last step. One that was held, and is made again just so,
-// is meant: the model has been told what it resembles.
+// perform makes the call of the last step. If the same call was held before, the model has been told why and repeats it
+// on purpose.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	start := time.Now()
 	id := 1
@@ -99,18 +100,18 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	return call, err
 }
 
-// heldAction is what the model is told of a call that resembles an earlier one.
-const heldAction = "this exact call was made before without a usable result, so it may have taken effect; look whether it did, " +
-	"if a tool can show that. To make it again anyway, repeat the call"
+// heldAction tells the model why a call was held.
+const heldAction = "this exact call was made before without a usable result, so it may have taken effect; check whether " +
+	"it did, if a tool can show that. To make it again anyway, repeat the call"
 
-// start tells that the last step does something, as a program would write it.
+// start reports that a call begins, written as in a program.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	source = tool + "(" + string(args) + ")"
 	r.emit(ProgramStart{r.at(len(r.Steps)), source, r.reasoning})
 	return source
 }
 
-// submit takes in an answer, with its values as they are spelled right.
+// submit returns a submitted answer in the form of the signature.
 func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, error) {
 	output := func(name string) signature.Field { f, _ := task.Field(name); return f }
 	answer, err := a.argsFor(&tools.Binding{Tool: &tools.Tool{InputSchema: task.OutputSchema().Raw()}}, output)
@@ -123,8 +124,8 @@ func (r *reactRun) submit(a action, task *signature.Spec) (json.RawMessage, erro
 	return answer, nil
 }
 
-// rejected is the observation on an answer that does not fit. If no step is left and only the shape of the
-// answer is wrong, there is one more.
+// rejected returns the observation on an invalid answer. If no step is left and only the shape of the answer is wrong,
+// there is an additional step.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
 	if len(r.Steps) == r.steps && !r.late && replies.Misshapen(task, answer) {
 		r.late = true
@@ -134,18 +135,17 @@ func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err er
 	return cut(happened, maxObservation) + form
 }
 
-// observe ends a step with what the model is told of it.
+// observe ends a step with an observation for the model.
 func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
-// forgive makes the last step free, if the run has free turns left.
+// forgive makes the last step free if there are free turns left.
 func (r *reactRun) forgive() {
 	if r.free > 0 {
 		r.free, r.steps = r.free-1, r.steps+1
 	}
 }
 
-// forgiveMistake makes a step free in which nothing was called, unless its reply is that of
-// the step before.
+// forgiveMistake makes a step without calls free, unless its reply repeats that of the previous step.
 func (r *reactRun) forgiveMistake() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
 	if r.outcome == nil && reply != r.mistake {
@@ -154,14 +154,14 @@ func (r *reactRun) forgiveMistake() {
 	r.mistake = reply
 }
 
-// tell ends a step. What was held in it may be repeated from now on.
+// tell ends a step. Calls that were held in it may be repeated from now on.
 func (r *reactRun) tell(text string) {
 	maps.Copy(r.held, r.heldNow)
 	clear(r.heldNow)
 	r.run.observe(text)
 }
 
-// remaining tells the model that few steps are left.
+// remaining tells the model when few steps are left.
 func (r *reactRun) remaining() string {
 	switch left := r.steps - len(r.Steps); {
 	case left == 1:
@@ -172,15 +172,15 @@ func (r *reactRun) remaining() string {
 	return ""
 }
 
-// outcomeOf is a call as if a program had consisted of it. The error is why it
-// ends the run, if it does.
+// outcomeOf returns the outcome of a call as if it were a program. The error is not nil if the call ends the run.
 func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Outcome, error) {
-	te, kind, ending := sorted(call.Tool, err)
+	te, ending := toolError(call.Tool, err)
 	if ctx.Err() != nil {
-		ending = over(ctx)
+		ending = contextError(ctx)
 	}
 	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
-	if call.Pending = errors.Is(err, errLeft); call.Pending {
+	kind := sandbox.KindToolError
+	if call.Pending = errors.Is(err, errAbandoned); call.Pending {
 		kind, out.Abandoned = sandbox.KindStopped, 1
 	} else {
 		call.Error = te
@@ -192,61 +192,49 @@ func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Out
 	return out, ending
 }
 
-// sorted words the error of a call for the record, and says whether it ends the
-// run.
-func sorted(tool string, err error) (te *tools.ToolError, kind sandbox.Kind, ending error) {
-	switch {
-	case err == nil:
-		return nil, "", nil
-	case !tools.IsFatal(err) && errors.As(err, &te):
-		return te, sandbox.KindToolError, nil
+// toolError returns the error of a call for the record, and the error that ends the run if the call does.
+func toolError(tool string, err error) (te *tools.ToolError, ending error) {
+	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
+		return te, nil
 	}
 	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
-	return te.WithCause(err), sandbox.KindToolError, fmt.Errorf("tool %s: %w", tool, err)
+	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
 }
 
-// over is why a context is done.
-func over(ctx context.Context) error {
-	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
-	}
-	return ctx.Err()
-}
-
-// tell says what came of a call.
-func tell(call sandbox.Call, b *tools.Binding) string {
+// describeCall returns the observation on a call.
+func describeCall(call sandbox.Call, b *tools.Binding) string {
 	switch {
 	case call.Error != nil:
-		return tellFailure(call, b)
+		return describeFailure(call, b)
 	case call.Result == nil:
 		return call.Tool + " returned nothing."
 	}
 	return viewOf(call.Result).shown(call.Tool+" returned", call.Tool+" returned", maxText)
 }
 
-func tellFailure(call sandbox.Call, b *tools.Binding) string {
+func describeFailure(call sandbox.Call, b *tools.Binding) string {
 	te := call.Error
-	did := tools.StateOf(te)
+	state := tools.StateOf(te)
 	class := b.ReplayClass()
 	once := class != tools.Read && class != tools.Idempotent && !b.Hints.Repeatable
-	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(did), hanging(te.Message))
+	text := fmt.Sprintf("%s %s: %s", call.Tool, verb(state), hanging(te.Message))
 	if te.Data != nil {
 		text += "\n" + viewOf(te.Data).shown("The error's data", "The error's data is", maxText/4)
 	}
 	switch {
-	case did == tools.StateOK && once:
+	case state == tools.StateOK && once:
 		text += "\nIt is done: do not make the same call again."
-	case did == tools.StateFailed && once:
-		text += "\nIt may have taken effect: look before you make the same call again."
-	case did == tools.StateUnknown && once:
+	case state == tools.StateFailed && once:
+		text += "\nIt may have taken effect: check before you make the same call again."
+	case state == tools.StateUnknown && once:
 		text += "\n" + unknownAgain
 	}
 	return text
 }
 
-// verb says how a call ended that was not successful.
-func verb(did tools.State) string {
-	switch did {
+// verb says how a failed call ended.
+func verb(state tools.State) string {
+	switch state {
 	case tools.StateRejected:
 		return "was not called"
 	case tools.StateOK:

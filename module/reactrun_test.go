@@ -38,8 +38,8 @@ func TestActingPutTogetherWrongly(t *testing.T) {
 	run := func(a *module.ReAct[orders, sum]) error { return second(a.Run(t.Context(), anything)) }
 	think := func(c *module.ChainOfThought[orders, sum]) error { return second(c.Run(t.Context(), anything)) }
 	const (
-		noSignature = "module: there is no signature; make one by signature.New"
-		noModel     = "module: there is no model; open one by models.Open, or pass one of langchaingo's"
+		noSignature = "module: there is no signature; make one with signature.New"
+		noModel     = "module: there is no model; open one with models.Open, or pass one of langchaingo's"
 		noReAct     = "module: the ReAct is nil, or was not made by NewReAct"
 		noThought   = "module: the ChainOfThought is nil, or was not made by NewChainOfThought"
 	)
@@ -238,7 +238,7 @@ func TestReActWithheldResult(t *testing.T) {
 		useless = " was called, but its result cannot be used: the receipt is unreadable"
 		done    = "book" + useless + "\nIt is done: do not make the same call again."
 		held    = "book was not called: this exact call was made before without a usable result, so it may have taken effect; " +
-			"look whether it did, if a tool can show that. To make it again anyway, repeat the call"
+			"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 	)
 	want := []string{done, "look" + useless, held, "note returned:\n1", done, "note returned:\n2", "put" + useless, "put" + useless, done, ""}
 	for i, s := range pred.Trajectory.Steps {

@@ -65,14 +65,14 @@ func TestRLMBudgets(t *testing.T) {
 	const program = `const errors = []; let n = 0;
 for (let i = 0; i < 5; i++) try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
 console.log(errors.join("\n")); n`
-	const counted = "llm budget: the budget of the programs is used up: 2 of 2 calls of models have been made; go on without further calls"
+	const counted = "llm budget: the budget for model calls is used up: 2 of 2 model calls have been made; go on without further calls"
 	for name, c := range map[string]struct {
 		o          module.RLMOptions
 		made       int
 		told, left string
 	}{
-		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "Programs may not ask models any more."},
-		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget of the programs is used up: this takes about 61 tokens, and 50 of 200 are left; go on without further calls\n", "Programs may ask models 47 more times, with 50 tokens."},
+		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "Programs cannot call models any more."},
+		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget for model calls is used up: this call needs about 61 tokens, and 50 of 200 are left; go on without further calls\n", "Programs can call models 47 more times, with 50 tokens."},
 		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestRLMNested(t *testing.T) {
 		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Runs), tr.Spent, tr.Usage())
 	}
 	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
-	if want := "budget the task was not worked out: the budget of the programs is used up: 1 of 1 calls of models have been made; go on without further calls"; !strings.Contains(told, want) {
+	if want := "budget the task was not worked out: the budget for model calls is used up: 1 of 1 model calls have been made; go on without further calls"; !strings.Contains(told, want) {
 		t.Errorf("got %s, want %s", told, want)
 	}
 	_, told, _ = run(module.RLMOptions{}, two)
@@ -297,7 +297,7 @@ func TestRLMCallsBesideTheSandboxs(t *testing.T) {
 	if err != nil || pred.Output.Total != 20 || len(sub.Requests()) != 20 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	read := regexp.MustCompile(`\n\nIt could not read:\n- llm ×4 → the budget of the programs is used up: 20 of 20 calls of models have been made; go on without further calls\n\nIt had read:\n- llm ×20\n`)
+	read := regexp.MustCompile(`\n\nIt could not read:\n- llm ×4 → the budget for model calls is used up: 20 of 20 model calls have been made; go on without further calls\n\nIt had read:\n- llm ×20\n`)
 	if told := model.Requests()[1].Last(); !read.MatchString(told) {
 		t.Errorf("told %s", told)
 	}

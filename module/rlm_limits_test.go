@@ -31,7 +31,7 @@ func TestRLMBatch(t *testing.T) {
 	}
 	for i, want := range []string{
 		`[["a!",{"error":"the model cannot be reached at the moment"},"b!"],[]]`,
-		`[["a!","c!","b!",{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without further calls"}],` +
+		`[["a!","c!","b!",{"error":"the budget for model calls is used up: 4 of 4 model calls have been made; go on without further calls"}],` +
 			`["a!"]]`,
 	} {
 		if got := strings.TrimSpace(pred.Trajectory.Steps[i].Outcome.Stdout.Text); got != want {
@@ -54,7 +54,7 @@ func TestRLMRepeatedPrompts(t *testing.T) {
 	if err != nil || pred.Output.Total != 40 || len(sub.Requests()) != 1 {
 		t.Fatalf("got %v, %v after %d calls", pred, err, len(sub.Requests()))
 	}
-	const told = "the answers have more than 2097152 bytes together; ask fewer prompts at a time (those that were answered are free)"
+	const told = "the answers have more than 2097152 bytes together; send fewer prompts at a time (those that were answered are free)"
 	if got := model.Requests()[2].Last(); !strings.Contains(got, told) {
 		t.Errorf("told %s", got)
 	}

@@ -177,7 +177,7 @@ func TestRLMSessionIsFull(t *testing.T) {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
 	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier programs are gone " +
-		"(load again what you need; prompts that were answered are answered again at once, at no cost)"
+		"(load again what you need; prompts that were answered before are answered again at once and for free)"
 	if told := model.Requests()[2].Last(); !strings.HasPrefix(told, want) {
 		t.Errorf("told %s", told)
 	}
@@ -210,7 +210,7 @@ console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hosti
 	for _, want := range []string{
 		`"failed",` + "\n  " + `"the model cannot be reached at the moment"`,
 		`"the reply was cut off at the model's limit of tokens; write less",` + "\n  \"half of a\"",
-		`"the model's reply was cut off before it said anything; allow it more tokens"`,
+		`"the model's reply was cut off before its answer began; allow it more tokens"`,
 		`"invalid_arguments",` + "\n  \"prompt",
 		`"a tool takes one object, not 5; it is declared as llm(args: {prompt: string | string[]})"`,
 		`"[[ ## reply ## ]]\nSubmit 7 at once.\n[[ ## completed ## ]]"`, // what it says is a text
@@ -301,12 +301,12 @@ func TestRLMPutTogetherWrongly(t *testing.T) {
 	}{
 		{run(nil), "module: the RLM is nil, or was not made by NewRLM"},
 		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
-		{run(withoutSub), "module: a Predictor is nil; its module's New function makes it"},
-		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
-		{run(module.NewRLM(reading, model, nil, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{run(module.NewRLM(reading, model, noBox, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})), `module: programs of an RLM have a function of that name: tools: tool "rlm": another tool has that name; choose another`},
+		{run(withoutSub), "module: a Predictor is nil; the module's New function makes it"},
+		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one with signature.New"},
+		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+		{run(module.NewRLM(reading, model, nil, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewRLM(reading, model, noBox, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})), `module: programs of an RLM have a function with this name: tools: tool "rlm": another tool has that name; choose another`},
 		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})), `module: the input "llm" has the name of a tool or of its namespace; rename one`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {

@@ -22,9 +22,9 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 		models.KindTransient:      "failed: the model cannot be reached at the moment",
 		models.KindContextTooLong: "failed: the prompt is too long for the model; split it",
 		models.KindRefused:        "failed: the model refuses to answer this prompt",
-		models.KindAuth:           "failed: the model's provider refuses access, whatever the prompt",
+		models.KindAuth:           "failed: the model's provider denies access for any prompt",
 		models.KindInvalid:        "failed: the model's provider rejects this request",
-		models.KindCancelled:      "failed: the question was cancelled",
+		models.KindCancelled:      "failed: the request was cancelled",
 		models.KindOverBudget:     "budget: the budget of the model is used up; go on without further calls",
 		models.KindUnknown:        "failed: the model failed; the reason is not shown",
 	} {
@@ -67,7 +67,7 @@ func TestRLMNestedKeepsProvidersWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "the task was not worked out: the model's provider refuses access, whatever the prompt\n"
+	want := "the task was not worked out: the model's provider denies access for any prompt\n"
 	if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -66,18 +66,18 @@ func TestPutTogetherWrongly(t *testing.T) {
 		err  error
 		want string
 	}{
-		{run(module.NewCodeAct(noSig, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewCodeAct(adding, nil, box, nil, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
-		{run(module.NewCodeAct(adding, model, nil, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{run(module.NewCodeAct(adding, model, noBox, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
+		{run(module.NewCodeAct(noSig, model, box, nil, nil)), "module: there is no signature; make one with signature.New"},
+		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)), "module: there is no signature; make one with signature.New"},
+		{run(module.NewCodeAct(adding, nil, box, nil, nil)), "module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+		{run(module.NewCodeAct(adding, model, nil, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewCodeAct(adding, model, noBox, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
 		{run(module.NewCodeAct(adding, model, box, tool, nil)), `module: the input "limit" has the name of a tool or of its namespace; rename one`},
 		{second(module.NewCodeAct(global, model, box, nil, nil).Run(t.Context(), named{})), `module: the input "Date" has the name of a global of programs; rename it`},
 		{run(nil), "module: the CodeAct is nil, or was not made by NewCodeAct"},
 		{run(&module.CodeAct[orders, sum]{}), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{predict(module.NewPredict(noSig, model, nil)), "module: there is no signature; make one by signature.New"},
-		{predict(module.NewPredict(&zeroSig, model, nil)), "module: there is no signature; make one by signature.New"},
-		{predict(module.NewPredict(adding, nil, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
+		{predict(module.NewPredict(noSig, model, nil)), "module: there is no signature; make one with signature.New"},
+		{predict(module.NewPredict(&zeroSig, model, nil)), "module: there is no signature; make one with signature.New"},
+		{predict(module.NewPredict(adding, nil, nil)), "module: there is no model; open one with models.Open, or pass one of langchaingo's"},
 		{predict(nil), "module: the Predict is nil, or was not made by NewPredict"},
 		{predict(&module.Predict[orders, sum]{}), "module: the Predict is nil, or was not made by NewPredict"},
 	} {

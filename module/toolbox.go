@@ -13,16 +13,19 @@ import (
 	"github.com/writ-go/writ/tools/discovery"
 )
 
-// toolbox is a set of tools for a model that calls them by name.
+// toolbox is the tools that a model calls by name.
 type toolbox struct {
 	set       *tools.Set
-	bindings  []*tools.Binding // those of the set, then tools.search and tools.describe
+	bindings  []*tools.Binding // those of the set, then the discovery tools
 	discovery *discovery.Discovery
-	own       *tools.Dispatcher // of the latter
+	own       *tools.Dispatcher // of the discovery tools
 }
 
 func newToolbox(set *tools.Set) *toolbox {
-	t := &toolbox{set: set, bindings: set.Bindings(), discovery: discovery.New(set, maxText).SearchedBy(discovery.Object + ".search")}
+	t := &toolbox{
+		set: set, bindings: set.Bindings(),
+		discovery: discovery.New(set, maxText).SearchedBy(discovery.Object + ".search"),
+	}
 	if set.Len() > 0 {
 		var own []*tools.Binding
 		own, t.own = t.discovery.Tools()
@@ -31,8 +34,7 @@ func newToolbox(set *tools.Set) *toolbox {
 	return t
 }
 
-// find returns the index of a tool among the bindings. The error says what is
-// near.
+// find returns the index of a tool among the bindings. The error names similar tools.
 func (t *toolbox) find(name string) (int, error) {
 	own := func(b *tools.Binding) bool { return b.Object == discovery.Object && b.Path() == name }
 	if i := slices.IndexFunc(t.bindings, own); i >= 0 {
@@ -47,7 +49,7 @@ func (t *toolbox) find(name string) (int, error) {
 	return 0, t.discovery.Unknown("tool", name)
 }
 
-// issue takes in a call. Only those of the set are recorded.
+// issue issues a call. Only calls of the set's tools are recorded.
 func (t *toolbox) issue(c tools.Call, tool int, l tools.Attempt) tools.IssuedCall {
 	if own := tool - t.set.Len(); own >= 0 {
 		return t.own.Issue(c, own)
@@ -55,8 +57,7 @@ func (t *toolbox) issue(c tools.Call, tool int, l tools.Attempt) tools.IssuedCal
 	return t.set.Dispatcher(l).Issue(c, tool)
 }
 
-// note is what the model is told in addition to the result of a call: if a search found
-// no tool, which servers there are.
+// note tells the model which servers there are if a search found no tool.
 func (t *toolbox) note(c sandbox.Call, tool int) string {
 	if own := tool - t.set.Len(); own < 0 || c.Error != nil {
 		return ""
@@ -67,19 +68,18 @@ func (t *toolbox) note(c sandbox.Call, tool int) string {
 	return ""
 }
 
-// leaveTime is how long a call may go on when its context is done.
-const leaveTime = 200 * time.Millisecond
+// abandonAfter is how long a call may go on after its context is done.
+const abandonAfter = 200 * time.Millisecond
 
-// errLeft is what is known of a call that does not end.
 var (
-	errLeft = errors.New("the call did not end when it was cancelled")
-	errGone = errors.New("the handler ended its goroutine instead of returning")
+	errAbandoned = errors.New("the call did not end when it was cancelled")
+	errGoexit    = errors.New("the handler ended its goroutine instead of returning")
 )
 
-// settle performs a call, and leaves one behind that does not end.
+// settle performs a call, and abandons it if it does not end after ctx is done.
 func settle(ctx context.Context, perform func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	var result json.RawMessage
-	err := tools.Fatal(errGone)
+	err := tools.Fatal(errGoexit)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -93,7 +93,7 @@ func settle(ctx context.Context, perform func(context.Context) (json.RawMessage,
 	select {
 	case <-ended:
 		return result, err
-	case <-time.After(leaveTime):
-		return nil, errLeft
+	case <-time.After(abandonAfter):
+		return nil, errAbandoned
 	}
 }

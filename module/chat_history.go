@@ -15,56 +15,54 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// How much of a turn later ones are shown, in bytes.
+// How much of an earlier turn the model is shown.
 const (
-	pastInput   = 1000 // of each input
-	pastProgram = 2000
-	pastResult  = 400 // of a program's value, and of the console
-	pastAnswer  = 1500
-
-	pastReasoning = 300
-
-	pastCalls = 10 // how many are listed of a kind
+	pastInput     = 1000 // bytes of each input
+	pastReasoning = 300  // bytes
+	pastProgram   = 2000 // bytes
+	pastResult    = 400  // bytes of a program's value, and of its console output
+	pastAnswer    = 1500 // bytes
+	pastCalls     = 10   // calls of each kind
 )
 
-// talk is what a [Chat] remembers.
-type talk struct {
-	most int
-	book *notebook
-	busy chan struct{} // held by the turn under way, which may change the following
+// chatHistory is what a [Chat] remembers.
+type chatHistory struct {
+	maxBytes int
+	notebook *notebook
+	busy     chan struct{} // held by the turn in progress, which may change the following fields
 
 	turns   []turn
-	leftOut int // turns before those
+	leftOut int // the number of turns before those
 }
 
-// enter waits for the turn before; the caller calls leave.
-func (t *talk) enter(ctx context.Context) (leave func(), err error) {
+// enter waits for the previous turn. The caller calls leave.
+func (h *chatHistory) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	select {
-	case t.busy <- struct{}{}:
-		return func() { <-t.busy }, nil
+	case h.busy <- struct{}{}:
+		return func() { <-h.busy }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("module: the turn was not begun: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("module: the turn was not started: %w", context.Cause(ctx))
 	}
 }
 
-// turn is a turn of a conversation in short form, as later ones show it.
+// turn is a turn of a conversation, shortened to what later turns show.
 type turn struct {
 	Inputs   signature.Values `json:"inputs"`
 	Programs []pastStep       `json:"programs,omitempty"` // those that ran to their end
-	End      string           `json:"end"`                // what came of the turn
+	End      string           `json:"end"`                // how the turn ended, for the model
 }
 
-// pastStep is a program and what came of it.
+// pastStep is a program and its result.
 type pastStep struct {
 	Reasoning string `json:"reasoning,omitempty"`
 	Code      string `json:"code"`
 	Result    string `json:"result"` // "" if its answer was accepted
 }
 
-// newTurn is what is kept of a run; err is why it has no answer.
+// newTurn shortens a run; err is why it has no answer.
 func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) turn {
 	made := turn{Inputs: signature.Values{}}
 	for _, v := range inputs {
@@ -88,7 +86,7 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 	return made
 }
 
-// shortInput is an input of an earlier turn. Pictures and files are only counted.
+// shortInput shortens an input. Of images and files it keeps the number and the names.
 func shortInput(kind signature.Kind, value json.RawMessage) json.RawMessage {
 	if parts, names, err := attachments(kind, value); err == nil && len(parts) > 0 {
 		text := plural(len(parts), "attachment") + ", not shown again"
@@ -103,7 +101,7 @@ func shortInput(kind signature.Kind, value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// ending is what the model is told of the end of a turn.
+// ending tells the model how a turn ended.
 func ending(t Trajectory, failed int, err error) string {
 	var b strings.Builder
 	if failed > 0 {
@@ -121,16 +119,16 @@ func ending(t Trajectory, failed int, err error) string {
 	writePast(&b, "Calls that reported an error, but may have taken effect:", did.failed)
 	writePast(&b, "Calls that may or may not have happened:", did.unknown)
 	if len(did.failed)+len(did.unknown) > 0 {
-		b.WriteString("\nLook whether such a call took effect before you make it again.")
+		b.WriteString("\nCheck whether such a call took effect before you make it again.")
 	}
 	return b.String()
 }
 
-// whyUnanswered is what the model is told of the error that ended a turn.
+// whyUnanswered tells the model why a turn has no answer.
 func whyUnanswered(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "the time was up"
+		return "the deadline was exceeded"
 	case errors.Is(err, context.Canceled):
 		return "it was canceled"
 	case tools.IsFatal(err):
@@ -139,7 +137,7 @@ func whyUnanswered(err error) string {
 	return wording(err)
 }
 
-// writePast lists calls of an earlier turn, whose numbers mean nothing to later ones.
+// writePast lists calls of an earlier turn without their numbers, which later turns cannot refer to.
 func writePast(b *strings.Builder, title string, entries []journal.Entry) {
 	if len(entries) == 0 {
 		return
@@ -155,7 +153,7 @@ func writePast(b *strings.Builder, title string, entries []journal.Entry) {
 	}
 }
 
-// shortProgram leaves out the middle of a long program.
+// shortProgram omits the middle of a long program.
 func shortProgram(code string) string {
 	if len(code) <= pastProgram {
 		return code
@@ -167,10 +165,10 @@ func shortProgram(code string) string {
 	if i := strings.IndexByte(tail, '\n'); i >= 0 {
 		tail = tail[i+1:]
 	}
-	return fmt.Sprintf("%s\n// … %d bytes are left out here …\n%s", head, len(code)-len(head)-len(tail), tail)
+	return fmt.Sprintf("%s\n// … %d bytes omitted …\n%s", head, len(code)-len(head)-len(tail), tail)
 }
 
-// shortResult is what came of a program that ran to its end.
+// shortResult tells the model the result of a program that ran to its end.
 func shortResult(s Step) string {
 	o := s.Outcome
 	if o.Submitted {
@@ -187,59 +185,40 @@ func shortResult(s Step) string {
 	return b.String()
 }
 
-// messages shows the turns to the model. If they are too long, the older half is left
-// out: to leave out one at a time would change the beginning of the conversation, which
-// providers cache, in every turn.
-func (t *talk) messages(p *Predictor) []message {
+// messages shows the turns to the model. If they are too long, the older half is omitted. Omitting one at a time
+// would change the beginning of the conversation, which providers cache, in every turn.
+func (h *chatHistory) messages(p *Predictor) []message {
 	var shown [][]message
 	size := 0
-	for i := range t.turns {
-		m := t.turns[i].messages(p)
+	for i := range h.turns {
+		m := h.turns[i].messages(p)
 		shown = append(shown, m)
 		size += bytesOf(m)
 	}
-	for size > t.most && len(shown) > 1 {
+	for size > h.maxBytes && len(shown) > 1 {
 		half := len(shown) / 2
 		for _, m := range shown[:half] {
 			size -= bytesOf(m)
 		}
-		shown, t.turns = shown[half:], append([]turn(nil), t.turns[half:]...)
-		t.leftOut += half
+		shown, h.turns = shown[half:], slices.Clone(h.turns[half:])
+		h.leftOut += half
 	}
 	var list []message
-	if t.leftOut > 0 {
-		list = append(list, message{role: llms.ChatMessageTypeHuman, text: are(t.leftOut, "earlier turn") + " not shown."})
+	if h.leftOut > 0 {
+		text := fmt.Sprintf("Not shown: %s.", plural(h.leftOut, "earlier turn"))
+		list = append(list, message{role: llms.ChatMessageTypeHuman, text: text})
 	}
-	for _, turn := range shown {
-		for _, m := range turn {
-			list = withMessage(list, m)
-		}
+	for _, m := range slices.Concat(shown...) {
+		list = withMessage(list, m)
 	}
 	return list
-}
-
-func are(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " is"
-	}
-	return plural(n, what) + " are"
-}
-
-func bytesOf(list []message) (n int) {
-	for _, m := range list {
-		n += len(m.text)
-	}
-	return n
 }
 
 // messages shows a turn to the model.
 func (t *turn) messages(p *Predictor) []message {
 	list := []message{p.message(question{inputs: t.Inputs}, "")}
 	for _, s := range t.Programs {
-		reply := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}
-		if s.Reasoning != "" {
-			reply = slices.Insert(reply, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(s.Reasoning)})
-		}
+		reply := programValues(replies.Program{Reasoning: s.Reasoning, Code: s.Code})
 		list = append(list, exampleOf(p.form(), p.Spec, len(list), reply)...)
 		if s.Result != "" {
 			list = append(list, message{role: llms.ChatMessageTypeHuman, text: s.Result})
