@@ -17,7 +17,11 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 		return nil, err
 	}
 	for _, p := range Predictors(m) {
-		if err := p.valid(); err != nil { // once, not in each copy
+		if p.Spec == nil {
+			continue // the run reports it
+		}
+		p.systemPrompt() // once, not in each copy
+		if err := p.valid(); err != nil {
 			return nil, err
 		}
 	}

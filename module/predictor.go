@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -62,6 +63,7 @@ type Predictor struct {
 	mode    mode            // fixed for the duration of a run
 	task    *signature.Spec // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
+	system  atomic.Pointer[cachedPrompt]
 	verdict atomic.Pointer[verdict]
 	lenient atomic.Pointer[leniency]
 	schema  atomic.Pointer[wireSchema]
@@ -134,18 +136,34 @@ func (p *Predictor) Clone() *Predictor {
 		CallOptions: slices.Clone(p.CallOptions),
 		calling:     p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
 	}
+	c.system.Store(p.system.Load())
 	c.verdict.Store(p.verdict.Load())
 	return c
 }
 
 func (p *Predictor) adapter() Adapter { return p.adapterFor(p.Spec) }
 
-// systemPrompt returns the system prompt of every question.
+// cachedPrompt is a system prompt and what it was made of.
+type cachedPrompt struct {
+	spec           *signature.Spec
+	adapter        Adapter
+	briefing, text string
+}
+
+// systemPrompt returns the system prompt of every question. Since that takes about a millisecond, it is kept until
+// one of the fields changes.
 func (p *Predictor) systemPrompt() string {
 	if p.System != "" {
 		return p.System
 	}
-	return p.form().System(p.Spec, p.Briefing)
+	adapter := p.form()
+	comparable := reflect.ValueOf(adapter).Comparable()
+	if c := p.system.Load(); c != nil && c.spec == p.Spec && c.briefing == p.Briefing && comparable && c.adapter == adapter {
+		return c.text
+	}
+	text := adapter.System(p.Spec, p.Briefing)
+	p.system.Store(&cachedPrompt{p.Spec, adapter, p.Briefing, text})
+	return text
 }
 
 // repair tells the model why its reply cannot be used.
