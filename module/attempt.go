@@ -7,6 +7,8 @@ import (
 	"math"
 	"reflect"
 	"strings"
+
+	"github.com/writ-go/writ/module/internal/parts"
 )
 
 // attempt returns the copy of a module that makes attempt i of n. Its predictors have rollouts that differ
@@ -25,10 +27,9 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 			return nil, err
 		}
 	}
-	c := newCloning()
-	copied := cloned(c, m)
-	if c.uncopyable != nil {
-		return nil, c.uncopyable
+	copied, err := parts.Clone(m, (*Predictor).Clone, checkCopy)
+	if err != nil {
+		return nil, err
 	}
 	found := false
 	for path, p := range Predictors(copied) {

@@ -23,7 +23,7 @@ func TestMistakesAreNamed(t *testing.T) {
 	shadowing := module.NewCodeAct(signature.Must(signature.New[coins, sum]("")), model, inProcess(t), nil, nil)
 	votes := []*module.Prediction[sum]{{Output: sum{Total: 1}}}
 	for want, err := range map[string]error{
-		"module: the Predictor's CallOptions contain a nil option; remove it":     second(optioned.Run(t.Context(), anything)),
+		"module: the Predictor's CallOptions contain a nil option; remove it":        second(optioned.Run(t.Context(), anything)),
 		`module: the input "crypto" has the name of a global of programs; rename it`: second(shadowing.Run(t.Context(), coins{})),
 		"module: answer 1 cannot be counted: the key panicked: no":                   second(module.Majority(votes, func(sum) any { panic("no") })),
 	} {
