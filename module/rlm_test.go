@@ -281,43 +281,6 @@ func TestRLMEvents(t *testing.T) {
 	}
 }
 
-// What is missing is said by Run, before a model is asked.
-func TestRLMPutTogetherWrongly(t *testing.T) {
-	t.Parallel()
-	box, model := inProcess(t), llmtest.New()
-	var none *signature.Signature[book, found]
-	var noBox *sandbox.Sandbox
-	type llmInput struct {
-		LLM string `json:"llm"`
-	}
-	clash := signature.Must(signature.New[llmInput, found](""))
-	tool := toolSet(t, tools.Func("rlm", "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
-	run := func(m *module.RLM[book, found]) error { _, err := m.Run(t.Context(), book{"x"}); return err }
-	withoutSub := module.NewRLM(reading, model, box, nil, nil)
-	withoutSub.Sub = nil
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{run(nil), "module: the RLM is nil, or was not made by NewRLM"},
-		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
-		{run(withoutSub), "module: a Predictor is nil; the module's New function makes it"},
-		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one with signature.New"},
-		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; open one with models.Open, or pass one of langchaingo's"},
-		{run(module.NewRLM(reading, model, nil, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
-		{run(module.NewRLM(reading, model, noBox, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
-		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})), `module: programs of an RLM have a function with this name: tools: tool "rlm": another tool has that name; choose another`},
-		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})), `module: the input "llm" has the name of a tool or of its namespace; rename one`},
-	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
-		}
-	}
-	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
-	}
-}
-
 // The system prompt is the same in every step and run, whatever the input.
 func TestRLMStaticPrompt(t *testing.T) {
 	t.Parallel()
@@ -395,29 +358,5 @@ func TestRLMPredictors(t *testing.T) {
 	}
 	if len(sub.Requests()) != 0 || len(other.Requests()) != 1 {
 		t.Errorf("%d and %d questions", len(sub.Requests()), len(other.Requests()))
-	}
-}
-
-// Call options are meant for the model that writes the programs of the run.
-func TestRLMCallOptions(t *testing.T) {
-	t.Parallel()
-	limit := []llms.CallOption{llms.WithMaxTokens(7)}
-	model := llmtest.New(fence(`await rlm({prompt: "x", context: 1})`), fence(`submit({total: 1})`))
-	sub := llmtest.New(fence(`submit({reply: await llm("x")})`), "y")
-	m := module.NewRLM(reading, model, inProcess(t), nil, &module.RLMOptions{
-		Options: module.Options{CallOptions: limit}, Sub: sub, Depth: 2,
-	})
-	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
-		t.Fatal(err)
-	}
-	for want, asked := range map[int][]llmtest.Request{7: model.Requests(), 0: sub.Requests()} {
-		if len(asked) != 2 {
-			t.Errorf("%d questions, want 2", len(asked))
-		}
-		for _, r := range asked {
-			if r.Options.MaxTokens != want {
-				t.Errorf("a question has MaxTokens %d, want %d", r.Options.MaxTokens, want)
-			}
-		}
 	}
 }

@@ -200,15 +200,6 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 	return b.String()
 }
 
-// textsOf are the messages of a request as text.
-func textsOf(r llmtest.Request) []string {
-	var texts []string
-	for _, m := range r.Messages {
-		texts = append(texts, llmtest.Request{Messages: []llms.MessageContent{m}}.Text())
-	}
-	return texts
-}
-
 // scenarios are the modules by kind and signature.
 var scenarios = map[string]func(*testing.T, *setup) string{
 	"predict verdict":      runPredict[review, verdict](review{"Broke twice."}, nil),

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
@@ -94,4 +96,13 @@ func runCoder[In, Out any](in In, o module.Options) func(*testing.T, *setup) str
 		pred, err := module.NewCodeAct(sig, s.model, s.box(t), s.handlers.set(t), &o).Run(t.Context(), in)
 		return show(t, pred, err)
 	}
+}
+
+// textsOf are the messages of a request as text.
+func textsOf(r llmtest.Request) []string {
+	var texts []string
+	for _, m := range r.Messages {
+		texts = append(texts, llmtest.Request{Messages: []llms.MessageContent{m}}.Text())
+	}
+	return texts
 }
