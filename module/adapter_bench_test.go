@@ -14,7 +14,7 @@ type asked struct {
 
 type scored struct {
 	Answer string `json:"answer"`
-	Score  int    `json:"score" jsonschema:"minimum=0,maximum=10"`
+	Score  int    `json:"score"  jsonschema:"minimum=0,maximum=10"`
 }
 
 // BenchmarkRead puts a question and reads its reply, without a model between
@@ -25,7 +25,10 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	outputs := signature.Values{{Name: "answer", JSON: replies.Quote("At Mole End.")}, {Name: "score", JSON: replies.Quote("9")[1:2]}}
+	outputs := signature.Values{
+		{Name: "answer", JSON: replies.Quote("At Mole End.")},
+		{Name: "score", JSON: replies.Quote("9")[1:2]},
+	}
 	for _, a := range []struct {
 		name string
 		Adapter

@@ -25,7 +25,8 @@ func TestAttemptsInVain(t *testing.T) {
 		{module.ErrBudget, false},
 		{&models.Error{Kind: models.KindTransient, Err: broken}, true},
 		{&models.Error{Kind: models.KindRefused, Err: broken}, true},
-		{&models.Error{Kind: models.KindCancelled, Err: context.DeadlineExceeded}, true}, // of a time that was the attempt's own
+		// of a time that was the attempt's own
+		{&models.Error{Kind: models.KindCancelled, Err: context.DeadlineExceeded}, true},
 		{broken, true},
 	} {
 		for _, answers := range []int{0, 1, 2} {

@@ -20,7 +20,11 @@ func says(text string) steady {
 	}}}}
 }
 
-func (m steady) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m steady) GenerateContent(
+	context.Context,
+	[]llms.MessageContent,
+	...llms.CallOption,
+) (*llms.ContentResponse, error) {
 	return m.response, nil
 }
 
@@ -35,7 +39,7 @@ type inContext struct {
 
 type graded struct {
 	Answer string `json:"answer"`
-	Score  int    `json:"score" jsonschema:"minimum=0,maximum=100"`
+	Score  int    `json:"score"  jsonschema:"minimum=0,maximum=100"`
 }
 
 var grading = signature.Must(signature.New[inContext, graded]("Answer from the context, and say how sure you are."))

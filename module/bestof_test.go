@@ -77,7 +77,14 @@ func TestBestOfN(t *testing.T) {
 			continue
 		}
 		if got := strings.Join(ofAttempts(pred.Trajectory), " "); pred.Output.Total != test.want || got != test.attempts {
-			t.Errorf("%s: got %d by attempts of %s steps, want %d by %s", test.name, pred.Output.Total, got, test.want, test.attempts)
+			t.Errorf(
+				"%s: got %d by attempts of %s steps, want %d by %s",
+				test.name,
+				pred.Output.Total,
+				got,
+				test.want,
+				test.attempts,
+			)
 		}
 		if u := pred.Trajectory.Usage(); u.Calls != len(test.replies) && u.Calls != strings.Count(test.attempts, " ")+1 {
 			t.Errorf("%s: got %d calls", test.name, u.Calls)
@@ -174,7 +181,14 @@ func TestBestOfNFails(t *testing.T) {
 			continue
 		}
 		if len(part.Trajectory.Runs) != test.attempts || test.want != "" && err.Error() != test.want {
-			t.Errorf("%s: got %d attempts and the error\n%v, want %d and\n%s", test.name, len(part.Trajectory.Runs), err, test.attempts, test.want)
+			t.Errorf(
+				"%s: got %d attempts and the error\n%v, want %d and\n%s",
+				test.name,
+				len(part.Trajectory.Runs),
+				err,
+				test.attempts,
+				test.want,
+			)
 		}
 	}
 }
@@ -193,7 +207,8 @@ func TestBestOfNCancelled(t *testing.T) {
 	})
 	_, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 5, fairly, 1, nil).Run(ctx, anything)
 	var part *module.IncompleteError
-	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Runs) != 2 || len(model.Requests()) != 2 {
+	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Runs) != 2 ||
+		len(model.Requests()) != 2 {
 		t.Errorf("got %v after %d requests", err, len(model.Requests()))
 	}
 }
@@ -239,15 +254,26 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 		{best(nil, 1, fairly), "module: the module is nil; pass one"},
 		{best(one, 0, fairly), "module: the number of attempts must be at least 1"},
 		{best(one, 1, nil), "module: there is no reward; pass a function that scores answers"},
-		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly), "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it behind a pointer"},
-		{best(hidden{one}, 1, fairly), "module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; export the fields with its modules"},
-		{best(empty{one}, 2, fairly), "module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
-		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly), "module: there is no signature; make one with signature.New"},
+		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly),
+			"module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it " +
+				"behind a pointer"},
+		{best(hidden{one}, 1, fairly),
+			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
+				"export the fields with its modules"},
+		{best(empty{one}, 2, fairly),
+			"module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
+		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly),
+			"module: there is no signature; make one with signature.New"},
 		{sampled(one, 0), "module: the number of attempts must be at least 1"},
-		{best((*module.Predict[orders, sum])(nil), 2, fairly), "module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders,github.com/writ-go/writ/module_test.sum]; pass one that was made by its New function"},
-		{sampled((*hidden)(nil), 2), "module: the module is a nil *module_test.hidden; pass one that was made by its New function"},
+		{best((*module.Predict[orders, sum])(nil), 2, fairly),
+			"module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders," +
+				"github.com/writ-go/writ/module_test.sum]; pass one that was made by its New function"},
+		{sampled((*hidden)(nil), 2),
+			"module: the module is a nil *module_test.hidden; pass one that was made by its New function"},
 		{sampled(nil, 2), "module: the module is nil; pass one"},
-		{sampled(hidden{one}, 2), "module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; export the fields with its modules"},
+		{sampled(hidden{one}, 2),
+			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
+				"export the fields with its modules"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("%d: got %v, want %s", i, test.err, test.want)
@@ -265,8 +291,12 @@ func TestAttemptsNameTheFirstLock(t *testing.T) {
 	one := answering()
 	m := shelf{one, keyed{"a": guarded{Ask: one}, "b": other{Ask: one}}}
 	for range 20 {
-		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it behind a pointer"
-		if err := second(module.NewBestOfN(m, 1, fairly, 1, nil).Run(t.Context(), anything)); err == nil || err.Error() != want {
+		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep " +
+			"it behind a pointer"
+		if err := second(
+			module.NewBestOfN(m, 1, fairly, 1, nil).Run(t.Context(), anything),
+		); err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -298,7 +328,8 @@ func TestBestOfNEvents(t *testing.T) {
 			t.Errorf("%T comes from %+v, which is not within %d", e, at, outer)
 		}
 	}
-	want := "BestOfN.RunStart Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered BestOfN.Scored1:0.3 " +
+	want := "BestOfN.RunStart Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered " +
+		"BestOfN.Scored1:0.3 " +
 		"Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered BestOfN.Scored2:0.9 BestOfN.Answered"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, " "), want)

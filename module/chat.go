@@ -63,7 +63,9 @@ func NewChat[In, Out any](
 		o = &ChatOptions{}
 	}
 	c := &Chat[In, Out]{coder: coder[In, Out]{
-		name: "Chat", signature: sig, environment: environment{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
+		name:        "Chat",
+		signature:   sig,
+		environment: environment{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
 	}}
 	c.history = &chatHistory{
 		maxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000), notebook: &notebook{box: box}, busy: make(chan struct{}, 1),

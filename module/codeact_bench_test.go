@@ -58,8 +58,15 @@ func BenchmarkCodeActStep(b *testing.B) {
 func benchmarkStep(b *testing.B, times int) {
 	const steps = 5
 	model, box := says(fmt.Sprintf(looking, strings.Repeat(lookingLines, times))), newFixedSandbox()
-	set, err := tools.NewSet(b.Context(),
-		tools.Func("list_orders", "Lists orders.", func(context.Context, page) ([]order, error) { return nil, nil }, &tools.Hints{Class: tools.Read}))
+	set, err := tools.NewSet(
+		b.Context(),
+		tools.Func(
+			"list_orders",
+			"Lists orders.",
+			func(context.Context, page) ([]order, error) { return nil, nil },
+			&tools.Hints{Class: tools.Read},
+		),
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -28,7 +28,12 @@ func begun(t *testing.T, answer error) *tools.Set {
 		<-asking
 		return 1, nil
 	}, &tools.Hints{Class: tools.Read})
-	wait := tools.Func("wait", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Effect})
+	wait := tools.Func(
+		"wait",
+		"",
+		func(context.Context, struct{}) (int, error) { return 1, nil },
+		&tools.Hints{Class: tools.Effect},
+	)
 	ask := func(ctx context.Context, _ policy.Request) (policy.Decision, error) {
 		close(asking)
 		<-ctx.Done()
@@ -44,7 +49,8 @@ func TestFatalAfterTheEnd(t *testing.T) {
 	for _, end := range []string{`throw 1`, `submit({total: 1})`} {
 		closed := errors.New("the account is closed")
 		model := llmtest.New(fence(`stop({}); wait({}); await look({}); `+end), submit1)
-		_, err := module.NewCodeAct(adding, model, inProcess(t), begun(t, tools.Fatal(closed)), nil).Run(t.Context(), anything)
+		_, err := module.NewCodeAct(adding, model, inProcess(t), begun(t, tools.Fatal(closed)), nil).
+			Run(t.Context(), anything)
 		if !errors.Is(err, closed) {
 			t.Errorf("%s: got %v", end, err)
 		}
@@ -60,7 +66,12 @@ func TestNoRetryAfterTheEnd(t *testing.T) {
 		tried <- struct{}{}
 		return 0, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"}
 	}, &tools.Hints{Class: tools.Effect})
-	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { <-tried; return 1, nil }, &tools.Hints{Class: tools.Read})
+	look := tools.Func(
+		"look",
+		"",
+		func(context.Context, struct{}) (int, error) { <-tried; return 1, nil },
+		&tools.Hints{Class: tools.Read},
+	)
 	ask := func(context.Context, policy.Request) (policy.Decision, error) {
 		asked.Add(1)
 		return policy.Decision{Approved: true}, nil
@@ -80,11 +91,17 @@ func TestNoRetryAfterTheEnd(t *testing.T) {
 func TestNothingByGettersOfAnError(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64
-	send := tools.Func("send", "", func(context.Context, struct{}) (int64, error) { return sent.Add(1), nil }, &tools.Hints{Class: tools.Effect})
+	send := tools.Func(
+		"send",
+		"",
+		func(context.Context, struct{}) (int64, error) { return sent.Add(1), nil },
+		&tools.Hints{Class: tools.Effect},
+	)
 	model := llmtest.New(fence(`const e = new Error("y");
 Object.defineProperty(e, "message", {get() { send({}); for (let i = 0; i < 3e5; i++); return "x" }});
 throw e`), submit1)
-	if _, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, send), nil).Run(t.Context(), anything); err != nil {
+	if _, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, send), nil).
+		Run(t.Context(), anything); err != nil {
 		t.Fatal(err)
 	}
 	if n := sent.Load(); n > 0 {
@@ -106,8 +123,12 @@ func TestChangedIntoUnknown(t *testing.T) {
 	ask := func(context.Context, policy.Request) (policy.Decision, error) {
 		return policy.Decision{Approved: true, Args: []byte(`{"limit":1}`)}, nil
 	}
-	model := llmtest.New(fence(`try { await pay({limit: 1}) } catch {} 1`), fence(`submit({total: await pay({limit: 2})})`))
-	_, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, pay).With(policy.Approve(ask, nil)), nil).Run(t.Context(), anything)
+	model := llmtest.New(
+		fence(`try { await pay({limit: 1}) } catch {} 1`),
+		fence(`submit({total: await pay({limit: 2})})`),
+	)
+	_, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, pay).With(policy.Approve(ask, nil)), nil).
+		Run(t.Context(), anything)
 	if unknown := (*journal.UnknownError)(nil); !errors.As(err, &unknown) || paid != 1 {
 		t.Errorf("paid %d times, %v", paid, err)
 	}

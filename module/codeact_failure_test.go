@@ -47,7 +47,8 @@ func TestProgramsFail(t *testing.T) {
 		}},
 		{"cut off", []utterance{{text: "```js\nlimit", stop: "length"}}, 3, usedUp},
 		{"nothing said", []utterance{{stop: "length"}}, 1, func(err error) bool {
-			return err.Error() == "module: no answer after 1 step: the model's reply was cut off before its answer began; allow it more tokens"
+			return err.Error() == "module: no answer after 1 step: the model's reply was cut off before its answer "+
+				"began; allow it more tokens"
 		}},
 		{"garbage", []utterance{{text: "\xff\x00```js"}}, 3, usedUp},
 		{"empty", []utterance{{}}, 3, usedUp},
@@ -119,7 +120,11 @@ func TestProgramsCancelled(t *testing.T) {
 				if pred != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &part) {
 					t.Fatalf("got %v, %v", pred, err)
 				}
-				if steps := max(at, 1); len(part.Trajectory.Steps) != steps || part.Trajectory.Steps[steps-1].Extracted != (at == 3) {
+				if steps := max(
+					at,
+					1,
+				); len(part.Trajectory.Steps) != steps ||
+					part.Trajectory.Steps[steps-1].Extracted != (at == 3) {
 					t.Errorf("the steps are %+v", part.Trajectory.Steps)
 				}
 			})
@@ -170,11 +175,15 @@ func TestProgramOfThoughtPutTogetherWrongly(t *testing.T) {
 		err  error
 		want string
 	}{
-		{run(module.NewProgramOfThought(noSig, model, box, nil)), "module: there is no signature; make one with signature.New"},
-		{run(module.NewProgramOfThought(adding, nil, box, nil)), "module: there is no model; open one with models.Open, or pass one of langchaingo's"},
-		{run(module.NewProgramOfThought(adding, model, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewProgramOfThought(noSig, model, box, nil)),
+			"module: there is no signature; make one with signature.New"},
+		{run(module.NewProgramOfThought(adding, nil, box, nil)),
+			"module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+		{run(module.NewProgramOfThought(adding, model, nil, nil)),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
 		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
-		{run(&module.ProgramOfThought[orders, sum]{}), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
+		{run(&module.ProgramOfThought[orders, sum]{}),
+			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
@@ -252,7 +261,9 @@ type echoing struct{}
 // Run implements [module.Sandbox].
 func (echoing) Run(_ context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	if strings.Contains(p.Source, "wrong") {
-		return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.KindThrown, Message: "wrong"}}}, nil
+		return &sandbox.Outcome{
+			Failure: &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.KindThrown, Message: "wrong"}},
+		}, nil
 	}
 	limit, _ := p.Inputs["limit"].(json.RawMessage)
 	return &sandbox.Outcome{Value: json.RawMessage(`{"total":` + string(limit) + `}`), Submitted: true}, nil
@@ -262,7 +273,9 @@ func (echoing) Run(_ context.Context, p sandbox.Program) (*sandbox.Outcome, erro
 func TestThousandRuns(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		return llmtest.Reply{Text: map[bool]string{true: "```js\nwrong\n```", false: "```js\nright\n```"}[len(r.Messages) == 2]}, nil
+		return llmtest.Reply{
+			Text: map[bool]string{true: "```js\nwrong\n```", false: "```js\nright\n```"}[len(r.Messages) == 2],
+		}, nil
 	})
 	for name, programmer := range programmers {
 		m := programmer(model, echoing{}, &module.Options{OnEvent: func(context.Context, module.Event) {}})
@@ -293,7 +306,8 @@ func TestCancelledInTool(t *testing.T) {
 		model := llmtest.New("```js\nawait wait({})\n```")
 		_, err := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{Extract: true}).Run(ctx, anything)
 		var part *module.IncompleteError
-		if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Calls) != 1 || len(model.Requests()) != 1 {
+		if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Calls) != 1 ||
+			len(model.Requests()) != 1 {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -316,7 +330,10 @@ func TestProgramOfThoughtStreams(t *testing.T) {
 			told = append(told, fmt.Sprintf("%T", e))
 		}
 	}
-	if want := "[module.RunStart module.ModelRequest module.ModelResponse module.ProgramStart module.ProgramEnd module.Answered]"; fmt.Sprint(told) != want {
+	if want := "[module.RunStart module.ModelRequest module.ModelResponse module.ProgramStart module.ProgramEnd " +
+		"module.Answered]"; fmt.Sprint(
+		told,
+	) != want {
 		t.Errorf("got %s, want %s", told, want)
 	}
 	if pred, err := stream.Result(); err != nil || pred.Output.Total != 4 {

@@ -23,8 +23,11 @@ import (
 // something destructive is done.
 func TestNewCodeActWarns(t *testing.T) {
 	t.Parallel()
-	set, err := tools.NewSet(t.Context(), tools.Func("refund", "Refund.", func(context.Context, struct{}) (int, error) { return 1, nil },
-		&tools.Hints{Destructive: true}))
+	set, err := tools.NewSet(
+		t.Context(),
+		tools.Func("refund", "Refund.", func(context.Context, struct{}) (int, error) { return 1, nil },
+			&tools.Hints{Destructive: true}),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,17 +35,21 @@ func TestNewCodeActWarns(t *testing.T) {
 		set  *tools.Set
 		want string
 	}{
-		{set, `level=WARN msg="nobody is asked before these destructive tools are called: refund; add policy.Approve to the set, or policy.AllowDestructive if that is meant"` + "\n"},
+		{set,
+			`level=WARN msg="nobody is asked before these destructive tools are called: refund; add policy.Approve to ` +
+				`the set, or policy.AllowDestructive if that is meant"` + "\n"},
 		{set.With(policy.AllowDestructive), ""},
 		{nil, ""},
 	} {
 		var log bytes.Buffer
-		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		}}))
+		logger := slog.New(
+			slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey {
+					return slog.Attr{}
+				}
+				return a
+			}}),
+		)
 		model := llmtest.New("```js\nsubmit({total: 1})\n```", "```js\nsubmit({total: 1})\n```")
 		act := module.NewCodeAct(adding, model, inProcess(t), test.set, &module.Options{Logger: logger})
 		for range 2 {
@@ -68,7 +75,9 @@ func TestInputsThatAreNotGiven(t *testing.T) {
 		Got string `json:"got"`
 	}
 	sig := signature.Must(signature.New[in, out](""))
-	model := llmtest.New(fence("submit({got: JSON.stringify([limit, limit ?? 3, before, before.length, photo?.mimeType ?? 'none'])})"))
+	model := llmtest.New(
+		fence("submit({got: JSON.stringify([limit, limit ?? 3, before, before.length, photo?.mimeType ?? 'none'])})"),
+	)
 	pred, err := module.NewCodeAct(sig, model, inProcess(t), nil, nil).Run(t.Context(), in{})
 	if err != nil || pred.Output.Got != `[null,3,[],0,"none"]` {
 		t.Fatalf("got %v, %v", pred, err)
@@ -85,12 +94,20 @@ func oddlyNamed(t *testing.T) *tools.Set {
 	list := tool("list-orders", "List orders.", `{"type": "object", "properties": {"limit": {"type": "integer"}}}`,
 		func() (json.RawMessage, error) { return json.RawMessage(`["A-1"]`), nil })
 	list.Claims.ReadOnly = true
-	cancel := tool("cancel.order", "Cancel an order.", `{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`,
+	cancel := tool(
+		"cancel.order",
+		"Cancel an order.",
+		`{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`,
 		func() (json.RawMessage, error) {
 			return nil, &tools.ToolError{Kind: tools.KindFailed, Message: "it is shipped"}
-		})
-	send := tool("send/mail", "Send a mail.", `{"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}`,
-		func() (json.RawMessage, error) { return json.RawMessage(`"sent"`), nil })
+		},
+	)
+	send := tool(
+		"send/mail",
+		"Send a mail.",
+		`{"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}`,
+		func() (json.RawMessage, error) { return json.RawMessage(`"sent"`), nil },
+	)
 	return toolSet(t, list, cancel, send)
 }
 
@@ -114,7 +131,8 @@ func TestOneName(t *testing.T) {
 		replies = append(replies, "```js\n"+p+"\n```")
 	}
 	model := llmtest.New(replies...)
-	_, err := module.NewCodeAct(adding, model, inProcess(t), oddlyNamed(t), &module.Options{MaxIters: 20}).Run(t.Context(), anything)
+	_, err := module.NewCodeAct(adding, model, inProcess(t), oddlyNamed(t), &module.Options{MaxIters: 20}).
+		Run(t.Context(), anything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +187,8 @@ func TestCompiler(t *testing.T) {
 		t.Errorf("the total is %s", total)
 	}
 	asked := model.Requests()
-	if system := asked[0].Text(); !strings.Contains(system, packages.Describe()) || strings.Contains(system, "import, require") {
+	if system := asked[0].Text(); !strings.Contains(system, packages.Describe()) ||
+		strings.Contains(system, "import, require") {
 		t.Errorf("the prompt does not say what programs are:\n%s", system)
 	}
 	want := "3 | submit({total: totl});"

@@ -179,7 +179,8 @@ func TestContestsCancelled(t *testing.T) {
 		}
 		_, err := m.Run(ctx, anything)
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, gone) || !errors.Is(err, bad) ||
-			err.Error() != "module: no answer after 1 run: context canceled: the user went away; before that, the reward: a bad answer" {
+			err.Error() != "module: no answer after 1 run: context canceled: the user went away; before that, the "+
+				"reward: a bad answer" {
 			t.Errorf("%s: got %v", kind, err)
 		}
 	}

@@ -106,8 +106,15 @@ func TestWholeAccount(t *testing.T) {
 			d = newDesk(t, true, whole)
 			pred, err = run(t.Context(), d)
 			part := (*module.IncompleteError)(nil)
-			if !errors.As(err, &part) || !errors.Is(err, errDown) || !part.MayHaveActed() || usageOf(t, pred, err).Calls != 2 || d.paid.Load() != 1 {
-				t.Errorf("%s, failing: paid %d times, %d calls are accounted for: %v", name, d.paid.Load(), usageOf(t, pred, err).Calls, err)
+			if !errors.As(err, &part) || !errors.Is(err, errDown) || !part.MayHaveActed() || usageOf(t, pred, err).Calls != 2 ||
+				d.paid.Load() != 1 {
+				t.Errorf(
+					"%s, failing: paid %d times, %d calls are accounted for: %v",
+					name,
+					d.paid.Load(),
+					usageOf(t, pred, err).Calls,
+					err,
+				)
 			}
 		}
 	}
@@ -213,7 +220,8 @@ func TestCompose(t *testing.T) {
 	if err != nil || pred.Output.Total != 2 {
 		t.Fatal(pred, err)
 	}
-	if runs := pred.Trajectory.Runs; len(runs) != 2 || states(runs[0].Calls) != "pay ok" || len(runs[1].Steps) != 1 || pred.Trajectory.Spent != nil {
+	if runs := pred.Trajectory.Runs; len(runs) != 2 || states(runs[0].Calls) != "pay ok" || len(runs[1].Steps) != 1 ||
+		pred.Trajectory.Spent != nil {
 		t.Errorf("did %+v", pred.Trajectory)
 	}
 	var all []string
@@ -223,8 +231,10 @@ func TestCompose(t *testing.T) {
 	if got := strings.Join(all, ", "); got != "pay" || string(pred.Trajectory.Answer()) != `{"total":2}` {
 		t.Errorf("called %s, answered %s", got, pred.Trajectory.Answer())
 	}
-	want := "RunStart desk, RunStart CodeAct, ModelRequest CodeAct, ModelResponse CodeAct, ProgramStart CodeAct, ToolCallStart CodeAct, ToolCallEnd CodeAct, " +
-		"ProgramEnd CodeAct, Answered CodeAct, RunStart Predict, ModelRequest Predict, ModelResponse Predict, Answered Predict, Answered desk"
+	want := "RunStart desk, RunStart CodeAct, ModelRequest CodeAct, ModelResponse CodeAct, ProgramStart CodeAct, " +
+		"ToolCallStart CodeAct, ToolCallEnd CodeAct, " +
+		"ProgramEnd CodeAct, Answered CodeAct, RunStart Predict, ModelRequest Predict, ModelResponse Predict, " +
+		"Answered Predict, Answered desk"
 	if got := strings.Join(events, ", "); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -243,17 +253,33 @@ func TestComposeFails(t *testing.T) {
 		part bool
 	}{
 		{"nothing was asked", func(context.Context) (func(), error) { return nil, errDown }, "down", false},
-		{"one was asked", func(ctx context.Context) (func(), error) { return nil, errors.Join(ask(ctx), errDown) }, "module: no answer after 1 run: down", true},
+		{
+			"one was asked",
+			func(ctx context.Context) (func(), error) { return nil, errors.Join(ask(ctx), errDown) },
+			"module: no answer after 1 run: down",
+			true,
+		},
 		{"one fails", func(ctx context.Context) (func(), error) {
 			_, err := newDesk(t, true, true).Tell.Run(ctx, anything)
 			return nil, err
 		}, "module: no answer after 1 run: the model: down", true},
-		{"panics", func(ctx context.Context) (func(), error) { _ = ask(ctx); panic("x") }, "module: no answer after 1 run: Run of f panicked: x", true},
+		{
+			"panics",
+			func(ctx context.Context) (func(), error) { _ = ask(ctx); panic("x") },
+			"module: no answer after 1 run: Run of f panicked: x",
+			true,
+		},
 		{"an error that panics", func(ctx context.Context) (func(), error) {
 			_ = ask(ctx)
 			return nil, fmt.Errorf("cannot open: %w", (*fs.PathError)(nil))
-		}, "module: no answer after 1 run: the *fmt.wrapError that Run of f returned panicked: runtime error: invalid memory address or nil pointer dereference", true},
-		{"no JSON", func(ctx context.Context) (func(), error) { return func() {}, ask(ctx) }, "module: no answer after 1 run: json: unsupported type: func()", true},
+		}, "module: no answer after 1 run: the *fmt.wrapError that Run of f returned panicked: runtime error: invalid " +
+			"memory address or nil pointer dereference", true},
+		{
+			"no JSON",
+			func(ctx context.Context) (func(), error) { return func() {}, ask(ctx) },
+			"module: no answer after 1 run: json: unsupported type: func()",
+			true,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -265,7 +291,12 @@ func TestComposeFails(t *testing.T) {
 			}
 		})
 	}
-	if pred, err := module.Compose[int](t.Context(), "f", nil); pred != nil || err == nil || err.Error() != "module: Compose got a nil function" {
+	if pred, err := module.Compose[int](
+		t.Context(),
+		"f",
+		nil,
+	); pred != nil || err == nil ||
+		err.Error() != "module: Compose got a nil function" {
 		t.Errorf("got %v, %v", pred, err)
 	}
 }
@@ -303,7 +334,8 @@ func TestRunsOfTools(t *testing.T) {
 			return module.NewReAct(adding, llmtest.New(action("desk", `{}`), submits1), set, nil)
 		},
 	} {
-		for way, runs := range map[string]int{"a function": 2, "a function, composed": 1, "a tool": 1, "a tool, composed": 1} {
+		for way, runs := range map[string]int{"a function": 2, "a function, composed": 1, "a tool": 1,
+			"a tool, composed": 1} {
 			d := newDesk(t, false, strings.HasSuffix(way, "composed"))
 			desk := tools.Func("desk", "", func(ctx context.Context, _ struct{}) (int, error) {
 				pred, err := d.Run(ctx, anything)
@@ -323,7 +355,11 @@ func TestRunsOfTools(t *testing.T) {
 			for e := range pred.Trajectory.AllCalls() {
 				all = append(all, e.Tool)
 			}
-			if got := strings.Join(all, ", "); got != "desk, pay" || len(pred.Trajectory.Runs) != runs || pred.Trajectory.Spent != nil {
+			if got := strings.Join(
+				all,
+				", ",
+			); got != "desk, pay" || len(pred.Trajectory.Runs) != runs ||
+				pred.Trajectory.Spent != nil {
 				t.Errorf("%s, %s: called %s, %d runs, spent %+v", name, way, got, len(pred.Trajectory.Runs), pred.Trajectory.Spent)
 			}
 		}

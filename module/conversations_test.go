@@ -98,7 +98,13 @@ var combinations = map[string]func(*testing.T, *llmtest.Model) string{
 		return runCombined(t, m)
 	},
 	"refine strictly": func(t *testing.T, model *llmtest.Model) string {
-		m := module.NewRefine(module.NewPredict(judging, model, nil), 3, sureOf(""), 0.8, &module.AttemptOptions{FailCount: -1})
+		m := module.NewRefine(
+			module.NewPredict(judging, model, nil),
+			3,
+			sureOf(""),
+			0.8,
+			&module.AttemptOptions{FailCount: -1},
+		)
 		return runCombined(t, m)
 	},
 	"multichain": func(t *testing.T, model *llmtest.Model) string {
@@ -109,7 +115,10 @@ var combinations = map[string]func(*testing.T, *llmtest.Model) string{
 	"multichain compare": func(t *testing.T, model *llmtest.Model) string {
 		m := module.NewMultiChainComparison(judging, nil, 0, model, nil)
 		pred, err := m.Compare(t.Context(), broken, []*module.Prediction[verdict]{
-			{Output: verdict{Mood: "bad", Score: .9}, Trajectory: module.Trajectory{Steps: []module.Step{{Reasoning: "It broke.\nTwice."}}}},
+			{
+				Output:     verdict{Mood: "bad", Score: .9},
+				Trajectory: module.Trajectory{Steps: []module.Step{{Reasoning: "It broke.\nTwice."}}},
+			},
 			{Output: verdict{Mood: "good", Score: .2}},
 		})
 		return showCombined(t, pred, err)

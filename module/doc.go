@@ -116,8 +116,8 @@
 //
 // # Results and errors
 //
-// A [Prediction] is the answer, as a Go value, with the [Trajectory] that led to it: for every [Step] the model's reply,
-// the program, its outcome, what the model was told about it and the usage; and the tool calls from the journal.
+// A [Prediction] is the answer, as a Go value, with the [Trajectory] that led to it: for every [Step] the model's
+// reply, the program, its outcome, what the model was told about it and the usage; and the tool calls from the journal.
 //
 // Run returns either a prediction or an error. Once the model was called, the error is an [*IncompleteError], which
 // holds the trajectory, since effects may have happened and money was spent. It wraps the reason: [ErrMaxIters],

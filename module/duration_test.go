@@ -15,7 +15,7 @@ import (
 )
 
 type waiting struct {
-	Pause time.Duration   `json:"pause" jsonschema:"description=how long to wait"`
+	Pause time.Duration   `json:"pause"           jsonschema:"description=how long to wait"`
 	Steps []time.Duration `json:"steps,omitempty"`
 	Note  string          `json:"note,omitempty"`
 }
@@ -40,7 +40,9 @@ func TestTimesAsArguments(t *testing.T) {
 			got += fmt.Sprintf("%v %v %s", in.Pause, in.Steps, in.Note)
 			return true, nil
 		}, nil))
-		if _, err := module.NewReAct(adding, llmtest.New(action("pause", args), submits1), set, nil).Run(t.Context(), anything); err != nil || got != want {
+		if _, err := module.NewReAct(adding, llmtest.New(action("pause", args), submits1), set, nil).
+			Run(t.Context(), anything); err != nil ||
+			got != want {
 			t.Errorf("%s: the tool was called with %q, want %q (%v)", args, got, want, err)
 		}
 	}
@@ -55,9 +57,10 @@ func TestTimesAsAnswers(t *testing.T) {
 	object := module.NewPredict(sig, llmtest.New(said), nil)
 	object.Predictor.Adapter = module.JSON()
 	for name, m := range map[string]module.Module[orders, waiting]{
-		"Predict": module.NewPredict(sig, llmtest.New("[[ ## pause ## ]]\n2h\n\n[[ ## steps ## ]]\n[\"90 s\", \"1m\"]\n\n[[ ## completed ## ]]"), nil),
-		"JSON":    object,
-		"ReAct":   module.NewReAct(sig, llmtest.New(action("submit", said)), nil, nil),
+		"Predict": module.NewPredict(sig,
+			llmtest.New("[[ ## pause ## ]]\n2h\n\n[[ ## steps ## ]]\n[\"90 s\", \"1m\"]\n\n[[ ## completed ## ]]"), nil),
+		"JSON":  object,
+		"ReAct": module.NewReAct(sig, llmtest.New(action("submit", said)), nil, nil),
 	} {
 		if pred, err := m.Run(t.Context(), orders{1}); err != nil || !reflect.DeepEqual(pred.Output, want) {
 			t.Errorf("%s: got %+v, %v", name, pred, err)
@@ -70,7 +73,10 @@ func TestTimesAreToldTheirUnit(t *testing.T) {
 	t.Parallel()
 	const rule = `A duration in nanoseconds may be written with its unit instead, such as "90m".`
 	sig := signature.Must(signature.New[orders, waiting](""))
-	pauses := toolSet(t, tools.Func("pause", "Waits.", func(context.Context, waiting) (bool, error) { return true, nil }, nil))
+	pauses := toolSet(
+		t,
+		tools.Func("pause", "Waits.", func(context.Context, waiting) (bool, error) { return true, nil }, nil),
+	)
 	model := llmtest.New()
 	object := module.NewPredict(sig, model, nil)
 	object.Predictor.Adapter = module.JSON()
@@ -88,7 +94,8 @@ func TestTimesAreToldTheirUnit(t *testing.T) {
 	} {
 		before := len(model.Requests())
 		err := c.run(t.Context(), anything)
-		if requests := model.Requests(); len(requests) == before || strings.Contains(requests[before].Text(), rule) != c.want {
+		if requests := model.Requests(); len(requests) == before ||
+			strings.Contains(requests[before].Text(), rule) != c.want {
 			t.Errorf("%d of %d: the rule is said: %v (%v)", before+1, len(requests), !c.want, err)
 		}
 	}

@@ -99,7 +99,8 @@ func ExampleModule() {
 func ExampleRefine() {
 	model := llmtest.New(
 		"[[ ## reasoning ## ]]\nIt broke.\n\n[[ ## letter ## ]]\nWe are sorry.\n\n[[ ## completed ## ]]",
-		"[[ ## reasoning ## ]]\nA refund was asked for.\n\n[[ ## letter ## ]]\nWe are sorry. A refund is on its way.\n\n[[ ## completed ## ]]",
+		"[[ ## reasoning ## ]]\nA refund was asked for.\n\n[[ ## letter ## ]]\nWe are sorry. A refund is on its "+
+			"way.\n\n[[ ## completed ## ]]",
 	)
 	write := NewAnswering(model).Write
 	refunds := func(_ context.Context, _ Review, pred *module.Prediction[Letter]) (module.Score, error) {
@@ -128,7 +129,8 @@ func ExampleMultiChainComparison() {
 		return llmtest.Reply{Text: `{"reasoning": "It broke.", "mood": "bad", "score": 0.6}`}, nil
 	})
 	think := module.NewChainOfThought(judge, model, nil)
-	pred, err := module.NewMultiChainComparison(judge, think, 3, model, nil).Run(context.Background(), Review{"Broke twice."})
+	pred, err := module.NewMultiChainComparison(judge, think, 3, model, nil).
+		Run(context.Background(), Review{"Broke twice."})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -18,7 +18,7 @@ type Review struct {
 }
 
 type Verdict struct {
-	Mood  string  `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood  string  `json:"mood"  jsonschema:"enum=good,enum=bad"`
 	Score float64 `json:"score" jsonschema:"minimum=0,maximum=1"`
 }
 
@@ -82,7 +82,8 @@ func ExampleCodeAct() {
 	defer box.Close()
 	model := llmtest.New(
 		"```js\nsubmit({total: await inhabitants({town: 'Oslo'})})\n```",
-		"```js\nconst all = await Promise.all(['Oslo', 'Bergen'].map(city => inhabitants({city})));\nsubmit({total: all[0] + all[1]})\n```",
+		"```js\nconst all = await Promise.all(['Oslo', 'Bergen'].map(city => inhabitants({city})));\nsubmit({total: "+
+			"all[0] + all[1]})\n```",
 	)
 	options := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
 		if e, ok := e.(module.ProgramEnd); ok && e.Outcome.Failure != nil {
@@ -115,7 +116,8 @@ func ExampleIncompleteError() {
 	}
 	defer box.Close()
 	model := llmtest.New("```js\nawait move({city: 'Oslo'})\n```")
-	_, err = module.NewCodeAct(sig, model, box, set, &module.Options{MaxIters: 1}).Run(context.Background(), Country{"Norway"})
+	_, err = module.NewCodeAct(sig, model, box, set, &module.Options{MaxIters: 1}).
+		Run(context.Background(), Country{"Norway"})
 
 	var incomplete *module.IncompleteError
 	if errors.As(err, &incomplete) {

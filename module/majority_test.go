@@ -48,8 +48,10 @@ func TestMajority(t *testing.T) {
 		{majority[text](t, nil, "C", "C++", "c++", "“C++”"), "C++"},
 		{majority[text](t, nil, "B", "A", "a", "A."), "A"},
 		{majority[text](t, nil, "?", "!", "!"), "!"},
-		{majority[any](t, nil, map[string]any{"a": 2}, map[string]any{"a": 1, "b": []any{"X"}}, map[string]any{"b": []any{"x"}, "a": 1.0}), "map[a:1 b:[X]]"},
-		{majority(t, func(v verdict) any { return v.Mood }, verdict{Mood: "good", Score: 1}, verdict{Mood: "bad", Score: .5}, verdict{Mood: "bad", Score: .6}), "{bad 0.5 false}"},
+		{majority[any](t, nil, map[string]any{"a": 2}, map[string]any{"a": 1, "b": []any{"X"}},
+			map[string]any{"b": []any{"x"}, "a": 1.0}), "map[a:1 b:[X]]"},
+		{majority(t, func(v verdict) any { return v.Mood }, verdict{Mood: "good", Score: 1},
+			verdict{Mood: "bad", Score: .5}, verdict{Mood: "bad", Score: .6}), "{bad 0.5 false}"},
 		{majority(t, nil, 9007199254740993, 9007199254740992, 9007199254740992), "9007199254740992"},
 	} {
 		if test.got != test.want {
@@ -60,14 +62,19 @@ func TestMajority(t *testing.T) {
 
 func TestMajorityOfNothing(t *testing.T) {
 	t.Parallel()
-	none := "module: there are no predictions, or one of them is nil; pass those that are answers, such as Results.Predictions"
+	none := "module: there are no predictions, or one of them is nil; pass those that are answers, such as " +
+		"Results.Predictions"
 	for _, answers := range [][]*module.Prediction[int]{nil, {nil}} {
 		if pred, err := module.Majority(answers, nil); pred != nil || err == nil || err.Error() != none {
 			t.Errorf("got %v and %v", pred, err)
 		}
 	}
 	uncountable := func(int) any { return make(chan int) }
-	if pred, err := module.Majority(answers(1, 2), uncountable); pred != nil || err == nil || !strings.HasPrefix(err.Error(), "module: answer 1 cannot be counted: ") {
+	if pred, err := module.Majority(
+		answers(1, 2),
+		uncountable,
+	); pred != nil || err == nil ||
+		!strings.HasPrefix(err.Error(), "module: answer 1 cannot be counted: ") {
 		t.Errorf("got %v and %v", pred, err)
 	}
 }

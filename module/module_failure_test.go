@@ -39,7 +39,8 @@ func waysToFail() []failure {
 		{"model error", says(llmtest.Reply{}, down), func(err error) bool { return errors.Is(err, down) }},
 		{"refusal", says(llmtest.Reply{Text: "I can't", StopReason: "content_filter"}, nil), is(models.KindRefused)},
 		{"cut off", says(llmtest.Reply{Text: "[[ ## total ## ]]\n1", StopReason: "length"}, nil), func(err error) bool {
-			return errors.Is(err, module.ErrMaxIters) || errors.Is(err, module.ErrNoAnswer) && strings.Contains(err.Error(), "llms.WithMaxTokens")
+			return errors.Is(err, module.ErrMaxIters) ||
+				errors.Is(err, module.ErrNoAnswer) && strings.Contains(err.Error(), "llms.WithMaxTokens")
 		}},
 		{"cut off before anything", says(llmtest.Reply{StopReason: "length"}, nil), func(err error) bool {
 			return strings.Contains(err.Error(), "cut off before its answer began")
@@ -66,7 +67,11 @@ func TestEveryModuleFails(t *testing.T) {
 		for i := range everyKind(t, llmtest.New()) {
 			ctx, cancel := context.WithCancel(t.Context())
 			k := everyKind(t, f.model(cancel))[i]
-			name := fmt.Sprintf("%s of %s", f.name, strings.TrimPrefix(strings.SplitN(fmt.Sprintf("%T", k.m), "[", 2)[0], "*module."))
+			name := fmt.Sprintf(
+				"%s of %s",
+				f.name,
+				strings.TrimPrefix(strings.SplitN(fmt.Sprintf("%T", k.m), "[", 2)[0], "*module."),
+			)
 			var failed int
 			ctx = module.Observe(ctx, func(_ context.Context, e module.Event) {
 				if _, ok := e.(module.Failed); ok && e.From().Parent == 0 {

@@ -64,8 +64,18 @@ func TestEveryModuleMakesAttempts(t *testing.T) {
 		if _, ok := m.(*module.Chat[orders, sum]); ok {
 			continue
 		}
-		_, _ = module.Samples(t.Context(), m, anything, 2, &module.ParallelOptions{Collect: true}) // the replies are no programs
-		first, other := strings.Contains(seen.String(), "0 at 1"), strings.Contains(seen.String(), "1 at 1") || strings.Contains(seen.String(), "2 at 1")
+		_, _ = module.Samples(
+			t.Context(),
+			m,
+			anything,
+			2,
+			&module.ParallelOptions{Collect: true},
+		) // the replies are no programs
+		first, other := strings.Contains(
+			seen.String(),
+			"0 at 1",
+		), strings.Contains(seen.String(), "1 at 1") ||
+			strings.Contains(seen.String(), "2 at 1")
 		if !first || !other {
 			t.Errorf("%T: got %s", m, seen.String())
 		}

@@ -38,14 +38,17 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 		"module: Run of module_test.own panicked: boom": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			panic("boom")
 		}),
-		"module: module_test.own returned neither a prediction nor an error": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+		"module: module_test.own returned neither a prediction nor an error": own(func(context.Context,
+			orders) (*module.Prediction[sum], error) {
 			return nil, nil
 		}),
-		"module: the run ended its goroutine with runtime.Goexit instead of returning": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+		"module: the run ended its goroutine with runtime.Goexit instead of returning": own(func(context.Context,
+			orders) (*module.Prediction[sum], error) {
 			runtime.Goexit()
 			return nil, nil
 		}),
-		"module: the *fs.PathError that Run of module_test.own returned panicked: runtime error: invalid memory address or nil pointer dereference": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+		"module: the *fs.PathError that Run of module_test.own returned panicked: runtime error: invalid memory " +
+			"address or nil pointer dereference": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			var none *fs.PathError
 			return nil, none
 		}),
@@ -60,7 +63,11 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 			t.Errorf("Start: got %v and %v, then %v; want %s", pred, err, ended, want)
 		}
 		results, err := module.Parallel(t.Context(), m, make([]orders, 3), &module.ParallelOptions{Workers: 1, Collect: true})
-		if all := "module: 3 of 3 runs failed; the first was inputs[0]: " + strings.TrimPrefix(want, "module: "); err == nil || err.Error() != all {
+		if all := "module: 3 of 3 runs failed; the first was inputs[0]: " + strings.TrimPrefix(
+			want,
+			"module: ",
+		); err == nil ||
+			err.Error() != all {
 			t.Errorf("Parallel: got %v, want %s", err, all)
 		}
 		for _, r := range results {
@@ -75,9 +82,14 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 func TestPanicError(t *testing.T) {
 	t.Parallel()
 	why := errors.New(strings.Repeat("why ", 1000))
-	_, err := module.Start(t.Context(), own(func(context.Context, orders) (*module.Prediction[sum], error) { panic(why) }), anything).Result()
+	_, err := module.Start(t.Context(), own(func(context.Context, orders) (*module.Prediction[sum],
+		error) {
+		panic(why)
+	}), anything).
+		Result()
 	var broken *module.PanicError
-	if !errors.As(err, &broken) || !errors.Is(err, why) || !strings.Contains(string(broken.Stack), "TestPanicError") || len(err.Error()) > 600 {
+	if !errors.As(err, &broken) || !errors.Is(err, why) || !strings.Contains(string(broken.Stack), "TestPanicError") ||
+		len(err.Error()) > 600 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -101,7 +113,11 @@ func (brokenBox) Run(context.Context, sandbox.Program) (*sandbox.Outcome, error)
 func TestRunsThatPanic(t *testing.T) {
 	t.Parallel()
 	one := func(o *module.Options) *sumPredict { return module.NewPredict(adding, total1(), o) }
-	late, early := &module.Options{Adapter: erratic{module.Markers()}}, &module.Options{Adapter: openings{module.Markers()}}
+	late, early := &module.Options{
+		Adapter: erratic{module.Markers()},
+	}, &module.Options{
+		Adapter: openings{module.Markers()},
+	}
 	broken := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) { panic("reward") }
 	for name, c := range map[string]struct {
 		m     module.Module[orders, sum]
@@ -110,12 +126,17 @@ func TestRunsThatPanic(t *testing.T) {
 	}{
 		"Predict":         {one(late), 1, "module: no answer after 1 step: Run of Predict panicked: adapter"},
 		"Predict, before": {one(early), 0, "module: Run of Predict panicked: adapter"},
-		"ReAct":           {module.NewReAct(adding, total1(), nil, late), 1, "module: no answer after 1 step: Run of ReAct panicked: adapter"},
-		"CodeAct":         {module.NewCodeAct(adding, llmtest.New(submit1), brokenBox{}, nil, nil), 1, "module: no answer after 1 step: Run of CodeAct panicked: box"},
-		"BestOfN":         {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2, "module: no answer after 2 attempts; the last: the reward panicked: reward"},
+		"ReAct": {module.NewReAct(adding, total1(), nil, late), 1,
+			"module: no answer after 1 step: Run of ReAct panicked: adapter"},
+		"CodeAct": {module.NewCodeAct(adding, llmtest.New(submit1), brokenBox{}, nil, nil), 1,
+			"module: no answer after 1 step: Run of CodeAct panicked: box"},
+		"BestOfN": {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2,
+			"module: no answer after 2 attempts; the last: the reward panicked: reward"},
 		"BestOfN, before": {module.NewBestOfN(one(early), 2, never, 1, nil), 0, "module: Run of BestOfN panicked: adapter"},
-		"Refine":          {module.NewRefine(one(nil), 1, broken, 1, nil), 1, "module: no answer after 1 run: the reward panicked: reward"},
-		"comparison":      {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3, "module: no answer after 1 step: Run of MultiChainComparison panicked: adapter"},
+		"Refine": {module.NewRefine(one(nil), 1, broken, 1, nil), 1,
+			"module: no answer after 1 run: the reward panicked: reward"},
+		"comparison": {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3,
+			"module: no answer after 1 step: Run of MultiChainComparison panicked: adapter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,12 +152,25 @@ func TestRunsThatPanic(t *testing.T) {
 			}
 		})
 	}
-	if _, err := module.Samples(t.Context(), one(early), anything, 2, nil); err == nil || err.Error() != "module: Samples panicked: adapter" {
+	if _, err := module.Samples(
+		t.Context(),
+		one(early),
+		anything,
+		2,
+		nil,
+	); err == nil ||
+		err.Error() != "module: Samples panicked: adapter" {
 		t.Error(err)
 	}
-	_, err := module.Parallel(t.Context(), one(nil), []orders{anything, anything}, &module.ParallelOptions{Workers: 1, Progress: func(int, int, int) { panic("progress") }})
+	_, err := module.Parallel(
+		t.Context(),
+		one(nil),
+		[]orders{anything, anything},
+		&module.ParallelOptions{Workers: 1, Progress: func(int, int, int) { panic("progress") }},
+	)
 	var part *module.IncompleteError
-	if !errors.As(err, &part) || part.Err.Error() != "module: Progress panicked: progress" || part.Trajectory.Usage().Calls != 1 {
+	if !errors.As(err, &part) || part.Err.Error() != "module: Progress panicked: progress" ||
+		part.Trajectory.Usage().Calls != 1 {
 		t.Error(err)
 	}
 }
@@ -210,11 +244,18 @@ func TestRLMGoexit(t *testing.T) {
 // An observer that panics about a sub-call does not keep its slot either.
 func TestRLMObserverPanicsGiveBack(t *testing.T) {
 	t.Parallel()
-	m, _ := rlm(t, inProcess(t), echoes(), &module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
-		if a, ok := e.(module.ModelRequest); ok && a.Question() == "one" {
-			panic("observer")
-		}
-	}}}, `let failed; try { await llm("one") } catch (e) { failed = e.message } console.log(failed); submit({total: (await llm("two")).length})`)
+	m, _ := rlm(
+		t,
+		inProcess(t),
+		echoes(),
+		&module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
+			if a, ok := e.(module.ModelRequest); ok && a.Question() == "one" {
+				panic("observer")
+			}
+		}}},
+		`let failed; try { await llm("one") } catch (e) { failed = e.message } console.log(failed); submit({total: `+
+			`(await llm("two")).length})`,
+	)
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil || pred.Output.Total != 3 || pred.Trajectory.Spent.Total().Calls != 1 {
 		t.Fatalf("got %+v, %v", pred, err)
@@ -236,15 +277,19 @@ func TestZeroValues(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second((&module.CodeAct[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{second((&module.ProgramOfThought[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
-		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)), "module: the RLM is nil, or was not made by NewRLM"},
+		{second((&module.CodeAct[orders, sum]{Predictor: p}).Run(t.Context(), anything)),
+			"module: the CodeAct is nil, or was not made by NewCodeAct"},
+		{second((&module.ProgramOfThought[orders, sum]{Predictor: p}).Run(t.Context(), anything)),
+			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
+		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)),
+			"module: the RLM is nil, or was not made by NewRLM"},
 		{second(noStream.Result()), "module: the stream was not made by Start"},
 		{second(new(module.Stream[sum]).Result()), "module: the stream was not made by Start"},
 		{demoless, "module: there is no signature; make one with signature.New"},
 		{(*module.IncompleteError)(nil), "module: no answer"},
 		{tooMany, "module: 9223372036854775807 attempts are too many to prepare; the limit is 10000 at a time"},
-		{second(module.NewMultiChainComparison(adding, module.NewPredict(adding, model, nil), math.MaxInt, model, nil).Run(t.Context(), anything)), tooMany.Error()},
+		{second(module.NewMultiChainComparison(adding, module.NewPredict(adding, model, nil), math.MaxInt, model,
+			nil).Run(t.Context(), anything)), tooMany.Error()},
 		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: the writer is nil"},
 		{module.Load(nil, module.NewPredict(adding, model, nil)), "module: load: the reader is nil"},
 	} {
@@ -287,7 +332,8 @@ func TestNoContext(t *testing.T) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))
 	}
 	for name, err := range errs {
-		if want := "module: the context is nil; pass context.Background() if there is no other"; err == nil || err.Error() != want {
+		if want := "module: the context is nil; pass context.Background() if there is no other"; err == nil ||
+			err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}

@@ -158,7 +158,8 @@ func (p *Predictor) systemPrompt() string {
 	}
 	adapter := p.form()
 	comparable := reflect.ValueOf(adapter).Comparable()
-	if c := p.system.Load(); c != nil && c.spec == p.Spec && c.briefing == p.Briefing && comparable && c.adapter == adapter {
+	if c := p.system.Load(); c != nil && c.spec == p.Spec && c.briefing == p.Briefing && comparable &&
+		c.adapter == adapter {
 		return c.text
 	}
 	text := adapter.System(p.Spec, p.Briefing)

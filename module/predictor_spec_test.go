@@ -73,7 +73,9 @@ func TestFurtherOutputsOfSteps(t *testing.T) {
 	}
 	const before, behind = "[[ ## plan ## ]]\nCount.\n\n", "[[ ## plan ## ]]\nCount.\n\n[[ ## completed ## ]]"
 	for name := range acting(t, llmtest.New(), &module.Options{}) {
-		step, why := "[[ ## reasoning ## ]]\nIt is one.\n\n[[ ## code ## ]]\n```js\nsubmit({total: 1})\n```\n\n[[ ## completed ## ]]", "It is one."
+		step,
+			why := "[[ ## reasoning ## ]]\nIt is one.\n\n[[ ## code ## ]]\n```js\nsubmit({total: 1})\n```\n\n[[ ## "+
+			"completed ## ]]", "It is one."
 		if name == "ReAct" {
 			step, why = submits1, "Go on."
 		}
@@ -115,10 +117,12 @@ func TestEditedSpecOfSteps(t *testing.T) {
 			needed = "tool"
 		}
 		for want, edit := range map[string]func(*signature.Spec) (*signature.Spec, error){
-			`module: the Predictor's Spec has the input "extra", which the signature lacks; use a signature that has it`: func(s *signature.Spec) (*signature.Spec, error) {
+			`module: the Predictor's Spec has the input "extra", which the signature lacks; ` +
+				`use a signature that has it`: func(s *signature.Spec) (*signature.Spec, error) {
 				return s.AppendInputs(extra)
 			},
-			`module: the Predictor's Spec lacks the output "` + needed + `", which the answer needs`: func(s *signature.Spec) (*signature.Spec, error) {
+			`module: the Predictor's Spec lacks the output "` + needed +
+				`", which the answer needs`: func(s *signature.Spec) (*signature.Spec, error) {
 				return s.Delete(needed)
 			},
 		} {

@@ -23,9 +23,12 @@ func TestMistakesAreNamed(t *testing.T) {
 	shadowing := module.NewCodeAct(signature.Must(signature.New[coins, sum]("")), model, inProcess(t), nil, nil)
 	votes := []*module.Prediction[sum]{{Output: sum{Total: 1}}}
 	for want, err := range map[string]error{
-		"module: the Predictor's CallOptions contain a nil option; remove it":        second(optioned.Run(t.Context(), anything)),
-		`module: the input "crypto" has the name of a global of programs; rename it`: second(shadowing.Run(t.Context(), coins{})),
-		"module: answer 1 cannot be counted: the key panicked: no":                   second(module.Majority(votes, func(sum) any { panic("no") })),
+		"module: the Predictor's CallOptions contain a nil option; remove it": second(optioned.Run(t.Context(),
+			anything)),
+		`module: the input "crypto" has the name of a global of programs; rename it`: second(shadowing.Run(t.Context(),
+			coins{})),
+		"module: answer 1 cannot be counted: the key panicked: no": second(module.Majority(votes,
+			func(sum) any { panic("no") })),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
@@ -35,8 +38,12 @@ func TestMistakesAreNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	var unmade *llmtest.Model
-	const nilModel = "module: no answer: the model: the model is a nil *llmtest.Model; pass one that was made, and look at the error of what makes it"
-	if err := second(module.NewPredict(adding, unmade, nil).Run(t.Context(), anything)); err == nil || err.Error() != nilModel {
+	const nilModel = "module: no answer: the model: the model is a nil *llmtest.Model; pass one that was made, and " +
+		"look at the error of what makes it"
+	if err := second(
+		module.NewPredict(adding, unmade, nil).Run(t.Context(), anything),
+	); err == nil ||
+		err.Error() != nilModel {
 		t.Errorf("got %v", err)
 	}
 	if n := len(model.Requests()); n != 0 {

@@ -30,7 +30,8 @@ func ExampleProgramOfThought() {
 	defer box.Close()
 	model := llmtest.New("```js\nconst sorted = prices.toSorted((a, b) => a - b), n = sorted.length;\n" +
 		"submit({median: (sorted[(n - 1) >> 1] + sorted[n >> 1]) / 2});\n```")
-	pred, err := module.NewProgramOfThought(sig, model, box, nil).Run(context.Background(), Prices{[]float64{30, 10, 20, 40}})
+	pred, err := module.NewProgramOfThought(sig, model, box, nil).
+		Run(context.Background(), Prices{[]float64{30, 10, 20, 40}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -22,7 +22,10 @@ func TestTenMegabytes(t *testing.T) {
 	t.Parallel()
 	in := haystack{Text: strings.Repeat("hay ", 2_500_000) + "needle"}
 	for i := range 5_000 {
-		in.Rows = append(in.Rows, machine{ID: i, Name: fmt.Sprint("machine number ", i), Tags: []string{"one", "two", "three", "four", "five"}})
+		in.Rows = append(
+			in.Rows,
+			machine{ID: i, Name: fmt.Sprint("machine number ", i), Tags: []string{"one", "two", "three", "four", "five"}},
+		)
 	}
 	box, err := sandbox.New(patiently(sandbox.Limits{}))
 	if err != nil {

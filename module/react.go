@@ -57,8 +57,8 @@ func NewReAct[In, Out any](
 	return a
 }
 
-// Run asks, calls and observes until the model submits an answer. The model is told about a reply that cannot be read, a
-// tool that does not exist, invalid arguments, and an invalid answer; each takes one of the steps.
+// Run asks, calls and observes until the model submits an answer. The model is told about a reply that cannot be read,
+// a tool that does not exist, invalid arguments, and an invalid answer; each takes one of the steps.
 //
 // The prediction is nil if there is an error. If the module lacks something, or an input violates the signature, Run
 // returns that error. Otherwise it returns an *[IncompleteError], whose trajectory holds everything that was done and

@@ -16,7 +16,7 @@ func TestWordsAsArguments(t *testing.T) {
 	t.Parallel()
 	type task struct {
 		Title string   `json:"title"`
-		State string   `json:"state" jsonschema:"enum=todo,enum=done"`
+		State string   `json:"state"          jsonschema:"enum=todo,enum=done"`
 		Tags  []string `json:"tags,omitempty"`
 	}
 	type sorted struct {
@@ -28,12 +28,22 @@ func TestWordsAsArguments(t *testing.T) {
 		calls, submits string
 	}{
 		{module.Markers(), action("create_task", call), action("submit", `{"state":"todo"}`)},
-		{module.JSON(), `{"thought":"It is new.","tool":"create_task","args":` + call + `}`, `{"thought":"It is done.","tool":"submit","args":{"state":"todo"}}`},
+		{module.JSON(), `{"thought":"It is new.","tool":"create_task","args":` + call + `}`,
+			`{"thought":"It is done.","tool":"submit","args":{"state":"todo"}}`},
 	} {
 		var got []task
-		set := toolSet(t, tools.Func("create_task", "Makes a task.", func(_ context.Context, in task) (bool, error) { got = append(got, in); return true, nil }, nil))
+		set := toolSet(
+			t,
+			tools.Func(
+				"create_task",
+				"Makes a task.",
+				func(_ context.Context, in task) (bool, error) { got = append(got, in); return true, nil },
+				nil,
+			),
+		)
 		sig := signature.Must(signature.New[orders, sorted](""))
-		pred, err := module.NewReAct(sig, llmtest.New(c.calls, c.submits), set, &module.Options{Adapter: c.adapter}).Run(t.Context(), anything)
+		pred, err := module.NewReAct(sig, llmtest.New(c.calls, c.submits), set, &module.Options{Adapter: c.adapter}).
+			Run(t.Context(), anything)
 		if err != nil || pred.Output.State != "todo" || len(got) != 1 || got[0].State != "todo" || len(got[0].Tags) != 2 {
 			t.Errorf("%T: %+v, %v", c.adapter, got, err)
 		}
@@ -86,12 +96,17 @@ func TestTextsAsArguments(t *testing.T) {
 		{"act", "`report-${x}.txt`", ""},
 	} {
 		got := ""
-		set := toolSet(t, tools.Func("act", "Acts.", func(_ context.Context, in key) (bool, error) { got += in.K; return true, nil }, nil))
+		set := toolSet(
+			t,
+			tools.Func("act", "Acts.", func(_ context.Context, in key) (bool, error) { got += in.K; return true, nil }, nil),
+		)
 		reply := action(c.tool, c.args)
 		if c.args == "" {
 			reply = strings.Replace(reply, "[[ ## args ## ]]\n\n\n", "", 1)
 		}
-		if _, err := module.NewReAct(adding, llmtest.New(reply, submits1), set, nil).Run(t.Context(), anything); err != nil || got != c.want {
+		if _, err := module.NewReAct(adding, llmtest.New(reply, submits1), set, nil).
+			Run(t.Context(), anything); err != nil ||
+			got != c.want {
 			t.Errorf("%s, %s: the tool was called with %q, want %q (%v)", c.tool, c.args, got, c.want, err)
 		}
 	}
@@ -102,7 +117,8 @@ func TestTextsAsAnswers(t *testing.T) {
 	capital := signature.Must(signature.New[orders, struct {
 		Answer string `json:"answer"`
 	}](""))
-	const uncertain = "The submitted answer was not accepted:\nargs must be one JSON object with answer: it is not clear which value the text "
+	const uncertain = "The submitted answer was not accepted:\nargs must be one JSON object with answer: it is not " +
+		"clear which value the text "
 	for args, refused := range map[string]string{
 		`Paris`:                       "",
 		`'Paris'`:                     "",
@@ -119,7 +135,10 @@ func TestTextsAsAnswers(t *testing.T) {
 			continue
 		}
 		steps := pred.Trajectory.Steps
-		if asked := len(steps) > 1; asked != (refused != "") || asked && !strings.HasPrefix(steps[0].Observation, uncertain+refused+" gives") {
+		if asked := len(
+			steps,
+		) > 1; asked != (refused != "") ||
+			asked && !strings.HasPrefix(steps[0].Observation, uncertain+refused+" gives") {
 			t.Errorf("%s: %d steps, %s", args, len(steps), steps[0].Observation)
 		}
 	}

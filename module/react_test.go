@@ -22,7 +22,7 @@ func init() {
 
 // argued has a reasoning of its own, as an answer.
 type argued struct {
-	Mood      string `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood      string `json:"mood"      jsonschema:"enum=good,enum=bad"`
 	Reasoning string `json:"reasoning" jsonschema:"description=for the customer"`
 }
 
@@ -57,8 +57,14 @@ func runChainOfThought[In, Out any](in In) func(*testing.T, *setup) string {
 // A model that answers with JSON is asked for that.
 func TestReActWithJSON(t *testing.T) {
 	t.Parallel()
-	set := toolSet(t, tools.Func("double", "", func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }, nil))
-	model := llmtest.New(`{"thought": "Double it.", "tool": "double", "args": {"limit": 2}}`, `{"tool": "submit", "args": {"total": 4}}`)
+	set := toolSet(
+		t,
+		tools.Func("double", "", func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }, nil),
+	)
+	model := llmtest.New(
+		`{"thought": "Double it.", "tool": "double", "args": {"limit": 2}}`,
+		`{"tool": "submit", "args": {"total": 4}}`,
+	)
 	pred, err := module.NewReAct(adding, model, set, &module.Options{Adapter: module.JSON()}).Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 4 || pred.Trajectory.Steps[0].Reasoning != "Double it." {
 		t.Errorf("got %+v, %v", pred, err)
@@ -78,7 +84,8 @@ func TestReActWithHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := llmtest.New(submits1)
-	if _, err := module.NewReAct(talking, model, nil, nil).Run(t.Context(), talk{signature.History{turn}, "Two?"}); err != nil {
+	if _, err := module.NewReAct(talking, model, nil, nil).
+		Run(t.Context(), talk{signature.History{turn}, "Two?"}); err != nil {
 		t.Fatal(err)
 	}
 	want := "[[ ## tool ## ]]\nsubmit\n\n[[ ## args ## ]]\n{\"total\":1}\n\n[[ ## completed ## ]]"
@@ -102,7 +109,8 @@ func TestReActTextForAnObject(t *testing.T) {
 	if err != nil || pred.Output.Name != "Hello, Ann" {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
-	for i, want := range []string{"greet returned:\n\"Hello, Ann\"", `count was not called: args must be one JSON object, not the text "seven"`} {
+	for i, want := range []string{"greet returned:\n\"Hello, Ann\"",
+		`count was not called: args must be one JSON object, not the text "seven"`} {
 		if got := pred.Trajectory.Steps[i].Observation; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

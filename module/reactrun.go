@@ -101,8 +101,8 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 }
 
 // heldAction tells the model why a call was held.
-const heldAction = "this exact call was made before without a usable result, so it may have taken effect; check whether " +
-	"it did, if a tool can show that. To make it again anyway, repeat the call"
+const heldAction = "this exact call was made before without a usable result, so it may have taken effect; " +
+	"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 
 // start reports that a call begins, written as in a program.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {

@@ -21,7 +21,10 @@ func BenchmarkRLM(b *testing.B) {
 	const parts = 20
 	text := strings.Repeat("a line about moles and other animals\n", 10<<20/37)
 	programs := [2]string{
-		fmt.Sprintf(`const parts = Array.from({length: %d}, (_, i) => text.slice(i * 100000, i * 100000 + 100000)); parts.length`, parts),
+		fmt.Sprintf(
+			`const parts = Array.from({length: %d}, (_, i) => text.slice(i * 100000, i * 100000 + 100000)); parts.length`,
+			parts,
+		),
 		`const all = await Promise.all(parts.map(part => ask("How many?\n" + part))); submit({total: all.length})`,
 	}
 	session := func() error {

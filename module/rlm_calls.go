@@ -28,7 +28,7 @@ type subPrompt struct {
 
 // SubTask is what a program of an [RLM] delegates with rlm: the input of RLM.Nested.
 type SubTask struct {
-	Prompt  string          `json:"prompt" jsonschema:"minLength=1,description=the task"`
+	Prompt  string          `json:"prompt"  jsonschema:"minLength=1,description=the task"`
 	Context json.RawMessage `json:"context" jsonschema:"description=the material: any value"`
 }
 
@@ -252,7 +252,10 @@ func wording(err error) string {
 	switch {
 	case ok:
 		return cmp.Or(modelErrorTexts[failure.Kind], "the model failed; the reason is not shown")
-	case errors.Is(err, ErrBudget), errors.Is(err, errNothingSaid), errors.Is(err, ErrMaxIters), errors.Is(err, ErrNoAnswer):
+	case errors.Is(err, ErrBudget),
+		errors.Is(err, errNothingSaid),
+		errors.Is(err, ErrMaxIters),
+		errors.Is(err, ErrNoAnswer):
 		return shorten(err.Error(), maxReason) // about what models wrote
 	}
 	return "it failed; the reason is not shown"

@@ -32,11 +32,19 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 			return llmtest.Reply{}, &models.Error{Kind: kind, Err: errors.New(secret)}
 		})
-		m, model := rlm(t, inProcess(t), sub, &module.RLMOptions{Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
-			if c, ok := e.(module.ToolCallEnd); ok {
-				noted = c.Call.Error
-			}
-		}}}, `try { await llm("x") } catch (e) { console.log(e.kind + ": " + e.message) }`, `await llm("x")`, `submit({total: 1})`)
+		m, model := rlm(
+			t,
+			inProcess(t),
+			sub,
+			&module.RLMOptions{Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
+				if c, ok := e.(module.ToolCallEnd); ok {
+					noted = c.Call.Error
+				}
+			}}},
+			`try { await llm("x") } catch (e) { console.log(e.kind + ": " + e.message) }`,
+			`await llm("x")`,
+			`submit({total: 1})`,
+		)
 		pred, err := m.Run(t.Context(), book{"x"})
 		if err != nil {
 			t.Fatal(err)
@@ -83,12 +91,22 @@ func TestRLMVerbatim(t *testing.T) {
 		"Ann\n<think>\nBob\n</think>\nCarl": "Ann\n<think>\nBob\n</think>\nCarl",
 		" a\r\nb\n":                         "a\r\nb",
 	} {
-		m, _ := rlm(t, inProcess(t), llmtest.New(reply), nil, `console.log(JSON.stringify(await llm("x"))); submit({total: 1})`)
+		m, _ := rlm(
+			t,
+			inProcess(t),
+			llmtest.New(reply),
+			nil,
+			`console.log(JSON.stringify(await llm("x"))); submit({total: 1})`,
+		)
 		pred, err := m.Run(t.Context(), book{"x"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != strings.ReplaceAll(fmt.Sprintf("%q\n", want), `\x`, `\u00`) {
+		if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != strings.ReplaceAll(
+			fmt.Sprintf("%q\n", want),
+			`\x`,
+			`\u00`,
+		) {
 			t.Errorf("%q: got %s", reply, got)
 		}
 	}

@@ -3,6 +3,7 @@ package module_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,8 @@ func TestRLMBatch(t *testing.T) {
 	}
 	for i, want := range []string{
 		`[["a!",{"error":"the model cannot be reached at the moment"},"b!"],[]]`,
-		`[["a!","c!","b!",{"error":"the budget for model calls is used up: 4 of 4 model calls have been made; go on without further calls"}],` +
+		`[["a!","c!","b!",{"error":"the budget for model calls is used up: 4 of 4 model calls have been made; go on ` +
+			`without further calls"}],` +
 			`["a!"]]`,
 	} {
 		if got := strings.TrimSpace(pred.Trajectory.Steps[i].Outcome.Stdout.Text); got != want {
@@ -57,7 +59,8 @@ func TestRLMRepeatedPrompts(t *testing.T) {
 	if err != nil || pred.Output.Total != 40 || len(sub.Requests()) != 1 {
 		t.Fatalf("got %v, %v after %d calls", pred, err, len(sub.Requests()))
 	}
-	const told = "the answers have more than 2097152 bytes together; send fewer prompts at a time (those that were answered are free)"
+	const told = "the answers have more than 2097152 bytes together; send fewer prompts at a time (those that were " +
+		"answered are free)"
 	if got := model.Requests()[2].Last(); !strings.Contains(got, told) {
 		t.Errorf("told %s", got)
 	}
@@ -77,7 +80,8 @@ func TestRLMWorksWithTheDefaults(t *testing.T) {
 		return llmtest.Reply{Text: strings.Repeat(" ", min(len(r.Last()), 1))}, nil
 	})
 	m, _ := rlm(t, box, sub, nil, `const parts = Array.from({length: 20}, () => "x".repeat(100_000));
-const answers = await Promise.all(parts.slice(0, 3).map(part => llm(part))); const more = await llm(parts); submit({total: answers.concat(more).filter(a => a === "").length})`)
+const answers = await Promise.all(parts.slice(0, 3).map(part => llm(part)));
+const more = await llm(parts); submit({total: answers.concat(more).filter(a => a === "").length})`)
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil || pred.Output.Total != 23 {
 		t.Fatalf("got %v, %v", pred, err)
@@ -93,7 +97,8 @@ func TestRLMNeedsMemory(t *testing.T) {
 	defer box.Close()
 	m, model := rlm(t, box, llmtest.New(), nil)
 	_, err = m.Run(t.Context(), book{"x"})
-	const want = "module: an RLM keeps texts in the memory of its programs; the sandbox's Limits.Memory must be at least 4 MiB"
+	const want = "module: an RLM keeps texts in the memory of its programs; the sandbox's Limits.Memory must be at " +
+		"least 4 MiB"
 	if err == nil || err.Error() != want || len(model.Requests()) > 0 {
 		t.Errorf("got %v", err)
 	}
@@ -121,11 +126,17 @@ func TestRLMPutTogetherWrongly(t *testing.T) {
 		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
 		{run(withoutSub), "module: a Predictor is nil; the module's New function makes it"},
 		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one with signature.New"},
-		{run(module.NewRLM(reading, nil, box, nil, nil)), "module: there is no model; open one with models.Open, or pass one of langchaingo's"},
-		{run(module.NewRLM(reading, model, nil, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
-		{run(module.NewRLM(reading, model, noBox, nil, nil)), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
-		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})), `module: programs of an RLM have a function with this name: tools: tool "rlm": another tool has that name; choose another`},
-		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})), `module: the input "llm" has the name of a tool or of its namespace; rename one`},
+		{run(module.NewRLM(reading, nil, box, nil, nil)),
+			"module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+		{run(module.NewRLM(reading, model, nil, nil, nil)),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewRLM(reading, model, noBox, nil, nil)),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})),
+			`module: programs of an RLM have a function with this name: tools: tool "rlm": another tool has that name; ` +
+				`choose another`},
+		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})),
+			`module: the input "llm" has the name of a tool or of its namespace; rename one`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
@@ -157,5 +168,27 @@ func TestRLMCallOptions(t *testing.T) {
 				t.Errorf("a question has MaxTokens %d, want %d", r.Options.MaxTokens, want)
 			}
 		}
+	}
+}
+
+// All that an RLM asks can be found, copied and changed.
+func TestRLMPredictors(t *testing.T) {
+	t.Parallel()
+	sub := echoes()
+	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2}, `await llm("x"); submit({total: 1})`)
+	var paths []string
+	for path := range module.Predictors(m) {
+		paths = append(paths, path)
+	}
+	if want := []string{"Predictor", "Sub", "Nested", "Nested.Sub"}; !slices.Equal(paths, want) {
+		t.Errorf("got %q, want %q", paths, want)
+	}
+	c, other := module.Clone(m), echoes()
+	c.Sub.Model = other
+	if _, err := c.Run(t.Context(), book{"x"}); err != nil || m.Sub.Model != sub {
+		t.Fatal(err)
+	}
+	if len(sub.Requests()) != 0 || len(other.Requests()) != 1 {
+		t.Errorf("%d and %d questions", len(sub.Requests()), len(other.Requests()))
 	}
 }

@@ -39,7 +39,13 @@ func echoes() *llmtest.Model {
 	})
 }
 
-func rlm(t *testing.T, box *sandbox.Sandbox, sub llms.Model, o *module.RLMOptions, programs ...string) (*module.RLM[book, found], *llmtest.Model) {
+func rlm(
+	t *testing.T,
+	box *sandbox.Sandbox,
+	sub llms.Model,
+	o *module.RLMOptions,
+	programs ...string,
+) (*module.RLM[book, found], *llmtest.Model) {
 	t.Helper()
 	if o == nil {
 		o = &module.RLMOptions{}
@@ -70,10 +76,17 @@ func TestRLMWithLargeInput(t *testing.T) {
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: fmt.Sprint(strings.Count(r.Last(), "moles"))}, nil
 	})
-	m, model := rlm(t, largeBox(t), sub, nil,
-		`const parts = []; for (let i = 0; i < text.length; i += 37 * 20000) parts.push(text.slice(i, i + 37 * 20000)); [text.length, parts.length]`,
-		`const counts = (await Promise.all(parts.map((part, i) => llm("Count in part " + i + ":\n" + part)))).map(Number); counts.slice(0, 3)`,
-		`submit({total: counts.reduce((a, b) => a + b)})`)
+	m, model := rlm(
+		t,
+		largeBox(t),
+		sub,
+		nil,
+		`const parts = []; for (let i = 0; i < text.length; i += 37 * 20000) parts.push(text.slice(i, i + 37 * `+
+			`20000)); [text.length, parts.length]`,
+		`const counts = (await Promise.all(parts.map((part, i) => llm("Count in part " + i + ":\n" + `+
+			`part)))).map(Number); counts.slice(0, 3)`,
+		`submit({total: counts.reduce((a, b) => a + b)})`,
+	)
 	pred, err := m.Run(t.Context(), book{text})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +189,8 @@ func TestRLMSessionIsFull(t *testing.T) {
 	if err != nil || pred.Output.Total != 600_000 || len(sub.Requests()) != 2 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier programs are gone " +
+	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier " +
+		"programs are gone " +
 		"(load again what you need; prompts that were answered before are answered again at once and for free)"
 	if told := model.Requests()[2].Last(); !strings.HasPrefix(told, want) {
 		t.Errorf("told %s", told)
@@ -201,8 +215,15 @@ func TestRLMFailingCalls(t *testing.T) {
 		}
 		return llmtest.Reply{Text: "fine"}, nil
 	})
-	m, _ := rlm(t, inProcess(t), sub, nil, `const say = async p => { try { return await llm(p) } catch (e) { return [e.kind, e.message, e.data] } };
-console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hostile", "silent", "", 5, "ok"].map(say)), null, 1)); submit({total: 1})`)
+	m, _ := rlm(
+		t,
+		inProcess(t),
+		sub,
+		nil,
+		`const say = async p => { try { return await llm(p) } catch (e) { return [e.kind, e.message, e.data] } };
+console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hostile", "silent", "", 5, "ok"].map(say)), null, 1));
+submit({total: 1})`,
+	)
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +284,10 @@ func TestRLMEvents(t *testing.T) {
 		if runs[at.Run] == "" {
 			runs[at.Run] = fmt.Sprint(at.Module, len(runs))
 		}
-		got = append(got, fmt.Sprintf("%s<%s %s", runs[at.Run], runs[at.Parent], strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")))
+		got = append(
+			got,
+			fmt.Sprintf("%s<%s %s", runs[at.Run], runs[at.Parent], strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")),
+		)
 	}}}
 	sub := llmtest.New("one", fence(`submit({reply: "two"})`))
 	m, _ := rlm(t, inProcess(t), sub, o, `await llm("a"); submit({total: (await rlm({prompt: "b", context: 1})).length})`)
@@ -271,10 +295,26 @@ func TestRLMEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"RLM1<- RunStart", "RLM1<- ModelRequest", "RLM1<- ModelResponse", "RLM1<- ProgramStart", "RLM1<- ToolCallStart",
-		"llm2<RLM1 RunStart", "llm2<RLM1 ModelRequest", "llm2<RLM1 ModelResponse", "llm2<RLM1 Answered", "RLM1<- ToolCallEnd", "RLM1<- ToolCallStart",
-		"RLM3<RLM1 RunStart", "RLM3<RLM1 ModelRequest", "RLM3<RLM1 ModelResponse", "RLM3<RLM1 ProgramStart", "RLM3<RLM1 ProgramEnd", "RLM3<RLM1 Answered", "RLM1<- ToolCallEnd",
-		"RLM1<- ProgramEnd", "RLM1<- Answered",
+		"RLM1<- RunStart",
+		"RLM1<- ModelRequest",
+		"RLM1<- ModelResponse",
+		"RLM1<- ProgramStart",
+		"RLM1<- ToolCallStart",
+		"llm2<RLM1 RunStart",
+		"llm2<RLM1 ModelRequest",
+		"llm2<RLM1 ModelResponse",
+		"llm2<RLM1 Answered",
+		"RLM1<- ToolCallEnd",
+		"RLM1<- ToolCallStart",
+		"RLM3<RLM1 RunStart",
+		"RLM3<RLM1 ModelRequest",
+		"RLM3<RLM1 ModelResponse",
+		"RLM3<RLM1 ProgramStart",
+		"RLM3<RLM1 ProgramEnd",
+		"RLM3<RLM1 Answered",
+		"RLM1<- ToolCallEnd",
+		"RLM1<- ProgramEnd",
+		"RLM1<- Answered",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -311,11 +351,19 @@ func TestRLMPolicy(t *testing.T) {
 		})
 	}
 	sub := echoes()
-	set := toolSet(t, tools.Func("one", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil)).With(deny)
-	program := fence(`await llm("fine"); let kind; try { await llm("a secret") } catch (e) { kind = e.kind } console.log(kind); submit({total: await one({})})`)
-	pred, err := module.NewRLM(reading, llmtest.New(program), inProcess(t), set, &module.RLMOptions{Sub: sub}).Run(t.Context(), book{"x"})
+	set := toolSet(
+		t,
+		tools.Func("one", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil),
+	).With(deny)
+	program := fence(
+		`await llm("fine"); let kind; try { await llm("a secret") } catch (e) { kind = e.kind } console.log(kind); ` +
+			`submit({total: await one({})})`,
+	)
+	pred, err := module.NewRLM(reading, llmtest.New(program), inProcess(t), set, &module.RLMOptions{Sub: sub}).
+		Run(t.Context(), book{"x"})
 	want := []string{`llm{"prompt":"fine"}`, `llm{"prompt":"a secret"}`, `one{}`}
-	if err != nil || !slices.Equal(seen, want) || len(sub.Requests()) != 1 || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "denied\n" {
+	if err != nil || !slices.Equal(seen, want) || len(sub.Requests()) != 1 ||
+		pred.Trajectory.Steps[0].Outcome.Stdout.Text != "denied\n" {
 		t.Errorf("got %+v, %v, %q", pred, err, seen)
 	}
 }
@@ -333,30 +381,9 @@ func TestRLMSubQuestion(t *testing.T) {
 	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
 		t.Fatal(err)
 	}
-	want := "--- system ---\n" + m.Sub.Briefing + "\nBe brief.\n--- human ---\n2+2?\n--- ai ---\n4\n--- human ---\n[[ ## reply ## ]]\nWho?\n"
+	want := "--- system ---\n" + m.Sub.Briefing +
+		"\nBe brief.\n--- human ---\n2+2?\n--- ai ---\n4\n--- human ---\n[[ ## reply ## ]]\nWho?\n"
 	if got := sub.Requests()[0].Text(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
-	}
-}
-
-// All that an RLM asks can be found, copied and changed.
-func TestRLMPredictors(t *testing.T) {
-	t.Parallel()
-	sub := echoes()
-	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2}, `await llm("x"); submit({total: 1})`)
-	var paths []string
-	for path := range module.Predictors(m) {
-		paths = append(paths, path)
-	}
-	if want := []string{"Predictor", "Sub", "Nested", "Nested.Sub"}; !slices.Equal(paths, want) {
-		t.Errorf("got %q, want %q", paths, want)
-	}
-	c, other := module.Clone(m), echoes()
-	c.Sub.Model = other
-	if _, err := c.Run(t.Context(), book{"x"}); err != nil || m.Sub.Model != sub {
-		t.Fatal(err)
-	}
-	if len(sub.Requests()) != 0 || len(other.Requests()) != 1 {
-		t.Errorf("%d and %d questions", len(sub.Requests()), len(other.Requests()))
 	}
 }

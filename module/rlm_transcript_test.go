@@ -35,7 +35,10 @@ type writers struct {
 func pile() mail {
 	m := mail{Question: "Who wrote?"}
 	for i, name := range []string{"Mole", "Rat", "Toad", "Badger"} {
-		m.Letters = append(m.Letters, fmt.Sprintf("Letter %d. %sYours, %s", i+1, strings.Repeat("It rained again, and nobody came. ", 100), name))
+		m.Letters = append(
+			m.Letters,
+			fmt.Sprintf("Letter %d. %sYours, %s", i+1, strings.Repeat("It rained again, and nobody came. ", 100), name),
+		)
 	}
 	return m
 }
@@ -49,7 +52,11 @@ func reader() *llmtest.Model {
 		m := signed.FindStringSubmatch(r.Last())
 		switch {
 		case strings.Contains(r.Text(), "declare function submit"):
-			return llmtest.Reply{Text: fence(`submit({reply: (await Promise.all(context.map(letter => llm(prompt + "\n\n" + letter)))).join(", ")})`)}, nil
+			return llmtest.Reply{
+				Text: fence(
+					`submit({reply: (await Promise.all(context.map(letter => llm(prompt + "\n\n" + letter)))).join(", ")})`,
+				),
+			}, nil
 		case strings.Contains(r.Last(), "in blue"):
 			return llmtest.Reply{}, errors.New("503 try later")
 		case m == nil:

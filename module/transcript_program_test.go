@@ -16,7 +16,13 @@ import (
 // transcript_test.go.
 func init() {
 	long := logbook{
-		Log:  strings.Repeat("I 12:00 all is well\n", 50_000) + "E 12:01 <disk> full\n" + strings.Repeat("I 12:02 was it?\n", 50_000),
+		Log: strings.Repeat(
+			"I 12:00 all is well\n",
+			50_000,
+		) + "E 12:01 <disk> full\n" + strings.Repeat(
+			"I 12:02 was it?\n",
+			50_000,
+		),
 		Note: "Counted from the top.",
 	}
 	for i := range 20_000 {
@@ -25,7 +31,10 @@ func init() {
 	scenarios["programofthought median"] = runThought[numbers, median](numbers{List: []float64{3, 1, 2}})
 	scenarios["programofthought logbook"] = runThought[logbook, failures](long)
 	scenarios["codeact extract"] = runCoder[orders, report](orders{Limit: 3}, module.Options{Extract: true})
-	scenarios["codeact json"] = runCoder[orders, report](orders{Limit: 3}, module.Options{Extract: true, Adapter: module.JSON()})
+	scenarios["codeact json"] = runCoder[orders, report](
+		orders{Limit: 3},
+		module.Options{Extract: true, Adapter: module.JSON()},
+	)
 	scenarios["codeact picture"] = runCoder[picture, seen](picture{
 		Photo:  signature.Image{URL: "https://example.com/a.png"},
 		Before: signature.History{{{Name: "seen", JSON: []byte(`"a lake"`)}}},
@@ -105,4 +114,42 @@ func textsOf(r llmtest.Request) []string {
 		texts = append(texts, llmtest.Request{Messages: []llms.MessageContent{m}}.Text())
 	}
 	return texts
+}
+
+// conversation is everything that was said to the model, in that order, or what it was asked in
+// the end if it forgets. It fails if a question does not repeat the one before it, but for
+// observations that the model has answered and been shown another since: those may become shorter,
+// and whole again in the last question.
+func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
+	requests := model.Requests()
+	if len(requests) == 0 {
+		return ""
+	}
+	if forgets {
+		return requests[len(requests)-1].Text()
+	}
+	var b strings.Builder
+	var before, whole []string
+	for i, r := range requests {
+		now := textsOf(r)
+		if len(now) <= len(before) && i > 0 {
+			t.Fatalf("question %d has %d messages, and the one before it %d", i+1, len(now), len(before))
+		}
+		for j := range before {
+			old := j%2 == 1 && j < len(now)-1 && j > 1 // an observation, and not the last
+			switch {
+			case now[j] == before[j]:
+			case old && len(now[j]) < len(before[j]):
+				b.WriteString("(now shorter) " + now[j])
+			case old && now[j] == whole[j] && i == len(requests)-1:
+				b.WriteString("(whole again) " + now[j])
+			default:
+				t.Errorf("question %d has another message %d than the one before:\n%s", i+1, j+1, now[j])
+			}
+		}
+		b.WriteString(strings.Join(now[len(before):], ""))
+		whole = append(whole, now[len(before):]...)
+		before = now
+	}
+	return b.String()
 }

@@ -53,10 +53,15 @@ func TestUsageOfModulesInTools(t *testing.T) {
 			t.Errorf("%s: %d calls are accounted for, not 2: %v", name, got, err)
 		}
 	}
-	act := module.NewReAct(adding, llmtest.New(action("ask", `{}`), submits1), toolSet(t, tools.Func("ask", "", func(ctx context.Context, _ struct{}) (int, error) {
-		_, err := module.NewPredict(adding, total1(), nil).Run(ctx, anything)
-		return 1, err
-	}, nil)), nil)
+	act := module.NewReAct(
+		adding,
+		llmtest.New(action("ask", `{}`), submits1),
+		toolSet(t, tools.Func("ask", "", func(ctx context.Context, _ struct{}) (int, error) {
+			_, err := module.NewPredict(adding, total1(), nil).Run(ctx, anything)
+			return 1, err
+		}, nil)),
+		nil,
+	)
 	pred, err := act.Run(t.Context(), anything)
 	if got := usageOf(t, pred, err).Calls; got != 3 {
 		t.Errorf("ReAct: %d calls are accounted for, not 3: %v", got, err)
@@ -90,7 +95,12 @@ func TestUsageOfWhatWasNotSent(t *testing.T) {
 	}
 	budget := models.NewBudget(models.Limits{Calls: 1})
 	bound := module.NewPredict(adding, budget.Model(total1(), "one"), nil)
-	results, err := module.Parallel(t.Context(), bound, []orders{anything, anything, anything}, &module.ParallelOptions{Workers: 1, Collect: true})
+	results, err := module.Parallel(
+		t.Context(),
+		bound,
+		[]orders{anything, anything, anything},
+		&module.ParallelOptions{Workers: 1, Collect: true},
+	)
 	if got := results.Usage().Calls; got != 1 || err == nil {
 		t.Errorf("refused by the budget: %d calls, %v", got, err)
 	}
@@ -251,7 +261,15 @@ func TestUsageIsExact(t *testing.T) {
 		m := module.NewBestOfN(nested(rnd, box, model, 2), 1, never, 1, nil)
 		pred, err := m.Run(t.Context(), anything)
 		if got := usageOf(t, pred, err); int64(got.Calls) != asked.Load() || int64(got.InputTokens) != tokens.Load() {
-			t.Errorf("seed %d, %T: %+v are accounted for, of %d calls and %d tokens: %v", seed, m.Module, got, asked.Load(), tokens.Load(), err)
+			t.Errorf(
+				"seed %d, %T: %+v are accounted for, of %d calls and %d tokens: %v",
+				seed,
+				m.Module,
+				got,
+				asked.Load(),
+				tokens.Load(),
+				err,
+			)
 		}
 	}
 }
@@ -260,9 +278,10 @@ func TestUsageIsExact(t *testing.T) {
 func TestUsageString(t *testing.T) {
 	t.Parallel()
 	for want, u := range map[string]module.Usage{
-		"0 calls of the model, 0 tokens in, 0 out":                              {},
-		"1 call of the model, 12 tokens in, 3 out":                              {Calls: 1, InputTokens: 12, OutputTokens: 3},
-		"2 calls of the model, 5 tokens in, 1 out, 1 call answered by a cache":  {Calls: 2, InputTokens: 5, OutputTokens: 1, Hits: 1},
+		"0 calls of the model, 0 tokens in, 0 out": {},
+		"1 call of the model, 12 tokens in, 3 out": {Calls: 1, InputTokens: 12, OutputTokens: 3},
+		"2 calls of the model, 5 tokens in, 1 out, 1 call answered by a cache": {Calls: 2, InputTokens: 5, OutputTokens: 1,
+			Hits: 1},
 		"0 calls of the model, 0 tokens in, 0 out, 3 calls answered by a cache": {Hits: 3},
 	} {
 		if got := u.String(); got != want {
@@ -277,7 +296,11 @@ type cutting struct {
 	cancel func()
 }
 
-func (c cutting) GenerateContent(ctx context.Context, m []llms.MessageContent, o ...llms.CallOption) (*llms.ContentResponse, error) {
+func (c cutting) GenerateContent(
+	ctx context.Context,
+	m []llms.MessageContent,
+	o ...llms.CallOption,
+) (*llms.ContentResponse, error) {
 	defer c.cancel()
 	return c.Model.GenerateContent(ctx, m, o...)
 }
