@@ -12,7 +12,7 @@ import (
 
 // An error that no other attempt can mend ends the attempts, with the best answer so
 // far or else with what was done. One that may be the attempt's own does not.
-func TestAttemptsInVain(t *testing.T) {
+func TestAttemptsStopAtHopelessError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for _, test := range []struct {
@@ -78,7 +78,7 @@ func failingAfter(kind string, answers int, err error) (module.Module[orders, su
 }
 
 // The advisor may be another model: without it there is still another attempt.
-func TestAdviceInVain(t *testing.T) {
+func TestRefineStopsAtAdvisorError(t *testing.T) {
 	t.Parallel()
 	one := answering(total(1), total(2))
 	m := module.NewRefine(one, 2, fairly, 1, nil)
@@ -92,7 +92,7 @@ func TestAdviceInVain(t *testing.T) {
 }
 
 // A judge that cannot be asked makes all further attempts useless, too.
-func TestJudgementInVain(t *testing.T) {
+func TestRewardError(t *testing.T) {
 	t.Parallel()
 	refused := &models.Error{Kind: models.KindAuth, Err: errors.New("401")}
 	reward := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {

@@ -232,7 +232,7 @@ type empty struct{ Ask *sumPredict }
 func (empty) Run(context.Context, orders) (*module.Prediction[sum], error) { return nil, nil }
 
 // What is missing or cannot be used is said before a model is asked.
-func TestAttemptsThatCannotBeMade(t *testing.T) {
+func TestAttemptErrors(t *testing.T) {
 	t.Parallel()
 	one := answering()
 	best := func(m module.Module[orders, sum], n int, r module.Reward[orders, sum]) error {
@@ -282,7 +282,7 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 }
 
 // Of several parts that cannot be copied, it is always the first that is named.
-func TestAttemptsNameTheFirstLock(t *testing.T) {
+func TestAttemptLockErrorIsDeterministic(t *testing.T) {
 	t.Parallel()
 	type other struct {
 		Ask  *sumPredict
@@ -355,7 +355,7 @@ func ExampleBestOfN() {
 }
 
 // Of answers that are equally good the first is taken.
-func TestBestOfNTakesTheFirstOfEquals(t *testing.T) {
+func TestBestOfNTie(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`, `{"total": 2}`, `{"total": 3}`)
 	pred, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 3, never, 1, nil).Run(t.Context(), anything)

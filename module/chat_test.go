@@ -94,7 +94,7 @@ func TestChat(t *testing.T) {
 
 // Where the conversation grows too long, a line says what is left out. What the turns
 // left in variables is still there.
-func TestChatForgetsVisibly(t *testing.T) {
+func TestChatTellsOmittedTurns(t *testing.T) {
 	t.Parallel()
 	var replies []string
 	for i := range 6 {
@@ -186,7 +186,7 @@ const programReminder = "\n\nReply with a sentence or two, then one ```js block,
 
 // The history of an answered turn says what was told of an answer that was held, and which
 // calls are uncertain.
-func TestChatHistoryIsTrue(t *testing.T) {
+func TestChatHistoryShowsEffects(t *testing.T) {
 	t.Parallel()
 	h := &handlers{called: map[string]int{}}
 	chat, model := newChat(t, nil, h.set(t),
@@ -273,7 +273,7 @@ func TestChatHistoryOfPicture(t *testing.T) {
 }
 
 // When a session is full, the model is told what to do.
-func TestChatIsFull(t *testing.T) {
+func TestChatSessionIsFull(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
 	if err != nil {

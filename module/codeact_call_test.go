@@ -44,7 +44,7 @@ func begun(t *testing.T, answer error) *tools.Set {
 }
 
 // A tool's fatal error ends the run, though the program has ended before it.
-func TestFatalAfterTheEnd(t *testing.T) {
+func TestFatalErrorAfterProgramEnd(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{`throw 1`, `submit({total: 1})`} {
 		closed := errors.New("the account is closed")
@@ -58,7 +58,7 @@ func TestFatalAfterTheEnd(t *testing.T) {
 }
 
 // A policy that tries again asks nobody when the program has ended.
-func TestNoRetryAfterTheEnd(t *testing.T) {
+func TestNoRetryAfterProgramEnd(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	tried := make(chan struct{}, 10)
@@ -88,7 +88,7 @@ func TestNoRetryAfterTheEnd(t *testing.T) {
 }
 
 // What the getters of a thrown error call is not made.
-func TestNothingByGettersOfAnError(t *testing.T) {
+func TestErrorGettersCallNothing(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64
 	send := tools.Func(
@@ -111,7 +111,7 @@ throw e`), submit1)
 
 // A policy that changes a call into one of which nobody knows whether it happened does not
 // make it happen twice.
-func TestChangedIntoUnknown(t *testing.T) {
+func TestCatchCannotHideUnknownCall(t *testing.T) {
 	t.Parallel()
 	paid := 0
 	pay := tools.Func("pay", "", func(context.Context, orders) (int, error) {
@@ -135,7 +135,7 @@ func TestChangedIntoUnknown(t *testing.T) {
 }
 
 // Nobody but the host says of a destructive tool that it only reads.
-func TestFreshDestructive(t *testing.T) {
+func TestFreshOfDestructiveTool(t *testing.T) {
 	t.Parallel()
 	wiped := 0
 	wipe := tools.Func("wipe", "", func(context.Context, struct{}) (int, error) {

@@ -30,7 +30,7 @@ var programmers = map[string]func(llms.Model, module.Sandbox, *module.Options) m
 }
 
 // What a model does wrong for good ends the run with what was done.
-func TestProgramsFail(t *testing.T) {
+func TestCodeActErrors(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503: overloaded")
 	one := "```js\nlimit\n```"
@@ -92,7 +92,7 @@ func script(replies ...utterance) llms.Model {
 
 // A run ends with its context while a program runs, and while the model is asked
 // for the next program or for an answer from what is known.
-func TestProgramsCancelled(t *testing.T) {
+func TestCodeActCancelled(t *testing.T) {
 	t.Parallel()
 	for name, programmer := range programmers {
 		for where, at := range map[string]int{"asking": 1, "asking again": 2, "extracting": 3, "running": 0} {
@@ -133,7 +133,7 @@ func TestProgramsCancelled(t *testing.T) {
 }
 
 // An answer from what is known is a step, which says so.
-func TestExtracted(t *testing.T) {
+func TestCodeActExtract(t *testing.T) {
 	t.Parallel()
 	for name, programmer := range programmers {
 		var ended []bool
@@ -163,7 +163,7 @@ func TestExtracted(t *testing.T) {
 	}
 }
 
-func TestProgramOfThoughtPutTogetherWrongly(t *testing.T) {
+func TestProgramOfThoughtSetupErrors(t *testing.T) {
 	t.Parallel()
 	box, model := inProcess(t), llmtest.New()
 	var noSig *signature.Signature[orders, sum]

@@ -43,7 +43,7 @@ func (o *outbox) tools(t *testing.T) *tools.Set {
 // A program that lists what was sent, and sends what is missing, sends nothing twice,
 // though it is written again as it was after an answer of 504. It has to say that the
 // third mail is none of the first two.
-func TestListThenSend(t *testing.T) {
+func TestRewrittenProgramListsThenSends(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"bob": true}}
 	program := fence(`const sent = await list_sent({});
@@ -65,7 +65,7 @@ submit({total: 3});`)
 
 // A program that does not look is held, is told which call it is, and names it. The hold
 // takes no step.
-func TestHeldAndNamed(t *testing.T) {
+func TestHeldCallIsNamed(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"bob": true}}
 	send := func(second string) string {
@@ -99,7 +99,7 @@ One program is left: it must submit the answer.`
 
 // What an approver has changed is what is recorded, shown, audited and told; the call as
 // the program wrote it, and as it was performed, are the same effect.
-func TestChangedArguments(t *testing.T) {
+func TestRepeatWithChangedArguments(t *testing.T) {
 	t.Parallel()
 	var refunded []int
 	refund := tools.Func("refund", "", func(_ context.Context, o orders) (int, error) {
@@ -142,7 +142,7 @@ func TestChangedArguments(t *testing.T) {
 
 // An answer that is valid is kept while the model is asked about what it left behind,
 // whatever comes of that.
-func TestOrphansAreFedBack(t *testing.T) {
+func TestOrphansAreReported(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string][]string{
 		"undone":       {fence("submit({total: 2})")},
@@ -173,7 +173,7 @@ func TestOrphansAreFedBack(t *testing.T) {
 }
 
 // An answer is not accepted while mails that nobody awaits are under way or have failed.
-func TestAnswerLeavesCallsBehind(t *testing.T) {
+func TestAnswerWithPendingCalls(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"ann": true}}
 	model := llmtest.New(fence("const all = ['ann', 'bob'].map(to => send({to}));\nawait all[1];\nsubmit({total: 2});"),
@@ -193,7 +193,7 @@ func TestAnswerLeavesCallsBehind(t *testing.T) {
 
 // A program that names exactly the call that it makes once more is not held for another
 // call of the tool that failed, too.
-func TestNamesItsPredecessor(t *testing.T) {
+func TestCallNamesEarlierEntry(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"ann": true, "bob": true}}
 	program := func(second string) string {

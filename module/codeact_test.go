@@ -64,7 +64,7 @@ func TestNewCodeActWarns(t *testing.T) {
 }
 
 // Programs have every input that the prompt names, also one that was not given.
-func TestInputsThatAreNotGiven(t *testing.T) {
+func TestCodeActMissingInputs(t *testing.T) {
 	t.Parallel()
 	type in struct {
 		Limit  *int              `json:"limit,omitempty"`
@@ -113,7 +113,7 @@ func oddlyNamed(t *testing.T) *tools.Set {
 
 // Whatever a model is told of a tool has the name that programs write, whichever spelling
 // the program has.
-func TestOneName(t *testing.T) {
+func TestToolNameIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	programs := []string{
 		`console.log(my_server, await tools.search("list orders", {server: "my server", declare: true}))`,

@@ -30,7 +30,7 @@ func (s sampled) Run(ctx context.Context, in orders) (*module.Prediction[sum], e
 
 // A thousand runs of each at the same time have each its own answer, and leave
 // the module as it was.
-func TestCombinationsAtTheSameTime(t *testing.T) {
+func TestCombinationsConcurrently(t *testing.T) {
 	t.Parallel()
 	ask := func() *sumPredict { return module.NewPredict(adding, echo(), nil) }
 	hinting := func(_ context.Context, in orders, pred *module.Prediction[sum]) (module.Score, error) {

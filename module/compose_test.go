@@ -91,7 +91,7 @@ func (s started) Run(ctx context.Context, in orders) (*module.Prediction[sum], e
 }
 
 // What a module of a user's did is accounted for, whatever it returns.
-func TestWholeAccount(t *testing.T) {
+func TestComposeTrajectory(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
 		for _, whole := range []bool{false, true} {
@@ -154,7 +154,7 @@ func TestWholeAccountOfAnswers(t *testing.T) {
 }
 
 // What a module did with another context than its own is at least in its error.
-func TestPartWithAnotherContext(t *testing.T) {
+func TestComposePartWithAnotherContext(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true, true)
 	stray := own(func(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -171,7 +171,7 @@ func TestPartWithAnotherContext(t *testing.T) {
 }
 
 // A run that was to have an answer, but for who watched, is one run.
-func TestRunThatEndsTwice(t *testing.T) {
+func TestComposeRunThatEndsTwice(t *testing.T) {
 	t.Parallel()
 	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
 		if _, done := e.(module.Answered); done && e.From().Module == "Predict" {
@@ -192,7 +192,7 @@ func TestRunThatEndsTwice(t *testing.T) {
 }
 
 // A tool that runs such a module is not called again as if nothing had happened.
-func TestPipelineAsATool(t *testing.T) {
+func TestPipelineAsTool(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
 		d := newDesk(t, true, false)
@@ -312,7 +312,7 @@ func (d totalling) Run(ctx context.Context, _ struct{}) (*module.Prediction[int]
 	return &module.Prediction[int]{Output: pred.Output.Total, Trajectory: pred.Trajectory}, nil
 }
 
-func TestToolOfNothing(t *testing.T) {
+func TestToolOfNilModule(t *testing.T) {
 	t.Parallel()
 	_, err := tools.NewSet(t.Context(), module.Tool[orders, sum]("desk", "", (*desk)(nil), nil))
 	if err == nil || err.Error() != `tools: tool "desk": the function is nil` {
@@ -321,7 +321,7 @@ func TestToolOfNothing(t *testing.T) {
 }
 
 // What modules did that tools ran is part of the run, by its own account.
-func TestRunsOfTools(t *testing.T) {
+func TestToolRuns(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*tools.Set) module.Module[orders, sum]{
 		"CodeAct": func(set *tools.Set) module.Module[orders, sum] {

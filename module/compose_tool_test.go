@@ -89,7 +89,7 @@ func TestMayHaveActed(t *testing.T) {
 }
 
 // That the second half of a call was not done does not say that nothing was.
-func TestHalfDone(t *testing.T) {
+func TestModuleAsToolPartialEffects(t *testing.T) {
 	t.Parallel()
 	halves := tools.Func("halves", "", func(context.Context, orders) (int, error) {
 		return 0, fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "the bank is closed"})

@@ -22,7 +22,7 @@ type waiting struct {
 
 // A tool that waits is given what a model says with a unit, and nothing that it does not
 // say for certain.
-func TestTimesAsArguments(t *testing.T) {
+func TestDurationArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		`{"pause": "30s"}`:                      "30s [] ",
@@ -49,7 +49,7 @@ func TestTimesAsArguments(t *testing.T) {
 }
 
 // A time that is said with a unit is an answer, given at once or submitted.
-func TestTimesAsAnswers(t *testing.T) {
+func TestDurationAnswers(t *testing.T) {
 	t.Parallel()
 	const said = `{"pause": "2h", "steps": ["90 s", "1m"]}`
 	want := waiting{Pause: 2 * time.Hour, Steps: []time.Duration{90 * time.Second, time.Minute}}
@@ -69,7 +69,7 @@ func TestTimesAsAnswers(t *testing.T) {
 }
 
 // That a time may have a unit is said where it is read, and only there.
-func TestTimesAreToldTheirUnit(t *testing.T) {
+func TestDurationUnitsInPrompts(t *testing.T) {
 	t.Parallel()
 	const rule = `A duration in nanoseconds may be written with its unit instead, such as "90m".`
 	sig := signature.Must(signature.New[orders, waiting](""))

@@ -60,7 +60,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-func TestMajorityOfNothing(t *testing.T) {
+func TestMajorityWithoutAnswers(t *testing.T) {
 	t.Parallel()
 	none := "module: there are no predictions, or one of them is nil; pass those that are answers, such as " +
 		"Results.Predictions"

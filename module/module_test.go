@@ -83,7 +83,7 @@ func TestEveryModuleMakesAttempts(t *testing.T) {
 }
 
 // What a program could not be run with is found before a model is asked for one.
-func TestReadyBeforeAsking(t *testing.T) {
+func TestSandboxIsReadyBeforeRun(t *testing.T) {
 	t.Parallel()
 	closed, err := sandbox.NewInProcess(nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // What a program is told that cannot be seen in it.
-func TestToldOfFailures(t *testing.T) {
+func TestObservationsOnFailures(t *testing.T) {
 	t.Parallel()
 	fails := func(name string, data json.RawMessage) tools.Source {
 		return tools.Func(name, "", func(context.Context, orders) (int, error) {

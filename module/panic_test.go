@@ -30,7 +30,7 @@ func total1() *llmtest.Model {
 
 // A module that does not do as [module.Module] says has failed, whoever runs it,
 // and nothing else has.
-func TestModulesThatBreakTheContract(t *testing.T) {
+func TestInvalidModules(t *testing.T) {
 	t.Parallel()
 	var none module.Module[orders, sum]
 	for want, m := range map[string]module.Module[orders, sum]{
@@ -110,7 +110,7 @@ func (brokenBox) Run(context.Context, sandbox.Program) (*sandbox.Outcome, error)
 
 // Whatever it is that panics, the run ends with an error and the account of what
 // was done.
-func TestRunsThatPanic(t *testing.T) {
+func TestRunPanics(t *testing.T) {
 	t.Parallel()
 	one := func(o *module.Options) *sumPredict { return module.NewPredict(adding, total1(), o) }
 	late, early := &module.Options{
@@ -176,7 +176,7 @@ func TestRunsThatPanic(t *testing.T) {
 }
 
 // An observer that panics ends the run, and nothing that was done is lost.
-func TestObserversThatPanic(t *testing.T) {
+func TestObserverPanics(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		at    func(module.Event) bool
@@ -209,7 +209,7 @@ func TestObserversThatPanic(t *testing.T) {
 
 // A question that ends by a panic gives back what it held of the budget, and is
 // counted.
-func TestRLMPanicsGiveBack(t *testing.T) {
+func TestRLMPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N <= 3 {
@@ -242,7 +242,7 @@ func TestRLMGoexit(t *testing.T) {
 }
 
 // An observer that panics about a sub-call does not keep its slot either.
-func TestRLMObserverPanicsGiveBack(t *testing.T) {
+func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
 	m, _ := rlm(
 		t,

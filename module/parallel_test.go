@@ -119,7 +119,7 @@ func TestParallelIsBounded(t *testing.T) {
 
 // The first error cancels the runs under way; the error that is returned is the
 // one that did it, not that of those it cancelled.
-func TestParallelCancelsTheRest(t *testing.T) {
+func TestParallelCancelsOtherRuns(t *testing.T) {
 	t.Parallel()
 	var begun sync.WaitGroup
 	begun.Add(2)

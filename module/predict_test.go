@@ -9,7 +9,7 @@ import (
 )
 
 // Of a text with half of a character the model is told, and asked for the whole one.
-func TestPredictAsksForTheOtherHalf(t *testing.T) {
+func TestPredictIncompleteReply(t *testing.T) {
 	t.Parallel()
 	mail := signature.Must(signature.New[orders, struct {
 		Body string `json:"body"`

@@ -175,7 +175,7 @@ func TestCloneOfACycle(t *testing.T) {
 	}
 }
 
-func TestCloneOfNothing(t *testing.T) {
+func TestCloneOfNil(t *testing.T) {
 	t.Parallel()
 	if module.Clone[any](nil) != nil || module.Clone(3) != 3 || module.Clone((*pipeline)(nil)) != nil {
 		t.Error("what has no predictors is not itself")

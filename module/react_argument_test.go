@@ -12,7 +12,7 @@ import (
 )
 
 // Words that stand for what is to come elsewhere are given to a tool that takes them.
-func TestWordsAsArguments(t *testing.T) {
+func TestReActWordsAsArguments(t *testing.T) {
 	t.Parallel()
 	type task struct {
 		Title string   `json:"title"`

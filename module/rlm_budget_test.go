@@ -20,7 +20,7 @@ import (
 )
 
 // Calls of one program run at the same time, as many as may.
-func TestRLMInParallel(t *testing.T) {
+func TestRLMConcurrency(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ concurrency, together int }{{20, 20}, {3, 3}} {
 		var now, most atomic.Int64
@@ -95,7 +95,7 @@ console.log(errors.join("\n")); n`
 }
 
 // Calls at the same time do not together take more than is left.
-func TestRLMTokensInParallel(t *testing.T) {
+func TestRLMConcurrentTokens(t *testing.T) {
 	t.Parallel()
 	const most = 350
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -114,7 +114,7 @@ func TestRLMTokensInParallel(t *testing.T) {
 }
 
 // Whoever asks a model on behalf of a program pays out of its budget.
-func TestRLMBudgetBindsModulesInTools(t *testing.T) {
+func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 	t.Parallel()
 	inner := llmtest.New(fits, fits, fits)
 	sub := llmtest.New("a", "b", "c")
@@ -140,7 +140,7 @@ func TestRLMBudgetBindsModulesInTools(t *testing.T) {
 
 // A module in a tool that waits for its turn to ask, and is cancelled, tells both that
 // and why.
-func TestRLMCancelledInTheQueue(t *testing.T) {
+func TestRLMCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the user went away")
 	var failed error
@@ -163,7 +163,7 @@ func TestRLMCancelledInTheQueue(t *testing.T) {
 
 // What a tool would ask with a context of its own that has ended is not asked, and
 // takes nothing of the budget.
-func TestRLMEndedContextTakesNothing(t *testing.T) {
+func TestRLMEndedContextIsNotCharged(t *testing.T) {
 	t.Parallel()
 	inner, asked := llmtest.New(), 0
 	ask := func(ctx context.Context, _ struct{}) (int, error) {
@@ -278,7 +278,7 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 }
 
 // The sandbox's limit of calls is for other tools. What the budget refuses counts.
-func TestRLMCallsBesideTheSandboxs(t *testing.T) {
+func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Calls: 4}))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // What a provider says of a failure reaches the host, and neither the program nor
 // a model.
-func TestRLMKeepsProvidersWords(t *testing.T) {
+func TestRLMHidesProviderErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "Post https://api.example.com/v1?key=sk-SECRET: dial tcp"
 	for kind, want := range map[models.Kind]string{
@@ -64,7 +64,7 @@ func TestRLMKeepsProvidersWords(t *testing.T) {
 }
 
 // The same holds of a run that a program has others make.
-func TestRLMNestedKeepsProvidersWords(t *testing.T) {
+func TestRLMNestedHidesProviderErrors(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{}, &models.Error{Kind: models.KindAuth, Err: errors.New("sk-SECRET")}

@@ -105,7 +105,7 @@ func TestRLMNeedsMemory(t *testing.T) {
 }
 
 // What is missing is said by Run, before a model is asked.
-func TestRLMPutTogetherWrongly(t *testing.T) {
+func TestRLMSetupErrors(t *testing.T) {
 	t.Parallel()
 	box, model := inProcess(t), llmtest.New()
 	var none *signature.Signature[book, found]

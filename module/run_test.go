@@ -49,7 +49,7 @@ func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
 }
 
 // What is missing is said by Run, before the model is asked anything.
-func TestPutTogetherWrongly(t *testing.T) {
+func TestSetupErrors(t *testing.T) {
 	t.Parallel()
 	box, model := inProcess(t), llmtest.New()
 	var noSig *signature.Signature[orders, sum]

@@ -113,7 +113,7 @@ func TestStateGolden(t *testing.T) {
 }
 
 // A module asks what it asked before it was saved.
-func TestLoadedAsksTheSame(t *testing.T) {
+func TestLoadKeepsPrompts(t *testing.T) {
 	t.Parallel()
 	replies := []string{
 		"[[ ## note ## ]]\nBroke.\n\n[[ ## completed ## ]]",

@@ -72,7 +72,7 @@ func TestStreamOfAFailure(t *testing.T) {
 }
 
 // Who breaks off wants no more of it: the run is cancelled.
-func TestStreamBrokenOff(t *testing.T) {
+func TestStreamLeavingLoopCancels(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
 		<-ctx.Done()

@@ -105,7 +105,7 @@ func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
 }
 
 // A bare value is the answer where there is one output, and a number is its text where that is a text.
-func TestBareAnswers(t *testing.T) {
+func TestCodeActBareAnswers(t *testing.T) {
 	t.Parallel()
 	type text struct {
 		Price string `json:"price"`
@@ -120,7 +120,7 @@ func TestBareAnswers(t *testing.T) {
 }
 
 // The best attempt is known afterwards: which it was, its score, its reasoning.
-func TestChosen(t *testing.T) {
+func TestTrajectoryChosen(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(
 		`{"reasoning": "one", "total": 1}`, `{"reasoning": "three", "total": 3}`, `{"reasoning": "two", "total": 2}`)

@@ -85,7 +85,7 @@ func TestUsageOfRewards(t *testing.T) {
 }
 
 // Questions that were never sent are not counted.
-func TestUsageOfWhatWasNotSent(t *testing.T) {
+func TestUsageOfUnsentRequests(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -107,7 +107,7 @@ func TestUsageOfWhatWasNotSent(t *testing.T) {
 }
 
 // A call that is still under way when the run ends is counted.
-func TestUsageOfCallsUnderway(t *testing.T) {
+func TestUsageOfCallsInProgress(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	release, left := make(chan struct{}), make(chan struct{})
@@ -148,7 +148,7 @@ func TestRLMSubModelRunsModule(t *testing.T) {
 }
 
 // A provider that reports nonsense uses up the budget, and does not get round it.
-func TestRLMNonsenseTokens(t *testing.T) {
+func TestRLMImplausibleUsage(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: "1", InputTokens: math.MaxInt, OutputTokens: math.MaxInt}, nil
