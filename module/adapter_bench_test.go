@@ -17,8 +17,7 @@ type scored struct {
 	Score  int    `json:"score"  jsonschema:"minimum=0,maximum=10"`
 }
 
-// BenchmarkRead puts a question and reads its reply, without a model between
-// the two.
+// BenchmarkRead measures writing a question and reading its reply, without a model in between.
 func BenchmarkRead(b *testing.B) {
 	sig := signature.Must(signature.New[asked, scored]("Answer from the context."))
 	inputs, err := sig.Encode(asked{"Where does Mole live?", "Mole lives at Mole End, by the river."})

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// An error that no other attempt can mend ends the attempts, with the best answer so
-// far or else with what was done. One that may be the attempt's own does not.
+// An error that every other attempt would get as well ends the attempts, with the best answer so far or with what was
+// done. Other errors do not.
 func TestAttemptsStopAtHopelessError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -58,8 +58,8 @@ func TestAttemptsStopAtHopelessError(t *testing.T) {
 	}
 }
 
-// failingAfter is a module of four attempts, the first of which answer, each better than
-// the one before, and the others fail.
+// failingAfter returns a module of four attempts. The first ones answer, each better than the one before, and the
+// others fail.
 func failingAfter(kind string, answers int, err error) (module.Module[orders, sum], *llmtest.Model) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N <= answers {
@@ -77,7 +77,7 @@ func failingAfter(kind string, answers int, err error) (module.Module[orders, su
 	return module.NewBestOfN(one, 4, reward, 9, nil), model
 }
 
-// The advisor may be another model: without it there is still another attempt.
+// The advisor may be another model, so there is another attempt even if it fails.
 func TestRefineStopsAtAdvisorError(t *testing.T) {
 	t.Parallel()
 	one := answering(total(1), total(2))
@@ -91,7 +91,7 @@ func TestRefineStopsAtAdvisorError(t *testing.T) {
 	}
 }
 
-// A judge that cannot be asked makes all further attempts useless, too.
+// If the model that judges answers cannot be called, there are no further attempts.
 func TestRewardError(t *testing.T) {
 	t.Parallel()
 	refused := &models.Error{Kind: models.KindAuth, Err: errors.New("401")}

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// fairly is a reward: the total, of 10.
+// fairly is a reward: a tenth of the total.
 func fairly(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Score, error) {
 	return module.Score{Value: float64(pred.Output.Total) / 10}, nil
 }
@@ -27,7 +27,7 @@ func answering(replies ...string) *sumPredict {
 	return module.NewPredict(adding, llmtest.New(replies...), nil)
 }
 
-// rollouts is a model that answers by total 1 and keeps how it was asked.
+// rollouts is a model that replies with total 1 and keeps the parameters of its calls.
 type rollouts struct {
 	mu   sync.Mutex
 	seen []string
@@ -92,8 +92,7 @@ func TestBestOfN(t *testing.T) {
 	}
 }
 
-// Attempts are told apart, also those within attempts; and the module itself
-// remains as it was.
+// Attempts have different rollouts, even if they are nested, and the module itself stays the same.
 func TestBestOfNRollouts(t *testing.T) {
 	t.Parallel()
 	var seen rollouts
@@ -118,8 +117,7 @@ func TestBestOfNRollouts(t *testing.T) {
 	}
 }
 
-// So they are where the number of attempts stands for no limit, and their numbers
-// would not fit.
+// Rollouts also differ if the number of attempts is so large that they would overflow.
 func TestBestOfNWithoutLimit(t *testing.T) {
 	t.Parallel()
 	var seen rollouts
@@ -193,8 +191,7 @@ func TestBestOfNFails(t *testing.T) {
 	}
 }
 
-// Whoever cancels in the midst of an attempt waits for no other, and learns what
-// was done.
+// If the context is cancelled during an attempt, there is no other attempt, and the error has what was done.
 func TestBestOfNCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -219,19 +216,19 @@ type guarded struct {
 	Lock sync.Mutex
 }
 
-// hidden is a module whose modules are not found.
+// hidden is a module whose modules are in unexported fields.
 type hidden struct{ ask *sumPredict }
 
 func (h hidden) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
 	return h.ask.Run(ctx, in)
 }
 
-// empty breaks the contract of modules.
+// empty is a module that returns neither a prediction nor an error.
 type empty struct{ Ask *sumPredict }
 
 func (empty) Run(context.Context, orders) (*module.Prediction[sum], error) { return nil, nil }
 
-// What is missing or cannot be used is said before a model is asked.
+// What is missing or cannot be copied is reported before a model is called.
 func TestAttemptErrors(t *testing.T) {
 	t.Parallel()
 	one := answering()
@@ -281,7 +278,7 @@ func TestAttemptErrors(t *testing.T) {
 	}
 }
 
-// Of several parts that cannot be copied, it is always the first that is named.
+// If several parts cannot be copied, the error always names the first.
 func TestAttemptLockErrorIsDeterministic(t *testing.T) {
 	t.Parallel()
 	type other struct {
@@ -302,13 +299,13 @@ func TestAttemptLockErrorIsDeterministic(t *testing.T) {
 	}
 }
 
-// shelf is a module whose parts are in a map.
+// shelf is a module with its parts in a map.
 type shelf struct {
 	*sumPredict
 	Parts keyed
 }
 
-// Attempts are runs within, and each judgement is told.
+// The events show attempts as runs within the run, and every score.
 func TestBestOfNEvents(t *testing.T) {
 	t.Parallel()
 	s := module.NewBestOfN(answering(total(3), total(9)), 3, fairly, .9, nil).Stream(t.Context(), anything)
@@ -354,7 +351,7 @@ func ExampleBestOfN() {
 	// Output: {Mood:bad Score:0.9}, of 2 attempts
 }
 
-// Of answers that are equally good the first is taken.
+// If several answers are equally good, the first is returned.
 func TestBestOfNTie(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`, `{"total": 2}`, `{"total": 3}`)

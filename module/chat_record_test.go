@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// A conversation goes on in another process, with its variables.
+// A conversation can be continued in another process, with its variables.
 func TestChatRecord(t *testing.T) {
 	t.Parallel()
 	first, _ := newChat(t, nil, nil, fence("const rows = ['<a>', 'b']; submit({answer: 'two'})"))

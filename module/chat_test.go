@@ -34,14 +34,13 @@ func newChat(t *testing.T, o *module.ChatOptions, set *tools.Set, replies ...str
 	return module.NewChat(talking, model, inProcess(t), set, o), model
 }
 
-// transcriptOf is what a model was asked, without the system prompt.
+// transcriptOf returns what a model was asked, without the system prompt.
 func transcriptOf(r llmtest.Request) string {
 	_, text, _ := strings.Cut(r.Text(), "--- human ---\n")
 	return text
 }
 
-// A later turn shows the earlier ones in short form: the programs that ran, and the
-// answer, or why there is none.
+// A later turn shows the earlier ones in short form: the programs that ran, and the answer or why there is none.
 func TestChat(t *testing.T) {
 	t.Parallel()
 	h := &handlers{called: map[string]int{}}
@@ -92,8 +91,8 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Where the conversation grows too long, a line says what is left out. What the turns
-// left in variables is still there.
+// If the conversation is too long, a line tells the model how many turns are omitted. The variables of those turns
+// still exist.
 func TestChatTellsOmittedTurns(t *testing.T) {
 	t.Parallel()
 	var replies []string
@@ -121,7 +120,7 @@ func TestChatTellsOmittedTurns(t *testing.T) {
 	}
 }
 
-// A turn at a time, also of a copy.
+// Turns run one after the other, even those of a clone.
 func TestChatIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var replies []string
@@ -176,7 +175,7 @@ func TestChatThatCannotRun(t *testing.T) {
 	}
 }
 
-// lastTranscript is the last that a model was asked, without the system prompt.
+// lastTranscript returns the last prompt, without the system prompt.
 func lastTranscript(model *llmtest.Model) string {
 	requests := model.Requests()
 	return transcriptOf(requests[len(requests)-1])
@@ -184,8 +183,7 @@ func lastTranscript(model *llmtest.Model) string {
 
 const programReminder = "\n\nReply with a sentence or two, then one ```js block, and nothing after it.\n"
 
-// The history of an answered turn says what was told of an answer that was held, and which
-// calls are uncertain.
+// The history of an answered turn includes the observation on an answer that was held, and the uncertain calls.
 func TestChatHistoryShowsEffects(t *testing.T) {
 	t.Parallel()
 	h := &handlers{called: map[string]int{}}
@@ -215,7 +213,7 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 	}
 }
 
-// The history says why a turn was not answered.
+// The history says why a turn has no answer.
 func TestChatUnansweredTurn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -248,8 +246,7 @@ func TestChatUnansweredTurn(t *testing.T) {
 	}
 }
 
-// Earlier programs are shown with the sentence before them, and earlier pictures are only
-// counted.
+// The history shows earlier programs with the sentence before them, and only the number of earlier images.
 func TestChatHistoryOfPicture(t *testing.T) {
 	t.Parallel()
 	type look struct {
@@ -299,7 +296,7 @@ func TestChatSessionIsFull(t *testing.T) {
 	}
 }
 
-// A program of a Chat answers a question, and does not end the task.
+// A program of a Chat answers a question; it does not end the task.
 func TestChatBriefing(t *testing.T) {
 	t.Parallel()
 	chat, model := newChat(t, nil, nil, fence("submit({answer: 'a'})"))
@@ -317,7 +314,7 @@ func TestChatBriefing(t *testing.T) {
 	}
 }
 
-// Attempts at an answer are not turns of one conversation.
+// A Chat cannot make attempts, which would all be turns of one conversation.
 func TestChatMakesNoAttempts(t *testing.T) {
 	t.Parallel()
 	chat, model := newChat(t, nil, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// begun returns a tool that answers only when the program has ended, which it learns from
-// a policy around it, and a tool that waits until the first has begun.
+// begun returns a tool that returns only after the program has ended, which it learns from a policy, and a tool that
+// waits until the first has begun.
 func begun(t *testing.T, answer error) *tools.Set {
 	started, asking, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	stop := tools.Func("stop", "", func(context.Context, struct{}) (int, error) {
@@ -43,7 +43,7 @@ func begun(t *testing.T, answer error) *tools.Set {
 	return toolSet(t, stop, look, wait).With(policy.If(policy.Tools("wait"), policy.Approve(ask, nil)))
 }
 
-// A tool's fatal error ends the run, though the program has ended before it.
+// A tool's fatal error ends the run even if the program has ended before.
 func TestFatalErrorAfterProgramEnd(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{`throw 1`, `submit({total: 1})`} {
@@ -57,7 +57,7 @@ func TestFatalErrorAfterProgramEnd(t *testing.T) {
 	}
 }
 
-// A policy that tries again asks nobody when the program has ended.
+// A policy that retries a call does not ask for approval after the program has ended.
 func TestNoRetryAfterProgramEnd(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -87,7 +87,7 @@ func TestNoRetryAfterProgramEnd(t *testing.T) {
 	}
 }
 
-// What the getters of a thrown error call is not made.
+// Tool calls in getters of a thrown error are not made.
 func TestErrorGettersCallNothing(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64
@@ -109,9 +109,8 @@ throw e`), submit1)
 	}
 }
 
-// A policy that changes a call into one of which nobody knows whether it happened does not
-// make it happen twice.
-func TestCatchCannotHideUnknownCall(t *testing.T) {
+// A policy that changes a call into one whose outcome is unknown does not repeat that call.
+func TestPolicyChangesCallIntoUnknownCall(t *testing.T) {
 	t.Parallel()
 	paid := 0
 	pay := tools.Func("pay", "", func(context.Context, orders) (int, error) {
@@ -134,7 +133,7 @@ func TestCatchCannotHideUnknownCall(t *testing.T) {
 	}
 }
 
-// Nobody but the host says of a destructive tool that it only reads.
+// A program cannot declare a destructive tool to be one that only reads.
 func TestFreshOfDestructiveTool(t *testing.T) {
 	t.Parallel()
 	wiped := 0

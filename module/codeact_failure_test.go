@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// programmers are the modules that write programs, to be tried alike.
+// programmers returns the modules that write programs.
 var programmers = map[string]func(llms.Model, module.Sandbox, *module.Options) module.Module[orders, sum]{
 	"CodeAct": func(m llms.Model, box module.Sandbox, o *module.Options) module.Module[orders, sum] {
 		return module.NewCodeAct(adding, m, box, nil, o)
@@ -29,7 +29,7 @@ var programmers = map[string]func(llms.Model, module.Sandbox, *module.Options) m
 	},
 }
 
-// What a model does wrong for good ends the run with what was done.
+// Errors of the model that do not go away end the run with what was done.
 func TestCodeActErrors(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503: overloaded")
@@ -76,13 +76,13 @@ func TestCodeActErrors(t *testing.T) {
 
 func usedUp(err error) bool { return errors.Is(err, module.ErrMaxIters) }
 
-// utterance is what a model is to do.
+// utterance is a reply of a model, or what it does instead.
 type utterance struct {
 	text, stop string
 	err        error
 }
 
-// script is a model that does one after the other, and the last again and again.
+// script returns a model that gives one reply after the other, and repeats the last.
 func script(replies ...utterance) llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		next := replies[min(len(r.Messages)/2, len(replies))-1]
@@ -90,8 +90,8 @@ func script(replies ...utterance) llms.Model {
 	})
 }
 
-// A run ends with its context while a program runs, and while the model is asked
-// for the next program or for an answer from what is known.
+// A run ends with its context while a program runs, and while the model is called for a program or for the extracted
+// answer.
 func TestCodeActCancelled(t *testing.T) {
 	t.Parallel()
 	for name, programmer := range programmers {
@@ -132,7 +132,7 @@ func TestCodeActCancelled(t *testing.T) {
 	}
 }
 
-// An answer from what is known is a step, which says so.
+// An extracted answer is a step of its own, which is marked as such.
 func TestCodeActExtract(t *testing.T) {
 	t.Parallel()
 	for name, programmer := range programmers {
@@ -191,8 +191,8 @@ func TestProgramOfThoughtSetupErrors(t *testing.T) {
 	}
 }
 
-// The prompt is the same in every step and run, whatever the inputs are, and all
-// that depends on them comes behind it.
+// The system prompt is the same in every step and run, whatever the inputs are. Everything that depends on the inputs
+// follows it.
 func TestStaticPromptOfPrograms(t *testing.T) {
 	t.Parallel()
 	sig := signature.Must(signature.New[haystack, sum]("Find it."))
@@ -215,7 +215,7 @@ func TestStaticPromptOfPrograms(t *testing.T) {
 	}
 }
 
-// growing is a sandbox whose programs give as much in every step.
+// growing is a sandbox whose programs return the same amount in every step.
 type growing struct{}
 
 // Run implements [module.Sandbox].
@@ -223,7 +223,7 @@ func (growing) Run(context.Context, sandbox.Program) (*sandbox.Outcome, error) {
 	return &sandbox.Outcome{Value: json.RawMessage(`"` + strings.Repeat("x", 1000) + `"`)}, nil
 }
 
-// What a step adds to the conversation does not depend on how many there were.
+// What a step adds to the conversation does not depend on the number of steps.
 func TestPromptGrowsLinearly(t *testing.T) {
 	t.Parallel()
 	const steps = 20
@@ -254,8 +254,7 @@ func TestPromptGrowsLinearly(t *testing.T) {
 	}
 }
 
-// echoing is a sandbox that gives each program's input back as its answer, after
-// a failure.
+// echoing is a sandbox that returns each program's input as its answer, after a failure.
 type echoing struct{}
 
 // Run implements [module.Sandbox].
@@ -269,7 +268,7 @@ func (echoing) Run(_ context.Context, p sandbox.Program) (*sandbox.Outcome, erro
 	return &sandbox.Outcome{Value: json.RawMessage(`{"total":` + string(limit) + `}`), Submitted: true}, nil
 }
 
-// A thousand runs of one module at once do not see each other.
+// A thousand concurrent runs of one module do not affect each other.
 func TestThousandRuns(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -292,8 +291,8 @@ func TestThousandRuns(t *testing.T) {
 	}
 }
 
-// While a tool runs, a run that is cancelled waits for it no longer than the
-// sandbox does, and has the call in its record.
+// A run that is cancelled during a tool call does not wait for the call longer than the sandbox does, and records the
+// call.
 func TestCancelledInTool(t *testing.T) {
 	t.Parallel()
 	unhurried(t, func(t *testing.T) {
@@ -313,7 +312,7 @@ func TestCancelledInTool(t *testing.T) {
 	})
 }
 
-// Events say which module they are of, in a stream too.
+// The events name the module, in a stream as well.
 func TestProgramOfThoughtStreams(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New("```js\n({total: limit})\n```")

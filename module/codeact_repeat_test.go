@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// outbox is a mail server that takes each mail of some, and answers 504.
+// outbox is a mail server that accepts every mail and answers some with 504.
 type outbox struct {
 	sent   []string
 	failed map[string]bool // of which the first answer is 504
@@ -40,9 +40,8 @@ func (o *outbox) tools(t *testing.T) *tools.Set {
 		}, &tools.Hints{Class: tools.Effect}))
 }
 
-// A program that lists what was sent, and sends what is missing, sends nothing twice,
-// though it is written again as it was after an answer of 504. It has to say that the
-// third mail is none of the first two.
+// A program that lists what was sent, and sends what is missing, sends nothing twice, even if it is repeated
+// unchanged after a 504. It has to state that the third mail is different from the first two.
 func TestRewrittenProgramListsThenSends(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"bob": true}}
@@ -63,8 +62,8 @@ submit({total: 3});`)
 	}
 }
 
-// A program that does not look is held, is told which call it is, and names it. The hold
-// takes no step.
+// A program that does not check first is held, is told which call it repeats, and names that call. The hold does not
+// cost a step.
 func TestHeldCallIsNamed(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"bob": true}}
@@ -97,8 +96,8 @@ One program is left: it must submit the answer.`
 	}
 }
 
-// What an approver has changed is what is recorded, shown, audited and told; the call as
-// the program wrote it, and as it was performed, are the same effect.
+// If an approver changes a call, the changed call is recorded, shown, audited and told to the model. The call as
+// written and the call as performed are the same effect.
 func TestRepeatWithChangedArguments(t *testing.T) {
 	t.Parallel()
 	var refunded []int
@@ -140,8 +139,7 @@ func TestRepeatWithChangedArguments(t *testing.T) {
 	}
 }
 
-// An answer that is valid is kept while the model is asked about what it left behind,
-// whatever comes of that.
+// A valid answer is kept while the model is asked about effects of earlier programs, whatever happens then.
 func TestOrphansAreReported(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string][]string{
@@ -172,7 +170,7 @@ func TestOrphansAreReported(t *testing.T) {
 	}
 }
 
-// An answer is not accepted while mails that nobody awaits are under way or have failed.
+// An answer is not accepted while calls that the program does not await are pending or have failed.
 func TestAnswerWithPendingCalls(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"ann": true}}
@@ -191,8 +189,8 @@ func TestAnswerWithPendingCalls(t *testing.T) {
 	}
 }
 
-// A program that names exactly the call that it makes once more is not held for another
-// call of the tool that failed, too.
+// A program that names the entry of the call that it repeats is not held because of another failed call of the same
+// tool.
 func TestCallNamesEarlierEntry(t *testing.T) {
 	t.Parallel()
 	o := &outbox{failed: map[string]bool{"ann": true, "bob": true}}
@@ -209,7 +207,7 @@ null.x`)
 	}
 }
 
-// What did nothing costs no step, unless the same comes again.
+// Replies that did nothing do not cost a step, unless they are repeated.
 func TestFreeTurns(t *testing.T) {
 	t.Parallel()
 	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read})

@@ -19,8 +19,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// The host is told once, when the module is made, that nobody is asked before
-// something destructive is done.
+// NewCodeAct logs once that destructive tools do not need approval.
 func TestNewCodeActWarns(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(
@@ -63,7 +62,7 @@ func TestNewCodeActWarns(t *testing.T) {
 	}
 }
 
-// Programs have every input that the prompt names, also one that was not given.
+// Programs have a constant for every input in the prompt, even for those that are not set.
 func TestCodeActMissingInputs(t *testing.T) {
 	t.Parallel()
 	type in struct {
@@ -84,7 +83,7 @@ func TestCodeActMissingInputs(t *testing.T) {
 	}
 }
 
-// oddlyNamed is a server whose names are no identifiers.
+// oddlyNamed is a server whose tool names are not identifiers.
 func oddlyNamed(t *testing.T) *tools.Set {
 	t.Helper()
 	tool := func(name, description, input string, answer func() (json.RawMessage, error)) *tools.Tool {
@@ -111,8 +110,7 @@ func oddlyNamed(t *testing.T) *tools.Set {
 	return toolSet(t, list, cancel, send)
 }
 
-// Whatever a model is told of a tool has the name that programs write, whichever spelling
-// the program has.
+// The model is told the names that programs write, whichever spelling the program uses.
 func TestToolNameIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	programs := []string{
@@ -149,11 +147,10 @@ func TestToolNameIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// excerpt is a line of the program that an error shows.
+// excerpt matches the line of the program that an error shows.
 var excerpt = regexp.MustCompile(`(?m)^[0-9]+ \| .*$`)
 
-// Programs may be TypeScript and import packages: the prompt says so, and what is wrong
-// with one is shown in its own text.
+// Programs may be TypeScript and import packages: the prompt says so, and errors show the original source.
 func TestCompiler(t *testing.T) {
 	t.Parallel()
 	bundler, err := esbuild.New(nil)

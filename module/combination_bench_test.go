@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// BenchmarkBestOfN is what an attempt costs besides the run of its module: a
-// clone, a judgement, events. The run by itself is measured beside it.
+// BenchmarkBestOfN measures the cost of an attempt besides the run of its module: a clone, a score, and events. The
+// run alone is measured interleaved.
 func BenchmarkBestOfN(b *testing.B) {
 	raw := module.NewPredict(adding, says(total(1)), nil)
 	best := module.NewBestOfN(raw, 1, fairly, 1, nil)
@@ -22,7 +22,7 @@ func BenchmarkBestOfN(b *testing.B) {
 	})
 }
 
-// BenchmarkClone is what a copy of a struct of two modules costs.
+// BenchmarkClone measures a clone of a struct of two modules.
 func BenchmarkClone(b *testing.B) {
 	m := &pipeline{newSum(), newSum()}
 	b.ReportAllocs()
@@ -31,8 +31,7 @@ func BenchmarkClone(b *testing.B) {
 	}
 }
 
-// beside measures f with raw interleaved, and reports the median of how many
-// times as long f takes.
+// beside measures f and raw interleaved, and reports the median of the ratio of their times.
 func beside(b *testing.B, raw, f func() error) {
 	var ratios []float64
 	for b.Loop() {

@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// sampled is a user's own module: the answer that two of three samples give.
+// sampled is a module of the user's: the answer that two of three samples give.
 type sampled struct{ Ask *sumPredict }
 
 func (s sampled) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -28,8 +28,7 @@ func (s sampled) Run(ctx context.Context, in orders) (*module.Prediction[sum], e
 	return module.Majority(samples.Predictions(), nil)
 }
 
-// A thousand runs of each at the same time have each its own answer, and leave
-// the module as it was.
+// A thousand concurrent runs each get their own answer and leave the module unchanged.
 func TestCombinationsConcurrently(t *testing.T) {
 	t.Parallel()
 	ask := func() *sumPredict { return module.NewPredict(adding, echo(), nil) }
@@ -87,7 +86,7 @@ func thousand(t *testing.T, m module.Module[orders, sum]) {
 	all.Wait()
 }
 
-// comparing is echo with reasons.
+// comparing is like echo, with reasoning.
 func comparing() *llmtest.Model {
 	said := echo()
 	return llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -99,13 +98,13 @@ func comparing() *llmtest.Model {
 	})
 }
 
-// never is a reward that is never content, and says nothing.
+// never is a reward of 0 without feedback.
 func never(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
 	return module.Score{}, nil
 }
 
-// advised answers what a module of modules asks: for advice to each part, for a
-// comparison, or for the total, which is 1.
+// advised replies to everything that a module of modules asks: with advice for each part, with a comparison, or with
+// the total 1.
 func advised(r llmtest.Request) string {
 	text := r.Text()
 	switch {
@@ -122,7 +121,7 @@ func advised(r llmtest.Request) string {
 	return `{"total": 1}`
 }
 
-// combined are modules that ask a model at least four times.
+// combined returns modules that call the model at least four times.
 func combined(model llms.Model) map[string]module.Module[orders, sum] {
 	one := module.NewPredict(adding, model, nil)
 	return map[string]module.Module[orders, sum]{
@@ -133,8 +132,7 @@ func combined(model llms.Model) map[string]module.Module[orders, sum] {
 	}
 }
 
-// Whenever the context is cancelled, the run ends with that, and with an account
-// of every call that was made until then.
+// Whenever the context is cancelled, the run ends with that error and has every call that was made.
 func TestCombinationsCancelled(t *testing.T) {
 	t.Parallel()
 	for name := range combined(nil) {
@@ -161,7 +159,7 @@ func TestCombinationsCancelled(t *testing.T) {
 	}
 }
 
-// A run that is cancelled says so, also where an attempt had failed by itself.
+// A run that is cancelled says so, even if an attempt failed before.
 func TestContestsCancelled(t *testing.T) {
 	t.Parallel()
 	bad := errors.New("a bad answer")
@@ -186,11 +184,10 @@ func TestContestsCancelled(t *testing.T) {
 	}
 }
 
-// refusing says with how many of the smallest budgets there cannot be an answer.
+// refusing is the smallest budget with which there can be an answer, for each module.
 var refusing = map[string]int{"MultiChainComparison": 1, "Samples and Majority": 1}
 
-// Where the money is spent in the midst of it, there is the best answer until
-// then, or an error that says so.
+// If the budget runs out, there is the best answer so far or an error that says so.
 func TestCombinationsOutOfBudget(t *testing.T) {
 	t.Parallel()
 	for name := range combined(nil) {

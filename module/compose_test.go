@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// desk is a module whose first part acts, and whose second part fails if it is to.
+// desk is a module whose first part acts, and whose second part can be made to fail.
 type desk struct {
 	Act   *module.CodeAct[orders, sum]
 	Tell  *module.Predict[orders, sum]
@@ -61,7 +61,7 @@ func (d *desk) answer(ctx context.Context, in orders) (*module.Prediction[sum], 
 	return d.Tell.Run(ctx, in)
 }
 
-// ways are how a module may be run.
+// ways are the ways to run a module.
 var ways = map[string]func(context.Context, *desk) (*module.Prediction[sum], error){
 	"Run": func(ctx context.Context, d *desk) (*module.Prediction[sum], error) { return d.Run(ctx, anything) },
 	"Start": func(ctx context.Context, d *desk) (*module.Prediction[sum], error) {
@@ -90,7 +90,7 @@ func (s started) Run(ctx context.Context, in orders) (*module.Prediction[sum], e
 	return module.Start(ctx, s.d, in).Result()
 }
 
-// What a module of a user's did is accounted for, whatever it returns.
+// What a module of the user's did is recorded, whatever it returns.
 func TestComposeTrajectory(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
@@ -153,7 +153,7 @@ func TestWholeAccountOfAnswers(t *testing.T) {
 	}
 }
 
-// What a module did with another context than its own is at least in its error.
+// What a module did with another context is at least in its error.
 func TestComposePartWithAnotherContext(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true, true)
@@ -170,7 +170,7 @@ func TestComposePartWithAnotherContext(t *testing.T) {
 	}
 }
 
-// A run that was to have an answer, but for who watched, is one run.
+// A run whose answer is discarded because an observer panics is recorded once.
 func TestComposeRunThatEndsTwice(t *testing.T) {
 	t.Parallel()
 	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
@@ -191,7 +191,7 @@ func TestComposeRunThatEndsTwice(t *testing.T) {
 	}
 }
 
-// A tool that runs such a module is not called again as if nothing had happened.
+// A tool that runs a module with effects is not called again as if nothing had happened.
 func TestPipelineAsTool(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
@@ -301,7 +301,7 @@ func TestComposeFails(t *testing.T) {
 	}
 }
 
-// totalling is a desk that takes and gives what its tool does.
+// totalling is a desk with the inputs and outputs of its tool.
 type totalling struct{ *desk }
 
 func (d totalling) Run(ctx context.Context, _ struct{}) (*module.Prediction[int], error) {
@@ -320,7 +320,7 @@ func TestToolOfNilModule(t *testing.T) {
 	}
 }
 
-// What modules did that tools ran is part of the run, by its own account.
+// Runs of modules that tools run are part of the run.
 func TestToolRuns(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*tools.Set) module.Module[orders, sum]{

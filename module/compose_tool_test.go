@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// states lists what is known of the effects of a run.
+// states lists the states of the effects of a run.
 func states(effects []journal.Entry) string {
 	var list []string
 	for _, e := range effects {
@@ -23,8 +23,7 @@ func states(effects []journal.Entry) string {
 	return strings.Join(list, ", ")
 }
 
-// A tool that runs a module may have done what that did, although there is no
-// answer.
+// A tool that runs a module may have had the module's effects even if there is no answer.
 func TestModuleAsATool(t *testing.T) {
 	t.Parallel()
 	for program, want := range map[string]struct {
@@ -62,7 +61,7 @@ func TestModuleAsATool(t *testing.T) {
 	}
 }
 
-// What attempts did counts too.
+// The effects of attempts count too.
 func TestMayHaveActed(t *testing.T) {
 	t.Parallel()
 	did := func(class tools.Class, s journal.State) module.Trajectory {
@@ -88,7 +87,7 @@ func TestMayHaveActed(t *testing.T) {
 	}
 }
 
-// That the second half of a call was not done does not say that nothing was.
+// If the second half of a call was not done, the first half may have been.
 func TestModuleAsToolPartialEffects(t *testing.T) {
 	t.Parallel()
 	halves := tools.Func("halves", "", func(context.Context, orders) (int, error) {

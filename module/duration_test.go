@@ -20,8 +20,7 @@ type waiting struct {
 	Note  string          `json:"note,omitempty"`
 }
 
-// A tool that waits is given what a model says with a unit, and nothing that it does not
-// say for certain.
+// A tool gets the duration that a model writes with a unit, but only if it is unambiguous.
 func TestDurationArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -48,7 +47,7 @@ func TestDurationArguments(t *testing.T) {
 	}
 }
 
-// A time that is said with a unit is an answer, given at once or submitted.
+// A duration with a unit is accepted as an answer, replied or submitted.
 func TestDurationAnswers(t *testing.T) {
 	t.Parallel()
 	const said = `{"pause": "2h", "steps": ["90 s", "1m"]}`
@@ -68,7 +67,7 @@ func TestDurationAnswers(t *testing.T) {
 	}
 }
 
-// That a time may have a unit is said where it is read, and only there.
+// The prompt says that a duration may have a unit where that is read, and only there.
 func TestDurationUnitsInPrompts(t *testing.T) {
 	t.Parallel()
 	const rule = `A duration in nanoseconds may be written with its unit instead, such as "90m".`

@@ -24,8 +24,7 @@ type Verdict struct {
 
 var judge = signature.Must(signature.New[Review, Verdict]("Judge the review."))
 
-// The first reply violates the signature. The model is told what is wrong, and
-// asked once more.
+// The first reply violates the signature. The model is told what is wrong, and asked once more.
 func ExamplePredict() {
 	model := llmtest.New(
 		"[[ ## mood ## ]]\nawful\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]",
@@ -66,8 +65,8 @@ func inhabitants(_ context.Context, c City) (int, error) {
 	return n, nil
 }
 
-// The model writes a program, which calls a Go function as a tool and submits
-// the answer. The first one misspells an argument and is refused by the check.
+// The model writes a program that calls a Go function as a tool and submits the answer. The first program misspells
+// an argument, so the check refuses it.
 func ExampleCodeAct() {
 	sig := signature.Must(signature.New[Country, Population]("Add up the cities."))
 	set, err := tools.NewSet(context.Background(),
@@ -102,7 +101,7 @@ func ExampleCodeAct() {
 	// 1010000
 }
 
-// Without an answer there is still an account of what was done.
+// If there is no answer, the error has what was done.
 func ExampleIncompleteError() {
 	sig := signature.Must(signature.New[Country, Population]("Move somebody to Oslo."))
 	move := func(context.Context, City) (string, error) { return "moved", nil }

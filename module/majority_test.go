@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// answers are answers, each of which took one call.
+// answers returns predictions, each of which took one call.
 func answers[Out any](outputs ...Out) (list []*module.Prediction[Out]) {
 	for _, o := range outputs {
 		step := module.Step{Usage: module.Usage{Calls: 1}}
@@ -79,8 +79,7 @@ func TestMajorityWithoutAnswers(t *testing.T) {
 	}
 }
 
-// The model is asked five times, and the answer that it gives most often is
-// taken. What failed is paid for as well.
+// The model is asked five times, and the most frequent answer is returned. Failed samples are paid for as well.
 func ExampleMajority() {
 	replies := []string{"bad", "good", "Bad", "awful", "bad"}
 	var n atomic.Int64

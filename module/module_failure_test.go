@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// failure is a way in which a model fails, and how Run tells it.
+// failure is a way in which a model fails, and a check of the error.
 type failure struct {
 	name  string
 	model func(cancel context.CancelFunc) llms.Model
@@ -59,8 +59,8 @@ func waysToFail() []failure {
 	}
 }
 
-// Of every module, every failure of the model is an IncompleteError that says which
-// it is and accounts for what was asked; and never a prediction.
+// For every module, every failure of the model is an IncompleteError that wraps the failure and has the calls, and
+// never a prediction.
 func TestEveryModuleFails(t *testing.T) {
 	t.Parallel()
 	for _, f := range waysToFail() {

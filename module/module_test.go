@@ -36,7 +36,7 @@ func everyKind(t *testing.T, model llms.Model) []kind {
 	}
 }
 
-// Of every module the predictors are found, copied, saved and loaded.
+// The predictors of every module can be found, copied, saved and loaded.
 func TestEveryModuleHasPredictors(t *testing.T) {
 	t.Parallel()
 	fresh := everyKind(t, llmtest.New())
@@ -55,7 +55,7 @@ func TestEveryModuleHasPredictors(t *testing.T) {
 	}
 }
 
-// Attempts of every module are told apart, except a Chat, which makes none.
+// Every module can make attempts with different rollouts, except a Chat.
 func TestEveryModuleMakesAttempts(t *testing.T) {
 	t.Parallel()
 	for i := range everyKind(t, llmtest.New()) {
@@ -82,7 +82,7 @@ func TestEveryModuleMakesAttempts(t *testing.T) {
 	}
 }
 
-// What a program could not be run with is found before a model is asked for one.
+// A sandbox or compiler that cannot run programs is reported before the model is called.
 func TestSandboxIsReadyBeforeRun(t *testing.T) {
 	t.Parallel()
 	closed, err := sandbox.NewInProcess(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// What a program is told that cannot be seen in it.
+// The model is told about failures that cannot be seen in the program.
 func TestObservationsOnFailures(t *testing.T) {
 	t.Parallel()
 	fails := func(name string, data json.RawMessage) tools.Source {

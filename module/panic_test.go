@@ -16,20 +16,19 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// own is a module of a user's.
+// own is a module of the user's.
 type own func(ctx context.Context, in orders) (*module.Prediction[sum], error)
 
 func (f own) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) { return f(ctx, in) }
 
-// total1 always replies with the answer of total 1, and streams it.
+// total1 returns a model that always replies with total 1, and streams it.
 func total1() *llmtest.Model {
 	return llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: `{"total": 1}`, Chunks: []string{`{"total": 1}`}}, nil
 	})
 }
 
-// A module that does not do as [module.Module] says has failed, whoever runs it,
-// and nothing else has.
+// A module that violates the contract of [module.Module] fails, whatever runs it, and nothing else does.
 func TestInvalidModules(t *testing.T) {
 	t.Parallel()
 	var none module.Module[orders, sum]
@@ -78,7 +77,7 @@ func TestInvalidModules(t *testing.T) {
 	}
 }
 
-// A panic is found in the error as it was, with where it was.
+// The error has the value of the panic and the stack.
 func TestPanicError(t *testing.T) {
 	t.Parallel()
 	why := errors.New(strings.Repeat("why ", 1000))
@@ -94,12 +93,12 @@ func TestPanicError(t *testing.T) {
 	}
 }
 
-// erratic is an adapter that panics when it reads.
+// erratic is an adapter that panics in Read.
 type erratic struct{ module.Adapter }
 
 func (erratic) Read(*signature.Spec, string, bool) (signature.Values, error) { panic("adapter") }
 
-// openings is one that panics before anything is asked.
+// openings is an adapter that panics in System.
 type openings struct{ module.Adapter }
 
 func (openings) System(*signature.Spec, string) string { panic("adapter") }
@@ -108,8 +107,7 @@ type brokenBox struct{}
 
 func (brokenBox) Run(context.Context, sandbox.Program) (*sandbox.Outcome, error) { panic("box") }
 
-// Whatever it is that panics, the run ends with an error and the account of what
-// was done.
+// Whatever panics, the run ends with an error and with what was done.
 func TestRunPanics(t *testing.T) {
 	t.Parallel()
 	one := func(o *module.Options) *sumPredict { return module.NewPredict(adding, total1(), o) }
@@ -175,7 +173,7 @@ func TestRunPanics(t *testing.T) {
 	}
 }
 
-// An observer that panics ends the run, and nothing that was done is lost.
+// If an observer panics, the run ends and nothing that was done is lost.
 func TestObserverPanics(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -207,8 +205,7 @@ func TestObserverPanics(t *testing.T) {
 	}
 }
 
-// A question that ends by a panic gives back what it held of the budget, and is
-// counted.
+// A model call that panics releases its part of the budget and is counted.
 func TestRLMPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -226,7 +223,7 @@ func TestRLMPanicReleasesBudget(t *testing.T) {
 	}
 }
 
-// Nor does one keep it that never returns; the sandbox ends the run.
+// A model call that ends its goroutine releases its part of the budget; the sandbox ends the run.
 func TestRLMGoexit(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -241,7 +238,7 @@ func TestRLMGoexit(t *testing.T) {
 	}
 }
 
-// An observer that panics about a sub-call does not keep its slot either.
+// If an observer panics on an event of llm, the call releases its slot.
 func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
 	m, _ := rlm(
@@ -265,7 +262,7 @@ func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 	}
 }
 
-// What was not made by its New function, or is nil, says so.
+// Zero values and nil modules return an error.
 func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	model, p := total1(), module.NewPredict(adding, total1(), nil).Predictor
@@ -314,7 +311,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// A context that was forgotten is an error, too.
+// A nil context is an error.
 func TestNoContext(t *testing.T) {
 	t.Parallel()
 	var none context.Context

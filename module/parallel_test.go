@@ -15,8 +15,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// echo is a model that answers a question about a limit by that limit. Of 13 it
-// knows nothing.
+// echo is a model that answers a question about a limit with that limit, but fails for 13.
 func echo() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		var limit int
@@ -89,7 +88,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// There are never more runs than workers, and each is told when it has ended.
+// There are never more runs than workers, and Progress is called after each.
 func TestParallelIsBounded(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int64
@@ -117,8 +116,7 @@ func TestParallelIsBounded(t *testing.T) {
 	}
 }
 
-// The first error cancels the runs under way; the error that is returned is the
-// one that did it, not that of those it cancelled.
+// The first error cancels the runs in progress and is returned, not the errors of the runs that it cancelled.
 func TestParallelCancelsOtherRuns(t *testing.T) {
 	t.Parallel()
 	var begun sync.WaitGroup
@@ -183,7 +181,7 @@ func TestParallelCancelled(t *testing.T) {
 	}
 }
 
-// Samples of the same question differ, also where replies are kept.
+// Samples of the same question differ, even with a cache.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int64

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Of a text with half of a character the model is told, and asked for the whole one.
+// If a text ends within a character, the model is asked for the whole text.
 func TestPredictIncompleteReply(t *testing.T) {
 	t.Parallel()
 	mail := signature.Must(signature.New[orders, struct {

@@ -46,7 +46,7 @@ func TestEditedSpec(t *testing.T) {
 	}
 }
 
-// acting are the modules whose question is for the next step.
+// acting returns the modules that ask for steps.
 func acting(t *testing.T, model llms.Model, o *module.Options) map[string]editable {
 	box := inProcess(t)
 	react, act := module.NewReAct(adding, model, nil, o), module.NewCodeAct(adding, model, box, nil, o)
@@ -63,8 +63,7 @@ type editable struct {
 	p *module.Predictor
 }
 
-// Further outputs that a step is asked for are a part of its reasoning, wherever
-// they stand.
+// Additional outputs of a step are part of its reasoning, wherever they are.
 func TestFurtherOutputsOfSteps(t *testing.T) {
 	t.Parallel()
 	plan, err := signature.ParseField("plan: str")
@@ -103,7 +102,7 @@ func TestFurtherOutputsOfSteps(t *testing.T) {
 	}
 }
 
-// A step that could not be read, or would lack an input, is not asked for.
+// A step is not asked for if its reply could not be used, or an input is missing.
 func TestEditedSpecOfSteps(t *testing.T) {
 	t.Parallel()
 	extra, err := signature.ParseField("extra: str")
@@ -140,7 +139,7 @@ func TestEditedSpecOfSteps(t *testing.T) {
 	}
 }
 
-// lined is an adapter of a user's own: a line for each output.
+// lined is an adapter of the user's, with one line for each output.
 type lined struct{ module.Adapter }
 
 func (lined) Read(spec *signature.Spec, reply string, _ bool) (values signature.Values, _ error) {
@@ -160,8 +159,7 @@ func (lined) Read(spec *signature.Spec, reply string, _ bool) (values signature.
 	return values, nil
 }
 
-// What steps are asked for in a user's own form is read by it, but a program that
-// stands in a fence is one in any form.
+// An adapter of the user's reads the replies, but a program in a fence is read in any form.
 func TestOwnAdapterOfSteps(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]string{

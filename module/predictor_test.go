@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Mistakes of the program are named, and asked of nobody.
+// Invalid fields are reported before a model is called.
 func TestPredictorFieldErrors(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`)

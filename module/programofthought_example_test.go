@@ -19,8 +19,7 @@ type Median struct {
 	Median float64 `json:"median"`
 }
 
-// The model writes a program that works the answer out. The first one is right,
-// so that the model is asked once.
+// The model writes a program that computes the answer. The first one is right, so the model is called once.
 func ExampleProgramOfThought() {
 	sig := signature.Must(signature.New[Prices, Median]("Find the median of the prices."))
 	box, err := sandbox.NewInProcess(nil) // sandbox.New for programs of real models
@@ -40,8 +39,7 @@ func ExampleProgramOfThought() {
 	// 25 after 1 call
 }
 
-// A model that only looks, and never submits, is asked for an answer when its
-// steps are used up.
+// A model that never submits is asked for an answer when the steps are used up.
 func ExampleOptions_extract() {
 	sig := signature.Must(signature.New[Prices, Median]("Find the median of the prices."))
 	box, err := sandbox.NewInProcess(nil)

@@ -16,8 +16,7 @@ type haystack struct {
 	Rows []machine `json:"rows"`
 }
 
-// An input of 10 MB costs some hundred tokens, and a program has all of it, in a
-// worker too.
+// An input of 10 MB costs a few hundred tokens, and a program has all of it, in a worker too.
 func TestTenMegabytes(t *testing.T) {
 	t.Parallel()
 	in := haystack{Text: strings.Repeat("hay ", 2_500_000) + "needle"}

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Words that stand for what is to come elsewhere are given to a tool that takes them.
+// Words such as TBD are passed to tools whose schema allows them.
 func TestReActWordsAsArguments(t *testing.T) {
 	t.Parallel()
 	type task struct {
@@ -50,8 +50,8 @@ func TestReActWordsAsArguments(t *testing.T) {
 	}
 }
 
-// Texts that may stand for the only argument of a tool, or for the only output, and
-// what is done by them: nothing, if it is not certain.
+// A text may stand for the only argument of a tool, or for the only output, if that is unambiguous. Otherwise nothing
+// is called.
 func TestTextsAsArguments(t *testing.T) {
 	t.Parallel()
 	type key struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// turns is a model that says one thing at first and another afterwards.
+// turns is a model with one reply at first and another one afterwards.
 type turns struct{ first, then steady }
 
 func (m turns) GenerateContent(
@@ -26,7 +26,7 @@ func (m turns) GenerateContent(
 
 func (m turns) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
 
-// BenchmarkReAct is what two steps cost besides the model: a call and the answer.
+// BenchmarkReAct measures the cost of two steps besides the model: a call and the answer.
 func BenchmarkReAct(b *testing.B) {
 	set, err := tools.NewSet(
 		b.Context(),
@@ -44,8 +44,7 @@ func BenchmarkReAct(b *testing.B) {
 	}
 }
 
-// BenchmarkChainOfThought is what a question costs besides the model, as
-// BenchmarkPredict has it without the reasoning.
+// BenchmarkChainOfThought is BenchmarkPredict with reasoning.
 func BenchmarkChainOfThought(b *testing.B) {
 	c := module.NewChainOfThought(
 		grading,

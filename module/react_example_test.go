@@ -12,8 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The model says why before it answers, in one call. The reasoning is no part of
-// the answer.
+// The model explains its answer first, in one call. The reasoning is not part of the answer.
 func ExampleChainOfThought() {
 	model := llmtest.New("[[ ## reasoning ## ]]\nA thing that breaks twice is a bad one.\n\n[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]")
 	pred, err := module.NewChainOfThought(judge, model, nil).Run(context.Background(), Review{"Broke twice."})
@@ -27,8 +26,7 @@ func ExampleChainOfThought() {
 	// A thing that breaks twice is a bad one.
 }
 
-// The model calls a Go function, one call at a time, and submits the answer. What
-// it gets wrong, it is told.
+// The model calls a Go function, one call at a time, and submits the answer. It is told about its mistakes.
 func ExampleReAct() {
 	sig := signature.Must(signature.New[City, Population]("Count the inhabitants."))
 	set, err := tools.NewSet(context.Background(),
@@ -84,8 +82,7 @@ func ExampleReAct() {
 	// 720000
 }
 
-// A payment of which nobody knows whether it happened is not made a second time:
-// the run ends, and says so.
+// A payment whose outcome is unknown is not made a second time: the run ends and says so.
 func ExampleReAct_unknown() {
 	sig := signature.Must(signature.New[City, Population]("Pay for the city."))
 	pay := func(context.Context, City) (bool, error) { return false, context.DeadlineExceeded }

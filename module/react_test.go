@@ -20,13 +20,13 @@ func init() {
 	scenarios["chainofthought weighed"] = runChainOfThought[argument, verdict](argument{"It broke, so it is bad."})
 }
 
-// argued has a reasoning of its own, as an answer.
+// argued has its own output "reasoning".
 type argued struct {
 	Mood      string `json:"mood"      jsonschema:"enum=good,enum=bad"`
 	Reasoning string `json:"reasoning" jsonschema:"description=for the customer"`
 }
 
-// argument is a reasoning that goes in.
+// argument has an input "reasoning".
 type argument struct {
 	Reasoning string `json:"reasoning"`
 }
@@ -54,7 +54,7 @@ func runChainOfThought[In, Out any](in In) func(*testing.T, *setup) string {
 	}
 }
 
-// A model that answers with JSON is asked for that.
+// A ReAct works with the JSON adapter.
 func TestReActWithJSON(t *testing.T) {
 	t.Parallel()
 	set := toolSet(
@@ -71,7 +71,7 @@ func TestReActWithJSON(t *testing.T) {
 	}
 }
 
-// Earlier turns came to their answers as this one shall.
+// Earlier turns are shown in the form of calls.
 func TestReActWithHistory(t *testing.T) {
 	t.Parallel()
 	type talk struct {
@@ -94,7 +94,7 @@ func TestReActWithHistory(t *testing.T) {
 	}
 }
 
-// A text stands for the object where the tool, or the answer, is one text.
+// A text is accepted for the object if the tool, or the answer, has one text.
 func TestReActTextForAnObject(t *testing.T) {
 	t.Parallel()
 	type greeting struct {

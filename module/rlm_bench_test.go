@@ -9,9 +9,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// BenchmarkRLM is a run of two programs about ten megabytes besides the models,
-// with its sub-calls of 100 kB each. Raw is the two programs in a session of the
-// same sandbox, which answers the calls itself.
+// BenchmarkRLM measures a run of two programs about ten megabytes besides the models, with its calls of 100 kB each.
+// Raw is the two programs in a session of the same sandbox, which answers the calls itself.
 func BenchmarkRLM(b *testing.B) {
 	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Output: 1 << 20, Memory: 512 << 20}})
 	if err != nil {

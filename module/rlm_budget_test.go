@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Calls of one program run at the same time, as many as may.
+// The calls of a program are made at the same time, up to the limit.
 func TestRLMConcurrency(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ concurrency, together int }{{20, 20}, {3, 3}} {
@@ -54,7 +54,7 @@ func TestRLMConcurrency(t *testing.T) {
 	}
 }
 
-// A budget that is spent is an error that the program can see, and go on without.
+// If the budget is used up, the program gets an error and can go on.
 func TestRLMBudgets(t *testing.T) {
 	t.Parallel()
 	say := func(text string) *llmtest.Model {
@@ -94,7 +94,7 @@ console.log(errors.join("\n")); n`
 	}
 }
 
-// Calls at the same time do not together take more than is left.
+// Concurrent calls together do not exceed the token limit.
 func TestRLMConcurrentTokens(t *testing.T) {
 	t.Parallel()
 	const most = 350
@@ -113,7 +113,7 @@ func TestRLMConcurrentTokens(t *testing.T) {
 	}
 }
 
-// Whoever asks a model on behalf of a program pays out of its budget.
+// Modules that tools run are charged to the budget of the program.
 func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 	t.Parallel()
 	inner := llmtest.New(fits, fits, fits)
@@ -138,8 +138,7 @@ func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 	}
 }
 
-// A module in a tool that waits for its turn to ask, and is cancelled, tells both that
-// and why.
+// If a module in a tool is cancelled while it waits for a slot, the error has the cause.
 func TestRLMCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the user went away")
@@ -161,8 +160,7 @@ func TestRLMCancelledWhileWaiting(t *testing.T) {
 	}
 }
 
-// What a tool would ask with a context of its own that has ended is not asked, and
-// takes nothing of the budget.
+// A module in a tool whose context has ended does not call the model and is not charged.
 func TestRLMEndedContextIsNotCharged(t *testing.T) {
 	t.Parallel()
 	inner, asked := llmtest.New(), 0
@@ -188,7 +186,7 @@ func TestRLMEndedContextIsNotCharged(t *testing.T) {
 	}
 }
 
-// Runs of runs share the budget, and their steps are part of it.
+// Nested runs share the budget, and their steps are part of the run.
 func TestRLMNested(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -223,8 +221,7 @@ func TestRLMNested(t *testing.T) {
 	}
 }
 
-// An RLM is safe for concurrent use: each run has its own session and budget, and
-// no goroutine is left behind.
+// An RLM is safe for concurrent use: each run has its own session and budget, and leaves no goroutine behind.
 func TestRLMConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
@@ -255,7 +252,7 @@ func TestRLMConcurrentRuns(t *testing.T) {
 	noneLeft(t, label)
 }
 
-// Runs of runs need workers of the same sandbox, and get them.
+// Nested runs need workers of the same sandbox, and get them.
 func TestRLMNestedInWorkers(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Workers: 3, Limits: patiently(sandbox.Limits{}).Limits})
@@ -277,7 +274,7 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 	}
 }
 
-// The sandbox's limit of calls is for other tools. What the budget refuses counts.
+// The sandbox's limit of calls applies to other tools. Calls that the budget refuses count.
 func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Calls: 4}))

@@ -12,8 +12,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// What a provider says of a failure reaches the host, and neither the program nor
-// a model.
+// The error of a provider reaches the host, but neither the program nor a model.
 func TestRLMHidesProviderErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "Post https://api.example.com/v1?key=sk-SECRET: dial tcp"
@@ -63,7 +62,7 @@ func TestRLMHidesProviderErrors(t *testing.T) {
 	}
 }
 
-// The same holds of a run that a program has others make.
+// The same applies to nested runs.
 func TestRLMNestedHidesProviderErrors(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -81,7 +80,7 @@ func TestRLMNestedHidesProviderErrors(t *testing.T) {
 	}
 }
 
-// What a sub-model says is the program's as it is, but for a thought before it.
+// The program gets the reply of the model unchanged, without the thinking before it.
 func TestRLMVerbatim(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{

@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Many prompts are answered in one call, in their order. One that fails does not lose the
-// others, and each is paid for once.
+// Many prompts are answered in one call, in their order. If one fails, the others are not lost, and each is paid for
+// once.
 func TestRLMBatch(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -45,7 +45,7 @@ func TestRLMBatch(t *testing.T) {
 	}
 }
 
-// The same prompt is asked once, and answers that would not fit into a result are not made one.
+// The same prompt is sent once, and answers that are too long for a result are an error.
 func TestRLMRepeatedPrompts(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -66,8 +66,8 @@ func TestRLMRepeatedPrompts(t *testing.T) {
 	}
 }
 
-// With the sandbox's own limits programs have time for all calls, and room for their
-// prompts. An empty answer is an empty text.
+// With the default limits of the sandbox, programs have time for all calls and room for their prompts. An empty reply
+// is an empty text.
 func TestRLMWorksWithTheDefaults(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Time: 50 * time.Millisecond}})
@@ -104,7 +104,7 @@ func TestRLMNeedsMemory(t *testing.T) {
 	}
 }
 
-// What is missing is said by Run, before a model is asked.
+// Run reports what is missing before a model is called.
 func TestRLMSetupErrors(t *testing.T) {
 	t.Parallel()
 	box, model := inProcess(t), llmtest.New()
@@ -147,7 +147,7 @@ func TestRLMSetupErrors(t *testing.T) {
 	}
 }
 
-// Call options are meant for the model that writes the programs of the run.
+// The call options apply only to the model that writes the programs.
 func TestRLMCallOptions(t *testing.T) {
 	t.Parallel()
 	limit := []llms.CallOption{llms.WithMaxTokens(7)}
@@ -171,7 +171,7 @@ func TestRLMCallOptions(t *testing.T) {
 	}
 }
 
-// All that an RLM asks can be found, copied and changed.
+// All predictors of an RLM can be found, copied and changed.
 func TestRLMPredictors(t *testing.T) {
 	t.Parallel()
 	sub := echoes()

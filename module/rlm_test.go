@@ -31,7 +31,7 @@ var reading = signature.Must(signature.New[book, found]("Count the moles."))
 
 func fence(program string) string { return "```js\n" + program + "\n```" }
 
-// echoes answers every prompt with what comes last in it.
+// echoes replies to every prompt with its end.
 func echoes() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		last := r.Last()
@@ -68,8 +68,7 @@ func largeBox(t *testing.T) *sandbox.Sandbox {
 	return box
 }
 
-// Ten megabytes cost the model that writes the programs a few hundred tokens. The
-// parts go to the other model, each once.
+// Ten megabytes cost the model that writes the programs a few hundred tokens. The other model gets each part once.
 func TestRLMWithLargeInput(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a line about moles and other animals\n", 10<<20/37)
@@ -117,7 +116,7 @@ func TestRLMWithLargeInput(t *testing.T) {
 	}
 }
 
-// A program that fails leaves no variable, and nothing of it is paid twice.
+// A program that fails leaves no variables, and none of its calls is paid for twice.
 func TestRLMFailingProgram(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -144,8 +143,7 @@ func TestRLMFailingProgram(t *testing.T) {
 	}
 }
 
-// When its worker dies between programs, a session is made again from the record:
-// no model is asked for that.
+// If the worker dies between programs, the session is rebuilt from its record without calling a model.
 func TestRLMWorkerDies(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Workers: 1, Limits: patiently(sandbox.Limits{Memory: 64 << 20}).Limits})
@@ -170,10 +168,8 @@ func TestRLMWorkerDies(t *testing.T) {
 	}
 }
 
-// A session that has recorded all that it may is followed by another, and the
-// model is told.
-// Not parallel: with so little memory the sandbox would stop its program for what
-// other tests take of the process's.
+// When the record of a session is full, another session begins, and the model is told.
+// Not parallel: with so little memory, the sandbox would end the program for what other tests allocate.
 func TestRLMSessionIsFull(t *testing.T) {
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
 	if err != nil {
@@ -197,7 +193,7 @@ func TestRLMSessionIsFull(t *testing.T) {
 	}
 }
 
-// What goes wrong with a sub-call is the program's to see.
+// A program sees the errors of its model calls.
 func TestRLMFailingCalls(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -243,7 +239,7 @@ submit({total: 1})`,
 	}
 }
 
-// Who cancels a run cancels what its programs wait for, and is told what was done.
+// Cancelling a run cancels the calls of its programs, and the error has what was done.
 func TestRLMCancelled(t *testing.T) {
 	t.Parallel()
 	for depth, second := range map[int]string{1: `await llm("second")`, 2: `await rlm({prompt: "second", context: 1})`} {
@@ -270,8 +266,7 @@ func TestRLMCancelled(t *testing.T) {
 	}
 }
 
-// The events of sub-calls say within which run they were made, also without an
-// observer in the context.
+// The events of llm name the enclosing run, even without an observer in the context.
 func TestRLMEvents(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -321,7 +316,7 @@ func TestRLMEvents(t *testing.T) {
 	}
 }
 
-// The system prompt is the same in every step and run, whatever the input.
+// The system prompt is the same in every step and run, whatever the input is.
 func TestRLMStaticPrompt(t *testing.T) {
 	t.Parallel()
 	m, model := rlm(t, inProcess(t), echoes(), nil, `text.length`, `submit({total: 1})`, `submit({total: 2})`)
@@ -337,7 +332,7 @@ func TestRLMStaticPrompt(t *testing.T) {
 	}
 }
 
-// The policies of the set stand around llm, too, and see what it is asked.
+// The policies of the set apply to llm and see its arguments.
 func TestRLMPolicy(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -368,7 +363,7 @@ func TestRLMPolicy(t *testing.T) {
 	}
 }
 
-// A question to a sub-model says how to answer, and then the prompt as it is.
+// The prompt of llm is sent unchanged, after a system prompt with the form of the reply.
 func TestRLMSubQuestion(t *testing.T) {
 	t.Parallel()
 	sub := echoes()

@@ -48,7 +48,7 @@ func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
 	return set
 }
 
-// What is missing is said by Run, before the model is asked anything.
+// Run reports what is missing before the model is called.
 func TestSetupErrors(t *testing.T) {
 	t.Parallel()
 	box, model := inProcess(t), llmtest.New()
@@ -113,8 +113,7 @@ func TestInvalidInput(t *testing.T) {
 	}
 }
 
-// The static part of the prompt is the same in every step and run, so that
-// providers' caches hit.
+// The system prompt is the same in every step and run, so that providers can cache it.
 func TestStaticPrompt(t *testing.T) {
 	t.Parallel()
 	set := toolSet(t, tools.Func("look", "Looks.", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
@@ -138,7 +137,7 @@ func TestStaticPrompt(t *testing.T) {
 	}
 }
 
-// The prompt follows the fields of a predictor that was changed.
+// The prompt reflects changes of the predictor's fields.
 func TestChangedPredictor(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`, `{"total": 1}`)
@@ -170,7 +169,7 @@ func TestModelOptions(t *testing.T) {
 	}
 }
 
-// Every step tells its story in the same order, and how it ended once.
+// The events of every step come in the same order, and each run ends once.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -273,7 +272,7 @@ func cancelled(t *testing.T, where string) {
 	}
 }
 
-// A module is safe for concurrent use, and leaves no goroutine behind.
+// A module is safe for concurrent use and leaves no goroutine behind.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	const runs = 200

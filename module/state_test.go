@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// learned is a module that was taught something.
+// learned returns a module with a state.
 func learned(t testing.TB) *judges {
 	t.Helper()
 	m := twoJudges(llmtest.New())
@@ -75,8 +75,8 @@ func golden(t testing.TB, name string) string {
 	return string(raw)
 }
 
-// The form of states is pinned: those of testdata/state are the same bytes when
-// saved, and are loaded by every later version.
+// The format of states is fixed: the files in testdata/state are saved as the same bytes, and every later version can
+// load them.
 func TestStateGolden(t *testing.T) {
 	t.Parallel()
 	act := module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)
@@ -112,7 +112,7 @@ func TestStateGolden(t *testing.T) {
 	}
 }
 
-// A module asks what it asked before it was saved.
+// A module that is loaded sends the prompts that it sent before it was saved.
 func TestLoadKeepsPrompts(t *testing.T) {
 	t.Parallel()
 	replies := []string{
@@ -141,7 +141,7 @@ func TestLoadKeepsPrompts(t *testing.T) {
 	}
 }
 
-// What a state does not have is lost, so that loading twice is loading the last.
+// Loading clears what the state lacks, so only the last state counts.
 func TestLoadReplaces(t *testing.T) {
 	t.Parallel()
 	m := learned(t)
@@ -163,7 +163,7 @@ type (
 	reshaped struct{ Shorten, Judge *module.Predict[review, note] }
 )
 
-// All of a state fits, or nothing is changed.
+// If a part of a state does not fit, nothing is changed.
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	good := golden(t, "judges.json")
@@ -235,7 +235,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// What Load would refuse, Save does not write.
+// Save does not write what Load would refuse.
 func TestSaveRefuses(t *testing.T) {
 	t.Parallel()
 	hot := math.Inf(1)
@@ -280,12 +280,12 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
-// full is a writer that has no space left.
+// full is a writer without space.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// Models, tools and what they are called by are no part of a state.
+// Models, tools and options are not part of a state.
 func TestStateHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	model := struct {
@@ -298,8 +298,7 @@ func TestStateHasNoSecrets(t *testing.T) {
 	}
 }
 
-// However a state was damaged: Load says so and changes nothing, or what it
-// loaded is saved as the same bytes over and over.
+// Load refuses a damaged state and changes nothing, or what it loaded is saved as the same bytes again.
 func FuzzLoad(f *testing.F) {
 	for _, name := range []string{"judges.json", "predict.json"} {
 		raw := golden(f, name)
@@ -329,7 +328,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Whatever is learned, what is saved is loaded as it was.
+// Whatever is saved can be loaded unchanged.
 func FuzzSave(f *testing.F) {
 	f.Add("Judge.", "", "Be <brief> & exact\u2028", `"a \\" \ud83d"`, 0.5)
 	f.Add("\xff\x00", "\xc3\x28", "\ufffd", `null`, 1e300)
@@ -359,8 +358,8 @@ func FuzzSave(f *testing.F) {
 	})
 }
 
-// A state of programs for one task is none for another, though the question for
-// the next program is the same.
+// A state of a module that writes programs cannot be loaded for another task, although the question for a program is
+// the same.
 func TestStateOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
