@@ -41,8 +41,8 @@ func TestAdviceIsBounded(t *testing.T) {
 func TestAdviceWithoutThreshold(t *testing.T) {
 	t.Parallel()
 	for threshold, want := range map[float64]string{
-		math.Inf(1): "0, but as much as possible is required\n",
-		2:           "0, but at least 2 is required\n",
+		math.Inf(1): "0; the highest possible score is wanted\n",
+		2:           "0, but at least 2 is wanted\n",
 	} {
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			return llmtest.Reply{Text: advised(r)}, nil

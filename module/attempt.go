@@ -7,29 +7,33 @@ import (
 	"math"
 	"reflect"
 	"strings"
+
+	"github.com/writ-go/writ/module/internal/parts"
 )
 
-// attempt returns the copy of a module that makes the i-th of n attempts. Its
-// predictors are told from those of the other attempts, also where attempts are
-// made within attempts. The hints are by path, and come after those that are
-// there.
+// attempt returns the copy of a module that makes attempt i of n. Its predictors have rollouts that differ
+// from those of the other attempts, even if attempts are nested. The hints, by the paths of the predictors,
+// are added to those that the predictors have.
 func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) (Module[In, Out], error) {
 	if err := missing(m); err != nil {
 		return nil, err
 	}
 	for _, p := range Predictors(m) {
-		if err := p.prepare(); err != nil {
+		if p.Spec == nil {
+			continue // the run reports it
+		}
+		p.systemPrompt() // once, not in each copy
+		if err := p.valid(); err != nil {
 			return nil, err
 		}
 	}
-	c := newCloning()
-	copied := cloned(c, m)
-	if c.locks != nil {
-		return nil, c.locks
+	copied, err := parts.Clone(m, (*Predictor).Clone, checkCopy)
+	if err != nil {
+		return nil, err
 	}
-	asks := false
+	found := false
 	for path, p := range Predictors(copied) {
-		asks = true
+		found = true
 		p.Rollout = rollout(p.Rollout, n, i)
 		if p.Temperature == nil {
 			varied := 1.0
@@ -37,25 +41,26 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 		}
 		p.Hint = strings.TrimSpace(p.Hint + "\n\n" + hints[path])
 	}
-	if !asks {
-		return nil, fmt.Errorf("module: no exported field of %T leads to a Predictor, so that one attempt would be as the other; export the fields with its modules", m)
+	if !found {
+		return nil, fmt.Errorf("module: %T has no Predictor in its exported fields, so all attempts would be "+
+			"the same; export the fields with its modules", m)
 	}
 	return copied, nil
 }
 
-// missing says that there is no module, also where there is the type of one.
+// missing returns an error if m is nil or a nil pointer.
 func missing(m any) error {
 	switch v := reflect.ValueOf(m); {
 	case m == nil:
 		return errNoModule
 	case v.Kind() == reflect.Pointer && v.IsNil():
-		return fmt.Errorf("module: the module is a nil %T; pass one that is made", m)
+		return fmt.Errorf("module: the module is a nil %T; pass one that was made by its New function", m)
 	}
 	return nil
 }
 
-// rollout numbers the i-th of n attempts within that of the number outer. Where no
-// number is left, as where n stands for no limit, another one is very likely.
+// rollout returns the number of attempt i of n within the rollout outer. If the numbers overflow, it returns
+// a hash.
 func rollout(outer, n, i int) int {
 	if outer >= 0 && outer <= (math.MaxInt-i)/n {
 		return outer*n + i
@@ -65,22 +70,13 @@ func rollout(outer, n, i int) int {
 	return -1 - int(sum.Sum64()>>1)
 }
 
-// prepare makes the system prompt and checks the demos, so that copies share that.
-func (p *Predictor) prepare() error {
-	if p.Spec == nil {
-		return nil // the run says so
-	}
-	p.systemPrompt()
-	return p.sound()
-}
-
-// copies returns the copies of a module that make n attempts.
-func copies[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
+// attempts returns n copies of a module.
+func attempts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 	switch {
 	case n < 1:
 		return nil, errNoAttempts
 	case n > maxAttempts:
-		return nil, fmt.Errorf("module: %d attempts are too many to prepare; make no more than %d, several times", n, maxAttempts)
+		return nil, fmt.Errorf("module: %d attempts are too many to prepare; the limit is %d at a time", n, maxAttempts)
 	}
 	list := make([]Module[In, Out], n)
 	for i := range list {
@@ -92,7 +88,10 @@ func copies[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 	return list, nil
 }
 
-// maxAttempts bounds the attempts that are prepared at once.
+// maxAttempts limits the attempts that are prepared at once.
 const maxAttempts = 10_000
 
-var errNoAttempts = errors.New("module: there must be at least one attempt; pass a number from 1")
+var (
+	errNoModule   = errors.New("module: the module is nil; pass one")
+	errNoAttempts = errors.New("module: the number of attempts must be at least 1")
+)

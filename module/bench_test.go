@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// steady is a model that says the same at once.
+// steady is a model that always gives the same reply at once.
 type steady struct{ response *llms.ContentResponse }
 
 func says(text string) steady {
@@ -20,7 +20,11 @@ func says(text string) steady {
 	}}}}
 }
 
-func (m steady) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m steady) GenerateContent(
+	context.Context,
+	[]llms.MessageContent,
+	...llms.CallOption,
+) (*llms.ContentResponse, error) {
 	return m.response, nil
 }
 
@@ -35,13 +39,13 @@ type inContext struct {
 
 type graded struct {
 	Answer string `json:"answer"`
-	Score  int    `json:"score" jsonschema:"minimum=0,maximum=100"`
+	Score  int    `json:"score"  jsonschema:"minimum=0,maximum=100"`
 }
 
 var grading = signature.Must(signature.New[inContext, graded]("Answer from the context, and say how sure you are."))
 
-// BenchmarkPredict is what a question costs besides the model: two inputs, a
-// text and a number out.
+// BenchmarkPredict measures the cost of a question besides the model: two inputs, and two outputs, a text and a
+// number.
 func BenchmarkPredict(b *testing.B) {
 	model := says("[[ ## answer ## ]]\nIn Bergen.\n\n[[ ## score ## ]]\n80\n\n[[ ## completed ## ]]")
 	p := module.NewPredict(grading, model, nil)

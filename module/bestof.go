@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Reward says how good an answer is. If it returns an error, the attempt fails
-// with it. It is called concurrently if the module is.
+// Reward scores an answer. If it returns an error, the attempt fails with that error. It is called
+// concurrently if the module is.
 type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Score, error)
 
 // Score is what a [Reward] returns.
@@ -21,34 +21,22 @@ type Score struct {
 	// Value is higher for better answers.
 	Value float64 `json:"value"`
 
-	// Feedback, for [Refine], is what the next attempt should do better. If it is
-	// empty, a model is asked for that.
+	// Feedback tells the next attempt of a [Refine] what to do better. If it is empty, Refine asks a model
+	// for advice.
 	Feedback string `json:"feedback,omitempty"`
 }
 
-// Scored says that an attempt of [BestOfN] or [Refine] came to an answer, and what the
-// reward returned for it. Its Step is the number of the attempt.
-type Scored struct {
-	Origin
-	Score Score `json:"score"`
-
-	attempt *recorder
-}
-
-// AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are
-// the defaults.
+// AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are the defaults.
 type AttemptOptions struct {
-	// FailCount is how many attempts may fail; one more ends the run. Zero is any
-	// number of them, and less is none.
+	// FailCount is how many attempts may fail; one more ends the run. Zero means any number, and a
+	// negative number means none.
 	FailCount int
 
-	// Criterion says in words what the reward looks for. The model that is asked
-	// for advice by [Refine] is told.
+	// Criterion says in words what the reward measures, for the model that [Refine] asks for advice.
 	Criterion string
 }
 
-// BestOfN makes up to n attempts at an answer and takes the best. It is safe for
-// concurrent use.
+// BestOfN makes up to n attempts and returns the best answer. It is safe for concurrent use.
 type BestOfN[In, Out any] struct {
 	// Module makes the attempts.
 	Module Module[In, Out]
@@ -56,59 +44,42 @@ type BestOfN[In, Out any] struct {
 	contest contest[In, Out]
 }
 
-// NewBestOfN returns a module that runs m up to n times, one after the other,
-// until an answer's reward is not below the threshold; if none is, it takes the
-// first of the highest reward. A threshold of math.Inf(1) makes all n attempts.
-// Nil options are the defaults.
+// NewBestOfN returns a module that runs m up to n times, one after the other, until the reward of an answer
+// reaches the threshold. Otherwise it returns the first answer with the highest reward. With a threshold of
+// math.Inf(1) it makes all n attempts. Nil options are the defaults.
 //
-// Each attempt is a run of a [Clone] of m whose Predictors have a Rollout of
-// their own, so that a cache gives different replies, and, unless they have one,
-// a Temperature of 1. What m does, each attempt does: effects happen up to n
-// times. For attempts at the same time there is [Samples].
-func NewBestOfN[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions) *BestOfN[In, Out] {
+// Each attempt is a run of a [Clone] of m. The Predictors of the clone have a Rollout of their own, so that a
+// cache gives different replies, and a Temperature of 1 unless they have one. Every attempt has the effects
+// that m has. To make attempts at the same time, use [Samples].
+func NewBestOfN[In, Out any](
+	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
+) *BestOfN[In, Out] {
 	return &BestOfN[In, Out]{m, newContest(n, reward, threshold, o)}
 }
 
-// Run makes attempts until one is good enough.
+// Run makes attempts until one reaches the threshold.
 //
-// An attempt that fails is passed over, as long as there are not more of them
-// than AttemptOptions.FailCount. After an error that no other attempt could mend
-// there is none: one of the model that is of the kind models.KindAuth, Invalid or
-// OverBudget, or [ErrBudget]; the best answer until then is taken. That ctx is
-// done, or a tool's fatal error, ends the run without an answer. The trajectories
-// of all attempts are the prediction's Trajectory.Runs.
+// Attempts that fail are skipped, up to AttemptOptions.FailCount of them. If the error of an attempt would
+// also end every other one, Run returns the best answer so far; these are the kinds models.KindAuth, Invalid
+// and OverBudget of a model's error, and [ErrBudget]. If the context is done, or a tool returns a fatal error,
+// the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
 //
-// The prediction is nil if there is an error: an *[IncompleteError] that holds
-// all attempts and wraps why they failed, or, if no model was asked, that reason
-// itself.
+// The prediction is nil if there is an error. Once a model was called, the error is an *[IncompleteError]
+// that holds all attempts and wraps their errors.
 func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescueRun("BestOfN", &err)
 	if b == nil {
 		return nil, notMade("BestOfN")
 	}
-	ctx, t, err := b.contest.begin(ctx, "BestOfN", b.Module, in)
-	if err != nil {
-		return nil, err
-	}
-	defer t.rescue(&err)
-	for t.made < b.contest.n {
-		score, err := t.try(ctx, b.Module, nil)
-		if err != nil && t.fails(ctx, err) {
-			return nil, t.incomplete()
-		}
-		if vain(err) || err == nil && score.Value >= b.contest.threshold {
-			break
-		}
-	}
-	return t.chosen()
+	return b.contest.run(ctx, "BestOfN", b.Module, in, nil)
 }
 
-// Stream is Run with its events; see [Start].
+// Stream is like Run, with the events of the run; see [Start].
 func (b *BestOfN[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, b, in)
 }
 
-// contest is how attempts are judged.
+// contest is what BestOfN and Refine have in common: attempts one after the other, and their scores.
 type contest[In, Out any] struct {
 	n         int
 	reward    Reward[In, Out]
@@ -116,7 +87,9 @@ type contest[In, Out any] struct {
 	options   AttemptOptions
 }
 
-func newContest[In, Out any](n int, reward Reward[In, Out], threshold float64, o *AttemptOptions) contest[In, Out] {
+func newContest[In, Out any](
+	n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
+) contest[In, Out] {
 	c := contest[In, Out]{n: n, reward: reward, threshold: threshold}
 	if o != nil {
 		c.options = *o
@@ -124,22 +97,51 @@ func newContest[In, Out any](n int, reward Reward[In, Out], threshold float64, o
 	return c
 }
 
-// trials is one run of a contest.
-type trials[In, Out any] struct {
+// contestRun is one run of a contest.
+type contestRun[In, Out any] struct {
 	*contest[In, Out]
 	*recorder
 	in     In
-	made   int
+	made   int // attempts
 	failed []error
-	last   *Prediction[Out]
-	took   Trajectory // of the last attempt
+	last   *Prediction[Out] // of the last attempt
+	took   Trajectory       // of the last attempt
 	best   *Prediction[Out]
-	score  float64 // of the best
+	score  float64 // of best
 }
 
-// begin begins a run, if attempts can be made.
-func (c *contest[In, Out]) begin(ctx context.Context, module string, m Module[In, Out], in In) (context.Context, *trials[In, Out], error) {
-	_, err := copies(m, min(c.n, 1))
+// feedback returns the hints for the next attempt, by the paths of the predictors.
+type feedback[In, Out any] func(context.Context, *contestRun[In, Out], Score) (map[string]string, error)
+
+// run makes attempts until one reaches the threshold. If improve is not nil, it is called after every attempt
+// that did not.
+func (c *contest[In, Out]) run(
+	ctx context.Context, module string, m Module[In, Out], in In, improve feedback[In, Out],
+) (pred *Prediction[Out], err error) {
+	ctx, r, err := c.begin(ctx, module, m, in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.rescue(&err)
+	var hints map[string]string
+	for done := false; !done && r.made < c.n; {
+		score, err := r.try(ctx, m, hints)
+		done = hopeless(err) || err == nil && score.Value >= c.threshold
+		if err == nil && !done && improve != nil && r.made < c.n {
+			hints, err = improve(ctx, r, score)
+		}
+		if err != nil && r.fails(ctx, err) {
+			return nil, r.incomplete()
+		}
+	}
+	return r.choose()
+}
+
+// begin begins a run if the module can make attempts.
+func (c *contest[In, Out]) begin(
+	ctx context.Context, module string, m Module[In, Out], in In,
+) (context.Context, *contestRun[In, Out], error) {
+	_, err := attempts(m, min(c.n, 1))
 	switch {
 	case ctx == nil:
 		return nil, nil, errNoContext
@@ -152,39 +154,39 @@ func (c *contest[In, Out]) begin(ctx context.Context, module string, m Module[In
 	}
 	path, _ := strings.CutSuffix("."+scopeOf(ctx).pathOf(m), ".Module")
 	ctx, r := begin(ctx, module, strings.TrimPrefix(path, "."), nil)
-	return ctx, &trials[In, Out]{contest: c, recorder: r, in: in}, nil
+	return ctx, &contestRun[In, Out]{contest: c, recorder: r, in: in}, nil
 }
 
-// try makes the next attempt, and has it scored.
-func (t *trials[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[string]string) (Score, error) {
-	t.last = nil
-	mine, err := attempt(m, t.made, t.n, hints)
-	t.made++
+// try makes the next attempt and scores it.
+func (r *contestRun[In, Out]) try(ctx context.Context, m Module[In, Out], hints map[string]string) (Score, error) {
+	r.last = nil
+	copied, err := attempt(m, r.made, r.n, hints)
+	r.made++
 	if err != nil {
 		return Score{}, err
 	}
 	g := group(ctx)
-	result := resultIn(ctx, g, mine, m, t.in)
-	if t.took = result.Trajectory(); result.Err != nil {
+	result := runIn(ctx, g, copied, m, r.in)
+	if r.took = result.Trajectory(); result.Err != nil {
 		return Score{}, result.Err
 	}
-	score, err := t.rate(ctx, result.Prediction)
+	score, err := r.rate(ctx, result.Prediction)
 	if err != nil {
 		return Score{}, err
 	}
-	t.emit(Scored{t.at(t.made), score, g})
-	t.last = result.Prediction
-	if t.best == nil || score.Value > t.score {
-		t.best, t.score = t.last, score.Value
+	r.emit(Scored{r.at(r.made), score, g})
+	r.last = result.Prediction
+	if r.best == nil || score.Value > r.score {
+		r.best, r.score = r.last, score.Value
 	}
-	return score, t.fault()
+	return score, r.fault()
 }
 
-func (t *trials[In, Out]) rate(ctx context.Context, pred *Prediction[Out]) (score Score, err error) {
+func (r *contestRun[In, Out]) rate(ctx context.Context, pred *Prediction[Out]) (score Score, err error) {
 	defer rescue("the reward", &err)
-	score, err = t.reward(ctx, t.in, pred)
+	score, err = r.reward(ctx, r.in, pred)
 	if err == nil && math.IsNaN(score.Value) {
-		err = errors.New("it is not a number")
+		err = errors.New("the score is not a number")
 	}
 	if err != nil {
 		err = fmt.Errorf("the reward: %w", err)
@@ -192,31 +194,30 @@ func (t *trials[In, Out]) rate(ctx context.Context, pred *Prediction[Out]) (scor
 	return score, err
 }
 
-// rescue, when deferred, makes an error of a panic, with the account of what was
-// done until then.
-func (t *trials[In, Out]) rescue(err *error) {
+// rescue, when deferred, turns a panic into an error with what was done until then.
+func (r *contestRun[In, Out]) rescue(err *error) {
 	if p := recover(); p != nil {
-		t.failed = append(t.failed, newPanic("Run of "+t.origin.Module, p))
-		*err = t.incomplete()
+		r.failed = append(r.failed, newPanic("Run of "+r.origin.Module, p))
+		*err = r.incomplete()
 	}
 }
 
-// fails notes a failure, and reports whether it was one too many. That of a run whose
-// context is done says so, also if it came first.
-func (t *trials[In, Out]) fails(ctx context.Context, err error) bool {
+// fails records the error of an attempt, and reports whether it ends the run. The error includes that of the
+// context if it is done.
+func (r *contestRun[In, Out]) fails(ctx context.Context, err error) bool {
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("%w; before that, %w", over(ctx), err)
+		err = fmt.Errorf("%w; before that, %w", contextError(ctx), err)
 	}
-	t.failed = append(t.failed, err)
-	tolerated := t.options.FailCount
+	r.failed = append(r.failed, err)
+	tolerated := r.options.FailCount
 	if tolerated == 0 {
-		tolerated = t.n
+		tolerated = r.n
 	}
-	return ctx.Err() != nil || t.fault() != nil || tools.IsFatal(err) || len(t.failed) > tolerated
+	return ctx.Err() != nil || r.fault() != nil || tools.IsFatal(err) || len(r.failed) > tolerated
 }
 
-// vain reports whether every other attempt would come to the same error.
-func vain(err error) bool {
+// hopeless reports whether every other attempt would fail with the same error.
+func hopeless(err error) bool {
 	if failure, ok := errors.AsType[*lm.Error](err); ok {
 		switch failure.Kind {
 		case lm.KindAuth, lm.KindInvalid, lm.KindOverBudget:
@@ -226,29 +227,29 @@ func vain(err error) bool {
 	return errors.Is(err, ErrBudget)
 }
 
-func (t *trials[In, Out]) chosen() (*Prediction[Out], error) {
-	if t.best == nil {
-		return nil, t.incomplete()
+// choose ends the run with the best answer.
+func (r *contestRun[In, Out]) choose() (*Prediction[Out], error) {
+	if r.best == nil {
+		return nil, r.incomplete()
 	}
-	raw, _ := json.Marshal(t.best.Output) // for those who watch
-	t.emit(Answered{Origin: t.at(0), Output: raw})
-	if err := t.fault(); err != nil {
-		t.failed = append(t.failed, err)
-		return nil, t.incomplete()
+	raw, _ := json.Marshal(r.best.Output) // for observers
+	r.emit(Answered{Origin: r.at(0), Output: raw})
+	if err := r.fault(); err != nil {
+		r.failed = append(r.failed, err)
+		return nil, r.incomplete()
 	}
-	return &Prediction[Out]{Output: t.best.Output, Trajectory: t.trajectory()}, nil
+	return &Prediction[Out]{Output: r.best.Output, Trajectory: r.trajectory()}, nil
 }
 
-// incomplete ends the run without an answer. Its reason is the last failure;
-// those before are wrapped, too.
-func (t *trials[In, Out]) incomplete() error {
-	err := t.failed[len(t.failed)-1]
-	if n := len(t.failed); n > 1 {
-		err = &failures{fmt.Sprintf("%d attempts failed; the last: %s", n, bare(err)), t.failed}
+// incomplete ends the run without an answer. The reason is the last error; it also wraps those before.
+func (r *contestRun[In, Out]) incomplete() error {
+	err := r.failed[len(r.failed)-1]
+	if n := len(r.failed); n > 1 {
+		err = &failures{fmt.Sprintf("%d attempts failed; the last: %s", n, bare(err)), r.failed}
+		if r.trajectory().empty() {
+			r.emit(Failed{r.at(0), err})
+			return &failures{"module: " + err.Error(), r.failed}
+		}
 	}
-	t.emit(Failed{t.at(0), err})
-	if len(t.failed) > 1 && t.trajectory().empty() {
-		return &failures{"module: " + err.Error(), t.failed}
-	}
-	return withAll(err, t.trajectory())
+	return r.recorder.incomplete(err)
 }

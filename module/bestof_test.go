@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// fairly is a reward: the total, of 10.
+// fairly is a reward: a tenth of the total.
 func fairly(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Score, error) {
 	return module.Score{Value: float64(pred.Output.Total) / 10}, nil
 }
@@ -27,7 +27,7 @@ func answering(replies ...string) *sumPredict {
 	return module.NewPredict(adding, llmtest.New(replies...), nil)
 }
 
-// rollouts is a model that answers by total 1 and keeps how it was asked.
+// rollouts is a model that replies with total 1 and keeps the parameters of its calls.
 type rollouts struct {
 	mu   sync.Mutex
 	seen []string
@@ -77,7 +77,14 @@ func TestBestOfN(t *testing.T) {
 			continue
 		}
 		if got := strings.Join(ofAttempts(pred.Trajectory), " "); pred.Output.Total != test.want || got != test.attempts {
-			t.Errorf("%s: got %d by attempts of %s steps, want %d by %s", test.name, pred.Output.Total, got, test.want, test.attempts)
+			t.Errorf(
+				"%s: got %d by attempts of %s steps, want %d by %s",
+				test.name,
+				pred.Output.Total,
+				got,
+				test.want,
+				test.attempts,
+			)
 		}
 		if u := pred.Trajectory.Usage(); u.Calls != len(test.replies) && u.Calls != strings.Count(test.attempts, " ")+1 {
 			t.Errorf("%s: got %d calls", test.name, u.Calls)
@@ -85,8 +92,7 @@ func TestBestOfN(t *testing.T) {
 	}
 }
 
-// Attempts are told apart, also those within attempts; and the module itself
-// remains as it was.
+// Attempts have different rollouts, even if they are nested, and the module itself stays the same.
 func TestBestOfNRollouts(t *testing.T) {
 	t.Parallel()
 	var seen rollouts
@@ -111,8 +117,7 @@ func TestBestOfNRollouts(t *testing.T) {
 	}
 }
 
-// So they are where the number of attempts stands for no limit, and their numbers
-// would not fit.
+// Rollouts also differ if the number of attempts is so large that they would overflow.
 func TestBestOfNWithoutLimit(t *testing.T) {
 	t.Parallel()
 	var seen rollouts
@@ -163,7 +168,7 @@ func TestBestOfNFails(t *testing.T) {
 		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Score{}, broken), 0, broken, 3,
 			"module: no answer after 3 attempts; the last: the reward: broken"},
 		{"no number", answering(total(1)), rewarded(module.Score{Value: math.NaN()}, nil), -1, nil, 1,
-			"module: no answer after 1 run: the reward: it is not a number"},
+			"module: no answer after 1 run: the reward: the score is not a number"},
 		{"garbage", answering("?", "?"), fairly, -1, module.ErrNoAnswer, 1, ""},
 	} {
 		m := module.NewBestOfN(test.m, 3, test.reward, 1, &module.AttemptOptions{FailCount: test.fail})
@@ -174,13 +179,19 @@ func TestBestOfNFails(t *testing.T) {
 			continue
 		}
 		if len(part.Trajectory.Runs) != test.attempts || test.want != "" && err.Error() != test.want {
-			t.Errorf("%s: got %d attempts and the error\n%v, want %d and\n%s", test.name, len(part.Trajectory.Runs), err, test.attempts, test.want)
+			t.Errorf(
+				"%s: got %d attempts and the error\n%v, want %d and\n%s",
+				test.name,
+				len(part.Trajectory.Runs),
+				err,
+				test.attempts,
+				test.want,
+			)
 		}
 	}
 }
 
-// Whoever cancels in the midst of an attempt waits for no other, and learns what
-// was done.
+// If the context is cancelled during an attempt, there is no other attempt, and the error has what was done.
 func TestBestOfNCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -193,7 +204,8 @@ func TestBestOfNCancelled(t *testing.T) {
 	})
 	_, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 5, fairly, 1, nil).Run(ctx, anything)
 	var part *module.IncompleteError
-	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Runs) != 2 || len(model.Requests()) != 2 {
+	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) || len(part.Trajectory.Runs) != 2 ||
+		len(model.Requests()) != 2 {
 		t.Errorf("got %v after %d requests", err, len(model.Requests()))
 	}
 }
@@ -204,20 +216,20 @@ type guarded struct {
 	Lock sync.Mutex
 }
 
-// hidden is a module whose modules are not found.
+// hidden is a module whose modules are in unexported fields.
 type hidden struct{ ask *sumPredict }
 
 func (h hidden) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
 	return h.ask.Run(ctx, in)
 }
 
-// empty breaks the contract of modules.
+// empty is a module that returns neither a prediction nor an error.
 type empty struct{ Ask *sumPredict }
 
 func (empty) Run(context.Context, orders) (*module.Prediction[sum], error) { return nil, nil }
 
-// What is missing or cannot be used is said before a model is asked.
-func TestAttemptsThatCannotBeMade(t *testing.T) {
+// What is missing or cannot be copied is reported before a model is called.
+func TestAttemptErrors(t *testing.T) {
 	t.Parallel()
 	one := answering()
 	best := func(m module.Module[orders, sum], n int, r module.Reward[orders, sum]) error {
@@ -236,18 +248,29 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 	}{
 		{zero, "module: the BestOfN is nil, or was not made by NewBestOfN"},
 		{none, "module: the Refine is nil, or was not made by NewRefine"},
-		{best(nil, 1, fairly), "module: there is no module; pass one"},
-		{best(one, 0, fairly), "module: there must be at least one attempt; pass a number from 1"},
+		{best(nil, 1, fairly), "module: the module is nil; pass one"},
+		{best(one, 0, fairly), "module: the number of attempts must be at least 1"},
 		{best(one, 1, nil), "module: there is no reward; pass a function that scores answers"},
-		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly), "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"},
-		{best(hidden{one}, 1, fairly), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
-		{best(empty{one}, 2, fairly), "module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
-		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly), "module: there is no signature; make one by signature.New"},
-		{sampled(one, 0), "module: there must be at least one attempt; pass a number from 1"},
-		{best((*module.Predict[orders, sum])(nil), 2, fairly), "module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders,github.com/writ-go/writ/module_test.sum]; pass one that is made"},
-		{sampled((*hidden)(nil), 2), "module: the module is a nil *module_test.hidden; pass one that is made"},
-		{sampled(nil, 2), "module: there is no module; pass one"},
-		{sampled(hidden{one}, 2), "module: no exported field of module_test.hidden leads to a Predictor, so that one attempt would be as the other; export the fields with its modules"},
+		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly),
+			"module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it " +
+				"behind a pointer"},
+		{best(hidden{one}, 1, fairly),
+			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
+				"export the fields with its modules"},
+		{best(empty{one}, 2, fairly),
+			"module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
+		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly),
+			"module: there is no signature; make one with signature.New"},
+		{sampled(one, 0), "module: the number of attempts must be at least 1"},
+		{best((*module.Predict[orders, sum])(nil), 2, fairly),
+			"module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders," +
+				"github.com/writ-go/writ/module_test.sum]; pass one that was made by its New function"},
+		{sampled((*hidden)(nil), 2),
+			"module: the module is a nil *module_test.hidden; pass one that was made by its New function"},
+		{sampled(nil, 2), "module: the module is nil; pass one"},
+		{sampled(hidden{one}, 2),
+			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
+				"export the fields with its modules"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("%d: got %v, want %s", i, test.err, test.want)
@@ -255,8 +278,8 @@ func TestAttemptsThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// Of several parts that cannot be copied, it is always the first that is named.
-func TestAttemptsNameTheFirstLock(t *testing.T) {
+// If several parts cannot be copied, the error always names the first.
+func TestAttemptLockErrorIsDeterministic(t *testing.T) {
 	t.Parallel()
 	type other struct {
 		Ask  *sumPredict
@@ -265,20 +288,24 @@ func TestAttemptsNameTheFirstLock(t *testing.T) {
 	one := answering()
 	m := shelf{one, keyed{"a": guarded{Ask: one}, "b": other{Ask: one}}}
 	for range 20 {
-		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep that behind a pointer"
-		if err := second(module.NewBestOfN(m, 1, fairly, 1, nil).Run(t.Context(), anything)); err == nil || err.Error() != want {
+		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep " +
+			"it behind a pointer"
+		if err := second(
+			module.NewBestOfN(m, 1, fairly, 1, nil).Run(t.Context(), anything),
+		); err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }
 
-// shelf is a module whose parts are in a map.
+// shelf is a module with its parts in a map.
 type shelf struct {
 	*sumPredict
 	Parts keyed
 }
 
-// Attempts are runs within, and each judgement is told.
+// The events show attempts as runs within the run, and every score.
 func TestBestOfNEvents(t *testing.T) {
 	t.Parallel()
 	s := module.NewBestOfN(answering(total(3), total(9)), 3, fairly, .9, nil).Stream(t.Context(), anything)
@@ -298,7 +325,8 @@ func TestBestOfNEvents(t *testing.T) {
 			t.Errorf("%T comes from %+v, which is not within %d", e, at, outer)
 		}
 	}
-	want := "BestOfN.RunStart Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered BestOfN.Scored1:0.3 " +
+	want := "BestOfN.RunStart Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered " +
+		"BestOfN.Scored1:0.3 " +
 		"Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered BestOfN.Scored2:0.9 BestOfN.Answered"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
@@ -323,8 +351,8 @@ func ExampleBestOfN() {
 	// Output: {Mood:bad Score:0.9}, of 2 attempts
 }
 
-// Of answers that are equally good the first is taken.
-func TestBestOfNTakesTheFirstOfEquals(t *testing.T) {
+// If several answers are equally good, the first is returned.
+func TestBestOfNTie(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`, `{"total": 2}`, `{"total": 3}`)
 	pred, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 3, never, 1, nil).Run(t.Context(), anything)

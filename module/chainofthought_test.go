@@ -13,7 +13,8 @@ import (
 func TestReasoningKeptApart(t *testing.T) {
 	t.Parallel()
 	const bare = "[[ ## total ## ]]\n3\n\n[[ ## completed ## ]]"
-	for reply, want := range map[string]string{bare: "thought before", "[[ ## reasoning ## ]]\nOne and two.\n\n" + bare: "One and two."} {
+	for reply, want := range map[string]string{bare: "thought before", "[[ ## reasoning ## ]]\nOne and two.\n\n" +
+		bare: "One and two."} {
 		model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 			return llmtest.Reply{Text: reply, Reasoning: "thought before"}, nil
 		})
@@ -34,7 +35,11 @@ func TestMoreThanTheSignature(t *testing.T) {
 	p := module.NewPredict(adding, model, nil)
 	spec := p.Predictor.Spec
 	outputs := append([]signature.Field{{Name: "plan", Required: true}}, spec.Outputs()...)
-	outputs = append(outputs, signature.Field{Name: "check", Required: true}, signature.Field{Name: "doubt", Required: true})
+	outputs = append(
+		outputs,
+		signature.Field{Name: "check", Required: true},
+		signature.Field{Name: "doubt", Required: true},
+	)
 	var err error
 	if p.Predictor.Spec, err = signature.NewSpec("", spec.Inputs(), outputs); err != nil {
 		t.Fatal(err)
@@ -55,7 +60,9 @@ func TestChainOfThoughtStream(t *testing.T) {
 	}
 	var from []string
 	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) { from = append(from, e.From().Module) })
-	if _, err := module.NewChainOfThought(adding, llmtest.New(fits), nil).Run(ctx, anything); err != nil || from[0] != "ChainOfThought" {
+	if _, err := module.NewChainOfThought(adding, llmtest.New(fits), nil).
+		Run(ctx, anything); err != nil ||
+		from[0] != "ChainOfThought" {
 		t.Errorf("events of %v, %v", from, err)
 	}
 }

@@ -1,9 +1,12 @@
 package module
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
@@ -11,81 +14,71 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Chat is a conversation of several turns with a [CodeAct]. Each Run is a turn: its
-// input is the next question. Programs of a turn can use the variables that programs of
-// earlier turns left, and the model is shown which there are.
+// Chat is a conversation of several turns with a [CodeAct]. Each Run is a turn: its input is the next question.
+// Programs of a turn can use the variables that programs of earlier turns left, and the model is shown which
+// variables there are.
 //
-// Earlier turns are shown to the model as the question, the programs that ran to their
-// end (shortened) and the answer. A turn without an answer is shown, too, with the
-// reason. When the turns exceed HistoryBytes, the older half is replaced by a line that
-// says so; the variables stay.
+// The model is shown earlier turns as the question, the programs that ran to their end (shortened) and the
+// answer, or the reason why there is none. When the turns exceed HistoryBytes, the older half is replaced by a
+// line that says so; the variables stay.
 //
-// The session that holds the variables records the programs and the results of their
-// calls, up to a 32nd of [sandbox.Limits].Memory. When it is full, the next program is
-// not run, the variables are gone, and the model is told to load again what it needs.
+// The session that holds the variables records the programs and the results of their calls, up to 1/32 of
+// [sandbox.Limits].Memory. When it is full, the next program is not run, the variables are gone, and the model
+// is told to load again what it needs.
 //
-// Each turn has a journal of its own, so a turn does not know the calls of the turns
-// before it: if a question is asked again after an error, calls that had taken effect, or
-// may have, can be made again. The model is shown those calls as long as it is shown the
-// turn. Before you repeat a question, look at the Calls of the *[IncompleteError]'s
-// Trajectory.
+// Each turn has a journal of its own, so calls of earlier turns are not known to it. If a question is repeated
+// after an error, calls that took effect can be made again. The model is shown those calls as long as it is
+// shown the turn. Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
 //
-// A Chat is safe for concurrent use; turns run one after the other. A [Clone] continues
-// the same conversation. [BestOfN] and other modules that make several attempts refuse
-// a Chat. It lives in memory: [Chat.Record] and [Chat.Restore] take it to another
-// process.
+// A Chat is safe for concurrent use; turns run one after the other. A [Clone] continues the same conversation.
+// [BestOfN] and other modules that make several attempts refuse a Chat. It lives in memory: [Chat.Record] and
+// [Chat.Restore] move it to another process.
 //
-// To keep the conversation yourself, give the signature of another module a
-// [signature.History].
+// To keep the conversation yourself, use a signature with a [signature.History] and another module.
 type Chat[In, Out any] struct {
-	// Predictor is the question for the next program, the same in all turns.
+	// Predictor asks for the next program. It is the same in all turns.
 	Predictor *Predictor
 
-	coder coder[In, Out]
-	box   *sandbox.Sandbox // which has sessions
-	talk  *talk            // shared with clones
+	coder   coder[In, Out]
+	history *chatHistory // shared with clones
 }
 
 // ChatOptions configures a [Chat]. The zero value, and nil, are the defaults.
 type ChatOptions struct {
-	// Options are those of all modules, for each turn. MaxIters is 8 by default.
+	// Options are the options of all modules, for each turn. MaxIters is 8 by default.
 	Options
 
-	// HistoryBytes is roughly how many bytes of earlier turns the prompt shows. The last
-	// turn is always shown. Zero or less means 24,000.
+	// HistoryBytes is about how many bytes of earlier turns the prompt shows. The last turn is always shown.
+	// If it is not positive, it is 24,000.
 	HistoryBytes int
 }
 
-// NewChat returns a conversation that answers the questions of sig by programs, which may
-// call the tools of set, nil for none. The inputs of a turn are constants of its programs.
-// Nil options are the defaults. Run reports what is missing or does not fit together,
-// before it asks the model.
-func NewChat[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *ChatOptions) *Chat[In, Out] {
+// NewChat returns a conversation that answers the questions of sig with programs, which may call the tools of
+// set; a nil set has no tools. The inputs of a turn are constants of its programs. Nil options are the defaults.
+// Run reports what is missing or does not fit together before it calls the model.
+func NewChat[In, Out any](
+	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *ChatOptions,
+) *Chat[In, Out] {
 	if o == nil {
 		o = &ChatOptions{}
 	}
-	c := &Chat[In, Out]{box: box, coder: coder[In, Out]{
-		name: "Chat", signature: sig, kit: kit{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
+	c := &Chat[In, Out]{coder: coder[In, Out]{
+		name:        "Chat",
+		signature:   sig,
+		environment: environment{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
 	}}
-	c.talk = &talk{most: cmp.Or(max(o.HistoryBytes, 0), 24_000), book: &notebook{box: box}, busy: make(chan struct{}, 1)}
+	c.history = &chatHistory{
+		maxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000), notebook: &notebook{box: box}, busy: make(chan struct{}, 1),
+	}
 	c.Predictor = c.coder.question(model, "")
 	return c
 }
 
-// Run answers the next question. It waits for the turn before, and returns what
-// [CodeAct.Run] does. Once the model has been asked, the turn is part of the
-// conversation, with or without an answer.
+// Run answers the next question. It waits for the previous turn, and returns what [CodeAct.Run] returns. Once the
+// model was called, the turn is part of the conversation, even without an answer.
 func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of Chat", &err)
-	switch {
-	case c == nil || c.coder.name == "":
-		return nil, notMade("Chat")
-	case ctx == nil:
-		return nil, errNoContext
-	case c.coder.err != nil:
-		return nil, c.coder.err
-	}
-	leave, err := c.talk.enter(ctx)
+	defer rescueRun("Chat", &err)
+	leave, err := c.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,27 +87,126 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 		return nil, err
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
-	turn.coder.box = c.talk.book
-	turn.coder.past = c.talk.messages(c.Predictor)
+	turn.coder.box = c.history.notebook
+	turn.coder.past = c.history.messages(c.Predictor)
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
-		c.record(in, pred.Trajectory, nil)
-	} else if incomplete, ok := errors.AsType[*IncompleteError](err); ok {
-		c.record(in, incomplete.Trajectory, incomplete.Err)
+		c.addTurn(in, pred.Trajectory, nil)
+	} else if incomplete := incompleteIn(err); incomplete != nil {
+		c.addTurn(in, incomplete.Trajectory, incomplete.Err)
 	}
 	return pred, err
 }
 
-// record adds a turn that has ended.
-func (c *Chat[In, Out]) record(in In, t Trajectory, err error) {
+func (c *Chat[In, Out]) addTurn(in In, t Trajectory, err error) {
 	inputs, invalid := c.coder.signature.Encode(in)
 	if invalid != nil {
-		return // Run has encoded them before
+		return // impossible, since Run encoded them
 	}
-	c.talk.turns = append(c.talk.turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
+	c.history.turns = append(c.history.turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
 }
 
-// Stream is Run with its events; see [Start].
+// enter waits for the previous turn. The caller calls leave.
+func (c *Chat[In, Out]) enter(ctx context.Context) (leave func(), err error) {
+	switch {
+	case c == nil || c.coder.name == "":
+		return nil, notMade("Chat")
+	case ctx == nil:
+		return nil, errNoContext
+	case c.coder.err != nil:
+		return nil, c.coder.err
+	}
+	return c.history.enter(ctx)
+}
+
+// Stream is like Run, with the events of the run; see [Start].
 func (c *Chat[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, c, in)
+}
+
+// chatFormat is the version of the format of records.
+const chatFormat = "writ chat 1"
+
+// chatRecord is the JSON of a conversation.
+type chatRecord struct {
+	Format    string            `json:"format"`
+	Signature string            `json:"signature"`
+	Fields    map[string]string `json:"fields"` // a hash of each
+	LeftOut   int               `json:"left_out,omitempty"`
+	Turns     []turn            `json:"turns"`
+	Session   string            `json:"session,omitempty"` // the record of the session
+}
+
+// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown
+// them, and the record of the session, which [sandbox.Session.AppendRecord] describes. Anyone who can read it
+// can read what was said and what tools returned.
+func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
+	leave, err := c.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	fields, err := c.fields()
+	if err != nil {
+		return nil, err
+	}
+	session, err := c.history.notebook.record()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // the record of a session has a checksum of its bytes
+	err = e.Encode(chatRecord{
+		Format: chatFormat, Signature: fields.hash(), Fields: fields.hashes(),
+		LeftOut: c.history.leftOut, Turns: c.history.turns, Session: string(session),
+	})
+	return b.Bytes(), err
+}
+
+// Restore replaces the conversation by one that [Chat.Record] returned, in this process or another one. The
+// signatures must be the same.
+//
+// If the record is damaged, the conversation stays as it was. If the turns can be read but the session cannot be
+// restored, as after an update of Writ, the error wraps [sandbox.ErrSessionLost]; then the conversation goes on
+// without the variables, and the model is told that they are gone.
+func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
+	leave, err := c.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if len(bytes.TrimSpace(record)) == 0 {
+		return errors.New("module: the record of a chat is empty")
+	}
+	fields, err := c.fields()
+	if err != nil {
+		return err
+	}
+	var r chatRecord
+	if err := decodeStrictly(record, &r); err != nil {
+		return fmt.Errorf("module: the record of a chat: %w", err)
+	}
+	switch {
+	case r.Format != chatFormat || r.LeftOut < 0:
+		return fmt.Errorf("module: the record of a chat has the format %.50q, or is damaged; the current format is %q",
+			r.Format, chatFormat)
+	case fields.hash() != r.Signature:
+		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.differ(r.Fields))
+	}
+	for i, t := range r.Turns {
+		for _, v := range t.Inputs {
+			if _, known := c.coder.signature.Spec().Field(v.Name); !known {
+				return fmt.Errorf("module: the record of a chat: turn %d has the input %.50q, which the signature lacks",
+					i+1, v.Name)
+			}
+		}
+	}
+	c.history.turns, c.history.leftOut = r.Turns, r.LeftOut
+	return c.history.notebook.restore([]byte(r.Session))
+}
+
+// fields returns the fields of the signature.
+func (c *Chat[In, Out]) fields() (savedFields, error) {
+	return (&Predictor{Spec: c.coder.signature.Spec()}).fields()
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// A conversation goes on in another process, with its variables.
+// A conversation can be continued in another process, with its variables.
 func TestChatRecord(t *testing.T) {
 	t.Parallel()
 	first, _ := newChat(t, nil, nil, fence("const rows = ['<a>', 'b']; submit({answer: 'two'})"))
@@ -34,10 +34,14 @@ func TestChatRecord(t *testing.T) {
 	if err != nil || pred.Output.Answer != "<a>,b" {
 		t.Fatalf("got %v, %v", pred, err)
 	}
-	if got := transcriptOf(model.Requests()[0]); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") || !strings.Contains(got, "- rows: array of 2 texts") {
+	if got := transcriptOf(
+		model.Requests()[0],
+	); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") ||
+		!strings.Contains(got, "- rows: array of 2 texts") {
 		t.Errorf("got\n%s", got)
 	}
-	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`, strings.ReplaceAll(string(record), "question", "quest"), string(record) + "x"} {
+	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`,
+		strings.ReplaceAll(string(record), "question", "quest"), string(record) + "x"} {
 		if err := second.Restore(t.Context(), []byte(bad)); err == nil || errors.Is(err, sandbox.ErrSessionLost) {
 			t.Errorf("%.50s: got %v", bad, err)
 		}
@@ -49,7 +53,10 @@ func TestChatRecord(t *testing.T) {
 	if _, err := second.Run(t.Context(), saying{"And now?"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := model.Requests()[1].Last(); !strings.Contains(got, "The variables of earlier programs are gone. Declare again what you need.") {
+	if got := model.Requests()[1].Last(); !strings.Contains(
+		got,
+		"The variables of earlier programs are gone. Declare again what you need.",
+	) {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -65,9 +72,16 @@ func TestChatRecordOfAnotherSignature(t *testing.T) {
 	type counted struct {
 		N int `json:"n"`
 	}
-	other := module.NewChat(signature.Must(signature.New[saying, counted]("Answer.")), llmtest.New(), inProcess(t), nil, nil)
+	other := module.NewChat(
+		signature.Must(signature.New[saying, counted]("Answer.")),
+		llmtest.New(),
+		inProcess(t),
+		nil,
+		nil,
+	)
 	for _, c := range []struct{ record, want string }{
-		{string(record), "module: the chat was recorded with another signature: the output n is new, the output answer is missing"},
+		{string(record),
+			"module: the chat was recorded with another signature: the output n is new, the output answer is missing"},
 		{"", "module: the record of a chat is empty"},
 	} {
 		if err := other.Restore(t.Context(), []byte(c.record)); err == nil || err.Error() != c.want {

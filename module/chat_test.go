@@ -34,14 +34,13 @@ func newChat(t *testing.T, o *module.ChatOptions, set *tools.Set, replies ...str
 	return module.NewChat(talking, model, inProcess(t), set, o), model
 }
 
-// transcriptOf is what a model was asked, without the system prompt.
+// transcriptOf returns what a model was asked, without the system prompt.
 func transcriptOf(r llmtest.Request) string {
 	_, text, _ := strings.Cut(r.Text(), "--- human ---\n")
 	return text
 }
 
-// A later turn shows the earlier ones in short form: the programs that ran, and the
-// answer, or why there is none.
+// A later turn shows the earlier ones in short form: the programs that ran, and the answer or why there is none.
 func TestChat(t *testing.T) {
 	t.Parallel()
 	h := &handlers{called: map[string]int{}}
@@ -92,9 +91,9 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Where the conversation grows too long, a line says what is left out. What the turns
-// left in variables is still there.
-func TestChatForgetsVisibly(t *testing.T) {
+// If the conversation is too long, a line tells the model how many turns are omitted. The variables of those turns
+// still exist.
+func TestChatTellsOmittedTurns(t *testing.T) {
 	t.Parallel()
 	var replies []string
 	for i := range 6 {
@@ -112,8 +111,8 @@ func TestChatForgetsVisibly(t *testing.T) {
 	}
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
-	if !strings.HasPrefix(got, "5 earlier turns are not shown.\n\n"+
-		"[[ ## question ## ]]\na string of 5000 characters, shown in part:\nWhy?") {
+	if !strings.HasPrefix(got, "Not shown: 5 earlier turns.\n\n"+
+		"[[ ## question ## ]]\na string of 5000 characters, of which this is a part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
 	if !strings.Contains(got, "- v0: number\n") || strings.Contains(got, "const v4") || len(got) > 5000 {
@@ -121,7 +120,7 @@ func TestChatForgetsVisibly(t *testing.T) {
 	}
 }
 
-// A turn at a time, also of a copy.
+// Turns run one after the other, even those of a clone.
 func TestChatIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var replies []string
@@ -163,8 +162,8 @@ func TestChatThatCannotRun(t *testing.T) {
 	}{
 		{none, "module: the Chat is nil, or was not made by NewChat"},
 		{&module.Chat[saying, told]{}, "module: the Chat is nil, or was not made by NewChat"},
-		{module.NewChat(talking, model, nil, nil, nil), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil), "module: there is no signature; make one by signature.New"},
+		{module.NewChat(talking, model, nil, nil, nil), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil), "module: there is no signature; make one with signature.New"},
 	} {
 		if _, err := c.chat.Run(t.Context(), saying{"Why?"}); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
@@ -176,7 +175,7 @@ func TestChatThatCannotRun(t *testing.T) {
 	}
 }
 
-// lastTranscript is the last that a model was asked, without the system prompt.
+// lastTranscript returns the last prompt, without the system prompt.
 func lastTranscript(model *llmtest.Model) string {
 	requests := model.Requests()
 	return transcriptOf(requests[len(requests)-1])
@@ -184,9 +183,8 @@ func lastTranscript(model *llmtest.Model) string {
 
 const programReminder = "\n\nReply with a sentence or two, then one ```js block, and nothing after it.\n"
 
-// The history of an answered turn says what was told of an answer that was held, and which
-// calls are uncertain.
-func TestChatHistoryIsTrue(t *testing.T) {
+// The history of an answered turn includes the observation on an answer that was held, and the uncertain calls.
+func TestChatHistoryShowsEffects(t *testing.T) {
 	t.Parallel()
 	h := &handlers{called: map[string]int{}}
 	chat, model := newChat(t, nil, h.set(t),
@@ -205,24 +203,24 @@ func TestChatHistoryIsTrue(t *testing.T) {
 		"--- human ---\nThe answer is valid.\n" +
 		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
 		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
-		"Effects of failed programs, which still apply:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
-		"Reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
-		"Unknown whether it happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
-		"Check whether such a call took effect before you repeat it.\n\n" +
+		"Effects of failed programs that still count:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
+		"Calls that reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
+		"Calls that may or may not have happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
+		"Check whether such a call took effect before you make it again.\n\n" +
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// The history says why a turn was not answered.
+// The history says why a turn has no answer.
 func TestChatUnansweredTurn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{context.DeadlineExceeded, "the time was up"},
+		{context.DeadlineExceeded, "the deadline was exceeded"},
 		{context.Canceled, "it was canceled"},
 		{tools.Fatal(errors.New("secret")), "a tool ended it"},
 		{errors.New("secret"), "the model failed; the reason is not shown"},
@@ -248,8 +246,7 @@ func TestChatUnansweredTurn(t *testing.T) {
 	}
 }
 
-// Earlier programs are shown with the sentence before them, and earlier pictures are only
-// counted.
+// The history shows earlier programs with the sentence before them, and only the number of earlier images.
 func TestChatHistoryOfPicture(t *testing.T) {
 	t.Parallel()
 	type look struct {
@@ -273,7 +270,7 @@ func TestChatHistoryOfPicture(t *testing.T) {
 }
 
 // When a session is full, the model is told what to do.
-func TestChatIsFull(t *testing.T) {
+func TestChatSessionIsFull(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
 	if err != nil {
@@ -299,7 +296,7 @@ func TestChatIsFull(t *testing.T) {
 	}
 }
 
-// A program of a Chat answers a question, and does not end the task.
+// A program of a Chat answers a question; it does not end the task.
 func TestChatBriefing(t *testing.T) {
 	t.Parallel()
 	chat, model := newChat(t, nil, nil, fence("submit({answer: 'a'})"))
@@ -317,14 +314,14 @@ func TestChatBriefing(t *testing.T) {
 	}
 }
 
-// Attempts at an answer are not turns of one conversation.
+// A Chat cannot make attempts, which would all be turns of one conversation.
 func TestChatMakesNoAttempts(t *testing.T) {
 	t.Parallel()
 	chat, model := newChat(t, nil, nil)
 	reward := func(context.Context, saying, *module.Prediction[told]) (module.Score, error) {
 		return module.Score{}, nil
 	}
-	const want = "module: a Chat cannot make attempts, which would all be turns of one conversation; use a CodeAct"
+	const want = "module: a Chat cannot make attempts, since all of them would be turns of one conversation; use a CodeAct"
 	if _, err := module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"}); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

@@ -1,74 +1,71 @@
 package module
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
-// CodeAct answers by acting: it asks the model for a JavaScript program, checks
-// and runs it, shows the model what came of it, and so on, until a program
-// submits an answer that is valid against the signature. It is safe for
-// concurrent use.
+// CodeAct answers by acting: it asks the model for a JavaScript program, checks and runs it, shows the model what
+// happened, and repeats that until a program submits an answer that is valid against the signature. It is safe
+// for concurrent use.
 //
-// The method is that of Wang et al., "Executable Code Actions Elicit Better LLM
-// Agents" (ICML 2024).
+// The method is that of Wang et al., "Executable Code Actions Elicit Better LLM Agents" (ICML 2024).
 type CodeAct[In, Out any] struct {
-	// Predictor is the question for the next program.
+	// Predictor asks for the next program.
 	Predictor *Predictor
 
 	coder coder[In, Out]
 }
 
-// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program on its own. A
-// *[sandbox.Session] keeps the variables of programs for later ones, also for later runs
-// of the module: the question says which variables there are. Runs that share a session
-// should come one after the other; [Chat] sees to that.
+// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program on its own. A *[sandbox.Session] keeps
+// the variables of programs for later ones, even for later runs of the module, and the question lists them. Runs
+// that share a session should not be concurrent; [Chat] makes sure of that.
 //
-// If it has a method Ready() error, as both of these do, Run calls it first and returns its
-// error.
+// If a Sandbox has a method Ready() error, as both of these do, Run calls it first and returns its error.
 type Sandbox interface {
-	// Run is as documented at [sandbox.Sandbox.Run].
+	// Run is documented at [sandbox.Sandbox.Run].
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
 }
 
-// NewCodeAct returns a module that answers sig by programs which may call the
-// tools of set, nil for none. The inputs of sig are constants of the programs.
-// Nil options are the defaults. Run reports what is missing or does not fit
-// together, before it asks the model.
-func NewCodeAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options) *CodeAct[In, Out] {
+// NewCodeAct returns a module that answers sig with programs that may call the tools of set; a nil set has no
+// tools. The inputs of sig are constants of the programs. Nil options are the defaults. Run reports what is
+// missing or does not fit together before it calls the model.
+func NewCodeAct[In, Out any](
+	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options,
+) *CodeAct[In, Out] {
 	c := &CodeAct[In, Out]{coder: coder[In, Out]{
-		name: "CodeAct", signature: sig, kit: kit{box: box, set: set, options: o.orDefault(8)},
+		name: "CodeAct", signature: sig, environment: environment{box: box, set: set, options: o.orDefault(8)},
 	}}
 	c.Predictor = c.coder.question(model, "")
 	return c
 }
 
-// Run asks, checks, runs and observes until an answer is submitted, or, with
-// Options.Extract, until the steps are used up and the model has said what is
-// known.
+// Run asks, checks, runs and observes until a program submits an answer. With Options.Extract, when the steps are
+// used up, it asks the model for an answer from what it knows.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an
-// input violates the signature, Run returns that error. Otherwise it is an
-// *[IncompleteError], whose trajectory holds everything that was done and which
-// wraps the reason: [ErrMaxIters], the context's error, the model's, the
-// sandbox's, or the one by which a tool ended the run.
+// The prediction is nil if there is an error. If the module lacks something, or an input violates the signature,
+// Run returns that error. Otherwise it returns an *[IncompleteError], whose trajectory holds everything that was
+// done and which wraps the reason: [ErrMaxIters], the error of the context, the model or the sandbox, or the error
+// with which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("CodeAct", &err) // of what comes before r, whose own accounts for what was done
+	defer rescueRun("CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	defer r.rescue(&err)
-	var valid *valued[Out] // an answer, while the model is asked about what its program left behind
+	var valid *candidate[Out] // a valid answer that the model is asked to confirm
 	for r.left() > 0 {
+		// Ask the model for the next program.
 		if err := r.ask(ctx); err != nil {
 			return valid.or(r, err)
 		}
@@ -77,13 +74,12 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.unread(err))
 			continue
 		}
-		// The sandbox checks first: a refused program is an Outcome whose Failure says so, and
-		// nothing ran. Effects go through the journal, so that a program written
-		// again does not repeat them.
+		// Check it and, if the check finds no errors, run it. Errors of the program are part of the outcome.
 		outcome, err := r.execute(ctx, program)
 		if err != nil {
 			return nil, r.incomplete(err)
 		}
+		// Tell the model what happened, until a program has an answer that is valid.
 		if !c.coder.answers(outcome) {
 			r.observe(r.report(outcome))
 			continue
@@ -94,7 +90,9 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue
 		}
-		if valid = (&valued[Out]{out, answer}); r.doubted(outcome) || r.orphaned(answer) {
+		// Ask the model to confirm an answer that may rest on missing values, or that ignores the effects of
+		// earlier programs.
+		if valid = (&candidate[Out]{out, answer}); r.doubted(outcome) || r.orphaned(answer) {
 			continue
 		}
 		return answered(r.accept(), out, answer, "")
@@ -109,55 +107,61 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	return answered(r.accept(), out, raw, "")
 }
 
-// valued is an answer and its JSON.
-type valued[Out any] struct {
+// candidate is a valid answer and its JSON.
+type candidate[Out any] struct {
 	out Out
 	raw json.RawMessage
 }
 
-// or ends the run: with the answer v, or with err if v is nil.
-func (v *valued[Out]) or(r *codeRun, err error) (*Prediction[Out], error) {
-	if v == nil {
+// or ends the run with the answer, or with err if there is none.
+func (a *candidate[Out]) or(r *codeRun, err error) (*Prediction[Out], error) {
+	if a == nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), v.out, v.raw, "")
+	return answered(r.accept(), a.out, a.raw, "")
 }
 
-// Stream is Run with its events; see [Start].
-func (c *CodeAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, c, in)
-}
-
-// usable says what keeps a CodeAct from running.
-func usable(spec *signature.Spec, model llms.Model, box Sandbox, set *tools.Set) error {
-	opened, isOurs := box.(*sandbox.Sandbox)
-	if s, isSession := box.(*sandbox.Session); isSession && s == nil {
-		box = nil
+// execute checks and runs the program of the last step.
+//
+// The tools are globals of the program. A call leaves the sandbox as JSON and reaches the [tools.Dispatcher] of
+// the set, in this process, which validates it, looks it up in the attempt of the journal, applies the policies,
+// records the intent, calls the Go function (the Handler of the [tools.Tool]) and records the result. The result
+// goes back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run
+// share its journal, a program that is written again does not repeat the effects of the one before.
+func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
+	step := len(r.Steps)
+	r.emit(ProgramStart{r.at(step), p.Code, p.Reasoning})
+	if err := r.journal.Reconcile(ctx); err != nil {
+		r.ended()
+		return nil, err
 	}
+	outcome, err := r.box.Run(ctx, sandbox.Program{
+		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: r.journal.Attempt(), Submit: true,
+		Compiler:  r.options.Compiler,
+		Earlier:   r.earlier(),
+		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },
+		OnCall:    func(c sandbox.Call) { r.emit(ToolCallEnd{r.at(step), c}) },
+	})
+	r.journal.End()
+	r.outcome = outcome
 	switch {
-	case spec == nil:
-		return errNoSignature
-	case model == nil:
-		return errNoModel
-	case box == nil, isOurs && opened == nil: // a nil *Sandbox: the error of sandbox.New was ignored
-		return errNoSandbox
-	}
-	return checkInputs(spec, set)
-}
-
-// checkInputs refuses inputs that could not be constants of a program.
-func checkInputs(spec *signature.Spec, set *tools.Set) error {
-	taken := map[string]bool{}
-	for _, b := range set.Bindings() {
-		taken[cmp.Or(b.Object, b.Names[0])] = true // the global: a namespace or the tool itself
-	}
-	for _, f := range spec.Inputs() {
-		switch {
-		case tools.Reserved(f.Name):
-			return fmt.Errorf("module: the input %q has the name of a global of programs; rename it", f.Name)
-		case taken[f.Name]:
-			return fmt.Errorf("module: the input %q has the name of a tool or of its namespace; rename one", f.Name)
+	case outcome == nil && err == nil:
+		return nil, errors.New("the sandbox returned neither an outcome nor an error")
+	case outcome != nil:
+		for _, c := range outcome.Calls {
+			if c.Pending { // the program no longer waits for it
+				r.emit(ToolCallEnd{r.at(step), c})
+			}
 		}
 	}
-	return nil
+	if err != nil {
+		r.ended()
+		return nil, err
+	}
+	return outcome, nil
+}
+
+// Stream is like Run, with the events of the run; see [Start].
+func (c *CodeAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, c, in)
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// fixedSandbox ends every program in the same way, but every fifth with an
-// answer.
+// fixedSandbox ends every program in the same way, and every fifth with an answer.
 type fixedSandbox struct {
 	runs           int
 	looked, answer *sandbox.Outcome
@@ -47,9 +46,8 @@ const looking = "Look at the orders before summing them up.\n\n```js\n%s```"
 
 const lookingLines = "{ const orders = await list_orders({limit});\nconsole.log(orders.length, 'orders');\norders }\n"
 
-// BenchmarkCodeActStep is what a step costs besides the model and the sandbox,
-// of a run of five steps: four observations and an answer. The floor, which is
-// taken off, is a model and a sandbox that do nothing.
+// BenchmarkCodeActStep measures the cost of a step besides the model and the sandbox, in a run of five steps: four
+// observations and an answer. The floor, which is subtracted, is a model and a sandbox that do nothing.
 func BenchmarkCodeActStep(b *testing.B) {
 	b.Run("3-lines", func(b *testing.B) { benchmarkStep(b, 1) })
 	b.Run("60-lines", func(b *testing.B) { benchmarkStep(b, 20) })
@@ -58,8 +56,15 @@ func BenchmarkCodeActStep(b *testing.B) {
 func benchmarkStep(b *testing.B, times int) {
 	const steps = 5
 	model, box := says(fmt.Sprintf(looking, strings.Repeat(lookingLines, times))), newFixedSandbox()
-	set, err := tools.NewSet(b.Context(),
-		tools.Func("list_orders", "Lists orders.", func(context.Context, page) ([]order, error) { return nil, nil }, &tools.Hints{Class: tools.Read}))
+	set, err := tools.NewSet(
+		b.Context(),
+		tools.Func(
+			"list_orders",
+			"Lists orders.",
+			func(context.Context, page) ([]order, error) { return nil, nil },
+			&tools.Hints{Class: tools.Read},
+		),
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

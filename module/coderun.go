@@ -1,9 +1,11 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,40 +18,39 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// coder is what modules that write programs are made of, besides the question. A
-// module that gives each run a sandbox or tools of its own changes a copy.
+// coder is what the modules that write programs have in common.
 type coder[In, Out any] struct {
 	name      string // of the module
 	signature *signature.Signature[In, Out]
-	kit
-	err error // why it cannot run
+	environment
+	err error // why the module cannot run
 }
 
-// kit is what programs are run with.
-type kit struct {
+// environment is what programs run in.
+type environment struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	past    []message     // earlier turns of a chat
-	session bool          // programs see what earlier ones declared
-	chat    bool          // a run is a turn of a conversation
-	values  bool          // a value that is a valid answer is as good as a submitted one
-	budget  func() string // what else is left, for the model; nil for nothing
+	past    []message     // earlier turns of a Chat
+	session bool          // programs see the variables of earlier ones
+	chat    bool          // the run is a turn of a conversation
+	values  bool          // a valid answer may also be the program's value
+	budget  func() string // tells the model what is left of other limits; or nil
 
-	uncounted map[string]int // the tools whose calls have a limit of their own
+	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 }
 
-// question is the question for the next program, nil if the module cannot run. The
-// strategy is how to go about it, if the module has one.
+// question returns the question for the next program, or nil if the module cannot run. The strategy is additional
+// advice.
 func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor {
 	spec := specOf(c.signature)
 	if c.err == nil {
-		c.err = usable(spec, model, c.box, c.set)
+		c.err = checkParts(spec, model, c.box, c.set)
 	}
 	if c.err != nil {
 		return nil
 	}
-	c.options.warn(c.set)
+	c.options.logWarnings(c.set)
 	if _, keeps := c.box.(keeper); keeps {
 		c.session = true
 	}
@@ -62,36 +63,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	return p
 }
 
-// made says why the module cannot run.
-func (c *coder[In, Out]) made() error {
-	if c.name == "" {
-		return notMade("CodeAct")
-	}
-	return c.err
-}
-
-// answers reports whether a program has ended with an answer, valid or not.
-func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
-	return o.Submitted || c.values && o.Failure == nil && gives(o.Value) && c.signature.Spec().Validate(o.Value) == nil
-}
-
-// answer is the answer of a program, in the form that the signature wants.
-func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
-	if o.Submitted {
-		return replies.Answer(c.signature.Spec(), o.Value)
-	}
-	return o.Value
-}
-
-// gives reports whether a value is an object in which there is something: where all
-// outputs are optional, an empty one would be valid, but was not meant.
-func gives(value json.RawMessage) bool {
-	var outputs signature.Values
-	return json.Unmarshal(value, &outputs) == nil &&
-		slices.ContainsFunc(outputs, func(v signature.Value) bool { return string(v.JSON) != "null" })
-}
-
-// languageOf is what a compiler tells models about programs.
+// languageOf returns what a compiler tells models about the language of programs.
 func languageOf(c sandbox.Compiler) string {
 	if d, ok := c.(sandbox.Describer); ok {
 		return strings.TrimSpace(d.Describe()) + "\n"
@@ -99,18 +71,37 @@ func languageOf(c sandbox.Compiler) string {
 	return ""
 }
 
-// limitsOf returns the limits of a sandbox that tells them.
-func limitsOf(box Sandbox) sandbox.Limits {
-	if limited, ok := box.(interface{ Limits() sandbox.Limits }); ok {
-		return limited.Limits()
+// checkParts returns why a module that writes programs cannot run.
+func checkParts(spec *signature.Spec, model llms.Model, box Sandbox, set *tools.Set) error {
+	opened, isOurs := box.(*sandbox.Sandbox)
+	session, isSession := box.(*sandbox.Session)
+	switch {
+	case spec == nil:
+		return errNoSignature
+	case model == nil:
+		return errNoModel
+	case box == nil, isOurs && opened == nil, isSession && session == nil: // the error of sandbox.New was ignored
+		return errNoSandbox
 	}
-	return sandbox.Limits{}
+	taken := map[string]bool{}
+	for _, b := range set.Bindings() {
+		taken[cmp.Or(b.Object, b.Names[0])] = true // the global: a namespace or the tool itself
+	}
+	for _, f := range spec.Inputs() {
+		switch {
+		case tools.Reserved(f.Name):
+			return fmt.Errorf("module: the input %q has the name of a global of programs; rename it", f.Name)
+		case taken[f.Name]:
+			return fmt.Errorf("module: the input %q has the name of a tool or of its namespace; rename one", f.Name)
+		}
+	}
+	return nil
 }
 
-// ready says why no program can be run, as far as the sandbox and the compiler tell.
-func (k *kit) ready() error {
-	for _, part := range []any{k.box, k.options.Compiler} {
-		if p, tells := part.(interface{ Ready() error }); tells {
+// ready returns why no program can run, if the sandbox or the compiler reports it.
+func (e *environment) ready() error {
+	for _, part := range []any{e.box, e.options.Compiler} {
+		if p, ok := part.(interface{ Ready() error }); ok {
 			if err := p.Ready(); err != nil {
 				return err
 			}
@@ -119,34 +110,63 @@ func (k *kit) ready() error {
 	return nil
 }
 
-// codeRun is one run of a module that writes programs: the trajectory, and the
-// record of effects.
+// limitsOf returns the limits of a sandbox that reports them.
+func limitsOf(box Sandbox) sandbox.Limits {
+	if limited, ok := box.(interface{ Limits() sandbox.Limits }); ok {
+		return limited.Limits()
+	}
+	return sandbox.Limits{}
+}
+
+// answers reports whether a program ended with an answer, valid or not.
+func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
+	return o.Submitted || c.values && o.Failure == nil && hasMembers(o.Value) &&
+		c.signature.Spec().Validate(o.Value) == nil
+}
+
+// answer returns the answer of a program in the form of the signature.
+func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
+	if o.Submitted {
+		return replies.Answer(c.signature.Spec(), o.Value)
+	}
+	return o.Value
+}
+
+// hasMembers reports whether a value is an object with members that are not null. If all outputs are optional, an
+// empty object would be valid, but was not meant as an answer.
+func hasMembers(value json.RawMessage) bool {
+	var outputs signature.Values
+	return json.Unmarshal(value, &outputs) == nil &&
+		slices.ContainsFunc(outputs, func(v signature.Value) bool { return string(v.JSON) != "null" })
+}
+
+// codeRun is one run of a module that writes programs.
 type codeRun struct {
 	*run
-	kit
+	environment
 	inputs map[string]any
 	free   int  // steps that do not count
 	asked  bool // the model was asked about orphans
-	late   bool // no more reply is added for an answer of the wrong shape
+	late   bool // an answer of the wrong shape gets no additional step
 
-	doubts   bool            // the model was asked about promises and texts that the program misused
+	doubts   bool            // the model was asked to confirm an answer
 	parsable map[string]bool // tools that the model knows to return JSON text
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
-	if c == nil {
+	switch {
+	case c == nil || c.coder.name == "":
 		return nil, nil, notMade("CodeAct")
-	}
-	if ctx == nil {
+	case ctx == nil:
 		return nil, nil, errNoContext
-	}
-	if err := c.coder.made(); err != nil {
-		return nil, nil, err
+	case c.coder.err != nil:
+		return nil, nil, c.coder.err
 	}
 	if err := c.Predictor.usable(); err != nil {
 		return nil, nil, err
 	}
-	if err := covers(c.Predictor.Spec, c.coder.signature.Spec().Inputs(), programAlone.Outputs()); err != nil {
+	spec := c.coder.signature.Spec()
+	if err := checkFields(c.Predictor.Spec, spec.Inputs(), programAlone.Outputs()); err != nil {
 		return nil, nil, err
 	}
 	if err := c.coder.ready(); err != nil {
@@ -156,13 +176,13 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	q, err := newPreview(c.coder.signature.Spec(), inputs)
+	q, err := newPreview(spec, inputs)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{kit: c.coder.kit, inputs: map[string]any{}, parsable: map[string]bool{}, late: c.coder.options.Extract}
-	for _, f := range c.coder.signature.Spec().Inputs() {
-		r.inputs[f.Name] = absent(f) // programs are told of every input
+	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, late: c.coder.options.Extract}
+	for _, f := range spec.Inputs() {
+		r.inputs[f.Name] = emptyValue(f) // programs have a constant for every input
 	}
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
@@ -178,22 +198,21 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	return ctx, r, nil
 }
 
-// absent is the value of an input that was not given.
-func absent(f signature.Field) json.RawMessage {
+// emptyValue returns the value of an input that is not set.
+func emptyValue(f signature.Field) json.RawMessage {
 	if f.Kind() == signature.KindHistory {
 		return json.RawMessage("[]")
 	}
 	return json.RawMessage("null")
 }
 
-// programAlone is what a reply cannot do without; what else is asked for is the
-// reasoning.
+// programAlone has the only output that a reply needs.
 var programAlone = signature.Must(signature.New[struct{}, struct {
 	Code string `json:"code"`
 }]("")).Spec()
 
-// program finds the program in the last reply. Models answer with one in a fence now and then,
-// whatever form an adapter asks for.
+// program returns the program in the last reply. Whatever form an adapter asks for, models sometimes answer with a
+// fenced block, so that is read as well.
 func (r *codeRun) program() (replies.Program, error) {
 	step, p := r.last(), r.predictor
 	values, err := p.read(step, func(field string) bool { return field == "code" })
@@ -210,46 +229,6 @@ func (r *codeRun) program() (replies.Program, error) {
 		found.Code, err = replies.Code(found.Code)
 	}
 	return found, err
-}
-
-// execute runs the program of the last step.
-func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
-	step := len(r.Steps)
-	r.emit(ProgramStart{r.at(step), p.Code, p.Reasoning})
-	if err := r.journal.Reconcile(ctx); err != nil {
-		r.ended()
-		return nil, err
-	}
-	outcome, err := r.box.Run(ctx, sandbox.Program{
-		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: r.journal.Attempt(), Submit: true,
-		Compiler:  r.options.Compiler,
-		Earlier:   r.earlier(),
-		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },
-		OnCall:    func(c sandbox.Call) { r.emit(ToolCallEnd{r.at(step), c}) },
-	})
-	r.journal.End()
-	r.outcome = outcome
-	r.giveUp(outcome)
-	switch {
-	case err != nil:
-		r.ended()
-		return nil, err
-	case outcome == nil:
-		return nil, errors.New("the sandbox returned neither an outcome nor an error")
-	}
-	return outcome, nil
-}
-
-// giveUp tells of the calls that nobody waits for any more.
-func (r *codeRun) giveUp(o *sandbox.Outcome) {
-	if o == nil {
-		return
-	}
-	for _, c := range o.Calls {
-		if c.Pending {
-			r.emit(ToolCallEnd{r.at(len(r.Steps)), c})
-		}
-	}
 }
 
 // keeper is a [Sandbox] whose programs see what earlier ones declared, such as a *[sandbox.Session].

@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// desk is a module whose first part acts, and whose second part fails if it is to.
+// desk is a module whose first part acts, and whose second part can be made to fail.
 type desk struct {
 	Act   *module.CodeAct[orders, sum]
 	Tell  *module.Predict[orders, sum]
@@ -61,7 +61,7 @@ func (d *desk) answer(ctx context.Context, in orders) (*module.Prediction[sum], 
 	return d.Tell.Run(ctx, in)
 }
 
-// ways are how a module may be run.
+// ways are the ways to run a module.
 var ways = map[string]func(context.Context, *desk) (*module.Prediction[sum], error){
 	"Run": func(ctx context.Context, d *desk) (*module.Prediction[sum], error) { return d.Run(ctx, anything) },
 	"Start": func(ctx context.Context, d *desk) (*module.Prediction[sum], error) {
@@ -90,8 +90,8 @@ func (s started) Run(ctx context.Context, in orders) (*module.Prediction[sum], e
 	return module.Start(ctx, s.d, in).Result()
 }
 
-// What a module of a user's did is accounted for, whatever it returns.
-func TestWholeAccount(t *testing.T) {
+// What a module of the user's did is recorded, whatever it returns.
+func TestComposeTrajectory(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
 		for _, whole := range []bool{false, true} {
@@ -106,8 +106,15 @@ func TestWholeAccount(t *testing.T) {
 			d = newDesk(t, true, whole)
 			pred, err = run(t.Context(), d)
 			part := (*module.IncompleteError)(nil)
-			if !errors.As(err, &part) || !errors.Is(err, errDown) || !part.MayHaveActed() || usageOf(t, pred, err).Calls != 2 || d.paid.Load() != 1 {
-				t.Errorf("%s, failing: paid %d times, %d calls are accounted for: %v", name, d.paid.Load(), usageOf(t, pred, err).Calls, err)
+			if !errors.As(err, &part) || !errors.Is(err, errDown) || !part.MayHaveActed() || usageOf(t, pred, err).Calls != 2 ||
+				d.paid.Load() != 1 {
+				t.Errorf(
+					"%s, failing: paid %d times, %d calls are accounted for: %v",
+					name,
+					d.paid.Load(),
+					usageOf(t, pred, err).Calls,
+					err,
+				)
 			}
 		}
 	}
@@ -146,8 +153,8 @@ func TestWholeAccountOfAnswers(t *testing.T) {
 	}
 }
 
-// What a module did with another context than its own is at least in its error.
-func TestPartWithAnotherContext(t *testing.T) {
+// What a module did with another context is at least in its error.
+func TestComposePartWithAnotherContext(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true, true)
 	stray := own(func(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -163,8 +170,8 @@ func TestPartWithAnotherContext(t *testing.T) {
 	}
 }
 
-// A run that was to have an answer, but for who watched, is one run.
-func TestRunThatEndsTwice(t *testing.T) {
+// A run whose answer is discarded because an observer panics is recorded once.
+func TestComposeRunThatEndsTwice(t *testing.T) {
 	t.Parallel()
 	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
 		if _, done := e.(module.Answered); done && e.From().Module == "Predict" {
@@ -184,8 +191,8 @@ func TestRunThatEndsTwice(t *testing.T) {
 	}
 }
 
-// A tool that runs such a module is not called again as if nothing had happened.
-func TestPipelineAsATool(t *testing.T) {
+// A tool that runs a module with effects is not called again as if nothing had happened.
+func TestPipelineAsTool(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
 		d := newDesk(t, true, false)
@@ -213,7 +220,8 @@ func TestCompose(t *testing.T) {
 	if err != nil || pred.Output.Total != 2 {
 		t.Fatal(pred, err)
 	}
-	if runs := pred.Trajectory.Runs; len(runs) != 2 || states(runs[0].Calls) != "pay ok" || len(runs[1].Steps) != 1 || pred.Trajectory.Spent != nil {
+	if runs := pred.Trajectory.Runs; len(runs) != 2 || states(runs[0].Calls) != "pay ok" || len(runs[1].Steps) != 1 ||
+		pred.Trajectory.Spent != nil {
 		t.Errorf("did %+v", pred.Trajectory)
 	}
 	var all []string
@@ -223,8 +231,10 @@ func TestCompose(t *testing.T) {
 	if got := strings.Join(all, ", "); got != "pay" || string(pred.Trajectory.Answer()) != `{"total":2}` {
 		t.Errorf("called %s, answered %s", got, pred.Trajectory.Answer())
 	}
-	want := "RunStart desk, RunStart CodeAct, ModelRequest CodeAct, ModelResponse CodeAct, ProgramStart CodeAct, ToolCallStart CodeAct, ToolCallEnd CodeAct, " +
-		"ProgramEnd CodeAct, Answered CodeAct, RunStart Predict, ModelRequest Predict, ModelResponse Predict, Answered Predict, Answered desk"
+	want := "RunStart desk, RunStart CodeAct, ModelRequest CodeAct, ModelResponse CodeAct, ProgramStart CodeAct, " +
+		"ToolCallStart CodeAct, ToolCallEnd CodeAct, " +
+		"ProgramEnd CodeAct, Answered CodeAct, RunStart Predict, ModelRequest Predict, ModelResponse Predict, " +
+		"Answered Predict, Answered desk"
 	if got := strings.Join(events, ", "); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -243,17 +253,33 @@ func TestComposeFails(t *testing.T) {
 		part bool
 	}{
 		{"nothing was asked", func(context.Context) (func(), error) { return nil, errDown }, "down", false},
-		{"one was asked", func(ctx context.Context) (func(), error) { return nil, errors.Join(ask(ctx), errDown) }, "module: no answer after 1 run: down", true},
+		{
+			"one was asked",
+			func(ctx context.Context) (func(), error) { return nil, errors.Join(ask(ctx), errDown) },
+			"module: no answer after 1 run: down",
+			true,
+		},
 		{"one fails", func(ctx context.Context) (func(), error) {
 			_, err := newDesk(t, true, true).Tell.Run(ctx, anything)
 			return nil, err
 		}, "module: no answer after 1 run: the model: down", true},
-		{"panics", func(ctx context.Context) (func(), error) { _ = ask(ctx); panic("x") }, "module: no answer after 1 run: Run of f panicked: x", true},
+		{
+			"panics",
+			func(ctx context.Context) (func(), error) { _ = ask(ctx); panic("x") },
+			"module: no answer after 1 run: Run of f panicked: x",
+			true,
+		},
 		{"an error that panics", func(ctx context.Context) (func(), error) {
 			_ = ask(ctx)
 			return nil, fmt.Errorf("cannot open: %w", (*fs.PathError)(nil))
-		}, "module: no answer after 1 run: the *fmt.wrapError that Run of f returned panicked: runtime error: invalid memory address or nil pointer dereference", true},
-		{"no JSON", func(ctx context.Context) (func(), error) { return func() {}, ask(ctx) }, "module: no answer after 1 run: json: unsupported type: func()", true},
+		}, "module: no answer after 1 run: the *fmt.wrapError that Run of f returned panicked: runtime error: invalid " +
+			"memory address or nil pointer dereference", true},
+		{
+			"no JSON",
+			func(ctx context.Context) (func(), error) { return func() {}, ask(ctx) },
+			"module: no answer after 1 run: json: unsupported type: func()",
+			true,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -265,12 +291,17 @@ func TestComposeFails(t *testing.T) {
 			}
 		})
 	}
-	if pred, err := module.Compose[int](t.Context(), "f", nil); pred != nil || err == nil || err.Error() != "module: there is nothing to compose; pass a function" {
+	if pred, err := module.Compose[int](
+		t.Context(),
+		"f",
+		nil,
+	); pred != nil || err == nil ||
+		err.Error() != "module: Compose got a nil function" {
 		t.Errorf("got %v, %v", pred, err)
 	}
 }
 
-// totalling is a desk that takes and gives what its tool does.
+// totalling is a desk with the inputs and outputs of its tool.
 type totalling struct{ *desk }
 
 func (d totalling) Run(ctx context.Context, _ struct{}) (*module.Prediction[int], error) {
@@ -281,7 +312,7 @@ func (d totalling) Run(ctx context.Context, _ struct{}) (*module.Prediction[int]
 	return &module.Prediction[int]{Output: pred.Output.Total, Trajectory: pred.Trajectory}, nil
 }
 
-func TestToolOfNothing(t *testing.T) {
+func TestToolOfNilModule(t *testing.T) {
 	t.Parallel()
 	_, err := tools.NewSet(t.Context(), module.Tool[orders, sum]("desk", "", (*desk)(nil), nil))
 	if err == nil || err.Error() != `tools: tool "desk": the function is nil` {
@@ -289,8 +320,8 @@ func TestToolOfNothing(t *testing.T) {
 	}
 }
 
-// What modules did that tools ran is part of the run, by its own account.
-func TestRunsOfTools(t *testing.T) {
+// Runs of modules that tools run are part of the run.
+func TestToolRuns(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*tools.Set) module.Module[orders, sum]{
 		"CodeAct": func(set *tools.Set) module.Module[orders, sum] {
@@ -303,7 +334,8 @@ func TestRunsOfTools(t *testing.T) {
 			return module.NewReAct(adding, llmtest.New(action("desk", `{}`), submits1), set, nil)
 		},
 	} {
-		for way, runs := range map[string]int{"a function": 2, "a function, composed": 1, "a tool": 1, "a tool, composed": 1} {
+		for way, runs := range map[string]int{"a function": 2, "a function, composed": 1, "a tool": 1,
+			"a tool, composed": 1} {
 			d := newDesk(t, false, strings.HasSuffix(way, "composed"))
 			desk := tools.Func("desk", "", func(ctx context.Context, _ struct{}) (int, error) {
 				pred, err := d.Run(ctx, anything)
@@ -323,7 +355,11 @@ func TestRunsOfTools(t *testing.T) {
 			for e := range pred.Trajectory.AllCalls() {
 				all = append(all, e.Tool)
 			}
-			if got := strings.Join(all, ", "); got != "desk, pay" || len(pred.Trajectory.Runs) != runs || pred.Trajectory.Spent != nil {
+			if got := strings.Join(
+				all,
+				", ",
+			); got != "desk, pay" || len(pred.Trajectory.Runs) != runs ||
+				pred.Trajectory.Spent != nil {
 				t.Errorf("%s, %s: called %s, %d runs, spent %+v", name, way, got, len(pred.Trajectory.Runs), pred.Trajectory.Spent)
 			}
 		}

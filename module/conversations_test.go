@@ -18,11 +18,10 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// TestConversations runs every scenario of testdata/conversations and compares
-// everything that is asked, which are several conversations, and what comes of it.
+// TestConversations runs every scenario of testdata/conversations and compares all prompts and the result.
 //
-// The comment of an archive says what it is about and, in a line "module: name",
-// which of combinations is run. The sections are those of [TestTranscripts].
+// The comment of an archive describes it and, in a line "module: name", names the entry of combinations to run. The
+// sections are those of [TestTranscripts].
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/conversations/*.txtar")
@@ -47,7 +46,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// compareSection compares what happened with the section "transcript".
+// compareSection compares the transcript with the section "transcript".
 func compareSection(t *testing.T, file string, archive *txtar.Archive, got string) {
 	t.Helper()
 	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "transcript" })
@@ -67,8 +66,7 @@ func compareSection(t *testing.T, file string, archive *txtar.Archive, got strin
 	}
 }
 
-// asked is everything that a model was asked. A system prompt that was there
-// before is not repeated.
+// asked returns everything that a model was asked. Repeated system prompts are left out.
 func asked(model *llmtest.Model) string {
 	var b strings.Builder
 	seen := map[string]int{}
@@ -98,7 +96,13 @@ var combinations = map[string]func(*testing.T, *llmtest.Model) string{
 		return runCombined(t, m)
 	},
 	"refine strictly": func(t *testing.T, model *llmtest.Model) string {
-		m := module.NewRefine(module.NewPredict(judging, model, nil), 3, sureOf(""), 0.8, &module.AttemptOptions{FailCount: -1})
+		m := module.NewRefine(
+			module.NewPredict(judging, model, nil),
+			3,
+			sureOf(""),
+			0.8,
+			&module.AttemptOptions{FailCount: -1},
+		)
 		return runCombined(t, m)
 	},
 	"multichain": func(t *testing.T, model *llmtest.Model) string {
@@ -109,7 +113,10 @@ var combinations = map[string]func(*testing.T, *llmtest.Model) string{
 	"multichain compare": func(t *testing.T, model *llmtest.Model) string {
 		m := module.NewMultiChainComparison(judging, nil, 0, model, nil)
 		pred, err := m.Compare(t.Context(), broken, []*module.Prediction[verdict]{
-			{Output: verdict{Mood: "bad", Score: .9}, Trajectory: module.Trajectory{Steps: []module.Step{{Reasoning: "It broke.\nTwice."}}}},
+			{
+				Output:     verdict{Mood: "bad", Score: .9},
+				Trajectory: module.Trajectory{Steps: []module.Step{{Reasoning: "It broke.\nTwice."}}},
+			},
 			{Output: verdict{Mood: "good", Score: .2}},
 		})
 		return showCombined(t, pred, err)
@@ -121,7 +128,7 @@ var (
 	broken  = review{"Broke twice."}
 )
 
-// sureOf is a reward for sure verdicts, with feedback if there is a format.
+// sureOf returns a reward for sure verdicts, with feedback if format is not empty.
 func sureOf(format string) module.Reward[review, verdict] {
 	return func(_ context.Context, _ review, pred *module.Prediction[verdict]) (module.Score, error) {
 		j := module.Score{Value: pred.Output.Score}
@@ -132,8 +139,7 @@ func sureOf(format string) module.Reward[review, verdict] {
 	}
 }
 
-// judges is a user's own module: the first draws up a short text, the second
-// judges that.
+// judges is a module of the user's: the first part shortens a text, and the second judges it.
 type judges struct {
 	Shorten *module.Predict[review, note]
 	Judge   *module.Predict[review, verdict]
@@ -162,7 +168,7 @@ func runCombined(t *testing.T, m module.Module[review, verdict]) string {
 	return showCombined(t, pred, err)
 }
 
-// showCombined is what came of a run: the answer or the error, and the attempts.
+// showCombined returns the answer or the error of a run, and the attempts.
 func showCombined(t *testing.T, pred *module.Prediction[verdict], err error) string {
 	t.Helper()
 	var b strings.Builder

@@ -1,6 +1,5 @@
-// Package module asks language models: a module takes a typed question, and
-// comes back with an answer that is valid, or with an error that says what was
-// done.
+// Package module asks language models. A module takes a typed question and returns an answer that is valid against
+// its signature, or an error that holds what was done.
 //
 //	package main
 //
@@ -61,7 +60,7 @@
 //		defer box.Close()
 //		pred, err := module.NewCodeAct(sig, model, box, set, nil).Run(ctx, Question{"Oslo"})
 //		if part := (*module.IncompleteError)(nil); errors.As(err, &part) {
-//			fmt.Fprintln(os.Stderr, part.Trajectory) // what was done all the same
+//			fmt.Fprintln(os.Stderr, part.Trajectory) // what was done
 //		}
 //		if err != nil {
 //			return err
@@ -72,86 +71,69 @@
 //
 // # Which module
 //
-// The model answers by itself:
+// If the model can answer by itself:
 //
 //   - [Predict] asks once and reads the outputs from the reply.
-//   - [ChainOfThought] has it reason before the answer, in the same call. It is for
-//     models that do not think by themselves.
+//   - [ChainOfThought] asks for reasoning before the answer, in the same call. It is for models that do not reason by
+//     themselves.
 //
-// The model looks things up, computes, or does something:
+// If the model needs to look something up, compute, or do something:
 //
-//   - [CodeAct] lets it write JavaScript programs, which a [Sandbox] checks and runs
-//     and which may call tools, until one submits the answer. One program does what
-//     would otherwise be many calls.
-//   - [ProgramOfThought] is CodeAct without tools, for what is computed: the value of
-//     a program that ends well is the answer.
-//   - [Chat] is a conversation of several turns with CodeAct, whose programs use what
-//     those of earlier turns left in variables.
-//   - [RLM] is for inputs that no model could read as a whole: they are variables of
-//     programs, which ask a model about the parts by await llm(prompt), and keep what
-//     they found.
-//   - [ReAct] calls tools one at a time and shows the model each result before the
-//     next. It needs no sandbox, and suits few calls that each depend on the one before.
+//   - [CodeAct] lets the model write JavaScript programs, which a [Sandbox] checks and runs and which may call tools,
+//     until one submits the answer. One program replaces many single calls.
+//   - [ProgramOfThought] is a CodeAct without tools, for computations: the value of a program may be the answer.
+//   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs of earlier turns left.
+//   - [RLM] is for inputs that are too long for a model. They are variables of programs, which ask a model about the
+//     parts with await llm(prompt).
+//   - [ReAct] calls tools one at a time and shows the model each result before the next call. It needs no sandbox, and
+//     suits a few calls that depend on each other.
 //
-// One answer is not enough:
+// If one answer is not enough:
 //
-//   - [BestOfN] and [Refine] make several attempts and take the best;
-//     [MultiChainComparison] has a model compare them.
-//   - [Parallel] runs a module for many inputs, [Samples] for the same one several
-//     times, and [Majority] counts the answers.
+//   - [BestOfN] and [Refine] make several attempts and return the best; [MultiChainComparison] asks a model to compare
+//     them.
+//   - [Parallel] runs a module for many inputs, [Samples] runs it several times for the same input, and [Majority]
+//     returns the most frequent answer.
 //
-// Each has a Run, and so is a [Module]; a struct of yours that has one is a module
-// too, and works with all of the above. [Compose] accounts for all of its parts, and
-// [Tool] lets the programs of another module call it. [Predictors], [Clone], [Save]
-// and [Load] find what is in its exported fields.
+// Each of them is a [Module]. A struct of yours with a method Run is a module too, and works with all of the above.
+// [Compose] records what its parts do, and [Tool] lets the programs of another module call it. [Predictors], [Clone],
+// [Save] and [Load] work with the modules in its exported fields.
 //
-// # What they are made of
+// # What a module is made of
 //
-// Modules are put together of a signature, a model and, where they need them, a
-// sandbox and a set of tools; whoever opened those closes them. Any number of runs may
-// go on at the same time. A module keeps nothing between runs, except a [Chat], and a
-// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session]. What a module does
-// depends on its parts:
+// A module is made of a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller opens
+// and closes. It is safe for concurrent use and keeps nothing between runs, except for a [Chat], and for a CodeAct or
+// ProgramOfThought whose Sandbox is a *[sandbox.Session].
 //
-//   - A [Predictor] is the question as the model is asked it. Its fields (the
-//     instructions, examples, a hint, the model, how it is asked) may be changed
-//     before the first run.
-//   - [Options] say how many steps there may be and what goes with every call of the
-//     model.
-//   - An [Adapter] says how questions are put and replies are read: [Markers],
-//     [JSON] or [Native].
+//   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
+//     the adapter) may be changed before the first run.
+//   - [Options] limit the steps and hold what is passed to every model call.
+//   - An [Adapter] is the form of questions and replies: [Markers], [JSON] or [Native].
 //
-// Models that retry, keep to a rate or a budget, remember replies or fall back on
-// others are made by [github.com/writ-go/writ/module/models]; a module knows nothing
-// of it. Scripted models, for tests and for trying without a key, are in
-// [github.com/writ-go/writ/module/llmtest].
+// Package [github.com/writ-go/writ/module/models] opens models and makes models that retry, limit the rate, keep to a
+// budget, cache replies or fall back on others. Package [github.com/writ-go/writ/module/llmtest] has scripted models
+// for tests and for experiments without a key.
 //
-// # What comes back
+// # Results and errors
 //
-// A [Prediction] is the answer, as a Go value that is valid against the
-// signature, and the [Trajectory] that led to it: every [Step] with the model's
-// reply, the program, its outcome, what the model was told of it, and what it
-// cost; and the effects, which are the tool calls as the record has them.
+// A [Prediction] is the answer, as a Go value, with the [Trajectory] that led to it: for every [Step] the model's
+// reply, the program, its outcome, what the model was told about it and the usage; and the tool calls from the journal.
 //
-// There is a prediction or an error, never both and never neither. Once the
-// model was asked, the error is an [*IncompleteError]. It holds the trajectory,
-// since effects may have happened and money was spent, and wraps the reason:
-// [ErrMaxIters], [ErrNoAnswer], the context's error, or that of the model, the
-// sandbox or a tool. What the model can mend goes back to it instead, as an
-// observation: a program that is refused, fails or takes too long, an answer
-// that violates the signature, a reply that cannot be read.
+// Run returns either a prediction or an error. Once the model was called, the error is an [*IncompleteError], which
+// holds the trajectory, since effects may have happened and money was spent. It wraps the reason: [ErrMaxIters],
+// [ErrNoAnswer], or the error of the context, the model, the sandbox or a tool. Whatever the model can fix is not an
+// error: a program that the check refuses, or that fails or takes too long, an answer that violates the signature, and
+// a reply that cannot be read go back to the model as an observation.
 //
-// While a run goes on, Options.OnEvent is told of every [Event]. [Start], and the
-// method Stream of each module, give those of one run, with the model's text as it
-// comes:
+// During a run, Options.OnEvent is called for every [Event]. [Start], and the method Stream of every module, yield the
+// events of one run, with the model's text as it arrives:
 //
 //	for event, err := range predict.Stream(ctx, in).Events() { … }
 //
 // # How replies are read
 //
-// Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one
-// fenced block. Replies in other forms are read as well: a JSON object in a fence or in prose, lines
-// with labels, numbers that are spelled as text, thoughts before the answer. Only the form of
-// a reply counts; nobody judges what it says. A reply that was cut off, gives two different answers
-// or violates the signature is rejected: the model is told everything that is wrong and asked again.
+// Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other forms
+// are read as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as text, thinking
+// before the answer. Only the form of a reply counts, not what it says. A reply that was cut off, gives two different
+// answers or violates the signature is rejected: the model is told everything that is wrong, and asked again.
 package module

@@ -10,24 +10,23 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Event is something that happened in a run, as it happens: a [RunStart], [ModelRequest],
-// [TextDelta], [ModelResponse], [ReplyRejected], [ProgramStart], [ToolCallStart],
-// [ToolCallEnd], [ProgramEnd], [Scored], [Answered] or [Failed]. Everything that this
-// package reports about a run, such as its [Trajectory] and [Usage], is made of its events.
-// As JSON an event has its type as the member "event".
+// Event is something that happens in a run: a [RunStart], [ModelRequest], [TextDelta], [ModelResponse],
+// [ReplyRejected], [ProgramStart], [ToolCallStart], [ToolCallEnd], [ProgramEnd], [Scored], [Answered] or
+// [Failed]. Everything that this package reports about a run, such as its [Trajectory] and [Usage], is made
+// of its events. The JSON of an event has its type as the member "event".
 type Event interface {
-	// From says when and in which run it happened.
+	// From returns when and in which run it happened.
 	From() Origin
 	event()
 }
 
-// Origin says when and where an event happened. It is part of every event.
+// Origin is when and where an event happened. It is part of every event.
 type Origin struct {
 	Time   time.Time `json:"time"`
-	Module string    `json:"module"`                  // the kind of module, such as "CodeAct", or what Compose calls it
-	Name   string    `json:"name,omitempty"`          // the path of the module in the one that it is part of, such as "Sort"
+	Module string    `json:"module"`                  // the kind of module, such as "CodeAct", or the name for Compose
+	Name   string    `json:"name,omitempty"`          // the path of the module in the enclosing one, such as "Sort"
 	Run    uint64    `json:"run,string"`              // a random number for each run of a module
-	Parent uint64    `json:"parent,string,omitempty"` // the run within which this one was made, or 0
+	Parent uint64    `json:"parent,string,omitempty"` // the enclosing run, or 0
 	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole
 }
 
@@ -36,31 +35,31 @@ func (o Origin) From() Origin { return o }
 
 func (Origin) event() {}
 
-// RunStart says that a run of a module begins.
+// RunStart reports that a run of a module begins.
 type RunStart struct{ Origin }
 
-// ModelRequest says that a request goes to the model. What it holds must not be changed.
+// ModelRequest reports a request to the model. Observers must not modify what it holds.
 type ModelRequest struct {
 	Origin
 
-	// Predictor is the path of the [Predictor] that asks, as [Predictors] has it.
+	// Predictor is the path of the [Predictor] that asks, as in [Predictors].
 	Predictor string `json:"predictor"`
 
 	// Inputs are the inputs of the question.
 	Inputs signature.Values `json:"inputs,omitempty"`
 
-	// Messages is the whole prompt. As JSON a picture or a file is its type and size.
+	// Messages is the whole prompt. The JSON of an image or a file is its type and size.
 	Messages []llms.MessageContent `json:"-"`
 
-	// Model is the model that is asked, or "" if it does not say its name.
+	// Model is the name of the model, or "" if it is unknown.
 	Model string `json:"model,omitempty"`
 
-	// Options are what the call options amount to. Temperature is nil if none was asked for.
+	// Options are the call options, applied. Temperature is nil if none was requested.
 	Options     llms.CallOptions `json:"-"`
 	Temperature *float64         `json:"temperature,omitempty"`
 
-	// Schema is the JSON Schema to which the reply is constrained, or nil. As JSON, "tools" are
-	// those of Options.
+	// Schema is the JSON Schema that the reply is constrained to, or nil. The JSON of the event has the
+	// tools of Options as "tools".
 	Schema json.RawMessage `json:"schema,omitempty"`
 
 	// Rollout is [Predictor].Rollout.
@@ -69,85 +68,94 @@ type ModelRequest struct {
 	extract bool // the steps are used up
 }
 
-// Text is everything that the model is sent, for people: the messages under their roles, the
-// tools, and the schema of the reply.
+// Text returns everything that the model is sent, for people: the messages under their roles, the tools, and
+// the schema of the reply.
 func (e ModelRequest) Text() string { return lm.Transcript(e.Messages, e.Options.Tools, e.Schema) }
 
-// Question is the text of the last message: the question, or what came of the last step.
+// Question returns the text of the last message: the question, or the observation on the last step.
 func (e ModelRequest) Question() string { return lm.LastText(e.Messages) }
 
-// TextDelta is a piece of the model's reply, as it comes, in a [Stream]. Only models
-// that stream have them. If a reply is rejected, the next one begins anew: forget the pieces
-// when [ReplyRejected] comes. With the adapters of this package it is text of the value of a field
-// alone, without the markers, keys and escapes around it.
+// TextDelta is a piece of the model's reply in a [Stream]. Only models that support streaming send it. With
+// the adapters of this package it is text of the value of one field, without the markers, keys and escapes
+// around it. If the reply is rejected, a [ReplyRejected] follows and the next reply begins again: discard the
+// pieces.
 type TextDelta struct {
 	Origin
-	Field    string `json:"field,omitempty"` // the output whose value it belongs to; "" for text outside of outputs
+	Field    string `json:"field,omitempty"` // the output that the text belongs to; "" for text outside of outputs
 	Text     string `json:"text"`
-	Thinking bool   `json:"thinking,omitempty"` // it belongs to what the model thinks, not to its reply
+	Thinking bool   `json:"thinking,omitempty"` // the text belongs to the model's thinking, not to its reply
 }
 
-// ModelResponse says that the model replied, or that the request failed.
+// ModelResponse reports the reply of the model, or that the request failed.
 type ModelResponse struct {
 	Origin
 	Text         string          `json:"text"`
-	Thinking     string          `json:"thinking,omitempty"` // where the model keeps that apart
+	Thinking     string          `json:"thinking,omitempty"` // if the provider reports it
 	ToolCalls    []llms.ToolCall `json:"tool_calls,omitempty"`
-	Model        string          `json:"model,omitempty"` // the one that answered, if the provider says
-	ID           string          `json:"id,omitempty"`    // the provider's id of the reply, if it has one
+	Model        string          `json:"model,omitempty"` // the model that replied, if the provider reports it
+	ID           string          `json:"id,omitempty"`    // the provider's ID of the reply
 	FinishReason string          `json:"finish_reason,omitempty"`
-	Failed       string          `json:"failed,omitempty"`    // how the models failed that a models.Fallback asked before
-	Truncated    bool            `json:"truncated,omitempty"` // it was cut off at the limit of tokens
+	Failed       string          `json:"failed,omitempty"`    // how the models failed that a models.Fallback tried first
+	Truncated    bool            `json:"truncated,omitempty"` // the reply was cut off at the token limit
 	Usage        Usage           `json:"usage"`
 	Duration     time.Duration   `json:"duration_ns"`
-	Err          error           `json:"-"` // as JSON its text, "error"
+	Err          error           `json:"-"` // its text is the JSON member "error"
 }
 
-// ReplyRejected says that a reply cannot be used, and what the model is told about it.
+// ReplyRejected reports that a reply cannot be used, and what the model is told about it.
 type ReplyRejected struct {
 	Origin
 	Observation string `json:"observation"`
 }
 
-// ProgramStart says that a program is about to be checked and run, or a call of [ReAct] to
-// be made.
+// ProgramStart reports that a program is about to be checked and run, or that a [ReAct] is about to make a
+// call.
 type ProgramStart struct {
 	Origin
 	Code      string `json:"code"`
 	Reasoning string `json:"reasoning,omitempty"` // the part of the reply that explains
 }
 
-// ToolCallStart says that a tool is about to be called, or the journal to answer for it.
-// An observer cannot prevent the call: that is what policies are for.
+// ToolCallStart reports that a tool is about to be called, or that the journal is about to answer the call.
+// An observer cannot prevent the call; policies can.
 type ToolCallStart struct {
 	Origin
 	Call sandbox.Call `json:"call"` // without a result
 }
 
-// ToolCallEnd says that a tool call has ended, or, if it is Pending, that the program no
-// longer waits for it.
+// ToolCallEnd reports that a tool call has ended or, if it is Pending, that the program no longer waits for
+// it.
 type ToolCallEnd struct {
 	Origin
 	Call sandbox.Call `json:"call"`
 }
 
-// ProgramEnd says how a program ended, and what the model is told about it: nothing if it
-// submitted the answer, or the run ends.
+// ProgramEnd reports how a program ended and what the model is told about it. The observation is empty if the
+// program submitted the answer or the run ends.
 type ProgramEnd struct {
 	Origin
 	Outcome     *sandbox.Outcome `json:"outcome,omitempty"`
 	Observation string           `json:"observation,omitempty"`
 }
 
-// Answered says that a run came to its answer.
-type Answered struct {
+// Scored reports the answer of an attempt of a [BestOfN] or [Refine], and its score. Its Step is the number of
+// the attempt.
+type Scored struct {
 	Origin
-	Output    json.RawMessage `json:"output,omitempty"`    // the object of all outputs
-	Reasoning string          `json:"reasoning,omitempty"` // what explains it
+	Score Score `json:"score"`
+
+	attempt *recorder
 }
 
-// Failed says that a run ended without an answer.
+// Answered reports that a run found its answer.
+type Answered struct {
+	Origin
+	Output    json.RawMessage `json:"output,omitempty"` // the object of all outputs
+	Reasoning string          `json:"reasoning,omitempty"`
+}
+
+// Failed reports that a run ended without an answer.
 type Failed struct {
 	Origin
-	Err error `json:"-"` // as JSON its text, "error"
+	Err error `json:"-"` // its text is the JSON member "error"
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// composed is a pipeline that says what it is made of.
+// composed is a pipeline that uses Compose.
 type composed struct{ Sort, Check *module.Predict[orders, sum] }
 
 func (c *composed) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -28,7 +28,7 @@ func (c *composed) Run(ctx context.Context, in orders) (*module.Prediction[sum],
 	})
 }
 
-// Runs have the names of the fields that they are made of, however the whole is run.
+// Runs have the names of their fields, however the whole module is run.
 func TestNamesOfRuns(t *testing.T) {
 	t.Parallel()
 	predict := func() *module.Predict[orders, sum] { return module.NewPredict(adding, total1(), nil) }
@@ -61,7 +61,7 @@ func TestNamesOfRuns(t *testing.T) {
 	}
 }
 
-// Afterwards the trajectory says what exactly each model was sent, and which it was.
+// The trajectory has the prompt and the name of the model for every step.
 func TestTrajectoryHasPrompts(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New("nothing to read here", fits)
@@ -84,7 +84,7 @@ func TestTrajectoryHasPrompts(t *testing.T) {
 
 type callerKey struct{}
 
-// An observer gets the context of the run, with what the caller put there.
+// An observer gets the context of the run, with the values of the caller.
 func TestObserverGetsContext(t *testing.T) {
 	t.Parallel()
 	seen := 0

@@ -18,21 +18,20 @@ type Letter struct {
 	Letter string `json:"letter"`
 }
 
-// Answering is a module made of two: one judges a review, and the other answers
-// in a letter. They are in exported fields.
+// Answering is a module made of two: one judges a review, and the other answers it in a letter. They are in exported
+// fields.
 type Answering struct {
 	Judge *module.Predict[Review, Verdict]
 	Write *module.ChainOfThought[Review, Letter]
 }
 
-// NewAnswering puts the module together.
+// NewAnswering returns an Answering.
 func NewAnswering(model llms.Model) *Answering {
 	write := signature.Must(signature.New[Review, Letter]("Answer the customer kindly."))
 	return &Answering{module.NewPredict(judge, model, nil), module.NewChainOfThought(write, model, nil)}
 }
 
-// Run makes it a module. Composed, it accounts for both parts, also if the second
-// fails.
+// Run makes it a module. Compose records both parts, even if the second fails.
 func (a *Answering) Run(ctx context.Context, in Review) (*module.Prediction[Letter], error) {
 	return module.Compose(ctx, "Answering", func(ctx context.Context) (Letter, error) {
 		verdict, err := a.Judge.Run(ctx, in)
@@ -47,9 +46,8 @@ func (a *Answering) Run(ctx context.Context, in Review) (*module.Prediction[Lett
 	})
 }
 
-// Any struct with a method Run is a module. Its predictors have paths, by which
-// they can be changed, cloned, saved and loaded; and it can be streamed, tried
-// several times, or run for many inputs, as every other module.
+// Any struct with a method Run is a module. Its predictors have paths and can be changed, cloned, saved and loaded;
+// and it can be streamed, tried several times, or run for many inputs like every other module.
 func ExampleModule() {
 	model := llmtest.New(
 		"[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]",
@@ -95,11 +93,12 @@ func ExampleModule() {
 	// We are sorry. 2 calls
 }
 
-// The reward says what was wrong, and the next attempt is told.
+// The reward says what is wrong, and the next attempt is told.
 func ExampleRefine() {
 	model := llmtest.New(
 		"[[ ## reasoning ## ]]\nIt broke.\n\n[[ ## letter ## ]]\nWe are sorry.\n\n[[ ## completed ## ]]",
-		"[[ ## reasoning ## ]]\nA refund was asked for.\n\n[[ ## letter ## ]]\nWe are sorry. A refund is on its way.\n\n[[ ## completed ## ]]",
+		"[[ ## reasoning ## ]]\nA refund was asked for.\n\n[[ ## letter ## ]]\nWe are sorry. A refund is on its "+
+			"way.\n\n[[ ## completed ## ]]",
 	)
 	write := NewAnswering(model).Write
 	refunds := func(_ context.Context, _ Review, pred *module.Prediction[Letter]) (module.Score, error) {
@@ -119,7 +118,7 @@ func ExampleRefine() {
 	// Say what becomes of the money.
 }
 
-// Attempts are made at the same time, and compared in one more question.
+// The attempts are made at the same time, and compared with one more question.
 func ExampleMultiChainComparison() {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Last(), "[[ ## attempts ## ]]") {
@@ -128,7 +127,8 @@ func ExampleMultiChainComparison() {
 		return llmtest.Reply{Text: `{"reasoning": "It broke.", "mood": "bad", "score": 0.6}`}, nil
 	})
 	think := module.NewChainOfThought(judge, model, nil)
-	pred, err := module.NewMultiChainComparison(judge, think, 3, model, nil).Run(context.Background(), Review{"Broke twice."})
+	pred, err := module.NewMultiChainComparison(judge, think, 3, model, nil).
+		Run(context.Background(), Review{"Broke twice."})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -18,14 +18,13 @@ type Review struct {
 }
 
 type Verdict struct {
-	Mood  string  `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood  string  `json:"mood"  jsonschema:"enum=good,enum=bad"`
 	Score float64 `json:"score" jsonschema:"minimum=0,maximum=1"`
 }
 
 var judge = signature.Must(signature.New[Review, Verdict]("Judge the review."))
 
-// The first reply violates the signature. The model is told what is wrong, and
-// asked once more.
+// The first reply violates the signature. The model is told what is wrong, and asked once more.
 func ExamplePredict() {
 	model := llmtest.New(
 		"[[ ## mood ## ]]\nawful\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]",
@@ -66,8 +65,8 @@ func inhabitants(_ context.Context, c City) (int, error) {
 	return n, nil
 }
 
-// The model writes a program, which calls a Go function as a tool and submits
-// the answer. The first one misspells an argument and is refused by the check.
+// The model writes a program that calls a Go function as a tool and submits the answer. The first program misspells
+// an argument, so the check refuses it.
 func ExampleCodeAct() {
 	sig := signature.Must(signature.New[Country, Population]("Add up the cities."))
 	set, err := tools.NewSet(context.Background(),
@@ -82,7 +81,8 @@ func ExampleCodeAct() {
 	defer box.Close()
 	model := llmtest.New(
 		"```js\nsubmit({total: await inhabitants({town: 'Oslo'})})\n```",
-		"```js\nconst all = await Promise.all(['Oslo', 'Bergen'].map(city => inhabitants({city})));\nsubmit({total: all[0] + all[1]})\n```",
+		"```js\nconst all = await Promise.all(['Oslo', 'Bergen'].map(city => inhabitants({city})));\nsubmit({total: "+
+			"all[0] + all[1]})\n```",
 	)
 	options := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
 		if e, ok := e.(module.ProgramEnd); ok && e.Outcome.Failure != nil {
@@ -101,7 +101,7 @@ func ExampleCodeAct() {
 	// 1010000
 }
 
-// Without an answer there is still an account of what was done.
+// If there is no answer, the error has what was done.
 func ExampleIncompleteError() {
 	sig := signature.Must(signature.New[Country, Population]("Move somebody to Oslo."))
 	move := func(context.Context, City) (string, error) { return "moved", nil }
@@ -115,7 +115,8 @@ func ExampleIncompleteError() {
 	}
 	defer box.Close()
 	model := llmtest.New("```js\nawait move({city: 'Oslo'})\n```")
-	_, err = module.NewCodeAct(sig, model, box, set, &module.Options{MaxIters: 1}).Run(context.Background(), Country{"Norway"})
+	_, err = module.NewCodeAct(sig, model, box, set, &module.Options{MaxIters: 1}).
+		Run(context.Background(), Country{"Norway"})
 
 	var incomplete *module.IncompleteError
 	if errors.As(err, &incomplete) {

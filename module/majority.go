@@ -12,20 +12,17 @@ import (
 	"unicode/utf8"
 )
 
-// Majority returns the answer that was given most often; of those that were given
-// equally often, the one that was given first. The function key says what is
-// counted: any value that is JSON, such as one field of the output. Nil counts all
-// of the output.
+// Majority returns the most frequent answer; if several are equally frequent, it returns the one that comes
+// first. The function key returns what is compared, such as one field of the output: any value that
+// encoding/json can encode. If key is nil, whole outputs are compared.
 //
 //	module.Majority(answers, func(v Verdict) any { return v.Mood })
 //
-// Two values are the same if they are the same JSON, whatever the order of the
-// members, and without regard to what the writing of a text does not tell: the
-// case of its letters, English articles, marks of punctuation that are not part of
-// a number, and space.
+// Two values are equal if their JSON is, regardless of the order of members and of the case, English articles,
+// spacing and punctuation of texts. Punctuation within numbers counts.
 //
-// The prediction's Trajectory.Runs are the trajectories of all answers. The
-// error says that there are none, which of them is not JSON, or that key has panicked.
+// The trajectories of all answers are in Trajectory.Runs of the prediction. Majority returns an error if there
+// are no answers, a value cannot be encoded, or key panics.
 func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Prediction[Out], error) {
 	if len(answers) == 0 || slices.Contains(answers, nil) {
 		return nil, errNoPredictions
@@ -50,9 +47,10 @@ func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Predicti
 	return &Prediction[Out]{Output: answers[first].Output, Trajectory: all}, nil
 }
 
-var errNoPredictions = errors.New("module: there are no predictions, or a nil one among them; pass those that are answers, such as Results.Predictions")
+var errNoPredictions = errors.New("module: there are no predictions, or one of them is nil; " +
+	"pass those that are answers, such as Results.Predictions")
 
-// ballot is what is counted of an output.
+// ballot returns what is counted of an output.
 func ballot[Out any](out Out, key func(Out) any) (vote string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -77,11 +75,11 @@ func ballot[Out any](out Out, key func(Out) any) (vote string, err error) {
 	return string(raw), err
 }
 
-// canonical is a value in the one form of all those that are the same.
+// canonical returns the same value for all values that count as equal.
 func canonical(value any) any {
 	switch value := value.(type) {
 	case string:
-		return plainWords(value)
+		return normalize(value)
 	case json.Number:
 		return shortest(value)
 	case []any:
@@ -96,7 +94,7 @@ func canonical(value any) any {
 	return value
 }
 
-// shortest writes 1.0 and 10e-1 as 1. Integers remain exact.
+// shortest writes 1.0 and 10e-1 as 1. It leaves integers unchanged.
 func shortest(n json.Number) json.Number {
 	if !strings.ContainsAny(string(n), ".eE") {
 		return n
@@ -108,10 +106,9 @@ func shortest(n json.Number) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
-// plainWords is a text without what its writing does not tell. One of which
-// nothing would be left, such as the article that is the letter of a choice, is
-// kept.
-func plainWords(text string) string {
+// normalize returns a text in lower case, without articles, punctuation and additional space. A text of which
+// nothing would be left, such as the choice "A", is only converted to lower case.
+func normalize(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
 	words := strings.Fields(withoutPunctuation(text))
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "a" || w == "an" || w == "the" })
@@ -121,9 +118,8 @@ func plainWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// withoutPunctuation leaves out the marks of sentences and of Markdown, but for
-// those that are part of a number, as in -1, .5, 3.5 and 12:30. Others, as in C++
-// and 5%, tell something.
+// withoutPunctuation removes the punctuation of sentences and of Markdown, except within numbers, such as -1,
+// .5, 3.5 and 12:30. Other characters have a meaning, as in C++ and 5%.
 func withoutPunctuation(text string) string {
 	var b strings.Builder
 	for i, r := range text {

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// answers are answers, each of which took one call.
+// answers returns predictions, each of which took one call.
 func answers[Out any](outputs ...Out) (list []*module.Prediction[Out]) {
 	for _, o := range outputs {
 		step := module.Step{Usage: module.Usage{Calls: 1}}
@@ -48,8 +48,10 @@ func TestMajority(t *testing.T) {
 		{majority[text](t, nil, "C", "C++", "c++", "“C++”"), "C++"},
 		{majority[text](t, nil, "B", "A", "a", "A."), "A"},
 		{majority[text](t, nil, "?", "!", "!"), "!"},
-		{majority[any](t, nil, map[string]any{"a": 2}, map[string]any{"a": 1, "b": []any{"X"}}, map[string]any{"b": []any{"x"}, "a": 1.0}), "map[a:1 b:[X]]"},
-		{majority(t, func(v verdict) any { return v.Mood }, verdict{Mood: "good", Score: 1}, verdict{Mood: "bad", Score: .5}, verdict{Mood: "bad", Score: .6}), "{bad 0.5 false}"},
+		{majority[any](t, nil, map[string]any{"a": 2}, map[string]any{"a": 1, "b": []any{"X"}},
+			map[string]any{"b": []any{"x"}, "a": 1.0}), "map[a:1 b:[X]]"},
+		{majority(t, func(v verdict) any { return v.Mood }, verdict{Mood: "good", Score: 1},
+			verdict{Mood: "bad", Score: .5}, verdict{Mood: "bad", Score: .6}), "{bad 0.5 false}"},
 		{majority(t, nil, 9007199254740993, 9007199254740992, 9007199254740992), "9007199254740992"},
 	} {
 		if test.got != test.want {
@@ -58,22 +60,26 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-func TestMajorityOfNothing(t *testing.T) {
+func TestMajorityWithoutAnswers(t *testing.T) {
 	t.Parallel()
-	none := "module: there are no predictions, or a nil one among them; pass those that are answers, such as Results.Predictions"
+	none := "module: there are no predictions, or one of them is nil; pass those that are answers, such as " +
+		"Results.Predictions"
 	for _, answers := range [][]*module.Prediction[int]{nil, {nil}} {
 		if pred, err := module.Majority(answers, nil); pred != nil || err == nil || err.Error() != none {
 			t.Errorf("got %v and %v", pred, err)
 		}
 	}
 	uncountable := func(int) any { return make(chan int) }
-	if pred, err := module.Majority(answers(1, 2), uncountable); pred != nil || err == nil || !strings.HasPrefix(err.Error(), "module: answer 1 cannot be counted: ") {
+	if pred, err := module.Majority(
+		answers(1, 2),
+		uncountable,
+	); pred != nil || err == nil ||
+		!strings.HasPrefix(err.Error(), "module: answer 1 cannot be counted: ") {
 		t.Errorf("got %v and %v", pred, err)
 	}
 }
 
-// The model is asked five times, and the answer that it gives most often is
-// taken. What failed is paid for as well.
+// The model is asked five times, and the most frequent answer is returned. Failed samples are paid for as well.
 func ExampleMajority() {
 	replies := []string{"bad", "good", "Bad", "awful", "bad"}
 	var n atomic.Int64

@@ -12,71 +12,66 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// MultiChainComparison has several attempts made at an answer, and asks a model
-// to compare how they came to theirs and to give the right one. It is safe for
-// concurrent use.
+// MultiChainComparison makes several attempts and asks a model to compare their reasoning and to give the
+// right answer. It is safe for concurrent use.
 //
-// The method is that of Yoran et al., "Answering Questions by Meta-Reasoning over
-// Multiple Chains of Thought" (EMNLP 2023).
+// The method is that of Yoran et al., "Answering Questions by Meta-Reasoning over Multiple Chains of Thought"
+// (EMNLP 2023).
 type MultiChainComparison[In, Out any] struct {
-	// Module makes the attempts, such as a [ChainOfThought].
+	// Module makes the attempts. It usually is a [ChainOfThought].
 	Module Module[In, Out]
 
-	// Predictor is the question in which they are compared: the signature with an
-	// input "attempts", and as a [ChainOfThought] with an output "reasoning".
+	// Predictor asks for the comparison: the signature with an input "attempts" and, as in a
+	// [ChainOfThought], an output "reasoning".
 	Predictor *Predictor
 
-	signature *signature.Signature[In, Out]
-	compared  *signature.Signature[signature.Values, Out] // with the attempts
-	attempts  string                                      // the name of that input
-	n         int
-	err       error // why it cannot run
+	signature  *signature.Signature[In, Out]
+	comparison *signature.Signature[signature.Values, Out] // with the attempts
+	attempts   string                                      // the name of that input
+	n          int
+	err        error // why it cannot run
 }
 
-// NewMultiChainComparison returns a module that has n attempts made by m, at the
-// same time and as [Samples] says, and asks model to compare them. Nil options
-// are the defaults. Run reports what is missing.
-func NewMultiChainComparison[In, Out any](sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options) *MultiChainComparison[In, Out] {
-	options := o.orDefault(maxReplies)
-	c := &MultiChainComparison[In, Out]{Module: m, Predictor: options.predictor(model), signature: sig, n: n}
+// NewMultiChainComparison returns a module that has m make n attempts at the same time, like [Samples], and
+// asks model to compare them. Nil options are the defaults. Run reports what is missing.
+func NewMultiChainComparison[In, Out any](
+	sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options,
+) *MultiChainComparison[In, Out] {
+	c := &MultiChainComparison[In, Out]{Module: m, Predictor: o.predictor(model), signature: sig, n: n}
 	if spec := specOf(sig); spec != nil {
-		c.err = c.compareIn(spec)
+		c.err = c.setSpec(spec)
 	}
 	return c
 }
 
-// compareIn makes the question in which attempts at spec are compared.
-func (c *MultiChainComparison[In, Out]) compareIn(spec *signature.Spec) error {
-	c.attempts = "attempts"
-	for _, taken := spec.Field(c.attempts); taken; _, taken = spec.Field(c.attempts) {
-		c.attempts += "_"
-	}
+// setSpec makes the question for a comparison of answers to spec.
+func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
+	c.attempts = unusedName(spec, "attempts")
 	spec, err := spec.AppendInputs(field(c.attempts, json.RawMessage(`{"type": "array", "items": {"type": "object",
 		"properties": {"reasoning": {"type": "string"}, "answer": {}}, "required": ["answer"]}}`),
 		"earlier attempts at the same question; compare them, since any of them may be wrong", true))
 	if err != nil {
 		return err
 	}
-	if c.compared, err = signature.Typed[signature.Values, Out](spec); err != nil {
+	if c.comparison, err = signature.Typed[signature.Values, Out](spec); err != nil {
 		return err
 	}
-	c.Predictor.Spec, err = reasoned(spec)
+	c.Predictor.Spec, err = explainedSpec(spec)
 	return err
 }
 
-// Run has attempts made, and compares those that came to an answer; there must be
-// one. All of them are the prediction's Trajectory.Runs. Its steps and
-// Trajectory.Reasoning are those of the comparison.
+// Run makes the attempts and compares the answers; at least one attempt must have one. All attempts are in
+// Trajectory.Runs. The steps of the trajectory, and its Reasoning, are those of the comparison.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an
-// input violates the signature, Run returns that error. Otherwise it is an
-// *[IncompleteError], which holds everything that was done and wraps the reason.
+// The prediction is nil if there is an error. If the module lacks something, or an input violates the
+// signature, Run returns that error. Otherwise it returns an *[IncompleteError], which holds everything that
+// was done and wraps the reason.
 func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescueRun("MultiChainComparison", &err)
 	if err := c.usable(ctx, in); err != nil {
 		return nil, err
 	}
-	if _, err := copies(c.Module, c.n); err != nil {
+	if _, err := attempts(c.Module, c.n); err != nil {
 		return nil, err
 	}
 	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)
@@ -89,9 +84,11 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	return c.compare(ctx, r, in, answers)
 }
 
-// Compare compares attempts that were made otherwise. It is the second half of
-// Run, with the same errors; what they did is no part of the trajectory.
-func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answers []*Prediction[Out]) (pred *Prediction[Out], err error) {
+// Compare compares answers that were found otherwise. It is the second half of Run, with the same errors. The
+// trajectories of the answers are not part of the result.
+func (c *MultiChainComparison[In, Out]) Compare(
+	ctx context.Context, in In, answers []*Prediction[Out],
+) (pred *Prediction[Out], err error) {
 	defer rescueRun("MultiChainComparison", &err)
 	if err := c.usable(ctx, in); err != nil {
 		return nil, err
@@ -104,12 +101,12 @@ func (c *MultiChainComparison[In, Out]) Compare(ctx context.Context, in In, answ
 	return c.compare(ctx, r, in, answers)
 }
 
-// Stream is Run with its events; see [Start].
+// Stream is like Run, with the events of the run; see [Start].
 func (c *MultiChainComparison[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, c, in)
 }
 
-// usable says what keeps a MultiChainComparison from comparing answers to in.
+// usable returns why the answers to in cannot be compared.
 func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error {
 	switch {
 	case ctx == nil:
@@ -129,12 +126,14 @@ func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error
 }
 
 // compare asks the model which of the answers is right.
-func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *recorder, in In, answers []*Prediction[Out]) (*Prediction[Out], error) {
-	inputs, err := c.question(in, answers)
+func (c *MultiChainComparison[In, Out]) compare(
+	ctx context.Context, r *recorder, in In, answers []*Prediction[Out],
+) (*Prediction[Out], error) {
+	inputs, err := c.inputs(in, answers)
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	q, err := ready("MultiChainComparison", c.Predictor, c.compared, inputs)
+	q, err := ready("MultiChainComparison", c.Predictor, c.comparison, inputs)
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
@@ -142,34 +141,24 @@ func (c *MultiChainComparison[In, Out]) compare(ctx context.Context, r *recorder
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return predictIn(ctx, r.asking(r.scope.paths[c.Predictor], c.Predictor, q, opening), c.compared)
+	return askFor(ctx, r.asking(r.scope.paths[c.Predictor], c.Predictor, q, opening), c.comparison)
 }
 
-// reasonOf is why a part of a run came to no answer.
-func reasonOf(err error) error {
-	if part := partOf(err); part != nil {
-		return part.Err
-	}
-	return err
-}
-
-// chain is an answer and how somebody came to it.
-type chain struct {
-	Reasoning string `json:"reasoning,omitempty"`
-	Answer    any    `json:"answer"`
-}
-
-// question is the inputs with the attempts beside them.
-func (c *MultiChainComparison[In, Out]) question(in In, answers []*Prediction[Out]) (signature.Values, error) {
+// inputs returns the inputs of the comparison: those of the question, and the attempts.
+func (c *MultiChainComparison[In, Out]) inputs(in In, answers []*Prediction[Out]) (signature.Values, error) {
 	inputs, err := c.signature.Encode(in)
 	if err != nil {
 		return nil, err
 	}
-	chains := make([]chain, len(answers))
-	for i, a := range answers {
-		chains[i] = chain{prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), a.Output}
+	type attempt struct {
+		Reasoning string `json:"reasoning,omitempty"`
+		Answer    any    `json:"answer"`
 	}
-	raw, err := json.Marshal(chains)
+	list := make([]attempt, len(answers))
+	for i, a := range answers {
+		list[i] = attempt{prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), a.Output}
+	}
+	raw, err := json.Marshal(list)
 	if err != nil {
 		return nil, fmt.Errorf("module: the answers to compare: %w", err)
 	}

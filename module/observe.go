@@ -2,16 +2,17 @@ package module
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"strings"
 )
 
-// scope is what a context says about runs: who observes them, and which one is under way.
+// scope is what a context says about runs: who observes them, and which one is in progress.
 type scope struct {
-	tell   func(context.Context, Event) // nil if nobody observes
-	deltas bool                         // somebody wants them
-	run    *recorder                    // the run under way, or nil
-	paths  map[*Predictor]string        // of the predictors of the module that is run
+	tell   func(context.Context, Event) // nil if there is no observer
+	deltas bool                         // an observer wants TextDelta events
+	run    *recorder                    // the run in progress, or nil
+	paths  map[*Predictor]string        // of the predictors of the module that runs
 }
 
 type scopeKey struct{}
@@ -27,9 +28,9 @@ func (s scope) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, scopeKey{}, &s)
 }
 
-// Observe returns a context within which f is told what happens in every run of every
-// module, also of those that a module runs itself. The context that f gets is that of the
-// run. An observer that ctx has already is told as well.
+// Observe returns a context in which f is called for the events of every run of every module, including the
+// runs that modules make. The context that f gets is the context of the run. Observers that ctx already has
+// are called as well.
 //
 // Calls of f may be concurrent, and the run waits for them. If f panics, the run ends.
 // [net/http/httptrace] does the same for HTTP.
@@ -50,23 +51,19 @@ func both(f, g func(context.Context, Event)) func(context.Context, Event) {
 	return func(ctx context.Context, e Event) { f(ctx, e); g(ctx, e) }
 }
 
-// named returns the scope of a run of m, in which the predictors have their paths within
-// m. Those of an enclosing module keep the paths that they have there; m may be a copy of
-// one of its parts, made of original.
+// named returns the scope of a run of m, in which the predictors have their paths within m. Predictors of an
+// enclosing module keep their paths there. If m is a copy of original, its predictors get the paths that
+// those of original have in the enclosing module.
 func (s scope) named(m, original any) scope {
 	outer := s.paths
 	s.paths = make(map[*Predictor]string, len(outer))
-	for p, path := range outer {
-		s.paths[p] = path
-	}
-	were := map[string]*Predictor{}
+	maps.Copy(s.paths, outer)
+	originals := map[string]*Predictor{}
 	if original != nil {
-		for path, p := range Predictors(original) {
-			were[path] = p
-		}
+		originals = maps.Collect(Predictors(original))
 	}
 	for path, p := range Predictors(m) {
-		if known, ok := outer[were[path]]; ok {
+		if known, ok := outer[originals[path]]; ok {
 			path = known
 		}
 		if _, ok := s.paths[p]; !ok {
@@ -76,16 +73,15 @@ func (s scope) named(m, original any) scope {
 	return s
 }
 
-// pathOf is the path of a module within the one that is run; "" if it is that one, or no
-// part of it.
+// pathOf returns the path of a module within the one that runs, or "" if it is that one or no part of it.
 func (s scope) pathOf(m any) string {
 	for path, p := range Predictors(m) {
 		known := s.paths[p]
 		if path == ownField && known != ownField {
 			return known
 		}
-		name, _ := strings.CutSuffix(known, "."+path)
-		if name == known {
+		name, found := strings.CutSuffix(known, "."+path)
+		if !found {
 			return ""
 		}
 		return name
@@ -93,7 +89,7 @@ func (s scope) pathOf(m any) string {
 	return ""
 }
 
-// nameOf is what a module is called that has no other name: that of its type.
+// nameOf returns the name of a module's type.
 func nameOf(m any) string {
 	t := reflect.TypeOf(m)
 	for t.Kind() == reflect.Pointer {

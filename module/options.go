@@ -14,64 +14,57 @@ import (
 
 // Options configures a module. The zero value, and nil, are the defaults.
 type Options struct {
-	// MaxIters is how many steps a module that works in steps may take, each
-	// one call of the model. Zero, or less, is the module's own default: 8 for
-	// CodeAct and Chat, 3 for ProgramOfThought, 20 for ReAct and RLM. Predict ignores it.
+	// MaxIters limits the steps of a module that works in steps, each of which is one model call. If it
+	// is not positive, the limit is 8 for CodeAct and Chat, 3 for ProgramOfThought, and 20 for ReAct and
+	// RLM. Predict ignores it.
 	MaxIters int
 
-	// Extract asks the model once more, when the steps are used up, for an answer
-	// from what is known; without it that is an error. [Step.Extracted]
-	// marks that step.
+	// Extract asks the model for an answer from what it knows when the steps are used up. Otherwise that
+	// is an error. [Step.Extracted] marks the additional step.
 	Extract bool
 
 	// FreeTurns is how many replies of a run do not count as steps:
 	//
-	//   - programs that the check refused, that only looked for tools, or that were stopped
-	//     because a call resembles an earlier one
+	//   - programs that the check refused, that only searched for tools, or that were stopped because a
+	//     call resembles an earlier one
 	//   - replies that cannot be read
-	//   - an answer that is asked for once more, because it may rest on values that were not
-	//     there, or because earlier programs did what the last one did not call
+	//   - answers that the model is asked to confirm, because they may rest on missing values, or because
+	//     earlier programs had effects that the last program did not ask for
 	//
-	// The same reply or program again counts as a step. Zero means as many as MaxIters, and a
-	// negative number none.
+	// A repeated reply or program counts as a step. Zero means MaxIters, and a negative number means none.
 	FreeTurns int
 
-	// Journal configures the record of each run's calls. Nil is the defaults.
+	// Journal configures the record of each run's calls. Nil means the defaults.
 	Journal *journal.Options
 
-	// DeclarationTokens is how many tokens the declarations of the tools may take
-	// in the prompt. Zero is the default of declare.Markdown.
+	// DeclarationTokens limits the tokens of the tool declarations in the prompt. Zero means the default
+	// of declare.Markdown.
 	DeclarationTokens int
 
-	// Compiler translates programs to JavaScript: sandbox/esbuild does so for TypeScript
-	// and imports of npm packages. If it is a [sandbox.Describer], the prompt says what it
-	// does; otherwise say so in Predictor.Briefing. Nil means that programs are JavaScript.
+	// Compiler translates programs to JavaScript: sandbox/esbuild does so for TypeScript and imports of npm
+	// packages. If it is a [sandbox.Describer], the prompt includes its description; otherwise describe it
+	// in Predictor.Briefing. Nil means that programs are JavaScript.
 	Compiler sandbox.Compiler
 
-	// Adapter is how questions are put and replies are read: see [Predictor]. Nil is right
-	// for most.
+	// Adapter is the form of questions and replies; see [Predictor]. Nil is best for most models.
 	Adapter Adapter
 
-	// Temperature is what the model is asked for: see [Predictor]. Nil leaves it to
-	// the provider.
+	// Temperature is sent to the model; see [Predictor]. Nil leaves it to the provider.
 	Temperature *float64
 
-	// CallOptions go with every call of the model, such as
-	// llms.WithMaxTokens(4000).
+	// CallOptions are passed to every call of the model, such as llms.WithMaxTokens(4000).
 	CallOptions []llms.CallOption
 
-	// OnEvent, if set, is told what happens in every run. It is called
-	// concurrently, by tool calls and by other runs, and should return soon: the
-	// run waits for it. The context is that of the run. [Observe] and [Start] are for a
-	// single run.
+	// OnEvent, if set, is called for the events of every run, with the context of the run. Runs and tool
+	// calls call it concurrently, and wait for it, so it should return soon. [Observe] and [Start] are for
+	// a single run.
 	OnEvent func(context.Context, Event)
 
-	// Logger is told, when a module is made, what [tools.Set.Warnings] has to
-	// say of its tools. Nil is slog.Default().
+	// Logger logs [tools.Set.Warnings] when a module is made. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// orDefault returns a copy in which a module's own default is filled in.
+// orDefault returns a copy with the default limits of a module.
 func (o *Options) orDefault(iters int) Options {
 	var c Options
 	if o != nil {
@@ -80,27 +73,28 @@ func (o *Options) orDefault(iters int) Options {
 	if c.MaxIters <= 0 {
 		c.MaxIters = iters
 	}
-	if c.FreeTurns = cmp.Or(c.FreeTurns, c.MaxIters); c.FreeTurns < 0 {
-		c.FreeTurns = 0
-	}
+	c.FreeTurns = max(cmp.Or(c.FreeTurns, c.MaxIters), 0)
 	return c
 }
 
-func (o *Options) warn(set *tools.Set) {
+func (o *Options) logWarnings(set *tools.Set) {
 	for _, w := range set.Warnings() {
 		cmp.Or(o.Logger, slog.Default()).Warn(w)
 	}
 }
 
-// predictor makes the question of a module.
+// predictor returns a predictor without a spec.
 func (o *Options) predictor(model llms.Model) *Predictor {
+	if o == nil {
+		o = &Options{}
+	}
 	return &Predictor{
 		Model: model, Adapter: o.Adapter, Temperature: o.Temperature, CallOptions: o.CallOptions,
 		onEvent: o.OnEvent,
 	}
 }
 
-// declarations shows the tools of a set to a model, as Markdown.
+// declarations returns the tools of a set as Markdown for a model.
 func (o Options) declarations(set *tools.Set) string {
 	return declare.Markdown(set, o.DeclarationTokens)
 }

@@ -16,36 +16,38 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// own is a module of a user's.
+// own is a module of the user's.
 type own func(ctx context.Context, in orders) (*module.Prediction[sum], error)
 
 func (f own) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) { return f(ctx, in) }
 
-// total1 always replies with the answer of total 1, and streams it.
+// total1 returns a model that always replies with total 1, and streams it.
 func total1() *llmtest.Model {
 	return llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: `{"total": 1}`, Chunks: []string{`{"total": 1}`}}, nil
 	})
 }
 
-// A module that does not do as [module.Module] says has failed, whoever runs it,
-// and nothing else has.
-func TestModulesThatBreakTheContract(t *testing.T) {
+// A module that violates the contract of [module.Module] fails, whatever runs it, and nothing else does.
+func TestInvalidModules(t *testing.T) {
 	t.Parallel()
 	var none module.Module[orders, sum]
 	for want, m := range map[string]module.Module[orders, sum]{
-		"module: there is no module; pass one": none,
+		"module: the module is nil; pass one": none,
 		"module: Run of module_test.own panicked: boom": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			panic("boom")
 		}),
-		"module: module_test.own returned neither a prediction nor an error": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+		"module: module_test.own returned neither a prediction nor an error": own(func(context.Context,
+			orders) (*module.Prediction[sum], error) {
 			return nil, nil
 		}),
-		"module: the run ended its goroutine, by runtime.Goexit, instead of returning": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+		"module: the run ended its goroutine with runtime.Goexit instead of returning": own(func(context.Context,
+			orders) (*module.Prediction[sum], error) {
 			runtime.Goexit()
 			return nil, nil
 		}),
-		"module: the *fs.PathError that Run of module_test.own returned panicked: runtime error: invalid memory address or nil pointer dereference": own(func(context.Context, orders) (*module.Prediction[sum], error) {
+		"module: the *fs.PathError that Run of module_test.own returned panicked: runtime error: invalid memory " +
+			"address or nil pointer dereference": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			var none *fs.PathError
 			return nil, none
 		}),
@@ -60,7 +62,11 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 			t.Errorf("Start: got %v and %v, then %v; want %s", pred, err, ended, want)
 		}
 		results, err := module.Parallel(t.Context(), m, make([]orders, 3), &module.ParallelOptions{Workers: 1, Collect: true})
-		if all := "module: 3 of 3 runs failed; the first was inputs[0]: " + strings.TrimPrefix(want, "module: "); err == nil || err.Error() != all {
+		if all := "module: 3 of 3 runs failed; the first was inputs[0]: " + strings.TrimPrefix(
+			want,
+			"module: ",
+		); err == nil ||
+			err.Error() != all {
 			t.Errorf("Parallel: got %v, want %s", err, all)
 		}
 		for _, r := range results {
@@ -71,23 +77,28 @@ func TestModulesThatBreakTheContract(t *testing.T) {
 	}
 }
 
-// A panic is found in the error as it was, with where it was.
+// The error has the value of the panic and the stack.
 func TestPanicError(t *testing.T) {
 	t.Parallel()
 	why := errors.New(strings.Repeat("why ", 1000))
-	_, err := module.Start(t.Context(), own(func(context.Context, orders) (*module.Prediction[sum], error) { panic(why) }), anything).Result()
+	_, err := module.Start(t.Context(), own(func(context.Context, orders) (*module.Prediction[sum],
+		error) {
+		panic(why)
+	}), anything).
+		Result()
 	var broken *module.PanicError
-	if !errors.As(err, &broken) || !errors.Is(err, why) || !strings.Contains(string(broken.Stack), "TestPanicError") || len(err.Error()) > 600 {
+	if !errors.As(err, &broken) || !errors.Is(err, why) || !strings.Contains(string(broken.Stack), "TestPanicError") ||
+		len(err.Error()) > 600 {
 		t.Errorf("got %v", err)
 	}
 }
 
-// erratic is an adapter that panics when it reads.
+// erratic is an adapter that panics in Read.
 type erratic struct{ module.Adapter }
 
 func (erratic) Read(*signature.Spec, string, bool) (signature.Values, error) { panic("adapter") }
 
-// openings is one that panics before anything is asked.
+// openings is an adapter that panics in System.
 type openings struct{ module.Adapter }
 
 func (openings) System(*signature.Spec, string) string { panic("adapter") }
@@ -96,12 +107,15 @@ type brokenBox struct{}
 
 func (brokenBox) Run(context.Context, sandbox.Program) (*sandbox.Outcome, error) { panic("box") }
 
-// Whatever it is that panics, the run ends with an error and the account of what
-// was done.
-func TestRunsThatPanic(t *testing.T) {
+// Whatever panics, the run ends with an error and with what was done.
+func TestRunPanics(t *testing.T) {
 	t.Parallel()
 	one := func(o *module.Options) *sumPredict { return module.NewPredict(adding, total1(), o) }
-	late, early := &module.Options{Adapter: erratic{module.Markers()}}, &module.Options{Adapter: openings{module.Markers()}}
+	late, early := &module.Options{
+		Adapter: erratic{module.Markers()},
+	}, &module.Options{
+		Adapter: openings{module.Markers()},
+	}
 	broken := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) { panic("reward") }
 	for name, c := range map[string]struct {
 		m     module.Module[orders, sum]
@@ -110,12 +124,17 @@ func TestRunsThatPanic(t *testing.T) {
 	}{
 		"Predict":         {one(late), 1, "module: no answer after 1 step: Run of Predict panicked: adapter"},
 		"Predict, before": {one(early), 0, "module: Run of Predict panicked: adapter"},
-		"ReAct":           {module.NewReAct(adding, total1(), nil, late), 1, "module: no answer after 1 step: Run of ReAct panicked: adapter"},
-		"CodeAct":         {module.NewCodeAct(adding, llmtest.New(submit1), brokenBox{}, nil, nil), 1, "module: no answer after 1 step: Run of CodeAct panicked: box"},
-		"BestOfN":         {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2, "module: no answer after 2 attempts; the last: the reward panicked: reward"},
+		"ReAct": {module.NewReAct(adding, total1(), nil, late), 1,
+			"module: no answer after 1 step: Run of ReAct panicked: adapter"},
+		"CodeAct": {module.NewCodeAct(adding, llmtest.New(submit1), brokenBox{}, nil, nil), 1,
+			"module: no answer after 1 step: Run of CodeAct panicked: box"},
+		"BestOfN": {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2,
+			"module: no answer after 2 attempts; the last: the reward panicked: reward"},
 		"BestOfN, before": {module.NewBestOfN(one(early), 2, never, 1, nil), 0, "module: Run of BestOfN panicked: adapter"},
-		"Refine":          {module.NewRefine(one(nil), 1, broken, 1, nil), 1, "module: no answer after 1 run: the reward panicked: reward"},
-		"comparison":      {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3, "module: no answer after 1 step: Run of MultiChainComparison panicked: adapter"},
+		"Refine": {module.NewRefine(one(nil), 1, broken, 1, nil), 1,
+			"module: no answer after 1 run: the reward panicked: reward"},
+		"comparison": {module.NewMultiChainComparison(adding, one(nil), 2, total1(), late), 3,
+			"module: no answer after 1 step: Run of MultiChainComparison panicked: adapter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,18 +150,31 @@ func TestRunsThatPanic(t *testing.T) {
 			}
 		})
 	}
-	if _, err := module.Samples(t.Context(), one(early), anything, 2, nil); err == nil || err.Error() != "module: Samples panicked: adapter" {
+	if _, err := module.Samples(
+		t.Context(),
+		one(early),
+		anything,
+		2,
+		nil,
+	); err == nil ||
+		err.Error() != "module: Samples panicked: adapter" {
 		t.Error(err)
 	}
-	_, err := module.Parallel(t.Context(), one(nil), []orders{anything, anything}, &module.ParallelOptions{Workers: 1, Progress: func(int, int, int) { panic("progress") }})
+	_, err := module.Parallel(
+		t.Context(),
+		one(nil),
+		[]orders{anything, anything},
+		&module.ParallelOptions{Workers: 1, Progress: func(int, int, int) { panic("progress") }},
+	)
 	var part *module.IncompleteError
-	if !errors.As(err, &part) || part.Err.Error() != "module: Progress panicked: progress" || part.Trajectory.Usage().Calls != 1 {
+	if !errors.As(err, &part) || part.Err.Error() != "module: Progress panicked: progress" ||
+		part.Trajectory.Usage().Calls != 1 {
 		t.Error(err)
 	}
 }
 
-// An observer that panics ends the run, and nothing that was done is lost.
-func TestObserversThatPanic(t *testing.T) {
+// If an observer panics, the run ends and nothing that was done is lost.
+func TestObserverPanics(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		at    func(module.Event) bool
@@ -173,9 +205,8 @@ func TestObserversThatPanic(t *testing.T) {
 	}
 }
 
-// A question that ends by a panic gives back what it held of the budget, and is
-// counted.
-func TestRLMPanicsGiveBack(t *testing.T) {
+// A model call that panics releases its part of the budget and is counted.
+func TestRLMPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N <= 3 {
@@ -192,7 +223,7 @@ func TestRLMPanicsGiveBack(t *testing.T) {
 	}
 }
 
-// Nor does one keep it that never returns; the sandbox ends the run.
+// A model call that ends its goroutine releases its part of the budget; the sandbox ends the run.
 func TestRLMGoexit(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -207,24 +238,31 @@ func TestRLMGoexit(t *testing.T) {
 	}
 }
 
-// An observer that panics about a sub-call does not keep its slot either.
-func TestRLMObserverPanicsGiveBack(t *testing.T) {
+// If an observer panics on an event of llm, the call releases its slot.
+func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
-	m, _ := rlm(t, inProcess(t), echoes(), &module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
-		if a, ok := e.(module.ModelRequest); ok && a.Question() == "one" {
-			panic("observer")
-		}
-	}}}, `let failed; try { await llm("one") } catch (e) { failed = e.message } console.log(failed); submit({total: (await llm("two")).length})`)
+	m, _ := rlm(
+		t,
+		inProcess(t),
+		echoes(),
+		&module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
+			if a, ok := e.(module.ModelRequest); ok && a.Question() == "one" {
+				panic("observer")
+			}
+		}}},
+		`let failed; try { await llm("one") } catch (e) { failed = e.message } console.log(failed); submit({total: `+
+			`(await llm("two")).length})`,
+	)
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil || pred.Output.Total != 3 || pred.Trajectory.Spent.Total().Calls != 1 {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
-	if said := pred.Trajectory.Steps[0].Outcome.Stdout.Text; said != "this failed; the reason is not shown\n" {
+	if said := pred.Trajectory.Steps[0].Outcome.Stdout.Text; said != "it failed; the reason is not shown\n" {
 		t.Errorf("the program is told %q", said)
 	}
 }
 
-// What was not made by its New function, or is nil, says so.
+// Zero values and nil modules return an error.
 func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	model, p := total1(), module.NewPredict(adding, total1(), nil).Predictor
@@ -236,17 +274,21 @@ func TestZeroValues(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second((&module.CodeAct[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{second((&module.ProgramOfThought[orders, sum]{Predictor: p}).Run(t.Context(), anything)), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
-		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)), "module: the RLM is nil, or was not made by NewRLM"},
+		{second((&module.CodeAct[orders, sum]{Predictor: p}).Run(t.Context(), anything)),
+			"module: the CodeAct is nil, or was not made by NewCodeAct"},
+		{second((&module.ProgramOfThought[orders, sum]{Predictor: p}).Run(t.Context(), anything)),
+			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
+		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)),
+			"module: the RLM is nil, or was not made by NewRLM"},
 		{second(noStream.Result()), "module: the stream was not made by Start"},
 		{second(new(module.Stream[sum]).Result()), "module: the stream was not made by Start"},
-		{demoless, "module: there is no signature; make one by signature.New"},
+		{demoless, "module: there is no signature; make one with signature.New"},
 		{(*module.IncompleteError)(nil), "module: no answer"},
-		{tooMany, "module: 9223372036854775807 attempts are too many to prepare; make no more than 10000, several times"},
-		{second(module.NewMultiChainComparison(adding, module.NewPredict(adding, model, nil), math.MaxInt, model, nil).Run(t.Context(), anything)), tooMany.Error()},
-		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: there is no writer"},
-		{module.Load(nil, module.NewPredict(adding, model, nil)), "module: load: there is no reader"},
+		{tooMany, "module: 9223372036854775807 attempts are too many to prepare; the limit is 10000 at a time"},
+		{second(module.NewMultiChainComparison(adding, module.NewPredict(adding, model, nil), math.MaxInt, model,
+			nil).Run(t.Context(), anything)), tooMany.Error()},
+		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: the writer is nil"},
+		{module.Load(nil, module.NewPredict(adding, model, nil)), "module: load: the reader is nil"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)
@@ -269,7 +311,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// A context that was forgotten is an error, too.
+// A nil context is an error.
 func TestNoContext(t *testing.T) {
 	t.Parallel()
 	var none context.Context
@@ -287,7 +329,8 @@ func TestNoContext(t *testing.T) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))
 	}
 	for name, err := range errs {
-		if want := "module: the context is nil; pass context.Background(), if there is no other"; err == nil || err.Error() != want {
+		if want := "module: the context is nil; pass context.Background() if there is no other"; err == nil ||
+			err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}

@@ -8,43 +8,41 @@ import (
 	"sync"
 )
 
-// ParallelOptions says how many runs go on at once. The zero value, and nil, are
-// the defaults.
+// ParallelOptions configures [Parallel] and [Samples]. The zero value, and nil, are the defaults.
 type ParallelOptions struct {
-	// Workers is how many runs there are at the same time. Zero, or less, is 8.
+	// Workers is how many runs there are at the same time. If it is not positive, there are 8.
 	Workers int
 
-	// Collect goes on after a run has failed. Otherwise the first error cancels
-	// the runs under way, and the rest are not begun.
+	// Collect goes on after a run has failed. Otherwise the first error cancels the runs in progress, and
+	// the others are not started.
 	Collect bool
 
-	// Progress, if set, is told after each run how many have ended, how many of
-	// these without an answer, and how many there are. It is not called
-	// concurrently, and should return soon.
+	// Progress, if set, is called after each run with the number of runs that ended, the number of those
+	// that failed, and the total. It is not called concurrently, and should return soon.
 	Progress func(ended, failed, all int)
 }
 
-// Result is what came of one run.
+// Result is the result of one run.
 type Result[Out any] struct {
 	Prediction *Prediction[Out] // nil if there is an error
 	Err        error
 }
 
-// Trajectory returns what the run did, also if it came to no answer.
+// Trajectory returns what the run did, even if it has no answer.
 func (r Result[Out]) Trajectory() Trajectory {
 	if r.Prediction != nil {
 		return r.Prediction.Trajectory
 	}
-	if part := partOf(r.Err); part != nil {
+	if part := incompleteIn(r.Err); part != nil {
 		return part.Trajectory
 	}
 	return Trajectory{}
 }
 
-// Results are what came of several runs.
+// Results are the results of several runs.
 type Results[Out any] []Result[Out]
 
-// Predictions returns the answers there are.
+// Predictions returns the answers of the runs that have one.
 func (r Results[Out]) Predictions() []*Prediction[Out] {
 	var list []*Prediction[Out]
 	for _, result := range r {
@@ -55,7 +53,7 @@ func (r Results[Out]) Predictions() []*Prediction[Out] {
 	return list
 }
 
-// Usage is what all of it cost together, failures included.
+// Usage returns the total usage, including runs that failed.
 func (r Results[Out]) Usage() Usage {
 	var u Usage
 	for _, result := range r {
@@ -64,75 +62,72 @@ func (r Results[Out]) Usage() Usage {
 	return u
 }
 
-// Parallel runs a module once for each input, several at the same time. Nil
-// options are the defaults.
+// Parallel runs a module once for each input, several at the same time. Nil options are the defaults.
 //
-// There is one result for each input, in the order of the inputs, also beside an
-// error. The error is nil if all of them are answers. Otherwise it wraps that of
-// the run that failed first, or of the first in order if ctx ended them; with
-// Collect it wraps those of all that failed. Once a model was asked it is an
-// *[IncompleteError], whose Trajectory.Runs are all the runs: a module of yours may
-// return it as its own. A run that panics, or returns neither a prediction nor an
-// error, has failed: see [Module].
-func Parallel[In, Out any](ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions) (results Results[Out], err error) {
+// There is one result for each input, in the order of the inputs, even if there is an error. The error is nil
+// if all runs have an answer. Otherwise it wraps the error of the run that failed first, or of the first in
+// order if ctx ended them; with Collect it wraps all errors. Once a model was called, it is an
+// *[IncompleteError] with all runs in Trajectory.Runs, which a module of yours may return as its own. A run
+// that panics, or returns neither a prediction nor an error, fails: see [Module].
+func Parallel[In, Out any](
+	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
+) (results Results[Out], err error) {
 	defer rescue("Parallel", &err)
 	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, g *recorder, i int) Result[Out] {
-		return resultIn(ctx, g, m, m, inputs[i])
+		return runIn(ctx, g, m, m, inputs[i])
 	})
 }
 
-// Samples asks a module n times the same, as [Parallel] asks different things.
-// Each run is one of a [Clone] whose Predictors have a Rollout of their own, so
-// that a cache gives different replies, and, unless they have one, a Temperature
-// of 1. A module with effects performs them n times. There may be 10,000 samples.
-// The results and the error are those of Parallel; a number of samples that is not
-// positive, or too large, and a module that is nil are errors before any run.
-func Samples[In, Out any](ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions) (results Results[Out], err error) {
+// Samples runs a module n times with the same input, up to 10,000 times. Each run is one of a [Clone], whose
+// Predictors have a Rollout of their own, so that a cache gives different replies, and a Temperature of 1
+// unless they have one. A module with effects performs them n times. Results and errors are those of
+// [Parallel]; an invalid n or a nil module is an error before the first run.
+func Samples[In, Out any](
+	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
+) (results Results[Out], err error) {
 	defer rescue("Samples", &err)
-	copies, err := copies(m, n)
+	copies, err := attempts(m, n)
 	if err != nil {
 		return nil, err
 	}
 	return runAll(ctx, "samples", n, o, func(ctx context.Context, g *recorder, i int) Result[Out] {
-		return resultIn(ctx, g, copies[i], m, in)
+		return runIn(ctx, g, copies[i], m, in)
 	})
 }
 
-// resultFrom runs a module, and holds it to its contract: it accounts for everything that
-// was done.
-func resultFrom[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {
-	return resultIn(ctx, group(ctx), m, m, in)
+// runModule runs a module and makes sure that its result has everything that was done.
+func runModule[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {
+	return runIn(ctx, group(ctx), m, m, in)
 }
 
-// resultIn does so in a group, with a module that may be a copy of original.
-func resultIn[In, Out any](ctx context.Context, g *recorder, m, original Module[In, Out], in In) Result[Out] {
+// runIn does so in a group, with a module that may be a copy of original.
+func runIn[In, Out any](ctx context.Context, g *recorder, m, original Module[In, Out], in In) Result[Out] {
 	s := scopeOf(ctx)
 	if missing(m) == nil {
 		s = s.named(m, original)
 	}
 	s.run = g
-	r := answerOf(s.in(ctx), m, in)
+	r := runSafely(s.in(ctx), m, in)
 	switch all, recorded := r.Trajectory(), g.trajectory(); {
 	case all.empty() && !recorded.empty():
 		r = r.with(recorded)
-	case !all.empty() && all.add(recorded):
+	case !all.empty() && all.merge(recorded):
 		r = r.with(all)
 	}
 	g.settle(r.Trajectory())
 	return r
 }
 
-// with returns the result with another account of what was done.
+// with returns the result with another trajectory.
 func (r Result[Out]) with(t Trajectory) Result[Out] {
 	if r.Err != nil {
-		return Result[Out]{Err: withAll(r.Err, t)}
+		return Result[Out]{Err: withTrajectory(r.Err, t)}
 	}
 	return Result[Out]{Prediction: &Prediction[Out]{Output: r.Prediction.Output, Trajectory: t.collapsed()}}
 }
 
-// answerOf runs a module that returns, without a panic, either a prediction or an
-// error.
-func answerOf[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Result[Out]) {
+// runSafely runs a module. The result has either a prediction or an error, even if the module panics.
+func runSafely[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Result[Out]) {
 	if m == nil {
 		return Result[Out]{Err: errNoModule}
 	}
@@ -140,37 +135,37 @@ func answerOf[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Res
 	pred, err := m.Run(ctx, in)
 	switch {
 	case err != nil:
-		return Result[Out]{Err: sound(fmt.Sprintf("Run of %T", m), err)}
+		return Result[Out]{Err: readable(fmt.Sprintf("Run of %T", m), err)}
 	case pred == nil:
 		return Result[Out]{Err: fmt.Errorf("module: %T returned neither a prediction nor an error", m)}
 	}
 	return Result[Out]{Prediction: pred}
 }
 
-var errNoModule = errors.New("module: there is no module; pass one")
-
-// batch is what several runs at the same time have come to.
+// batch is several runs at the same time.
 type batch[Out any] struct {
 	ParallelOptions
 	results Results[Out]
-	of      string // what they are runs of
+	kind    string // of the runs: "inputs" or "samples"
 	stop    context.CancelFunc
 
 	mu            sync.Mutex
 	ended, failed int
-	first         int   // of those that failed
+	first         int   // the run that failed first
 	broken        error // a panic of Progress
 }
 
-// runAll runs from 0 to n, no more at the same time than there are workers.
-func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, run func(context.Context, *recorder, int) Result[Out]) (Results[Out], error) {
+// runAll makes n runs, at most Workers at the same time.
+func runAll[Out any](
+	ctx context.Context, kind string, n int, o *ParallelOptions, run func(context.Context, *recorder, int) Result[Out],
+) (Results[Out], error) {
 	if ctx == nil {
 		return slices.Repeat(Results[Out]{{Err: errNoContext}}, n), errNoContext
 	}
 	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	b := &batch[Out]{results: make(Results[Out], n), of: of, stop: stop}
+	b := &batch[Out]{results: make(Results[Out], n), kind: kind, stop: stop}
 	if o != nil {
 		b.ParallelOptions = *o
 	}
@@ -181,30 +176,24 @@ func runAll[Out any](ctx context.Context, of string, n int, o *ParallelOptions, 
 	workers := make(chan struct{}, min(b.Workers, n))
 	for i := range n {
 		workers <- struct{}{}
-		g := group(ctx) // here, so that they are in the order of the inputs
+		g := group(ctx) // here, so that the groups are in the order of the inputs
 		running.Go(func() {
 			defer func() { <-workers }()
-			defer b.end(i) // also after a Goexit
+			defer b.end(i) // also if the run calls runtime.Goexit
 			b.results[i].Err = errNoReturn
 			if ctx.Err() != nil {
-				b.results[i].Err = fmt.Errorf("module: not begun: %w", over(ctx))
+				b.results[i].Err = fmt.Errorf("module: not started: %w", contextError(ctx))
 			} else {
 				b.results[i] = run(ctx, g, i)
 			}
 		})
 	}
 	running.Wait()
-	b.inOrder(caller.Err())
-	return b.results, b.err()
-}
-
-// inOrder makes the first of the runs that their caller has ended the one that is told.
-// Which of them noticed first is chance.
-func (b *batch[Out]) inOrder(ended error) {
-	of := func(r Result[Out]) bool { return errors.Is(r.Err, ended) }
-	if ended != nil && b.failed > 0 && of(b.results[b.first]) {
-		b.first = slices.IndexFunc(b.results, of)
+	if ended := caller.Err(); ended != nil && b.failed > 0 && errors.Is(b.results[b.first].Err, ended) {
+		// Which run notices the end of the context first is random: report the first in order.
+		b.first = slices.IndexFunc(b.results, func(r Result[Out]) bool { return errors.Is(r.Err, ended) })
 	}
+	return b.results, b.err()
 }
 
 // end counts a run that has ended. A panic of Progress ends the others.
@@ -231,8 +220,7 @@ func (b *batch[Out]) end(i int) {
 	}
 }
 
-// err is an error if not all are answers. It accounts for all that was done, for
-// those who return it as their own.
+// err returns an error with the trajectories of all runs, or nil if all of them have answers.
 func (b *batch[Out]) err() error {
 	if b.failed == 0 && b.broken == nil {
 		return nil
@@ -256,11 +244,12 @@ func (b *batch[Out]) reason() error {
 		return b.broken
 	}
 	err := b.results[b.first].Err
-	first := fmt.Sprintf("%s[%d]: %s", b.of, b.first, bare(err))
+	first := fmt.Sprintf("%s[%d]: %s", b.kind, b.first, bare(err))
 	if !b.Collect {
 		return &failures{first, []error{err}}
 	}
-	all := &failures{text: fmt.Sprintf("%d of %s failed; the first was %s", b.failed, plural(len(b.results), "run"), first)}
+	text := fmt.Sprintf("%d of %s failed; the first was %s", b.failed, plural(len(b.results), "run"), first)
+	all := &failures{text: text}
 	for _, r := range b.results {
 		if r.Err != nil {
 			all.errs = append(all.errs, r.Err)

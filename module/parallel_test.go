@@ -15,8 +15,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// echo is a model that answers a question about a limit by that limit. Of 13 it
-// knows nothing.
+// echo is a model that answers a question about a limit with that limit, but fails for 13.
 func echo() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		var limit int
@@ -61,27 +60,35 @@ func TestParallel(t *testing.T) {
 		err     string
 		usage   module.Usage
 	}{
-		{"in the order of the inputs", limits(3, 1, 2), nil, "3 1 2", "", module.Usage{Calls: 3, InputTokens: 30, OutputTokens: 3}},
+		{"in the order of the inputs", limits(3, 1, 2), nil, "3 1 2", "",
+			module.Usage{Calls: 3, InputTokens: 30, OutputTokens: 3}},
 		{"none", nil, nil, "", "", module.Usage{}},
 		{"the first error", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1}, "3 - - -",
 			"module: inputs[1]: no answer: the model: unlucky", module.Usage{Calls: 2, InputTokens: 10, OutputTokens: 1}},
 		{"all errors", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1, Collect: true}, "3 - 2 -",
-			"module: 2 of 4 runs failed; the first was inputs[1]: no answer: the model: unlucky", module.Usage{Calls: 4, InputTokens: 20, OutputTokens: 2}},
+			"module: 2 of 4 runs failed; the first was inputs[1]: no answer: the model: unlucky", module.Usage{Calls: 4,
+				InputTokens: 20, OutputTokens: 2}},
 	} {
 		results, err := module.Parallel(t.Context(), m, test.inputs, test.options)
-		if got := totals(results); got != test.want || err == nil != (test.err == "") || err != nil && err.Error() != test.err {
+		if got := totals(
+			results,
+		); got != test.want || err == nil != (test.err == "") ||
+			err != nil && err.Error() != test.err {
 			t.Errorf("%s: got %s and %v", test.name, got, err)
 		}
 		if got := results.Usage(); got != test.usage {
 			t.Errorf("%s: got %+v, want %+v", test.name, got, test.usage)
 		}
-		if got := len(results.Predictions()); got != strings.Count(test.want, " ")+1-strings.Count(test.want, "-") && test.want != "" {
+		if got := len(
+			results.Predictions(),
+		); got != strings.Count(test.want, " ")+1-strings.Count(test.want, "-") &&
+			test.want != "" {
 			t.Errorf("%s: got %d predictions", test.name, got)
 		}
 	}
 }
 
-// There are never more runs than workers, and each is told when it has ended.
+// There are never more runs than workers, and Progress is called after each.
 func TestParallelIsBounded(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int64
@@ -103,14 +110,14 @@ func TestParallelIsBounded(t *testing.T) {
 		progress = append(progress, fmt.Sprintf("%d-%d/%d", ended, failed, all))
 	}}
 	_, err := module.Parallel(t.Context(), module.NewPredict(adding, model, nil), limits(1, 2, 3, 4, 5, 6), options)
-	if want := "1-0/6 2-0/6 3-0/6 4-0/6 5-0/6 6-0/6"; err != nil || most.Load() != 4 || strings.Join(progress, " ") != want {
+	if want := "1-0/6 2-0/6 3-0/6 4-0/6 5-0/6 6-0/6"; err != nil || most.Load() != 4 ||
+		strings.Join(progress, " ") != want {
 		t.Errorf("got %v, %d at a time and %v", err, most.Load(), progress)
 	}
 }
 
-// The first error cancels the runs under way; the error that is returned is the
-// one that did it, not that of those it cancelled.
-func TestParallelCancelsTheRest(t *testing.T) {
+// The first error cancels the runs in progress and is returned, not the errors of the runs that it cancelled.
+func TestParallelCancelsOtherRuns(t *testing.T) {
 	t.Parallel()
 	var begun sync.WaitGroup
 	begun.Add(2)
@@ -124,7 +131,12 @@ func TestParallelCancelsTheRest(t *testing.T) {
 		<-ctx.Done()
 		return llmtest.Reply{}, ctx.Err()
 	})
-	results, err := module.Parallel(t.Context(), module.NewPredict(adding, model, nil), limits(1, 2, 13, 4), &module.ParallelOptions{Workers: 3})
+	results, err := module.Parallel(
+		t.Context(),
+		module.NewPredict(adding, model, nil),
+		limits(1, 2, 13, 4),
+		&module.ParallelOptions{Workers: 3},
+	)
 	if !errors.Is(err, broken) || errors.Is(err, context.Canceled) || totals(results) != "- - - -" {
 		t.Errorf("got %s and %v", totals(results), err)
 	}
@@ -133,7 +145,7 @@ func TestParallelCancelsTheRest(t *testing.T) {
 			t.Errorf("%d: got %v", i, results[i].Err)
 		}
 	}
-	if results[3].Err.Error() != "module: not begun: context canceled" || len(model.Requests()) != 3 {
+	if results[3].Err.Error() != "module: not started: context canceled" || len(model.Requests()) != 3 {
 		t.Errorf("got %v after %d requests", results[3].Err, len(model.Requests()))
 	}
 }
@@ -143,21 +155,33 @@ func TestParallelCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	leaving := errors.New("shutting down")
 	cancel(leaving)
-	const first = "inputs[0]: not begun: context canceled: shutting down"
-	for collect, want := range map[bool]string{false: "module: " + first, true: "module: 2 of 2 runs failed; the first was " + first} {
+	const first = "inputs[0]: not started: context canceled: shutting down"
+	for collect, want := range map[bool]string{false: "module: " + first,
+		true: "module: 2 of 2 runs failed; the first was " + first} {
 		for range 50 { // which of them ends first is chance, not which is told
-			results, err := module.Parallel(ctx, module.NewPredict(adding, echo(), nil), limits(1, 2), &module.ParallelOptions{Collect: collect})
+			results, err := module.Parallel(
+				ctx,
+				module.NewPredict(adding, echo(), nil),
+				limits(1, 2),
+				&module.ParallelOptions{Collect: collect},
+			)
 			if !errors.Is(err, context.Canceled) || !errors.Is(err, leaving) || err.Error() != want || totals(results) != "- -" {
 				t.Fatalf("got %s and %v", totals(results), err)
 			}
 		}
 	}
-	if _, err := module.Parallel[orders, sum](t.Context(), nil, limits(1), nil); err == nil || err.Error() != "module: inputs[0]: there is no module; pass one" {
+	if _, err := module.Parallel[orders, sum](
+		t.Context(),
+		nil,
+		limits(1),
+		nil,
+	); err == nil ||
+		err.Error() != "module: inputs[0]: the module is nil; pass one" {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Samples of the same question differ, also where replies are kept.
+// Samples of the same question differ, even with a cache.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int64

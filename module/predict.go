@@ -9,35 +9,28 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Predict asks the model once and reads the outputs from its reply. It is safe
-// for concurrent use.
+// Predict asks the model once and reads the outputs from its reply. It is safe for concurrent use.
 type Predict[In, Out any] struct {
-	// Predictor is the question that is asked.
+	// Predictor is the question.
 	Predictor *Predictor
 
 	signature *signature.Signature[In, Out]
 }
 
-// NewPredict returns a module that asks model for the outputs of sig. Nil
-// options are the defaults. Run reports what is missing.
+// NewPredict returns a module that asks model for the outputs of sig. Nil options are the defaults. Run
+// reports what is missing.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
-	options := o.orDefault(maxReplies)
-	p := options.predictor(model)
+	p := o.predictor(model)
 	p.Spec = specOf(sig)
 	return &Predict[In, Out]{Predictor: p, signature: sig}
 }
 
-// maxReplies is how often a reply may be wrong: the first, and the one after the
-// model was told why.
-const maxReplies = 2
-
-// Run asks the model. A reply that cannot be read, or whose values violate the
-// signature, is shown to the model once, with what is wrong with it.
+// Run asks the model. If a reply cannot be read, or its values violate the signature, the model is told what
+// is wrong and asked once more.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an
-// input violates the signature, Run returns that error. Otherwise it is an
-// *[IncompleteError], which holds the replies and wraps the reason: [ErrNoAnswer],
-// the context's error or the model's.
+// The prediction is nil if there is an error. If the module lacks something, or an input violates the
+// signature, Run returns that error. Otherwise it returns an *[IncompleteError], which holds the replies and
+// wraps the reason: [ErrNoAnswer], the context's error or the model's.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil {
 		return nil, notMade("Predict")
@@ -45,13 +38,15 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	return predict(ctx, "Predict", p.Predictor, p.signature, in)
 }
 
-// Stream is Run with its events; see [Start].
+// Stream is like Run, with the events of the run; see [Start].
 func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, p, in)
 }
 
-// predict asks for outputs, and once more if the reply cannot be used.
-func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In) (pred *Prediction[Out], err error) {
+// predict runs a module that asks one question.
+func predict[In, Out any](
+	ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In,
+) (pred *Prediction[Out], err error) {
 	defer rescueRun(module, &err)
 	q, err := ready(module, p, sig, in)
 	if err != nil {
@@ -62,11 +57,11 @@ func predict[In, Out any](ctx context.Context, module string, p *Predictor, sig 
 		return nil, err
 	}
 	defer r.rescue(&err)
-	return predictIn(ctx, r, sig)
+	return askFor(ctx, r, sig)
 }
 
-// predictIn does so in a run that has begun.
-func predictIn[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (*Prediction[Out], error) {
+// askFor asks for the outputs of sig, and once more if the reply cannot be used.
+func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (*Prediction[Out], error) {
 	for {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
@@ -79,15 +74,14 @@ func predictIn[In, Out any](ctx context.Context, r *run, sig *signature.Signatur
 			}
 			err = invalid
 		}
-		if len(r.Steps) == maxReplies {
+		if len(r.Steps) == 2 {
 			return nil, r.incomplete(fmt.Errorf("%w: %w%s", ErrNoAnswer, err, r.last().advice()))
 		}
 		r.observe(r.predictor.repair(err))
 	}
 }
 
-// advice is what the caller, as opposed to the model, can do about a reply that cannot
-// be used.
+// advice tells the caller, as opposed to the model, what to do about a reply that cannot be used.
 func (s *Step) advice() string {
 	if s.Truncated {
 		return " (llms.WithMaxTokens, among the CallOptions of module.Options, allows the model more tokens)"
@@ -95,7 +89,7 @@ func (s *Step) advice() string {
 	return ""
 }
 
-// ready returns the question of a module that asks for what is in its inputs.
+// ready returns the question of a module that asks for the outputs of sig.
 func ready[In, Out any](module string, p *Predictor, sig *signature.Signature[In, Out], in In) (question, error) {
 	switch {
 	case p == nil:
@@ -107,7 +101,7 @@ func ready[In, Out any](module string, p *Predictor, sig *signature.Signature[In
 		return question{}, err
 	}
 	if task := sig.Spec(); p.task == nil && p.Spec != task {
-		if err := covers(p.Spec, task.Inputs(), task.Outputs()); err != nil {
+		if err := checkFields(p.Spec, task.Inputs(), task.Outputs()); err != nil {
 			return question{}, err
 		}
 	}
@@ -118,18 +112,19 @@ func ready[In, Out any](module string, p *Predictor, sig *signature.Signature[In
 	return newQuestion(p.Spec, inputs)
 }
 
-// covers refuses a question whose fields were edited so that no reply could be of
-// use: it has an input that nobody gives, or lacks an output that is needed.
-func covers(asked *signature.Spec, given, needed []signature.Field) error {
-	for _, f := range asked.Inputs() {
+// checkFields refuses an edited spec that requires an input which the module does not provide, or lacks an
+// output that the module needs.
+func checkFields(spec *signature.Spec, provided, needed []signature.Field) error {
+	for _, f := range spec.Inputs() {
 		named := func(g signature.Field) bool { return g.Name == f.Name }
-		if f.Required && !slices.ContainsFunc(given, named) {
-			return fmt.Errorf("module: the Predictor's Spec has the input %q, which the signature does not; make a signature that has it", f.Name)
+		if f.Required && !slices.ContainsFunc(provided, named) {
+			return fmt.Errorf("module: the Predictor's Spec has the input %q, which the signature lacks; "+
+				"use a signature that has it", f.Name)
 		}
 	}
 	for _, f := range needed {
-		if _, asks := asked.Field(f.Name); f.Required && !asks {
-			return fmt.Errorf("module: the Predictor's Spec lacks the output %q; without it there is no answer", f.Name)
+		if _, ok := spec.Field(f.Name); f.Required && !ok {
+			return fmt.Errorf("module: the Predictor's Spec lacks the output %q, which the answer needs", f.Name)
 		}
 	}
 	return nil

@@ -1,86 +1,79 @@
 package module
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/deltas"
-	"github.com/writ-go/writ/module/internal/lm"
-	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
-// Predictor is one kind of question to a model: what goes in, what must come
-// out, and how it is asked. Every module is built of Predictors, which are made
-// with it; [Predictors] lists them. The fields may be changed before the module
-// is used, and then it is safe for concurrent use.
+// Predictor is one kind of question to a model: what goes in, what must come out, and how the model is
+// asked. The New functions of the modules make their Predictors; [Predictors] lists them. The fields may be
+// changed before the module is used. After that, a Predictor is safe for concurrent use.
 type Predictor struct {
-	// Spec is the question: instructions, inputs, outputs. Edits may word it
-	// otherwise, describe its fields, and ask for further outputs, which become a
-	// part of the reasoning. An input that nobody gives, or an output of the
-	// signature that is missing, is an error of Run.
+	// Spec is the question: instructions, inputs and outputs. It may be edited to change the
+	// instructions or descriptions, or to add outputs, which become part of the reasoning. Run returns an
+	// error if it has an input that the module does not provide, or lacks an output of the signature.
 	Spec *signature.Spec
 
-	// Briefing is what the model must know besides, the same for every
-	// question. It follows the form of replies.
+	// Briefing is what else the model must know, the same for every question. It follows the
+	// description of the reply format.
 	Briefing string
 
-	// System, if set, is the whole system prompt, instead of the one that is
-	// made of Spec and Briefing.
+	// System, if set, replaces the whole system prompt, which otherwise is made of Spec and Briefing.
 	System string
 
-	// Demos are shown before the question, as if they had been asked and
-	// answered. Values may be missing; one of no field, or that violates the
-	// signature, is an error of Run.
+	// Demos are shown before the question, as if they had been asked and answered. Values may be missing.
+	// Run returns an error if a value has no field or violates the signature.
 	Demos []Demo
 
-	// Hint, if set, is said with every question.
+	// Hint, if set, is added to every question.
 	Hint string
 
-	// Model is who is asked.
+	// Model is the model that is asked.
 	Model llms.Model
 
-	// Adapter is how questions are put and replies are read. If it is nil, a program is asked
-	// for as one fenced block; otherwise it is [Native] where the model can do that and at
-	// least one output is not plain text, and [Markers] elsewhere.
+	// Adapter is the form of questions and replies. If it is nil, programs are requested as one fenced
+	// block. Other questions use [Native] if the model supports it and at least one output is not plain
+	// text, and [Markers] otherwise.
 	Adapter Adapter
 
-	// Temperature is what the model is asked for: 0 to 100; most providers accept at
-	// most 2. Nil leaves it to the provider; providers of langchaingo take that for 0, and
-	// some of them drop what one asks of models that think.
+	// Temperature is sent to the model, from 0 to 100; most providers accept at most 2. Nil leaves it to
+	// the provider, except that the providers of langchaingo then send 0. Some of those ignore the
+	// temperature of reasoning models.
 	Temperature *float64
 
-	// Rollout tells a question from the same one asked before: a cache gives
-	// another reply for another number.
+	// Rollout distinguishes repetitions of the same question: a cache has one reply for each number.
 	Rollout int
 
-	// CallOptions go with every call of the model.
+	// CallOptions are passed to every call of the model.
 	CallOptions []llms.CallOption
 
-	calling *calling        // how tools are called by a model that can; or nil
+	calling *calling        // for models that call tools by their provider's protocol; or nil
 	refused *sync.Map       // the names of models that refused tools; shared by clones
-	mode    mode            // of one run, which does not change in the middle
-	task    *signature.Spec // of whose steps Spec is the question; or nil
+	mode    mode            // fixed for the duration of a run
+	task    *signature.Spec // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
 	system  cache[promptKey, string]
 	lenient cache[*signature.Spec, *signature.Spec]
 	schema  cache[*signature.Spec, wireSchema]
 }
 
-// Demo is a question with its answer, to learn from.
+// Demo is an example question with its answer.
 type Demo struct {
 	Inputs  signature.Values `json:"inputs"`
 	Outputs signature.Values `json:"outputs"`
 }
 
-// NewDemo returns a question of a signature with its answer. It fails as
-// [signature.Signature.Turn] does.
+// NewDemo returns a demo with the inputs and outputs of a signature. It fails as [signature.Signature.Turn]
+// does.
 func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (Demo, error) {
 	if sig == nil {
 		return Demo{}, errNoSignature
@@ -93,8 +86,43 @@ func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (De
 	return Demo{Inputs: inputs, Outputs: outputs}, nil
 }
 
-// Clone returns a copy whose fields can be changed without changing p's. That of
-// nil is nil.
+// NewDemoFromMap returns a demo of values by the names of their fields. Inputs of spec become inputs of the
+// demo. All other values become outputs, so a map may also have the "reasoning" of a [ChainOfThought]. Fields
+// may be missing; Run of the module reports names and values that do not fit.
+func NewDemoFromMap(spec *signature.Spec, values map[string]any) (Demo, error) {
+	if spec == nil {
+		return Demo{}, errNoSignature
+	}
+	var d Demo
+	rest := maps.Clone(values)
+	add := func(to *signature.Values, name string) error {
+		value, ok := rest[name]
+		if !ok {
+			return nil
+		}
+		delete(rest, name)
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("module: the value of %q: %w", name, err)
+		}
+		*to = append(*to, signature.Value{Name: name, JSON: raw})
+		return nil
+	}
+	var errs []error
+	for _, f := range spec.Inputs() {
+		errs = append(errs, add(&d.Inputs, f.Name))
+	}
+	errs = append(errs, add(&d.Outputs, reasoning.Name))
+	for _, f := range spec.Outputs() {
+		errs = append(errs, add(&d.Outputs, f.Name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(rest)) {
+		errs = append(errs, add(&d.Outputs, name))
+	}
+	return d, errors.Join(errs...)
+}
+
+// Clone returns a copy whose fields can be changed without changing p's. Clone of nil returns nil.
 func (p *Predictor) Clone() *Predictor {
 	if p == nil {
 		return nil
@@ -102,7 +130,8 @@ func (p *Predictor) Clone() *Predictor {
 	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
-		CallOptions: slices.Clone(p.CallOptions), calling: p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
+		CallOptions: slices.Clone(p.CallOptions),
+		calling:     p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
 	}
 	c.system.last.Store(p.system.last.Load())
 	return c
@@ -115,7 +144,8 @@ type promptKey struct {
 	briefing string
 }
 
-// systemPrompt returns the system prompt, which is made once as long as the fields stay the same.
+// systemPrompt returns the system prompt of every question. Since that takes about a millisecond, it is kept until
+// one of the fields changes.
 func (p *Predictor) systemPrompt() string {
 	if p.System != "" {
 		return p.System
@@ -126,160 +156,12 @@ func (p *Predictor) systemPrompt() string {
 	})
 }
 
-// message is one turn of a conversation.
-type message struct {
-	role  llms.ChatMessageType
-	text  string
-	parts []llms.ContentPart // beside the text
-}
-
-// errNothingSaid is the error of models that think until their tokens are used
-// up. Asking again would only cost as much again.
-var errNothingSaid = errors.New("the model's reply was cut off before it said anything; allow it more tokens")
-
-// say sends a conversation to the model, at the expense of those who are to pay: the run,
-// the runs around it, and the budgets of programs. However the call ends, they are told.
-func (r *run) say(ctx context.Context, step int, conversation []message) (err error) {
-	charge, err := budgetOf(ctx).begin(ctx, conversation)
-	if err != nil {
-		return err
-	}
-	var response ModelResponse
-	defer func() { charge.end(response) }()
-	p := r.predictor
-	options := p.CallOptions
-	if c := p.callsTools(); c != nil {
-		options = append(options[:len(options):len(options)], llms.WithTools(c.tools), llms.WithToolChoice("auto"))
-	}
-	request := p.request(conversation, options)
-	request.Schema = p.constrains(r.spec)
-	request.Origin, request.Predictor, request.Inputs = r.at(step), r.path, r.asked.inputs
-	request.extract = r.closing != ""
-	r.emit(request)
-	if err := r.fault(); err != nil {
-		r.emit(ModelResponse{Origin: r.at(step), Err: err})
-		return err
-	}
-	params := lm.ParamsOf(ctx)
-	params.Schema, params.CacheSystem = request.Schema, true
-	ctx = lm.WithParams(charge.within(ctx), params)
-	call, end := r.call(step)
-	reply, err := lm.Ask(ctx, p.Model, call, request.Messages, options...)
-	if err == nil {
-		end()
-	}
-	r.wrote, r.toolCalls = reply.Message, reply.ToolCalls
-	response = responseOf(reply, err)
-	response.Origin = r.at(step)
-	response.Duration = response.Time.Sub(request.Time)
-	r.emit(response)
-	switch {
-	case err != nil:
-		return err
-	case reply.Truncated && blank(reply.Text) && len(reply.ToolCalls) == 0:
-		return errNothingSaid
-	}
-	return r.fault()
-}
-
-// request is what a conversation is sent as.
-func (p *Predictor) request(conversation []message, options []llms.CallOption) ModelRequest {
-	o := lm.Options(options)
-	temperature := p.Temperature
-	if temperature == nil {
-		temperature = lm.SamplingOf(options).Temperature
-	}
-	return ModelRequest{
-		Messages: contents(conversation), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
-		Options: o, Temperature: temperature, Rollout: p.Rollout,
-	}
-}
-
-func responseOf(reply lm.Reply, err error) ModelResponse {
-	return ModelResponse{
-		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
-		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Failed: reply.Failed,
-		Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
-	}
-}
-
-// call is what goes with a question besides its messages. The function is to be called
-// when the reply is complete.
-func (r *run) call(step int) (c lm.Call, end func()) {
-	c = lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
-	if !r.scope.deltas {
-		return c, func() {}
-	}
-	splitter := r.splitter(func(field, text string) {
-		r.emit(TextDelta{Origin: r.at(step), Field: field, Text: text})
-	})
-	c.OnText = splitter.Add
-	c.OnReasoning = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
-	return c, splitter.End
-}
-
-// splitter divides a reply in the form that was asked for into its fields.
-func (r *run) splitter(emit deltas.Emit) deltas.Splitter {
-	var names []string
-	outputs := r.spec.Outputs()
-	for _, f := range outputs {
-		names = append(names, f.Name)
-	}
-	switch r.predictor.adapterFor(r.spec).(type) {
-	case prompt.Markers:
-		return deltas.Markers(names, replies.EndName(outputs), emit)
-	case prompt.Object, prompt.Native:
-		return deltas.JSON(names, emit)
-	}
-	return deltas.Text(emit)
-}
-
-func usageOf(r lm.Reply, err error) Usage {
-	switch {
-	case r.Cached:
-		return Usage{Hits: 1}
-	case unsent(err):
-		return Usage{}
-	}
-	return Usage{
-		Calls: 1, InputTokens: r.Usage.Input, CachedTokens: r.Usage.CachedInput,
-		OutputTokens: r.Usage.Output, ThinkingTokens: r.Usage.Reasoning,
-	}
-}
-
-// unsent reports whether the question never went out: the context was done before,
-// or a budget refused it.
-func unsent(err error) bool {
-	failure, ok := errors.AsType[*lm.Error](err)
-	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
-}
-
-// repair is what the model is told of a reply that cannot be used.
+// repair tells the model why its reply cannot be used.
 func (p *Predictor) repair(err error) string {
 	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.adapter().Question(p.Spec, nil))
 }
 
-// contents is a conversation for langchaingo. No message is empty, since
-// providers refuse those.
-func contents(conversation []message) []llms.MessageContent {
-	list := make([]llms.MessageContent, len(conversation))
-	texts := make([]llms.ContentPart, len(conversation))
-	for i, m := range conversation {
-		list[i].Role = m.role
-		if blank(m.text) && len(m.parts) > 0 {
-			list[i].Parts = m.parts
-			continue
-		}
-		if blank(m.text) {
-			m.text = "(nothing)"
-		}
-		texts[i] = llms.TextContent{Text: m.text}
-		list[i].Parts = append(texts[i:i+1:i+1], m.parts...)
-	}
-	return list
-}
-
-// usable says what keeps a predictor from asking.
+// usable returns why a predictor cannot ask.
 func (p *Predictor) usable() error {
 	switch {
 	case p == nil:
@@ -294,36 +176,64 @@ func (p *Predictor) usable() error {
 	if err := p.checkNative(); err != nil {
 		return err
 	}
-	return p.sound()
+	return p.valid()
 }
 
-// sound says what is wrong with what may be set by hand.
-func (p *Predictor) sound() error {
+// valid returns what is wrong with the fields that users and optimizers set.
+func (p *Predictor) valid() error {
+	if p.Spec == nil {
+		return nil // usable reports it
+	}
 	if err := p.check(); err != nil {
 		return fmt.Errorf("module: %w", err)
 	}
 	return nil
 }
 
-// notMade is the error of a module that cannot run, as one that a struct lacks.
+// notMade is the error of a module that is nil or a zero value.
 func notMade(name string) error {
 	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
 }
 
-// Errors of modules that were put together wrongly. Run returns them before
-// anything is asked.
+// Errors of modules that were put together incorrectly. Run returns them before it calls the model.
 var (
-	errNoPredictor = errors.New("module: a Predictor is nil; its module's New function makes it")
-	errNoSignature = errors.New("module: there is no signature; make one by signature.New")
-	errNoModel     = errors.New("module: there is no model; open one by models.Open, or pass one of langchaingo's")
-	errNilOption   = errors.New("module: there is a nil among the Predictor's CallOptions; leave it out")
-	errNoSandbox   = errors.New("module: there is no sandbox; open one by sandbox.New and close it in the end")
+	errNoPredictor = errors.New("module: a Predictor is nil; the module's New function makes it")
+	errNoSignature = errors.New("module: there is no signature; make one with signature.New")
+	errNoModel     = errors.New("module: there is no model; open one with models.Open, or pass one of langchaingo's")
+	errNilOption   = errors.New("module: the Predictor's CallOptions contain a nil option; remove it")
+	errNoSandbox   = errors.New("module: there is no sandbox; open one with sandbox.New, and close it in the end")
 )
 
-// specOf returns the spec of a signature, or nil if there is none.
+// specOf returns the spec of a signature, or nil if there is no signature.
 func specOf[In, Out any](sig *signature.Signature[In, Out]) *signature.Spec {
 	if sig == nil {
 		return nil
 	}
 	return sig.Spec()
 }
+
+// explainedSpec returns spec with the reasoning before the other outputs.
+func explainedSpec(spec *signature.Spec) (*signature.Spec, error) {
+	outputs := spec.Outputs()
+	own, ok := replies.OutputNamed(spec, reasoning.Name)
+	if ok {
+		outputs = slices.DeleteFunc(outputs, func(f signature.Field) bool { return f.Name == own.Name })
+	} else {
+		own = reasoning
+		own.Name = unusedName(spec, own.Name)
+	}
+	return signature.NewSpec(spec.Instructions(), spec.Inputs(), append([]signature.Field{own}, outputs...))
+}
+
+// unusedName returns name, with underscores if spec has a field of that name.
+func unusedName(spec *signature.Spec, name string) string {
+	for _, taken := spec.Field(name); taken; _, taken = spec.Field(name) {
+		name += "_"
+	}
+	return name
+}
+
+// reasoning is the output in which a model explains the others.
+var reasoning, _ = signature.Must(signature.New[struct{}, struct {
+	Reasoning string `json:"reasoning" jsonschema:"description=the steps that lead to the answer"`
+}]("")).Spec().Field("reasoning")

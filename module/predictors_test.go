@@ -79,7 +79,7 @@ func TestPredictorsPaths(t *testing.T) {
 	}
 }
 
-// Whoever has found what it was looking for is not told more.
+// The iteration stops when the loop ends.
 func TestPredictorsStops(t *testing.T) {
 	t.Parallel()
 	m := keyed{"a": newSum(), "b": []any{newSum()}, "c": struct{ X any }{newSum()}}
@@ -96,7 +96,7 @@ func TestPredictorsStops(t *testing.T) {
 	}
 }
 
-// Data is not looked through: its type says that there are no modules in it.
+// Predictors does not look through data whose type cannot hold modules.
 func TestPredictorsPassesOverData(t *testing.T) { // not in parallel: it counts allocations
 	m := struct {
 		Data [1 << 24]byte
@@ -137,8 +137,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// What leads to no predictor is the same in the clone, and what is shared within
-// the original is shared within the clone.
+// What leads to no predictor is shared with the clone, and what is shared within the original is shared within the
+// clone.
 func TestCloneShares(t *testing.T) {
 	t.Parallel()
 	type shared struct {
@@ -175,7 +175,7 @@ func TestCloneOfACycle(t *testing.T) {
 	}
 }
 
-func TestCloneOfNothing(t *testing.T) {
+func TestCloneOfNil(t *testing.T) {
 	t.Parallel()
 	if module.Clone[any](nil) != nil || module.Clone(3) != 3 || module.Clone((*pipeline)(nil)) != nil {
 		t.Error("what has no predictors is not itself")
@@ -199,8 +199,7 @@ func ExamplePredictors() {
 	// Reply[praise] - Judge the review.
 }
 
-// What was learned of a module goes to a file, and from there into one of the same
-// make.
+// What a module learned is saved, and loaded into another one.
 func ExampleSave() {
 	learned := module.NewPredict(judge, llmtest.New(), nil)
 	learned.Predictor.Hint = "Irony is not praise."

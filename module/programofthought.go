@@ -7,34 +7,36 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// ProgramOfThought answers by computing: it asks the model for a JavaScript
-// program that works the answer out, and checks and runs it. If the first program
-// is right, that is one call of the model. It is safe for concurrent use.
+// ProgramOfThought answers by computing: it asks the model for a JavaScript program that computes the answer, checks
+// it and runs it. If the first program is right, that is one model call. It is safe for concurrent use.
 //
-// It goes about it as [CodeAct] does, without tools. Besides, a program that
-// forgets to submit, but ends with a value that is a valid answer, has given it.
+// It works like a [CodeAct] without tools. In addition, if a program does not submit but its value is a valid
+// answer, that is the answer.
 //
 // The method is that of Chen et al., "Program of Thoughts Prompting" (TMLR 2023).
 type ProgramOfThought[In, Out any] struct {
-	// Predictor is the question for the program.
+	// Predictor asks for the program.
 	Predictor *Predictor
 
 	coder coder[In, Out]
 }
 
-// NewProgramOfThought returns a module that answers sig by programs. The inputs
-// of sig are constants of the programs. Nil options are the defaults. Run reports
-// what is missing or does not fit together, before it asks the model.
-func NewProgramOfThought[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options) *ProgramOfThought[In, Out] {
+// NewProgramOfThought returns a module that answers sig with programs. The inputs of sig are constants of the
+// programs. Nil options are the defaults. Run reports what is missing or does not fit together before it calls the
+// model.
+func NewProgramOfThought[In, Out any](
+	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options,
+) *ProgramOfThought[In, Out] {
 	p := &ProgramOfThought[In, Out]{coder: coder[In, Out]{
-		name: "ProgramOfThought", signature: sig, kit: kit{box: box, options: o.orDefault(3), values: true},
+		name: "ProgramOfThought", signature: sig,
+		environment: environment{box: box, options: o.orDefault(3), values: true},
 	}}
 	p.Predictor = p.coder.question(model, "")
 	return p
 }
 
-// Run asks for a program, runs it, and shows the model what came of it, until
-// there is an answer. It returns what [CodeAct.Run] does.
+// Run asks for a program, runs it, and shows the model what happened, until there is an answer. It returns what
+// [CodeAct.Run] returns.
 func (p *ProgramOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil || p.coder.name == "" {
 		return nil, notMade("ProgramOfThought")
@@ -43,7 +45,7 @@ func (p *ProgramOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction
 	return act.Run(ctx, in)
 }
 
-// Stream is Run with its events; see [Start].
+// Stream is like Run, with the events of the run; see [Start].
 func (p *ProgramOfThought[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, p, in)
 }

@@ -15,26 +15,22 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// ReAct answers by calling tools, one in each step: the model says what it thinks
-// and which tool to call, and is shown what came of it, until it calls submit
-// with an answer that is valid against the signature. It needs no sandbox. Where
-// many calls are to be made, [CodeAct] needs fewer questions. It is safe for
-// concurrent use.
+// ReAct answers by calling tools, one in each step: the model says what it thinks and which tool to call, and is shown
+// the result, until it calls submit with an answer that is valid against the signature. It needs no sandbox. If many
+// calls are needed, a [CodeAct] needs fewer model calls. It is safe for concurrent use.
 //
-// The method is that of Yao et al., "ReAct: Synergizing Reasoning and Acting in
-// Language Models" (ICLR 2023).
+// The method is that of Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models" (ICLR 2023).
 //
-// Calls are checked, subject to policies and recorded as those of programs are.
-// All calls of a run count as those of one program. A call that reported an error may
-// have taken effect, as may one whose result cannot be used. If the model makes the same
-// call again, the call is held and the model is told why; it is made only if the model
-// then repeats it. If it is unknown whether a call happened, repeating it ends the run.
+// Calls are validated, subject to policies and recorded like those of programs; all calls of a run count as those of
+// one program. A call that reported an error, or whose result cannot be used, may have taken effect. If the model makes
+// the same call again, the call is held and the model is told why; it is made only if the model repeats it after that.
+// If it is unknown whether a call happened, repeating it ends the run.
 //
-// A model that can do so is given the tools in its provider's protocol, unless there are
-// more than 100, and may call several in one step; they are made one after the other.
-// Other models write the tool and its argument as text, one call in a step.
+// Models that support it get the tools by their provider's protocol, unless there are more than 100, and may call
+// several in one step; these are called one after the other. Other models write the tool and its arguments as text,
+// one call in a step.
 type ReAct[In, Out any] struct {
-	// Predictor is the question for the next call.
+	// Predictor asks for the next call.
 	Predictor *Predictor
 
 	signature *signature.Signature[In, Out]
@@ -43,14 +39,16 @@ type ReAct[In, Out any] struct {
 	err       error // why it cannot run
 }
 
-// NewReAct returns a module that answers sig by calls of the tools of set, nil for
-// none. Options.MaxIters is 20 by default. Nil options are the defaults. Run
-// reports what is missing or does not fit together, before it asks the model.
-func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options) *ReAct[In, Out] {
+// NewReAct returns a module that answers sig with calls of the tools of set; a nil set has no tools. Options.MaxIters
+// is 20 by default. Nil options are the defaults. Run reports what is missing or does not fit together before it calls
+// the model.
+func NewReAct[In, Out any](
+	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
+) *ReAct[In, Out] {
 	a := &ReAct[In, Out]{signature: sig, tools: newToolbox(set), options: o.orDefault(20)}
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
-		a.options.warn(set)
+		a.options.logWarnings(set)
 		a.Predictor.task = task
 		a.Predictor.Spec, a.err = actionSpec(task)
 		a.Predictor.Briefing = actionBriefing(task, set, a.options)
@@ -60,15 +58,13 @@ func NewReAct[In, Out any](sig *signature.Signature[In, Out], model llms.Model, 
 	return a
 }
 
-// Run asks, calls and observes until an answer is submitted. A reply that cannot
-// be read, a tool that there is not, arguments that do not fit, and an answer
-// that is not valid are told to the model, and each takes one of the steps.
+// Run asks, calls and observes until the model submits an answer. The model is told about a reply that cannot be read,
+// a tool that does not exist, invalid arguments, and an invalid answer; each takes one of the steps.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an
-// input violates the signature, Run returns that error. Otherwise it is an
-// *[IncompleteError], whose trajectory holds everything that was done and which
-// wraps the reason: [ErrMaxIters], the context's error, the model's, or the one by
-// which a tool ended the run.
+// The prediction is nil if there is an error. If the module lacks something, or an input violates the signature, Run
+// returns that error. Otherwise it returns an *[IncompleteError], whose trajectory holds everything that was done and
+// which wraps the reason: [ErrMaxIters], the error of the context or the model, or the error with which a tool ended
+// the run.
 func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescueRun("ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)
@@ -131,8 +127,7 @@ func (a *ReAct[In, Out]) answer(r *reactRun, next replies.Action) (out Out, answ
 	return out, answer, err
 }
 
-// extract asks for an answer from what is known. Models that have submitted nothing
-// in so many steps may do so now.
+// extract asks for an answer from what the model knows. The reply may also be a call of submit.
 func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
 	if r.predictor.callsTools() != nil {
 		return a.extractCall(ctx, r)
@@ -146,12 +141,12 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 	}
 	if out, answer, err = a.answer(r, next); err != nil {
 		r.ended()
-		err = fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
+		err = fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, answer, err
 }
 
-// extractCall asks for a call of submit.
+// extractCall is extract for a model that calls tools by its provider's protocol.
 func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
 	r.closing = prompt.LastCall
 	if err = r.ask(ctx); err != nil {
@@ -169,12 +164,12 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 			return out, answer, nil
 		}
 		r.ended()
-		return out, nil, fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
+		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
-	return out, nil, fmt.Errorf("%w, and there is no answer from what is known: %w", ErrMaxIters, errNoCall)
+	return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, errNoCall)
 }
 
-// Stream is Run with its events; see [Start].
+// Stream is like Run, with the events of the run; see [Start].
 func (a *ReAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, a, in)
 }
@@ -190,7 +185,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := covers(a.Predictor.Spec, a.signature.Spec().Inputs(), acted.Outputs()); err != nil {
+	if err := checkFields(a.Predictor.Spec, a.signature.Spec().Inputs(), acted.Outputs()); err != nil {
 		return nil, nil, err
 	}
 	for i, turn := range q.history {

@@ -10,10 +10,14 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// turns is a model that says one thing at first and another afterwards.
+// turns is a model with one reply at first and another one afterwards.
 type turns struct{ first, then steady }
 
-func (m turns) GenerateContent(ctx context.Context, messages []llms.MessageContent, o ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m turns) GenerateContent(
+	ctx context.Context,
+	messages []llms.MessageContent,
+	o ...llms.CallOption,
+) (*llms.ContentResponse, error) {
 	if len(messages) == 2 {
 		return m.first.GenerateContent(ctx, messages, o...)
 	}
@@ -22,9 +26,12 @@ func (m turns) GenerateContent(ctx context.Context, messages []llms.MessageConte
 
 func (m turns) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
 
-// BenchmarkReAct is what two steps cost besides the model: a call and the answer.
+// BenchmarkReAct measures the cost of two steps besides the model: a call and the answer.
 func BenchmarkReAct(b *testing.B) {
-	set, err := tools.NewSet(b.Context(), tools.Func("double", "Doubles.", func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }, nil))
+	set, err := tools.NewSet(
+		b.Context(),
+		tools.Func("double", "Doubles.", func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }, nil),
+	)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,10 +44,16 @@ func BenchmarkReAct(b *testing.B) {
 	}
 }
 
-// BenchmarkChainOfThought is what a question costs besides the model, as
-// BenchmarkPredict has it without the reasoning.
+// BenchmarkChainOfThought is BenchmarkPredict with reasoning.
 func BenchmarkChainOfThought(b *testing.B) {
-	c := module.NewChainOfThought(grading, says("[[ ## reasoning ## ]]\nIt says so.\n\n[[ ## answer ## ]]\nIn Bergen.\n\n[[ ## score ## ]]\n80\n\n[[ ## completed ## ]]"), nil)
+	c := module.NewChainOfThought(
+		grading,
+		says(
+			"[[ ## reasoning ## ]]\nIt says so.\n\n[[ ## answer ## ]]\nIn Bergen.\n\n[[ ## score ## ]]\n80\n\n[[ ## "+
+				"completed ## ]]",
+		),
+		nil,
+	)
 	in := inContext{"Where does it rain?", "It rains in Bergen, and it rains again."}
 	b.ReportAllocs()
 	for b.Loop() {

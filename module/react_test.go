@@ -1,10 +1,15 @@
 package module_test
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
 func init() {
@@ -15,13 +20,13 @@ func init() {
 	scenarios["chainofthought weighed"] = runChainOfThought[argument, verdict](argument{"It broke, so it is bad."})
 }
 
-// argued has a reasoning of its own, as an answer.
+// argued has its own output "reasoning".
 type argued struct {
-	Mood      string `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood      string `json:"mood"      jsonschema:"enum=good,enum=bad"`
 	Reasoning string `json:"reasoning" jsonschema:"description=for the customer"`
 }
 
-// argument is a reasoning that goes in.
+// argument has an input "reasoning".
 type argument struct {
 	Reasoning string `json:"reasoning"`
 }
@@ -46,5 +51,68 @@ func runChainOfThought[In, Out any](in In) func(*testing.T, *setup) string {
 			text += "--- reasoning ---\n" + pred.Trajectory.Reasoning() + "\n"
 		}
 		return text
+	}
+}
+
+// A ReAct works with the JSON adapter.
+func TestReActWithJSON(t *testing.T) {
+	t.Parallel()
+	set := toolSet(
+		t,
+		tools.Func("double", "", func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }, nil),
+	)
+	model := llmtest.New(
+		`{"thought": "Double it.", "tool": "double", "args": {"limit": 2}}`,
+		`{"tool": "submit", "args": {"total": 4}}`,
+	)
+	pred, err := module.NewReAct(adding, model, set, &module.Options{Adapter: module.JSON()}).Run(t.Context(), anything)
+	if err != nil || pred.Output.Total != 4 || pred.Trajectory.Steps[0].Reasoning != "Double it." {
+		t.Errorf("got %+v, %v", pred, err)
+	}
+}
+
+// Earlier turns are shown in the form of calls.
+func TestReActWithHistory(t *testing.T) {
+	t.Parallel()
+	type talk struct {
+		Before   signature.History `json:"before,omitempty"`
+		Question string            `json:"question"`
+	}
+	talking := signature.Must(signature.New[talk, sum]("Talk."))
+	turn, err := talking.Turn(talk{Question: "One?"}, sum{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New(submits1)
+	if _, err := module.NewReAct(talking, model, nil, nil).
+		Run(t.Context(), talk{signature.History{turn}, "Two?"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "[[ ## tool ## ]]\nsubmit\n\n[[ ## args ## ]]\n{\"total\":1}\n\n[[ ## completed ## ]]"
+	if got := fmt.Sprint(model.Requests()[0].Messages[2].Parts[0]); !strings.HasSuffix(got, want) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// A text is accepted for the object if the tool, or the answer, has one text.
+func TestReActTextForAnObject(t *testing.T) {
+	t.Parallel()
+	type greeting struct {
+		Name string `json:"name"`
+	}
+	set := toolSet(t,
+		tools.Func("greet", "", func(_ context.Context, g greeting) (string, error) { return "Hello, " + g.Name, nil }, nil),
+		tools.Func("count", "", func(_ context.Context, o orders) (int, error) { return o.Limit, nil }, nil))
+	model := llmtest.New(action("greet", "Ann"), action("count", "seven"), action("submit", "Hello, Ann"))
+	greeted := signature.Must(signature.New[orders, greeting]("Greet."))
+	pred, err := module.NewReAct(greeted, model, set, nil).Run(t.Context(), anything)
+	if err != nil || pred.Output.Name != "Hello, Ann" {
+		t.Fatalf("got %+v, %v", pred, err)
+	}
+	for i, want := range []string{"greet returned:\n\"Hello, Ann\"",
+		`count was not called: args must be one JSON object, not the text "seven"`} {
+		if got := pred.Trajectory.Steps[i].Observation; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -20,14 +20,16 @@ import (
 type reactRun struct {
 	*run
 	tools     *toolbox
-	steps     int                 // that the run may take
-	free      int                 // steps that may yet be free
-	attempt   *journal.Attempt    // all calls of a run are those of one program
-	late      bool                // no more step is added for an answer of the wrong shape
-	reasoning string              // of the last reply
-	held      map[string][]string // what the model was told when a call was held: the entries that it resembles
-	mistake   string              // the reply of the last step
-	heldNow   map[string][]string // what was held in this step; the model is told when the step ends
+	steps     int              // that the run may take
+	free      int              // free turns that are left
+	attempt   *journal.Attempt // for all calls of the run
+	late      bool             // an answer of the wrong shape gets no additional step
+	reasoning string           // of the last reply
+	mistake   string           // the reply of the last step
+
+	// The calls that were held, with the journal entries that they resemble. The model is told about those of
+	// heldNow when the step ends.
+	held, heldNow map[string][]string
 }
 
 // action reads what the model wants to be done.
@@ -60,8 +62,8 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	return prompt.Call(call, b) + r.tools.note(call), nil
 }
 
-// perform makes the call of the last step. One that was held, and is made again just so,
-// is meant: the model has been told what it resembles.
+// perform makes the call of the last step. If the same call was held before, the model has been told why and repeats it
+// on purpose.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	start := time.Now()
 	id := 1
@@ -121,8 +123,8 @@ func (r *reactRun) submit(a replies.Action, task *signature.Spec) (json.RawMessa
 	return answer, nil
 }
 
-// rejected is the observation on an answer that does not fit. If no step is left and only the shape of the
-// answer is wrong, there is one more.
+// rejected returns the observation on an invalid answer. If no step is left and only the shape of the answer is wrong,
+// there is an additional step.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
 	if len(r.Steps) == r.steps && !r.late && replies.Misshapen(task, answer) {
 		r.late = true
@@ -131,7 +133,7 @@ func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err er
 	return prompt.RejectedCall(task, answer, err)
 }
 
-// observe ends a step with what the model is told of it.
+// observe ends a step with an observation for the model.
 func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
 func (r *reactRun) remaining() string { return prompt.Remaining(r.steps-len(r.Steps), "step", "") }
@@ -143,8 +145,7 @@ func (r *reactRun) forgive() {
 	}
 }
 
-// forgiveMistake makes a step free in which nothing was called, unless its reply is that of
-// the step before.
+// forgiveMistake makes a step without calls free, unless its reply repeats that of the previous step.
 func (r *reactRun) forgiveMistake() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
 	if r.outcome == nil && reply != r.mistake {
@@ -153,7 +154,7 @@ func (r *reactRun) forgiveMistake() {
 	r.mistake = reply
 }
 
-// tell ends a step. What was held in it may be repeated from now on.
+// tell ends a step. Calls that were held in it may be repeated from now on.
 func (r *reactRun) tell(text string) {
 	maps.Copy(r.held, r.heldNow)
 	clear(r.heldNow)
@@ -163,12 +164,13 @@ func (r *reactRun) tell(text string) {
 // outcomeOf is a call as if a program had consisted of it. The error is why it
 // ends the run, if it does.
 func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Outcome, error) {
-	te, kind, ending := sorted(call.Tool, err)
+	te, ending := toolError(call.Tool, err)
 	if ctx.Err() != nil {
-		ending = over(ctx)
+		ending = contextError(ctx)
 	}
 	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
-	if call.Pending = errors.Is(err, errLeft); call.Pending {
+	kind := sandbox.KindToolError
+	if call.Pending = errors.Is(err, errAbandoned); call.Pending {
 		kind, out.Abandoned = sandbox.KindStopped, 1
 	} else {
 		call.Error = te
@@ -180,17 +182,13 @@ func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Out
 	return out, ending
 }
 
-// sorted words the error of a call for the record, and says whether it ends the
-// run.
-func sorted(tool string, err error) (te *tools.ToolError, kind sandbox.Kind, ending error) {
-	switch {
-	case err == nil:
-		return nil, "", nil
-	case !tools.IsFatal(err) && errors.As(err, &te):
-		return te, sandbox.KindToolError, nil
+// toolError returns the error of a call for the record, and the error that ends the run if the call does.
+func toolError(tool string, err error) (te *tools.ToolError, ending error) {
+	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
+		return te, nil
 	}
 	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
-	return te.WithCause(err), sandbox.KindToolError, fmt.Errorf("tool %s: %w", tool, err)
+	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
 }
 
 // over is why a context is done.

@@ -13,37 +13,37 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// recorder folds the events of a run into its trajectory. Runs that are made within it
-// have recorders of their own, which it lists from their beginning: what they did is part
-// of it whatever becomes of them.
+// recorder builds the trajectory of a run from its events. A run within it has a recorder of its own, which
+// the enclosing recorder lists from the beginning, so that nothing is lost whatever becomes of the run.
 //
-// The embedded trajectory is written by emit alone, under the lock. The goroutine of the
-// run reads it without; others call trajectory.
+// Only emit writes the embedded trajectory, with the lock held. The goroutine of the run reads it without the
+// lock; others call trajectory.
 type recorder struct {
 	Trajectory
 	origin  Origin
-	tell    func(Event) // nil if nobody observes
+	tell    func(Event) // nil if there is no observer
 	scope   scope
-	journal *journal.Journal           // of modules that call tools; or nil
+	journal *journal.Journal           // of a module that calls tools; or nil
 	broken  atomic.Pointer[PanicError] // the first panic of an observer
-	counted bool                       // the enclosing run keeps its usage alone
 
-	mu      sync.Mutex
-	within  []*recorder
-	best    *recorder // of those within, the one with the highest score
-	highest float64   // its score
+	mu        sync.Mutex
+	usageOnly bool // the enclosing run keeps only the usage
+	within    []*recorder
+	best      *recorder // the one within that has the highest score
+	highest   float64   // its score
 }
 
-// begin begins a run of a module. The context is for everything that happens within it.
-func begin(ctx context.Context, module, name string, onEvent func(context.Context, Event)) (context.Context, *recorder) {
+// begin begins a run of a module. It returns the context for everything within the run.
+func begin(
+	ctx context.Context, module, name string, onEvent func(context.Context, Event),
+) (context.Context, *recorder) {
 	s := scopeOf(ctx)
 	r := &recorder{origin: Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
-	now := time.Now()
-	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, now
+	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
 	s.run.add(r)
 	r.scope = s
 	r.scope.run = r
-	ctx = context.WithValue(ctx, scopeKey{}, &r.scope)
+	ctx = r.scope.in(ctx)
 	if tell := both(s.tell, onEvent); tell != nil {
 		r.tell = func(e Event) { tell(ctx, e) }
 	}
@@ -51,33 +51,27 @@ func begin(ctx context.Context, module, name string, onEvent func(context.Contex
 	return ctx, r
 }
 
-// group returns a recorder of the runs that are made by some module, which may be anybody's.
+// group returns a recorder for a run of any module, which may be one of the user's and make several runs.
 func group(ctx context.Context) *recorder {
 	s := scopeOf(ctx)
-	g := &recorder{}
-	if s.run != nil {
-		g.origin.Parent = s.run.id()
-		s.run.add(g)
-	}
+	g := &recorder{origin: Origin{Parent: s.run.id()}}
+	s.run.add(g)
 	return g
 }
 
-// settle makes t what the group did.
+// settle makes t the trajectory of the group.
 func (r *recorder) settle(t Trajectory) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Trajectory, r.within = t, nil
 }
 
-// id is the run that things happen in; for a group, the enclosing one.
+// id returns the ID of the run; for a group, that of the enclosing run.
 func (r *recorder) id() uint64 {
-	switch {
-	case r == nil:
+	if r == nil {
 		return 0
-	case r.origin.Run == 0:
-		return r.origin.Parent
 	}
-	return r.origin.Run
+	return cmp.Or(r.origin.Run, r.origin.Parent)
 }
 
 func (r *recorder) add(within *recorder) {
@@ -89,7 +83,7 @@ func (r *recorder) add(within *recorder) {
 	r.within = append(r.within, within)
 }
 
-// count takes the usage of a run that has ended into Spent, and forgets the run itself.
+// count adds the usage of a run that has ended to Spent, and forgets the run itself.
 func (r *recorder) count(ended *recorder) {
 	if r == nil {
 		return
@@ -101,7 +95,7 @@ func (r *recorder) count(ended *recorder) {
 	r.Spent.merge(t.UsageByModel())
 }
 
-// trajectory returns what the run did until now, with the runs within it.
+// trajectory returns what the run has done so far, with the runs within it.
 func (r *recorder) trajectory() Trajectory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,9 +105,9 @@ func (r *recorder) trajectory() Trajectory {
 		t.Calls = r.journal.Entries()
 	}
 	for _, w := range r.within {
-		part, counted := w.part()
+		part, usageOnly := w.part()
 		switch {
-		case counted:
+		case usageOnly:
 			t.Spent.merge(part.UsageByModel())
 		case !part.empty():
 			t.Runs = append(t.Runs, part)
@@ -125,15 +119,15 @@ func (r *recorder) trajectory() Trajectory {
 	return t
 }
 
-// part is what the enclosing run keeps of a run or a group, or counts.
-func (r *recorder) part() (t Trajectory, counted bool) {
+// part returns what the enclosing run records of a run or a group.
+func (r *recorder) part() (t Trajectory, usageOnly bool) {
 	t = r.trajectory().collapsed()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return t, r.counted
+	return t, r.usageOnly
 }
 
-// collapsed is the trajectory of a group: if there is only one run, that one.
+// collapsed returns the only run of a group that has just one, or t.
 func (t Trajectory) collapsed() Trajectory {
 	if t.ID != 0 || len(t.Runs) != 1 || t.Chosen > 0 {
 		return t
@@ -143,17 +137,17 @@ func (t Trajectory) collapsed() Trajectory {
 	return only
 }
 
-// at is the origin of what happens now, in a step.
+// at returns the origin of an event that happens now, in a step.
 func (r *recorder) at(step int) Origin {
 	o := r.origin
 	o.Time, o.Step = time.Now(), step
 	return o
 }
 
-// emit takes an event into the trajectory, and tells the observers. A panic of theirs ends
-// the run, but not in the middle of what it does: see fault.
+// emit adds an event to the trajectory and calls the observers. If an observer panics, the run ends, but not
+// in the middle of an action: see fault.
 func (r *recorder) emit(e Event) {
-	r.fold(e)
+	r.record(e)
 	if r.tell == nil {
 		return
 	}
@@ -165,7 +159,7 @@ func (r *recorder) emit(e Event) {
 	r.tell(e)
 }
 
-// fault is why the run must end if an observer has panicked.
+// fault returns the panic of an observer, which ends the run.
 func (r *recorder) fault() error {
 	if broken := r.broken.Load(); broken != nil {
 		return broken
@@ -173,20 +167,24 @@ func (r *recorder) fault() error {
 	return nil
 }
 
-// fold takes an event into the trajectory.
-func (r *recorder) fold(e Event) {
+// record adds an event to the trajectory.
+func (r *recorder) record(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch e := e.(type) {
 	case ModelRequest:
-		r.requested(e, r.callCount())
+		calls := 0
+		if r.journal != nil {
+			calls = len(r.journal.Entries())
+		}
+		r.requested(e, calls)
 	case ModelResponse:
 		r.responded(e)
 	case ReplyRejected:
 		r.last().Observation = e.Observation
 	case ProgramStart:
 		s := r.last()
-		if s.Code != "" { // of several calls in one step
+		if s.Code != "" { // one of several calls in a step
 			s.Code += "\n"
 		}
 		s.Code, s.Reasoning = s.Code+e.Code, e.Reasoning
@@ -208,42 +206,33 @@ func (r *recorder) fold(e Event) {
 	}
 }
 
-// callCount is how many calls the journal has.
-func (r *recorder) callCount() int {
-	if r.journal == nil {
-		return 0
-	}
-	return len(r.journal.Entries())
-}
+// inProgress is the usage of a request until its response.
+var inProgress = Usage{Calls: 1}
 
-// underway is what a request counts as until it is known what it cost.
-var underway = Usage{Calls: 1}
-
-// requested begins a step, unless the model is asked once more in the same one.
-func (t *Trajectory) requested(e ModelRequest, before int) {
+// requested begins a step, unless the model is asked again in the same step.
+func (t *Trajectory) requested(e ModelRequest, calls int) {
 	if len(t.Steps) < e.Step {
-		t.Steps = append(t.Steps, Step{Began: e.Time, before: before})
+		t.Steps = append(t.Steps, Step{Began: e.Time, before: calls})
 	}
 	s := t.last()
 	s.Predictor, s.Prompt, s.Model, s.Extracted = e.Predictor, e.Messages, e.Model, e.extract
 	s.Tools, s.Schema = e.Options.Tools, e.Schema
-	s.Usage.add(underway)
+	s.Usage.add(inProgress)
 }
 
 func (t *Trajectory) responded(e ModelResponse) {
 	s := t.last()
 	s.Reply, s.Thinking, s.Truncated, s.FinishReason = e.Text, e.Thinking, e.Truncated, e.FinishReason
-	if e.Model != "" {
-		s.Model = e.Model
-	}
-	s.Usage.sub(underway)
+	s.Model = cmp.Or(e.Model, s.Model)
+	s.Usage.sub(inProgress)
 	s.Usage.add(e.Usage)
 	s.Duration += e.Duration
 }
 
-// scored keeps the score with the attempt, and the best attempt.
+// scored records the score of an attempt, and which attempt is the best.
 func (r *recorder) scored(e Scored) {
-	if e.attempt.score(e.Score); r.best == nil || e.Score.Value > r.highest {
+	e.attempt.score(e.Score)
+	if r.best == nil || e.Score.Value > r.highest {
 		r.best, r.highest = e.attempt, e.Score.Value
 	}
 }
@@ -254,18 +243,18 @@ func (r *recorder) score(s Score) {
 	r.Score = &s
 }
 
-// keepCalls makes the calls of a journal those of the run.
+// keepCalls makes j the source of the trajectory's Calls.
 func (r *recorder) keepCalls(j *journal.Journal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.journal = j
 }
 
-// keepUsageOnly has the enclosing run keep nothing of the run but its usage.
+// keepUsageOnly makes the enclosing run record nothing of this run but its usage.
 func (r *recorder) keepUsageOnly() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.counted = true
+	r.usageOnly = true
 }
 
 // keepOrphans adds to the effects that no accepted program asked for.
@@ -275,24 +264,32 @@ func (r *recorder) keepOrphans(entries []journal.Entry) {
 	r.Orphans = append(r.Orphans, entries...)
 }
 
-// rescue, when deferred, makes an error of a panic, with what was done until then.
-func (r *recorder) rescue(err *error) {
-	if p := recover(); p != nil {
-		*err = r.incomplete(newPanic("Run of "+r.origin.Module, p))
-	}
-}
-
 // incomplete ends the run without an answer.
 func (r *recorder) incomplete(err error) error {
 	if r.journal != nil {
 		r.journal.End()
 	}
 	r.emit(Failed{r.at(0), err})
-	return &IncompleteError{Err: err, Trajectory: r.trajectory()}
+	return withTrajectory(err, r.trajectory())
 }
 
-// add takes those runs of o that t does not have.
-func (t *Trajectory) add(o Trajectory) (added bool) {
+// withTrajectory returns the error of a module that did everything in t. It is err itself if nothing was done.
+func withTrajectory(err error, t Trajectory) error {
+	if part := incompleteIn(err); part != nil {
+		t.merge(part.Trajectory)
+	}
+	if t.empty() {
+		return err
+	}
+	if part, direct := err.(*IncompleteError); direct && part != nil {
+		err = part.Err
+	}
+	t.Err = err
+	return &IncompleteError{Err: err, Trajectory: t}
+}
+
+// merge adds the runs of o that t does not have. It reports whether there were any.
+func (t *Trajectory) merge(o Trajectory) (added bool) {
 	known := map[uint64]bool{}
 	t.eachRun(func(run Trajectory) bool { known[run.ID] = true; return true })
 	t.Runs = slices.Clone(t.Runs)
@@ -305,8 +302,7 @@ func (t *Trajectory) add(o Trajectory) (added bool) {
 	return added
 }
 
-// eachRun goes through the runs that have an ID, and through what is within those for
-// which f returns true.
+// eachRun calls f for the runs that have an ID, and for the runs within those for which f returns true.
 func (t Trajectory) eachRun(f func(Trajectory) bool) {
 	if t.ID != 0 && !f(t) {
 		return
@@ -314,19 +310,4 @@ func (t Trajectory) eachRun(f func(Trajectory) bool) {
 	for _, run := range t.Runs {
 		run.eachRun(f)
 	}
-}
-
-// withAll returns err as that of a module which did everything in t.
-func withAll(err error, t Trajectory) error {
-	if part := partOf(err); part != nil {
-		t.add(part.Trajectory)
-	}
-	if t.empty() {
-		return err
-	}
-	if part, direct := err.(*IncompleteError); direct && part != nil {
-		err = part.Err
-	}
-	t.Err = err
-	return &IncompleteError{Err: err, Trajectory: t}
 }

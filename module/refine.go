@@ -11,79 +11,60 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Refine makes up to n attempts at an answer, and tells each what to do better
-// than the one before. It is safe for concurrent use.
+// Refine makes up to n attempts, and tells each one what to do better than the previous one. It is safe for
+// concurrent use.
 type Refine[In, Out any] struct {
 	// Module makes the attempts.
 	Module Module[In, Out]
 
-	// Advisor is asked what to do better, where the reward does not say so. If its
-	// Model is nil, the model of Module's first Predictor is asked.
+	// Advisor is asked what to do better if the reward gives no feedback. If its Model is nil, the model of
+	// Module's first Predictor is asked.
 	Advisor *Predictor
 
 	contest contest[In, Out]
 }
 
-// NewRefine returns a module that works as [NewBestOfN] says, and gives feedback
-// to the next attempt by the Hint of m's Predictors. Feedback is what the reward
-// says, or else advice that a model gives to each of the Predictors, when it is
-// shown what they were asked, what they replied, and what came of it. Set
-// AttemptOptions.Criterion for that: no model knows what the reward looks for.
-func NewRefine[In, Out any](m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions) *Refine[In, Out] {
-	r := &Refine[In, Out]{Module: m, contest: newContest(n, reward, threshold, o)}
-	r.Advisor = newAdvisor(m)
-	return r
+// NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback to the Hint of m's
+// Predictors for the next attempt. The feedback is that of the reward. If there is none, a model is shown
+// what each Predictor was asked and replied, and the outcome, and gives advice for each. Set
+// AttemptOptions.Criterion for that, since the model does not know what the reward measures.
+func NewRefine[In, Out any](
+	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
+) *Refine[In, Out] {
+	return &Refine[In, Out]{Module: m, Advisor: newAdvisor(m), contest: newContest(n, reward, threshold, o)}
 }
 
-// Run makes attempts until one is good enough, as [BestOfN.Run] does and with the
-// same errors. What advice costs is in Trajectory.Runs, too. A failure of the
-// advisor counts as one of an attempt, and the next one is made without advice.
+// Run makes attempts until one reaches the threshold, like [BestOfN.Run] and with the same errors. The runs of
+// the advisor are in Trajectory.Runs as well. If the advisor fails, that counts as a failed attempt, and the
+// next attempt is made without advice.
 func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescueRun("Refine", &err)
 	if r == nil {
 		return nil, notMade("Refine")
 	}
-	if a := r.Advisor; a != nil && a.Spec != nil {
-		if err := a.sound(); err != nil {
+	if r.Advisor != nil {
+		if err := r.Advisor.valid(); err != nil {
 			return nil, err
 		}
 	}
-	ctx, t, err := r.contest.begin(ctx, "Refine", r.Module, in)
-	if err != nil {
-		return nil, err
-	}
-	defer t.rescue(&err)
-	var hints map[string]string
-	for t.made < r.contest.n {
-		score, err := t.try(ctx, r.Module, hints)
-		enough := vain(err) || err == nil && score.Value >= r.contest.threshold
-		if err == nil && !enough && t.made < r.contest.n {
-			hints, err = r.feedback(ctx, t, score)
-		}
-		if err != nil && t.fails(ctx, err) {
-			return nil, t.incomplete()
-		}
-		if enough {
-			break
-		}
-	}
-	return t.chosen()
+	return r.contest.run(ctx, "Refine", r.Module, in, r.feedback)
 }
 
-// Stream is Run with its events; see [Start].
+// Stream is like Run, with the events of the run; see [Start].
 func (r *Refine[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, r, in)
 }
 
-// feedback returns what the predictors are told in the next attempt, by their
-// paths.
-func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], score Score) (map[string]string, error) {
-	output, err := json.Marshal(t.last.Output)
+// feedback returns the hints for the next attempt, by the paths of the predictors.
+func (r *Refine[In, Out]) feedback(
+	ctx context.Context, c *contestRun[In, Out], score Score,
+) (map[string]string, error) {
+	output, err := json.Marshal(c.last.Output)
 	if err != nil {
 		return nil, fmt.Errorf("the output: %w", err)
 	}
 	if blank(score.Feedback) {
-		return r.advice(ctx, t, score, output)
+		return r.advice(ctx, c, score, output)
 	}
 	hints := map[string]string{}
 	for path := range Predictors(r.Module) {
@@ -93,8 +74,10 @@ func (r *Refine[In, Out]) feedback(ctx context.Context, t *trials[In, Out], scor
 }
 
 // advice asks the advisor about the last attempt.
-func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score Score, output []byte) (map[string]string, error) {
-	input, err := json.Marshal(t.in)
+func (r *Refine[In, Out]) advice(
+	ctx context.Context, c *contestRun[In, Out], score Score, output []byte,
+) (map[string]string, error) {
+	input, err := json.Marshal(c.in)
 	if err != nil {
 		return nil, fmt.Errorf("the input: %w", err)
 	}
@@ -102,12 +85,12 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 	if err != nil {
 		return nil, err
 	}
-	result := resultFrom(ctx, advisor, judged{
+	result := runModule(ctx, advisor, judged{
 		Input:     prompt.Cut(string(input), prompt.MaxText),
-		Calls:     t.took.exchanges(r.paths(ctx)),
+		Calls:     c.took.exchanges(r.paths(ctx)),
 		Output:    prompt.Cut(string(output), prompt.MaxText),
-		Criterion: r.contest.options.Criterion,
-		Score:     worth(score.Value, r.contest.threshold),
+		Criterion: c.options.Criterion,
+		Score:     scoreText(score.Value, c.threshold),
 	})
 	if result.Err != nil {
 		return nil, fmt.Errorf("the advisor: %w", result.Err)
@@ -115,8 +98,7 @@ func (r *Refine[In, Out]) advice(ctx context.Context, t *trials[In, Out], score 
 	return hintsIn(result.Prediction.Output)
 }
 
-// paths are the paths of the predictors within the module, by those that runs within ctx
-// tell.
+// paths maps the paths of the predictors within the run to those within the module.
 func (r *Refine[In, Out]) paths(ctx context.Context) map[string]string {
 	outer, paths := scopeOf(ctx).paths, map[string]string{}
 	for path, p := range Predictors(r.Module) {
@@ -125,11 +107,10 @@ func (r *Refine[In, Out]) paths(ctx context.Context) map[string]string {
 	return paths
 }
 
-// worth is a score beside what is wanted. No score reaches infinity: all attempts are to
-// be made.
-func worth(score, threshold float64) string {
+// scoreText compares a score with the threshold, for the advisor.
+func scoreText(score, threshold float64) string {
 	if math.IsInf(threshold, 1) {
-		return fmt.Sprintf("%g, but as much as possible is required", score)
+		return fmt.Sprintf("%g; the highest possible score is wanted", score)
 	}
 	return fmt.Sprintf("%g, but at least %g is required", score, threshold)
 }
@@ -138,9 +119,6 @@ func worth(score, threshold float64) string {
 func (r *Refine[In, Out]) advisor() (*Predict[judged, signature.Values], error) {
 	if r.Advisor == nil {
 		return nil, errNoPredictor
-	}
-	if err := r.Advisor.prepare(); err != nil {
-		return nil, err
 	}
 	p := r.Advisor.Clone()
 	for _, asked := range Predictors(r.Module) {

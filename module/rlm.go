@@ -3,81 +3,77 @@ package module
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/budget"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
-// RLM answers questions about more text than a model can read. The inputs are
-// variables of programs; the model is shown how long they are, and of long ones only
-// a part. Its programs take them apart and ask a model about the parts by
-// await llm(prompt), or about many at the same time by await llm([prompt, …]). Programs
-// see each other's variables. Otherwise it is a [CodeAct]. It is safe for concurrent use.
+// RLM answers questions about more text than a model can read. The inputs are variables of programs; the
+// model is shown how long they are, and only a part of the long ones. Its programs take the inputs apart
+// and ask a model about the parts, one with await llm(prompt) or many at the same time with
+// await llm([prompt, …]). Programs see the variables of earlier programs. Otherwise an RLM works like a
+// [CodeAct]. It is safe for concurrent use.
 //
-// The sandbox's limits need no changes: a program waits for the models that it
-// asks, so its time limit is a minute longer for every Concurrency calls of MaxCalls, and its
-// arguments may have 4 MiB. Calls of llm and rlm count against MaxCalls; calls beyond MaxCalls
-// also count against Limits.Calls. Within a run, the same prompt has the same answer, which is
-// paid for once.
+// There is no need to raise the sandbox's limits: since a program waits for the models that it calls, its
+// time limit is extended by a minute for every Concurrency calls of MaxCalls, and the arguments of a call
+// may have 4 MiB. Calls of llm and rlm count against MaxCalls; only those beyond MaxCalls count against
+// Limits.Calls. Within a run, a repeated prompt gets the same reply and is paid for once.
 //
-// The method is that of Zhang, Kraska and Khattab, "Recursive Language Models"
-// (2025).
+// The method is that of Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {
-	// Predictor is the question for the next program.
+	// Predictor asks for the next program.
 	Predictor *Predictor
 
-	// Sub is how llm asks: the prompt is sent unchanged, and the reply is returned
-	// unchanged.
+	// Sub answers llm. The prompt is sent unchanged, and the reply is returned unchanged.
 	Sub *Predictor
 
-	// Nested works out what programs delegate to rlm: its programs submit
-	// {reply: string}, and that text is what rlm gives. It is nil if Depth is 1.
+	// Nested answers rlm: its programs submit {reply: string}, and rlm returns that text. It is nil if
+	// Depth is 1.
 	Nested *RLM[SubTask, SubReply]
 
 	coder   coder[In, Out]
-	box     *sandbox.Sandbox // which has sessions
-	limits  sandbox.Limits   // of each program
+	box     *sandbox.Sandbox
+	limits  sandbox.Limits // of each program
 	options RLMOptions
 }
 
 // RLMOptions configures an [RLM]. The zero value, and nil, are the defaults.
 type RLMOptions struct {
-	// Options are those of all modules. MaxIters is 20 by default, and
-	// CallOptions go with the questions for programs alone.
+	// Options are the options of all modules. MaxIters is 20 by default. CallOptions apply only to the
+	// model that writes the programs.
 	Options
 
-	// Sub answers llm, and usually is a cheaper model. Nil is the module's own.
+	// Sub answers llm, and usually is a cheaper model. Nil means the model that writes the programs.
 	Sub llms.Model
 
-	// MaxCalls is how often models may be asked on behalf of the programs of a run:
-	// by llm, in runs of rlm, and by modules that tools run. Zero, or less, is 50.
+	// MaxCalls limits the model calls that the programs of a run cause: by llm, in runs of rlm, and by
+	// modules that tools run. If it is not positive, the limit is 50.
 	//
-	// In addition to the sandbox's Limits.Calls, one program may call llm so many times,
-	// and rlm so many times, each at most 10,000 times. Here, calls that cost nothing
-	// count, too.
+	// In addition to the sandbox's Limits.Calls, one program may call llm and rlm that often each, but at
+	// most 10,000 times. Repeated prompts, which cost nothing, count as calls of the program.
 	MaxCalls int
 
-	// MaxTokens is how many tokens those calls may take together, prompts and
-	// replies. A prompt that would not fit is not sent; replies under way may exceed
-	// the limit. If a provider does not report usage, four bytes count as a token.
-	// Zero, or less, is no limit.
+	// MaxTokens limits the tokens of those model calls, prompts and replies together. A prompt that would
+	// exceed the limit is not sent, but replies in progress may exceed it. If the provider does not report
+	// usage, four bytes count as one token. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
 
-	// Depth is how deep runs are nested. With 1, the default, programs can ask models
-	// only by llm. With 2 they also have rlm({prompt, context}): a run by the model
-	// Sub, with the context as its variable and without the tools of the set. Its
-	// programs have llm and submit {reply: string}; that text is what rlm gives.
-	// A program that waits for another run occupies its worker: the sandbox's
-	// Options.Workers should be at least Depth times the runs at the same time.
+	// Depth is how deep runs are nested. With 1, the default, programs only have llm. With 2 they also
+	// have rlm({prompt, context}), which runs an RLM with the model Sub, the context as its variable, and
+	// no tools; its programs have llm. A program that waits for a nested run occupies its worker, so
+	// Workers of sandbox.Options should be at least Depth times the number of concurrent runs.
 	Depth int
 
-	// Concurrency is how many of the calls are made at the same time; the others
-	// wait. Zero, or less, is the sandbox's Limits.Concurrency, which bounds each
-	// program in any case.
+	// Concurrency limits the model calls that are made at the same time; further calls wait. If it is not
+	// positive, the limit is Limits.Concurrency of the sandbox, which limits each program in any case.
 	Concurrency int
 }
 
@@ -87,110 +83,137 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 		c = *o
 	}
 	c.Options = c.Options.orDefault(20)
-	c.MaxCalls, c.MaxTokens, c.Depth = max(c.MaxCalls, 0), max(c.MaxTokens, 0), max(c.Depth, 1)
-	c.MaxCalls = cmp.Or(c.MaxCalls, 50)
+	c.MaxCalls, c.MaxTokens, c.Depth = cmp.Or(max(c.MaxCalls, 0), 50), max(c.MaxTokens, 0), max(c.Depth, 1)
 	c.Concurrency = max(cmp.Or(max(c.Concurrency, 0), limits.Concurrency), 1)
 	return c
 }
 
-// strategy is what the model is told of calling models.
-func (o RLMOptions) strategy() string {
-	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, Nested: o.Depth > 1}.String()
-}
-
-// maxFree bounds what a program costs this process that asks on and on, where
-// MaxCalls does not.
-const maxFree = 10_000
-
-// free is how many calls a program may make besides those that the sandbox counts:
-// as many as can be answered, those included that were answered before.
-func (o RLMOptions) free() map[string]int {
-	most := min(o.MaxCalls, maxFree)
-	free := map[string]int{"llm": most}
-	if o.Depth > 1 {
-		free["rlm"] = most
-	}
-	return free
-}
-
-// NewRLM returns a module that answers sig by programs which may ask models and
-// call the tools of set, nil for none. The set's policies stand around llm and rlm,
-// too. Its programs run in sessions, which only a *[sandbox.Sandbox] has. Nil
-// options are the defaults. Run reports what is missing or does not fit together,
-// before it asks the model.
-func NewRLM[In, Out any](sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *RLMOptions) *RLM[In, Out] {
-	var limits sandbox.Limits
-	if box != nil {
-		limits = box.Limits()
-	}
-	options := o.orDefault(limits)
-	limits, err := options.programs(limits)
-	own, clash := withModels(set, options.Depth)
-	m := &RLM[In, Out]{box: box, options: options, limits: limits, coder: coder[In, Out]{
-		name: "RLM", signature: sig, err: cmp.Or(clash, err), kit: kit{box: box, set: own, options: options.Options, session: true},
-	}}
-	m.Predictor = m.coder.question(model, options.strategy())
-	if m.coder.err != nil {
-		return m
-	}
-	m.Sub = subPredictor(cmp.Or(options.Sub, model), options.OnEvent)
-	if options.Depth > 1 {
-		m.Nested = NewRLM(taskQuestion, m.Sub.Model, box, nil, options.nested())
-	}
-	return m
-}
-
-// nested are the options of the runs of rlm.
+// nested returns the options of the runs of rlm.
 func (o RLMOptions) nested() *RLMOptions {
 	o.Depth--
 	o.CallOptions = nil // they are meant for another model
 	return &o
 }
 
-// withModels adds the models that programs ask to their tools.
+// uncounted returns how often a program may call llm and rlm in addition to the sandbox's Limits.Calls.
+func (o RLMOptions) uncounted() map[string]int {
+	const most = 10_000 // limits the work that a program causes by repeated prompts
+	calls := map[string]int{llmTool.Name: min(o.MaxCalls, most)}
+	if o.Depth > 1 {
+		calls[rlmTool.Name] = calls[llmTool.Name]
+	}
+	return calls
+}
+
+const (
+	subCallTime    = time.Minute    // for the reply of a model
+	nestedPrograms = 4              // that a run of rlm usually takes
+	maxProgramTime = 24 * time.Hour // for one program
+
+	// A call may have promptBytes of arguments, or a share of the sandbox's memory if that is less; a
+	// sandbox with room for less than minPromptBytes is refused.
+	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
+)
+
+// programLimits returns the limits of a program, given the limits of the sandbox.
+func (o RLMOptions) programLimits(l sandbox.Limits) (sandbox.Limits, error) {
+	l.Time = max(l.Time, min(l.Time+o.waitingTime(l.Time), maxProgramTime))
+	l.Wait = l.Time
+	room := min(promptBytes, int(l.Memory/promptShare))
+	l.Argument = max(l.Argument, room)
+	if room < minPromptBytes {
+		return l, errors.New("module: an RLM keeps texts in the memory of its programs; " +
+			"the sandbox's Limits.Memory must be at least 4 MiB")
+	}
+	return l, nil
+}
+
+// waitingTime returns how long a program with the time limit own may wait for models.
+func (o RLMOptions) waitingTime(own time.Duration) time.Duration {
+	each := subCallTime
+	if o.Depth > 1 {
+		each = min(nestedPrograms*(own+o.nested().waitingTime(own)), maxProgramTime)
+	}
+	rounds := min((o.MaxCalls+o.Concurrency-1)/o.Concurrency, int(maxProgramTime/subCallTime))
+	return min(time.Duration(rounds)*each, maxProgramTime)
+}
+
+// NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil
+// set has no tools. The policies of the set also apply to llm and rlm. The programs run in sessions, which
+// only a *[sandbox.Sandbox] has. Nil options are the defaults. Run reports what is missing or does not fit
+// together before it calls the model.
+func NewRLM[In, Out any](
+	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *RLMOptions,
+) *RLM[In, Out] {
+	m := &RLM[In, Out]{box: box}
+	m.coder = coder[In, Out]{name: "RLM", signature: sig, environment: environment{box: box, session: true}}
+	if box != nil {
+		m.limits = box.Limits()
+	}
+	m.options = o.orDefault(m.limits)
+	m.coder.options = m.options.Options
+	m.coder.set, m.coder.err = withModels(set, m.options.Depth)
+	if m.limits != (sandbox.Limits{}) && m.coder.err == nil { // otherwise there is no sandbox
+		m.limits, m.coder.err = m.options.programLimits(m.limits)
+	}
+	strategy := prompt.RLM{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Nested: m.options.Depth > 1}
+	m.Predictor = m.coder.question(model, strategy.String())
+	if m.coder.err != nil {
+		return m
+	}
+	m.coder.uncounted = m.options.uncounted()
+	m.Sub = &Predictor{
+		Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: cmp.Or(m.options.Sub, model), Adapter: verbatim{},
+		onEvent: m.options.OnEvent,
+	}
+	if m.options.Depth > 1 {
+		m.Nested = NewRLM(taskQuestion, m.Sub.Model, box, nil, m.options.nested())
+	}
+	return m
+}
+
+// withModels adds llm and rlm to the tools of programs.
 func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 	set, err := set.Plus(llmTool)
 	if err == nil && depth > 1 {
 		set, err = set.Plus(rlmTool)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("module: programs of an RLM have a function of that name: %w", err)
+		return nil, fmt.Errorf("module: programs of an RLM have a function with this name: %w", err)
 	}
 	return set, nil
 }
 
-func subPredictor(model llms.Model, onEvent func(context.Context, Event)) *Predictor {
-	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, Adapter: verbatim{}, onEvent: onEvent}
-}
-
-// Run asks for programs and runs them until an answer is submitted. It returns
-// what [CodeAct.Run] does. What the programs paid to models is in
-// Trajectory.Spent, and the runs of rlm in Trajectory.Runs.
+// Run asks for programs and runs them until one submits an answer. It returns what [CodeAct.Run] returns.
+// The usage of llm is in Trajectory.Spent, and the runs of rlm are in Trajectory.Runs.
 //
-// A budget that is spent is a ToolError of kind "budget" for the program, which
-// may go on without.
+// A program that calls a model when the budget is used up gets a ToolError of the kind "budget", and may go
+// on without the model.
 func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescue("Run of RLM", &err)
+	defer rescueRun("RLM", &err)
 	switch {
 	case m == nil || m.coder.name == "":
 		return nil, notMade("RLM")
 	case ctx == nil:
 		return nil, errNoContext
+	case m.coder.err != nil:
+		return nil, m.coder.err
 	}
-	c := m.coder
-	if c.made() == nil {
-		if err := m.usable(); err != nil {
-			return nil, err
-		}
-		calls := &subCalls{budget: newBudget(ctx, m.options), sub: m.Sub, nested: m.Nested, turn: make(chan struct{}, 1)}
-		c.box, c.budget = &asking{&notebook{box: m.box}, calls, m.options.free(), m.limits}, calls.budget.left
+	if err := m.usable(); err != nil {
+		return nil, err
 	}
-	c.uncounted = m.options.free()
-	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: c}
+	limits := budget.Limits{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Concurrency: m.options.Concurrency}
+	calls := &subCalls{
+		budget: budget.New(ctx, limits), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
+		turn: make(chan struct{}, 1), answers: map[digest]func() (string, error){},
+	}
+	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
+	act.coder.box = &rlmSession{&notebook{box: m.box}, calls, act.coder.uncounted, m.limits}
+	act.coder.budget = func() string { return budgetLeft(calls.budget, limits) }
 	return act.Run(ctx, in)
 }
 
-// usable says what keeps an RLM, and those nested in it, from asking.
+// usable returns why an RLM, or one nested in it, cannot run.
 func (m *RLM[In, Out]) usable() error {
 	for _, p := range []*Predictor{m.Predictor, m.Sub} {
 		if err := p.usable(); err != nil {
@@ -203,7 +226,46 @@ func (m *RLM[In, Out]) usable() error {
 	return m.Nested.usable()
 }
 
-// Stream is Run with its events; see [Start].
+// budgetLeft tells the model what is left of the budget when that is less than half.
+func budgetLeft(b *budget.Budget, most budget.Limits) string {
+	calls, tokens := b.Left()
+	switch {
+	case calls > most.Calls/2 && (tokens == math.MaxInt || tokens > most.Tokens/2):
+		return ""
+	case calls == 0, tokens == 0:
+		return "Programs cannot call models any more."
+	case tokens == math.MaxInt:
+		return fmt.Sprintf("Programs can call models %s.", plural(calls, "more time"))
+	}
+	return fmt.Sprintf("Programs can call models %s, with %s.", plural(calls, "more time"), plural(tokens, "token"))
+}
+
+// Stream is like Run, with the events of the run; see [Start].
 func (m *RLM[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, m, in)
+}
+
+// rlmSession is the session in which the programs of a run call models.
+type rlmSession struct {
+	*notebook
+	calls     *subCalls
+	uncounted map[string]int
+	limits    sandbox.Limits
+}
+
+// Limits returns the limits of each program.
+func (s *rlmSession) Limits() sandbox.Limits { return s.limits }
+
+// Run runs the next program. The inputs are those of the session, so they are sent only once.
+func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
+	inputs := p.Inputs
+	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
+	p.Limits.Memory = 0 // the memory of the sandbox
+	out, lost, err := s.run(s.calls.in(ctx), p, inputs)
+	if lost {
+		f := &out.Failure.Findings[0]
+		f.Hint += "; prompts that were answered before are answered again at once and for free"
+		out.Failure.Finding = *f
+	}
+	return out, err
 }

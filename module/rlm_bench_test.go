@@ -9,9 +9,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// BenchmarkRLM is a run of two programs about ten megabytes besides the models,
-// with its sub-calls of 100 kB each. Raw is the two programs in a session of the
-// same sandbox, which answers the calls itself.
+// BenchmarkRLM measures a run of two programs about ten megabytes besides the models, with its calls of 100 kB each.
+// Raw is the two programs in a session of the same sandbox, which answers the calls itself.
 func BenchmarkRLM(b *testing.B) {
 	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Output: 1 << 20, Memory: 512 << 20}})
 	if err != nil {
@@ -21,7 +20,10 @@ func BenchmarkRLM(b *testing.B) {
 	const parts = 20
 	text := strings.Repeat("a line about moles and other animals\n", 10<<20/37)
 	programs := [2]string{
-		fmt.Sprintf(`const parts = Array.from({length: %d}, (_, i) => text.slice(i * 100000, i * 100000 + 100000)); parts.length`, parts),
+		fmt.Sprintf(
+			`const parts = Array.from({length: %d}, (_, i) => text.slice(i * 100000, i * 100000 + 100000)); parts.length`,
+			parts,
+		),
 		`const all = await Promise.all(parts.map(part => ask("How many?\n" + part))); submit({total: all.length})`,
 	}
 	session := func() error {

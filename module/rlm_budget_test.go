@@ -19,8 +19,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Calls of one program run at the same time, as many as may.
-func TestRLMInParallel(t *testing.T) {
+// The calls of a program are made at the same time, up to the limit.
+func TestRLMConcurrency(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ concurrency, together int }{{20, 20}, {3, 3}} {
 		var now, most atomic.Int64
@@ -54,7 +54,7 @@ func TestRLMInParallel(t *testing.T) {
 	}
 }
 
-// A budget that is spent is an error that the program can see, and go on without.
+// If the budget is used up, the program gets an error and can go on.
 func TestRLMBudgets(t *testing.T) {
 	t.Parallel()
 	say := func(text string) *llmtest.Model {
@@ -65,14 +65,14 @@ func TestRLMBudgets(t *testing.T) {
 	const program = `const errors = []; let n = 0;
 for (let i = 0; i < 5; i++) try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
 console.log(errors.join("\n")); n`
-	const counted = "llm budget: the budget of the programs is used up: 2 of 2 calls of models have been made; go on without further calls"
+	const counted = "llm budget: the budget for model calls is used up: 2 of 2 model calls have been made; go on without further calls"
 	for name, c := range map[string]struct {
 		o          module.RLMOptions
 		made       int
 		told, left string
 	}{
-		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "Programs may not ask models any more."},
-		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget of the programs is used up: this takes about 58 tokens, and 50 of 200 are left; go on without further calls\n", "Programs may ask models 47 more times, with 50 tokens."},
+		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "Programs cannot call models any more."},
+		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget for model calls is used up: this call needs about 61 tokens, and 50 of 200 are left; go on without further calls\n", "Programs can call models 47 more times, with 50 tokens."},
 		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +94,8 @@ console.log(errors.join("\n")); n`
 	}
 }
 
-// Calls at the same time do not together take more than is left.
-func TestRLMTokensInParallel(t *testing.T) {
+// Concurrent calls together do not exceed the token limit.
+func TestRLMConcurrentTokens(t *testing.T) {
 	t.Parallel()
 	const most = 350
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -113,8 +113,8 @@ func TestRLMTokensInParallel(t *testing.T) {
 	}
 }
 
-// Whoever asks a model on behalf of a program pays out of its budget.
-func TestRLMBudgetBindsModulesInTools(t *testing.T) {
+// Modules that tools run are charged to the budget of the program.
+func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 	t.Parallel()
 	inner := llmtest.New(fits, fits, fits)
 	sub := llmtest.New("a", "b", "c")
@@ -138,9 +138,8 @@ func TestRLMBudgetBindsModulesInTools(t *testing.T) {
 	}
 }
 
-// A module in a tool that waits for its turn to ask, and is cancelled, tells both that
-// and why.
-func TestRLMCancelledInTheQueue(t *testing.T) {
+// If a module in a tool is cancelled while it waits for a slot, the error has the cause.
+func TestRLMCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the user went away")
 	var failed error
@@ -161,9 +160,8 @@ func TestRLMCancelledInTheQueue(t *testing.T) {
 	}
 }
 
-// What a tool would ask with a context of its own that has ended is not asked, and
-// takes nothing of the budget.
-func TestRLMEndedContextTakesNothing(t *testing.T) {
+// A module in a tool whose context has ended does not call the model and is not charged.
+func TestRLMEndedContextIsNotCharged(t *testing.T) {
 	t.Parallel()
 	inner, asked := llmtest.New(), 0
 	ask := func(ctx context.Context, _ struct{}) (int, error) {
@@ -188,7 +186,7 @@ func TestRLMEndedContextTakesNothing(t *testing.T) {
 	}
 }
 
-// Runs of runs share the budget, and their steps are part of it.
+// Nested runs share the budget, and their steps are part of the run.
 func TestRLMNested(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -214,7 +212,7 @@ func TestRLMNested(t *testing.T) {
 		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Runs), tr.Spent, tr.Usage())
 	}
 	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
-	if want := "budget the task was not worked out: the budget of the programs is used up: 1 of 1 calls of models have been made; go on without further calls"; !strings.Contains(told, want) {
+	if want := "budget the task was not worked out: the budget for model calls is used up: 1 of 1 model calls have been made; go on without further calls"; !strings.Contains(told, want) {
 		t.Errorf("got %s, want %s", told, want)
 	}
 	_, told, _ = run(module.RLMOptions{}, two)
@@ -223,8 +221,7 @@ func TestRLMNested(t *testing.T) {
 	}
 }
 
-// An RLM is safe for concurrent use: each run has its own session and budget, and
-// no goroutine is left behind.
+// An RLM is safe for concurrent use: each run has its own session and budget, and leaves no goroutine behind.
 func TestRLMConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
@@ -255,7 +252,7 @@ func TestRLMConcurrentRuns(t *testing.T) {
 	noneLeft(t, label)
 }
 
-// Runs of runs need workers of the same sandbox, and get them.
+// Nested runs need workers of the same sandbox, and get them.
 func TestRLMNestedInWorkers(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(&sandbox.Options{Workers: 3, Limits: patiently(sandbox.Limits{}).Limits})
@@ -277,8 +274,8 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 	}
 }
 
-// The sandbox's limit of calls is for other tools. What the budget refuses counts.
-func TestRLMCallsBesideTheSandboxs(t *testing.T) {
+// The sandbox's limit of calls applies to other tools. Calls that the budget refuses count.
+func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Calls: 4}))
 	if err != nil {
@@ -297,7 +294,7 @@ func TestRLMCallsBesideTheSandboxs(t *testing.T) {
 	if err != nil || pred.Output.Total != 20 || len(sub.Requests()) != 20 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	read := regexp.MustCompile(`\n\nFailed reads:\n- llm ×4 → the budget of the programs is used up: 20 of 20 calls of models have been made; go on without further calls\n\nReads:\n- llm ×20\n`)
+	read := regexp.MustCompile(`\n\nIt could not read:\n- llm ×4 → the budget for model calls is used up: 20 of 20 model calls have been made; go on without further calls\n\nIt had read:\n- llm ×20\n`)
 	if told := model.Requests()[1].Last(); !read.MatchString(told) {
 		t.Errorf("told %s", told)
 	}

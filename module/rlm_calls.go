@@ -1,88 +1,305 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
+
+	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
-// subCalls is what the programs of one run have asked models, and what they may ask. It
-// is in the context of the programs. The same question again has the same answer, and
-// costs nothing: a program that failed has lost its variables, not what was paid for.
+// ErrBudget is the reason why a model was not called: the budget of an [RLM] is used up. Modules that run
+// within its programs, such as those in tools, return it in their [IncompleteError].
+var ErrBudget = budget.ErrSpent
+
+type subPrompt struct {
+	Prompt string `json:"prompt" jsonschema:"minLength=1"`
+}
+
+// SubTask is what a program of an [RLM] delegates with rlm: the input of RLM.Nested.
+type SubTask struct {
+	Prompt  string          `json:"prompt"  jsonschema:"minLength=1,description=the task"`
+	Context json.RawMessage `json:"context" jsonschema:"description=the material: any value"`
+}
+
+// SubReply is the answer to a [SubTask]: the output of RLM.Nested.
+type SubReply struct {
+	Reply string `json:"reply"` // rlm returns it unchanged
+}
+
+var (
+	subQuestion  = signature.Must(signature.New[subPrompt, SubReply](""))
+	taskQuestion = signature.Must(signature.New[SubTask, SubReply](
+		"Do what the prompt says, with the context as the material."))
+)
+
+var (
+	llmTool = &tools.Tool{
+		Name: "llm", Description: "Asks a language model, which sees only the prompt. " +
+			"An array asks all its prompts at once.",
+		InputSchema: json.RawMessage(llmInput), OutputSchema: json.RawMessage(llmOutput),
+		Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompts,
+	}
+	rlmTool = tools.Func("rlm", "Works out a task over a context that is too long for one prompt.",
+		func(ctx context.Context, in SubTask) (string, error) { return subCallsOf(ctx).delegate(ctx, in) },
+		&tools.Hints{Class: tools.Read})
+)
+
+const (
+	llmInput = `{"type": "object", "required": ["prompt"], "additionalProperties": false, "properties": {
+		"prompt": {"anyOf": [{"type": "string", "minLength": 1},
+		{"type": "array", "maxItems": 10000, "items": {"type": "string", "minLength": 1}}]}}}`
+	llmOutput = `{"anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"},
+		{"type": "object", "required": ["error"], "additionalProperties": false,
+		"properties": {"error": {"type": "string"}}}]}}]}`
+)
+
+// answerPrompts handles llm.
+func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	var in struct{ Prompt json.RawMessage }
+	if err := json.Unmarshal(args, &in); err != nil {
+		return nil, err
+	}
+	if first(in.Prompt) == '"' {
+		text, err := subCallsOf(ctx).ask(ctx, replies.PlainText(in.Prompt))
+		if err != nil {
+			return nil, err
+		}
+		return replies.Quote(text), nil
+	}
+	var prompts []string
+	if err := json.Unmarshal(in.Prompt, &prompts); err != nil {
+		return nil, err
+	}
+	return subCallsOf(ctx).askAll(ctx, prompts)
+}
+
+// subCalls are the model calls of the programs of one run. The context of a program holds them. Replies
+// are kept, so that a program that repeats a prompt of a failed program does not pay for it again.
 type subCalls struct {
-	budget *budget
+	budget *budget.Budget
+	width  int // calls at the same time
 	sub    *Predictor
 	nested *RLM[SubTask, SubReply]
-	turn   chan struct{} // held by a nested run that may have others made
+	turn   chan struct{} // held by a nested run that may start others
 
 	mu      sync.Mutex
-	answers map[digest]*subAnswer
+	answers map[digest]func() (string, error) // each waits for the answer
 }
 
-// subAnswer is a question under way, or its answer.
-type subAnswer struct {
-	done   chan struct{} // closed when there is an answer, or an error
-	answer string
-	err    error
-}
-
-// digest stands for a question.
+// digest identifies a question.
 type digest [sha256.Size]byte
 
 type subCallsKey struct{}
 
-// subCallsOf returns what in has put there: nothing else makes the tools.
+// subCallsOf returns the calls of the run. Only programs of an RLM have the tools that need it.
 func subCallsOf(ctx context.Context) *subCalls {
 	c, _ := ctx.Value(subCallsKey{}).(*subCalls)
 	return c
 }
 
-// in returns a context for a program that may ask models.
+// in returns the context for a program.
 func (c *subCalls) in(ctx context.Context) context.Context {
-	return context.WithValue(c.budget.in(ctx), subCallsKey{}, c)
+	return context.WithValue(c.budget.In(ctx), subCallsKey{}, c)
 }
 
-// once answers a question from what was paid for, or else by asking.
-func (c *subCalls) once(in any, ask func() (string, error)) (string, error) {
-	text, err := json.Marshal(in)
+// once returns the answer to a question. The first caller asks; the others wait for its answer. Errors are
+// not kept.
+func (c *subCalls) once(question any, ask func() (string, error)) (string, error) {
+	text, err := json.Marshal(question)
 	if err != nil {
 		return "", err
 	}
-	question := digest(sha256.Sum256(fmt.Appendf(nil, "%T %s", in, text)))
-	a, first := c.asked(question)
-	if !first {
-		<-a.done
-		return a.answer, a.err
+	key := digest(sha256.Sum256(fmt.Appendf(nil, "%T %s", question, text)))
+	c.mu.Lock()
+	wait, asked := c.answers[key]
+	if !asked {
+		wait = sync.OnceValues(ask)
+		c.answers[key] = wait
 	}
-	a.err = errUnasked // if ask panics
+	c.mu.Unlock()
+	answered := false
 	defer func() {
-		if a.err != nil {
+		if !asked && !answered { // also if ask panics
 			c.mu.Lock()
-			delete(c.answers, question)
+			delete(c.answers, key)
 			c.mu.Unlock()
 		}
-		close(a.done)
 	}()
-	a.answer, a.err = ask()
-	return a.answer, a.err
+	answer, err := wait()
+	answered = err == nil
+	return answer, err
 }
 
-var errUnasked = errors.New("the model could not be asked")
+// maxAnswers limits the bytes of the answers to an array of prompts, so that they fit into a tool result.
+const maxAnswers = 2 << 20
 
-// asked returns what is known of a question, and whether the caller is the first to ask it.
-func (c *subCalls) asked(question digest) (a *subAnswer, first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if a = c.answers[question]; a != nil {
-		return a, false
+// askAll sends several prompts, as many at the same time as the budget allows. A prompt that fails yields an
+// object with the reason, so that the other answers are not lost.
+func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessage, error) {
+	answers, errs := make([]any, len(prompts)), make([]error, len(prompts))
+	answer := func(i int) (text string) {
+		defer rescue("llm", &errs[i])
+		text, errs[i] = c.ask(ctx, prompts[i])
+		answers[i] = text
+		return text
 	}
-	if c.answers == nil {
-		c.answers = map[digest]*subAnswer{}
+	var wg sync.WaitGroup
+	var next, size atomic.Int64
+	for range min(len(prompts), c.width) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(prompts)) && size.Load() <= maxAnswers; i = next.Add(1) - 1 {
+				size.Add(int64(len(answer(int(i)))))
+			}
+		})
 	}
-	a = &subAnswer{done: make(chan struct{})}
-	c.answers[question] = a
-	return a, true
+	wg.Wait()
+	if size.Load() > maxAnswers {
+		return nil, &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf("the answers have more than %d bytes "+
+			"together; send fewer prompts at a time (those that were answered are free)", maxAnswers)}
+	}
+	for i, err := range errs {
+		te, ok := errors.AsType[*tools.ToolError](err)
+		switch {
+		case err == nil:
+		case ok && !tools.IsFatal(err):
+			answers[i] = map[string]string{"error": te.Message}
+		default:
+			return nil, err
+		}
+	}
+	return json.Marshal(answers)
+}
+
+// ask sends a prompt to the model and returns its reply.
+func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
+	return c.once(subPrompt{text}, func() (string, error) {
+		enclosing := scopeOf(ctx).run
+		q := question{inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(text)}}}
+		ctx, r, err := newRun(ctx, "llm", c.sub, q)
+		if err != nil {
+			return "", err
+		}
+		r.path = "Sub"
+		r.keepUsageOnly() // there may be thousands
+		defer func() { enclosing.count(r.recorder) }()
+		if err := r.ask(ctx); err != nil {
+			return "", modelError(ctx, "", r.incomplete(err), err)
+		}
+		raw, _, err := r.read(c.sub.Spec)
+		if err != nil {
+			te := &tools.ToolError{Kind: tools.KindFailed, Message: err.Error(), Data: replies.Quote(r.last().Reply)}
+			return "", te.WithCause(r.incomplete(err))
+		}
+		out, err := subQuestion.Decode(raw)
+		if err != nil {
+			return "", r.incomplete(err)
+		}
+		if _, err := answered(r, out, raw, ""); err != nil {
+			return "", modelError(ctx, "", err, err)
+		}
+		return out.Reply, nil
+	})
+}
+
+// delegate runs a nested RLM. A program that waits for one occupies a worker. So that programs cannot all
+// wait for each other, only runs of the innermost level are made at the same time.
+func (c *subCalls) delegate(ctx context.Context, in SubTask) (string, error) {
+	return c.once(in, func() (string, error) {
+		if c.nested.Nested != nil {
+			select {
+			case c.turn <- struct{}{}:
+				defer func() { <-c.turn }()
+			case <-ctx.Done():
+				return "", contextError(ctx)
+			}
+		}
+		pred, err := c.nested.Run(ctx, in)
+		if err == nil {
+			return pred.Output.Reply, nil
+		}
+		return "", modelError(ctx, "the task was not worked out: ", err, reasonOf(err))
+	})
+}
+
+// modelError returns the error of a model for a program. The program, and so the model that wrote it, gets
+// a message of ours, since the provider's may hold addresses, keys and paths. The host gets the cause.
+func modelError(ctx context.Context, prefix string, cause, err error) error {
+	if ctx.Err() != nil {
+		return cause
+	}
+	te := &tools.ToolError{Kind: tools.KindFailed, Message: prefix + wording(err)}
+	if failure, ok := errors.AsType[*lm.Error](err); errors.Is(err, ErrBudget) || ok && failure.Kind == lm.KindOverBudget {
+		te.Kind = "budget"
+		te.Message += "; go on without further calls"
+	}
+	return te.WithCause(cause)
+}
+
+// wording returns an error as a model may see it.
+func wording(err error) string {
+	failure, ok := errors.AsType[*lm.Error](err)
+	switch {
+	case ok:
+		return cmp.Or(modelErrorTexts[failure.Kind], "the model failed; the reason is not shown")
+	case errors.Is(err, ErrBudget),
+		errors.Is(err, errNothingSaid),
+		errors.Is(err, ErrMaxIters),
+		errors.Is(err, ErrNoAnswer):
+		return shorten(err.Error(), maxReason) // about what models wrote
+	}
+	return "it failed; the reason is not shown"
+}
+
+// modelErrorTexts say what a program can do about a model's error.
+var modelErrorTexts = map[lm.Kind]string{
+	lm.KindRateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
+	lm.KindTransient:      "the model cannot be reached at the moment",
+	lm.KindContextTooLong: "the prompt is too long for the model; split it",
+	lm.KindRefused:        "the model refuses to answer this prompt",
+	lm.KindAuth:           "the model's provider denies access for any prompt",
+	lm.KindInvalid:        "the model's provider rejects this request",
+	lm.KindCancelled:      "the request was cancelled",
+	lm.KindOverBudget:     "the budget of the model is used up",
+}
+
+// verbatim is the adapter of llm: the prompt is the input as it is, and the output is the reply as it is.
+type verbatim struct{}
+
+// System implements [Adapter].
+func (verbatim) System(spec *signature.Spec, briefing string) string {
+	return strings.TrimSpace(briefing + "\n" + spec.Instructions())
+}
+
+// Question implements [Adapter].
+func (verbatim) Question(_ *signature.Spec, inputs signature.Values) string { return joinTexts(inputs) }
+
+// Answer implements [Adapter].
+func (verbatim) Answer(_ *signature.Spec, outputs signature.Values) string { return joinTexts(outputs) }
+
+func joinTexts(values signature.Values) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, replies.PlainText(v.JSON))
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// Read implements [Adapter].
+func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	text, err := replies.Verbatim(reply, truncated)
+	if err != nil {
+		return nil, err
+	}
+	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: replies.Quote(text)}}, nil
 }

@@ -21,9 +21,8 @@ type Days struct {
 	Days []int `json:"days" jsonschema:"description=from 1"`
 }
 
-// A year of diary is not sent to the model that writes the programs: it is told
-// that there are 365 strings. Its program has each month read by another model, all
-// at the same time. That one is told to answer by numbers; here it looks for rain.
+// The model that writes the programs is not sent the diary of a year: it is told that there are 365 strings. Its
+// program has another model read each month, all at the same time. The scripted model here looks for rain.
 func ExampleRLM() {
 	diary := Diary{Question: "On which days did it rain?"}
 	for day := range 365 {

@@ -3,17 +3,21 @@ package module_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
-// Many prompts are answered in one call, in their order. One that fails does not lose the
-// others, and each is paid for once.
+// Many prompts are answered in one call, in their order. If one fails, the others are not lost, and each is paid for
+// once.
 func TestRLMBatch(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -31,7 +35,8 @@ func TestRLMBatch(t *testing.T) {
 	}
 	for i, want := range []string{
 		`[["a!",{"error":"the model cannot be reached at the moment"},"b!"],[]]`,
-		`[["a!","c!","b!",{"error":"the budget of the programs is used up: 4 of 4 calls of models have been made; go on without further calls"}],` +
+		`[["a!","c!","b!",{"error":"the budget for model calls is used up: 4 of 4 model calls have been made; go on ` +
+			`without further calls"}],` +
 			`["a!"]]`,
 	} {
 		if got := strings.TrimSpace(pred.Trajectory.Steps[i].Outcome.Stdout.Text); got != want {
@@ -40,7 +45,7 @@ func TestRLMBatch(t *testing.T) {
 	}
 }
 
-// The same prompt is asked once, and answers that would not fit into a result are not made one.
+// The same prompt is sent once, and answers that are too long for a result are an error.
 func TestRLMRepeatedPrompts(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -54,14 +59,15 @@ func TestRLMRepeatedPrompts(t *testing.T) {
 	if err != nil || pred.Output.Total != 40 || len(sub.Requests()) != 1 {
 		t.Fatalf("got %v, %v after %d calls", pred, err, len(sub.Requests()))
 	}
-	const told = "the answers have more than 2097152 bytes together; ask fewer prompts at a time (those that were answered are free)"
+	const told = "the answers have more than 2097152 bytes together; send fewer prompts at a time (those that were " +
+		"answered are free)"
 	if got := model.Requests()[2].Last(); !strings.Contains(got, told) {
 		t.Errorf("told %s", got)
 	}
 }
 
-// With the sandbox's own limits programs have time for all calls, and room for their
-// prompts. An empty answer is an empty text.
+// With the default limits of the sandbox, programs have time for all calls and room for their prompts. An empty reply
+// is an empty text.
 func TestRLMWorksWithTheDefaults(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Time: 50 * time.Millisecond}})
@@ -74,7 +80,8 @@ func TestRLMWorksWithTheDefaults(t *testing.T) {
 		return llmtest.Reply{Text: strings.Repeat(" ", min(len(r.Last()), 1))}, nil
 	})
 	m, _ := rlm(t, box, sub, nil, `const parts = Array.from({length: 20}, () => "x".repeat(100_000));
-const answers = await Promise.all(parts.slice(0, 3).map(part => llm(part))); const more = await llm(parts); submit({total: answers.concat(more).filter(a => a === "").length})`)
+const answers = await Promise.all(parts.slice(0, 3).map(part => llm(part)));
+const more = await llm(parts); submit({total: answers.concat(more).filter(a => a === "").length})`)
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil || pred.Output.Total != 23 {
 		t.Fatalf("got %v, %v", pred, err)
@@ -90,8 +97,98 @@ func TestRLMNeedsMemory(t *testing.T) {
 	defer box.Close()
 	m, model := rlm(t, box, llmtest.New(), nil)
 	_, err = m.Run(t.Context(), book{"x"})
-	const want = "module: an RLM keeps texts in the memory of its programs; the sandbox's Limits.Memory must be at least 4 MiB"
+	const want = "module: an RLM keeps texts in the memory of its programs; the sandbox's Limits.Memory must be at " +
+		"least 4 MiB"
 	if err == nil || err.Error() != want || len(model.Requests()) > 0 {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Run reports what is missing before a model is called.
+func TestRLMSetupErrors(t *testing.T) {
+	t.Parallel()
+	box, model := inProcess(t), llmtest.New()
+	var none *signature.Signature[book, found]
+	var noBox *sandbox.Sandbox
+	type llmInput struct {
+		LLM string `json:"llm"`
+	}
+	clash := signature.Must(signature.New[llmInput, found](""))
+	tool := toolSet(t, tools.Func("rlm", "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
+	run := func(m *module.RLM[book, found]) error { _, err := m.Run(t.Context(), book{"x"}); return err }
+	withoutSub := module.NewRLM(reading, model, box, nil, nil)
+	withoutSub.Sub = nil
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{run(nil), "module: the RLM is nil, or was not made by NewRLM"},
+		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
+		{run(withoutSub), "module: a Predictor is nil; the module's New function makes it"},
+		{run(module.NewRLM(none, model, box, nil, nil)), "module: there is no signature; make one with signature.New"},
+		{run(module.NewRLM(reading, nil, box, nil, nil)),
+			"module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+		{run(module.NewRLM(reading, model, nil, nil, nil)),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewRLM(reading, model, noBox, nil, nil)),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})),
+			`module: programs of an RLM have a function with this name: tools: tool "rlm": another tool has that name; ` +
+				`choose another`},
+		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})),
+			`module: the input "llm" has the name of a tool or of its namespace; rename one`},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("got %v, want %s", c.err, c.want)
+		}
+	}
+	if n := len(model.Requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+// The call options apply only to the model that writes the programs.
+func TestRLMCallOptions(t *testing.T) {
+	t.Parallel()
+	limit := []llms.CallOption{llms.WithMaxTokens(7)}
+	model := llmtest.New(fence(`await rlm({prompt: "x", context: 1})`), fence(`submit({total: 1})`))
+	sub := llmtest.New(fence(`submit({reply: await llm("x")})`), "y")
+	m := module.NewRLM(reading, model, inProcess(t), nil, &module.RLMOptions{
+		Options: module.Options{CallOptions: limit}, Sub: sub, Depth: 2,
+	})
+	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
+		t.Fatal(err)
+	}
+	for want, asked := range map[int][]llmtest.Request{7: model.Requests(), 0: sub.Requests()} {
+		if len(asked) != 2 {
+			t.Errorf("%d questions, want 2", len(asked))
+		}
+		for _, r := range asked {
+			if r.Options.MaxTokens != want {
+				t.Errorf("a question has MaxTokens %d, want %d", r.Options.MaxTokens, want)
+			}
+		}
+	}
+}
+
+// All predictors of an RLM can be found, copied and changed.
+func TestRLMPredictors(t *testing.T) {
+	t.Parallel()
+	sub := echoes()
+	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2}, `await llm("x"); submit({total: 1})`)
+	var paths []string
+	for path := range module.Predictors(m) {
+		paths = append(paths, path)
+	}
+	if want := []string{"Predictor", "Sub", "Nested", "Nested.Sub"}; !slices.Equal(paths, want) {
+		t.Errorf("got %q, want %q", paths, want)
+	}
+	c, other := module.Clone(m), echoes()
+	c.Sub.Model = other
+	if _, err := c.Run(t.Context(), book{"x"}); err != nil || m.Sub.Model != sub {
+		t.Fatal(err)
+	}
+	if len(sub.Requests()) != 0 || len(other.Requests()) != 1 {
+		t.Errorf("%d and %d questions", len(sub.Requests()), len(other.Requests()))
 	}
 }

@@ -22,7 +22,7 @@ func init() {
 	scenarios["rlm deep"] = runRLM(module.RLMOptions{Depth: 2})
 }
 
-// mail is more than anybody wants to read.
+// mail is more text than a model can read.
 type mail struct {
 	Question string   `json:"question"`
 	Letters  []string `json:"letters"`
@@ -35,21 +35,27 @@ type writers struct {
 func pile() mail {
 	m := mail{Question: "Who wrote?"}
 	for i, name := range []string{"Mole", "Rat", "Toad", "Badger"} {
-		m.Letters = append(m.Letters, fmt.Sprintf("Letter %d. %sYours, %s", i+1, strings.Repeat("It rained again, and nobody came. ", 100), name))
+		m.Letters = append(
+			m.Letters,
+			fmt.Sprintf("Letter %d. %sYours, %s", i+1, strings.Repeat("It rained again, and nobody came. ", 100), name),
+		)
 	}
 	return m
 }
 
 var signed = regexp.MustCompile(`Yours, (\w+)`)
 
-// reader answers who signed what it is shown, but for letters that it cannot read.
-// A task it works out by a program.
+// reader replies with who signed a letter, except for illegible ones. It works out a task with a program.
 func reader() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		m := signed.FindStringSubmatch(r.Last())
 		switch {
 		case strings.Contains(r.Text(), "declare function submit"):
-			return llmtest.Reply{Text: fence(`submit({reply: (await Promise.all(context.map(letter => llm(prompt + "\n\n" + letter)))).join(", ")})`)}, nil
+			return llmtest.Reply{
+				Text: fence(
+					`submit({reply: (await Promise.all(context.map(letter => llm(prompt + "\n\n" + letter)))).join(", ")})`,
+				),
+			}, nil
 		case strings.Contains(r.Last(), "in blue"):
 			return llmtest.Reply{}, errors.New("503 try later")
 		case m == nil:
@@ -79,12 +85,12 @@ func runRLM(o module.RLMOptions) func(*testing.T, *setup) string {
 	}
 }
 
-// withoutPrompts leaves out most of what sub-calls are recorded with.
+// withoutPrompts omits most of the recorded prompts.
 func withoutPrompts(text string) string {
 	return regexp.MustCompile(`(llm\(\{"prompt":".{60}).*?(\\n)?("\}\))`).ReplaceAllString(text, "$1…$3")
 }
 
-// askedOf lists what sub-calls were asked, in alphabetical order.
+// askedOf lists the prompts in alphabetical order.
 func askedOf(model *llmtest.Model) string {
 	var list []string
 	for _, r := range model.Requests() {

@@ -48,8 +48,8 @@ func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
 	return set
 }
 
-// What is missing is said by Run, before the model is asked anything.
-func TestPutTogetherWrongly(t *testing.T) {
+// Run reports what is missing before the model is called.
+func TestSetupErrors(t *testing.T) {
 	t.Parallel()
 	box, model := inProcess(t), llmtest.New()
 	var noSig *signature.Signature[orders, sum]
@@ -66,18 +66,25 @@ func TestPutTogetherWrongly(t *testing.T) {
 		err  error
 		want string
 	}{
-		{run(module.NewCodeAct(noSig, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)), "module: there is no signature; make one by signature.New"},
-		{run(module.NewCodeAct(adding, nil, box, nil, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
-		{run(module.NewCodeAct(adding, model, nil, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{run(module.NewCodeAct(adding, model, noBox, nil, nil)), "module: there is no sandbox; open one by sandbox.New and close it in the end"},
-		{run(module.NewCodeAct(adding, model, box, tool, nil)), `module: the input "limit" has the name of a tool or of its namespace; rename one`},
-		{second(module.NewCodeAct(global, model, box, nil, nil).Run(t.Context(), named{})), `module: the input "Date" has the name of a global of programs; rename it`},
+		{run(module.NewCodeAct(noSig, model, box, nil, nil)), "module: there is no signature; make one with signature.New"},
+		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)),
+			"module: there is no signature; make one with signature.New"},
+		{run(module.NewCodeAct(adding, nil, box, nil, nil)),
+			"module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+		{run(module.NewCodeAct(adding, model, nil, nil, nil)),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewCodeAct(adding, model, noBox, nil, nil)),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{run(module.NewCodeAct(adding, model, box, tool, nil)),
+			`module: the input "limit" has the name of a tool or of its namespace; rename one`},
+		{second(module.NewCodeAct(global, model, box, nil, nil).Run(t.Context(), named{})),
+			`module: the input "Date" has the name of a global of programs; rename it`},
 		{run(nil), "module: the CodeAct is nil, or was not made by NewCodeAct"},
 		{run(&module.CodeAct[orders, sum]{}), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{predict(module.NewPredict(noSig, model, nil)), "module: there is no signature; make one by signature.New"},
-		{predict(module.NewPredict(&zeroSig, model, nil)), "module: there is no signature; make one by signature.New"},
-		{predict(module.NewPredict(adding, nil, nil)), "module: there is no model; open one by models.Open, or pass one of langchaingo's"},
+		{predict(module.NewPredict(noSig, model, nil)), "module: there is no signature; make one with signature.New"},
+		{predict(module.NewPredict(&zeroSig, model, nil)), "module: there is no signature; make one with signature.New"},
+		{predict(module.NewPredict(adding, nil, nil)),
+			"module: there is no model; open one with models.Open, or pass one of langchaingo's"},
 		{predict(nil), "module: the Predict is nil, or was not made by NewPredict"},
 		{predict(&module.Predict[orders, sum]{}), "module: the Predict is nil, or was not made by NewPredict"},
 	} {
@@ -106,8 +113,7 @@ func TestInvalidInput(t *testing.T) {
 	}
 }
 
-// The static part of the prompt is the same in every step and run, so that
-// providers' caches hit.
+// The system prompt is the same in every step and run, so that providers can cache it.
 func TestStaticPrompt(t *testing.T) {
 	t.Parallel()
 	set := toolSet(t, tools.Func("look", "Looks.", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
@@ -131,7 +137,7 @@ func TestStaticPrompt(t *testing.T) {
 	}
 }
 
-// The prompt follows the fields of a predictor that was changed.
+// The prompt reflects changes of the predictor's fields.
 func TestChangedPredictor(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`, `{"total": 1}`)
@@ -145,7 +151,8 @@ func TestChangedPredictor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text := model.Requests()[1].Text(); !strings.Contains(text, "Count twice.") || !strings.Contains(text, "A dozen is twelve.") {
+	if text := model.Requests()[1].Text(); !strings.Contains(text, "Count twice.") ||
+		!strings.Contains(text, "A dozen is twelve.") {
 		t.Errorf("the change is not in the prompt:\n%s", text)
 	}
 }
@@ -162,7 +169,7 @@ func TestModelOptions(t *testing.T) {
 	}
 }
 
-// Every step tells its story in the same order, and how it ended once.
+// The events of every step come in the same order, and each run ends once.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -183,9 +190,21 @@ func TestEvents(t *testing.T) {
 			got = append(got, fmt.Sprint(e.Step, " ended, observed: ", e.Observation != ""))
 		}
 	}}
-	set := toolSet(t,
-		tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read}),
-		tools.Func("stop", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(errors.New("stop")) }, nil))
+	set := toolSet(
+		t,
+		tools.Func(
+			"look",
+			"",
+			func(context.Context, struct{}) (int, error) { return 1, nil },
+			&tools.Hints{Class: tools.Read},
+		),
+		tools.Func(
+			"stop",
+			"",
+			func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(errors.New("stop")) },
+			nil,
+		),
+	)
 	model := llmtest.New("no code", "```js\nawait look({}); submit({})\n```", submit1, "```js\nawait stop({})\n```")
 	act := module.NewCodeAct(adding, model, inProcess(t), set, o)
 	if _, err := act.Run(t.Context(), anything); err != nil {
@@ -253,7 +272,7 @@ func cancelled(t *testing.T, where string) {
 	}
 }
 
-// A module is safe for concurrent use, and leaves no goroutine behind.
+// A module is safe for concurrent use and leaves no goroutine behind.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	const runs = 200
@@ -266,7 +285,13 @@ func TestConcurrentRuns(t *testing.T) {
 		}
 		return llmtest.Reply{Text: "```js\nsubmit({total: await double({limit})})\n```"}, nil
 	})
-	act := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{OnEvent: func(context.Context, module.Event) {}})
+	act := module.NewCodeAct(
+		adding,
+		model,
+		inProcess(t),
+		set,
+		&module.Options{OnEvent: func(context.Context, module.Event) {}},
+	)
 	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
 		var wg sync.WaitGroup
 		for i := range runs {
@@ -347,14 +372,20 @@ func TestTrajectoryUsage(t *testing.T) {
 func TestManyEffects(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	set := toolSet(t, tools.Func("note", "", func(context.Context, orders) (int, error) { calls++; return calls, nil }, nil))
+	set := toolSet(
+		t,
+		tools.Func("note", "", func(context.Context, orders) (int, error) { calls++; return calls, nil }, nil),
+	)
 	loop := "for (let i = 1; i <= 260; i++) await note({limit: i});\n"
 	model := llmtest.New("```js\n"+loop+"null.x\n```", "```js\n"+loop+"submit({total: 260})\n```")
 	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
 	if err != nil || calls != 260 || len(pred.Trajectory.Calls) != 260 {
 		t.Fatalf("%d calls, %v", calls, err)
 	}
-	if last := model.Requests()[1].Last(); !strings.Contains(last, "\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n") {
+	if last := model.Requests()[1].Last(); !strings.Contains(
+		last,
+		"\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n",
+	) {
 		t.Errorf("the model is told:\n%s", last)
 	}
 }

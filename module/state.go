@@ -2,6 +2,8 @@ package module
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,21 +15,21 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// stateVersion is the version of the form that Save writes. Load reads this one.
+// stateVersion is the version of the format that Save writes and Load reads.
 const stateVersion = 1
 
-// state is what is saved of a module.
+// state is the saved state of a module.
 type state struct {
 	Version    int              `json:"version"`
-	Predictors signature.Values `json:"predictors"` // each a predictorState, by path
+	Predictors signature.Values `json:"predictors"` // a predictorState for each path
 }
 
-// predictorState is what is saved of a Predictor: what may have been learned, and
-// the signature that it was learned for.
+// predictorState is the saved state of a Predictor: what may have been learned, and the signature that it was
+// learned for.
 type predictorState struct {
 	Signature    string            `json:"signature"`
-	Fields       map[string]string `json:"fields,omitempty"` // a hash of each; older states have none
-	Instructions string            `json:"instructions"`
+	Fields       map[string]string `json:"fields,omitempty"` // a hash of each
+	Instructions *string           `json:"instructions"`
 	Descriptions map[string]string `json:"descriptions,omitempty"`
 	System       string            `json:"system,omitempty"`
 	Hint         string            `json:"hint,omitempty"`
@@ -35,23 +37,22 @@ type predictorState struct {
 	Demos        []Demo            `json:"demos,omitempty"`
 }
 
-// Save writes what a module, or any struct of modules, has learned. For each of its
-// [Predictors], by path, that is: the instructions, the descriptions of the fields,
-// the System prompt that replaces them, the Hint, the Temperature and the Demos. It
-// is JSON, and the same bytes for the same state.
+// Save writes what a module, or any struct of modules, has learned. For each of its [Predictors], by path, that
+// is: the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature and the
+// Demos. The format is JSON, and the same state always gives the same bytes.
 //
-// Models, tools, briefings and options are made by the program and no part of the
-// state. So it has no endpoints and no keys, but it has what demos show.
+// Models, tools, briefings and options are not part of the state, so it has no endpoints and no keys, but it
+// contains the data in the demos.
 //
-// The error names the predictor that cannot be saved: it has no signature, or a
-// temperature or a demo that [Load] would refuse. Then nothing is written.
+// If a predictor has no signature, or a temperature or a demo that [Load] would refuse, Save returns an error
+// that names the predictor, and writes nothing.
 func Save(w io.Writer, m any) error {
 	if w == nil {
-		return errors.New("module: save: there is no writer")
+		return errors.New("module: save: the writer is nil")
 	}
 	s := state{Version: stateVersion, Predictors: signature.Values{}}
 	for path, p := range Predictors(m) {
-		saved, err := stateOf(p)
+		saved, err := p.state()
 		if err != nil {
 			return fmt.Errorf("module: save %s: %w", path, err)
 		}
@@ -68,18 +69,14 @@ func Save(w io.Writer, m any) error {
 	return err
 }
 
-// Load gives the predictors of m the state that was saved. What the state lacks,
-// such as a hint, is cleared.
+// Load sets the predictors of m to a saved state. What the state lacks, such as a hint, is cleared. Load a state
+// before the module is used.
 //
-// All of it fits or nothing is changed. The error names the predictor that is not
-// as it was saved: there is none of that path, or none saved for it; its fields
-// have other names or schemas; it has no instructions, where even empty ones are
-// saved; a demo has a field that is unknown, or a value that does not fit; a name is
-// not known, in another case, or given twice; a temperature is below zero, or above
-// 100. Load before the module is used.
+// If a part of the state does not fit, Load returns an error that names the predictor, and changes nothing.
+// A state fits a module with the same paths, whose predictors have fields with the same names and schemas.
 func Load(r io.Reader, m any) error {
 	if r == nil {
-		return errors.New("module: load: there is no reader")
+		return errors.New("module: load: the reader is nil")
 	}
 	saved, err := readState(r)
 	if err != nil {
@@ -90,16 +87,16 @@ func Load(r io.Reader, m any) error {
 	for path, p := range Predictors(m) {
 		raw, ok := saved.Predictors.Get(path)
 		if !ok {
-			return fmt.Errorf("module: load: the state has no predictor %s; it was saved of another module", path)
+			return fmt.Errorf("module: load: the state has no predictor %s; it is the state of another module", path)
 		}
-		if changes[p], err = loadPredictor(p, raw); err != nil {
+		if changes[p], err = p.withState(raw); err != nil {
 			return fmt.Errorf("module: load %s: %w", path, err)
 		}
 		known[path] = true
 	}
 	for _, s := range saved.Predictors {
 		if !known[s.Name] {
-			return fmt.Errorf("module: load: there is no predictor %s in %T; the state was saved of another module", s.Name, m)
+			return fmt.Errorf("module: load: %T has no predictor %s; it is the state of another module", m, s.Name)
 		}
 	}
 	for p, n := range changes {
@@ -108,48 +105,36 @@ func Load(r io.Reader, m any) error {
 	return nil
 }
 
-func readState(r io.Reader) (*state, error) {
+func readState(r io.Reader) (s state, err error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	version, err := versionOf(raw)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("it is not a state that was saved: %w", err)
-	case version != stateVersion:
-		return nil, fmt.Errorf("the state has version %d, but this program reads version %d", version, stateVersion)
+	var version struct{ Version int } // read first, since the rest depends on it
+	if err := json.Unmarshal(raw, &version); err != nil {
+		return s, fmt.Errorf("it is not a saved state: %w", err)
 	}
-	var s state
-	return &s, decode(raw, &s, "version", "predictors")
+	if version.Version != stateVersion {
+		return s, fmt.Errorf("the state has version %d, but this program reads version %d", version.Version, stateVersion)
+	}
+	return s, decodeStrictly(raw, &s)
 }
 
-// versionOf reads the version alone: what else there is may have another form.
-func versionOf(raw []byte) (int, error) {
-	var version struct{ Version *int }
-	switch err := json.Unmarshal(raw, &version); {
-	case err == nil && version.Version == nil:
-		return 0, errors.New("it has no version")
-	case err == nil:
-		return *version.Version, nil
-	case json.Valid(raw) && first(bytes.TrimSpace(raw)) != '{':
-		return 0, errors.New("it is not an object")
-	default:
-		return 0, err
-	}
-}
-
-// stateOf returns the state of a predictor as JSON.
-func stateOf(p *Predictor) (json.RawMessage, error) {
+// state returns the state of a predictor as JSON.
+func (p *Predictor) state() (json.RawMessage, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature
+	}
+	if err := p.check(); err != nil {
+		return nil, err
 	}
 	fields, err := p.fields()
 	if err != nil {
 		return nil, err
 	}
+	instructions := toUTF8(p.Spec.Instructions())
 	s := predictorState{
-		Signature: fields.hash(), Fields: fields.hashes(), Instructions: toUTF8(p.Spec.Instructions()), Descriptions: map[string]string{},
+		Signature: fields.hash(), Fields: fields.hashes(), Instructions: &instructions, Descriptions: map[string]string{},
 		System: toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos,
 	}
 	for _, f := range slices.Concat(p.Spec.Inputs(), p.Spec.Outputs()) {
@@ -157,20 +142,20 @@ func stateOf(p *Predictor) (json.RawMessage, error) {
 			s.Descriptions[f.Name] = toUTF8(f.Description)
 		}
 	}
-	if err := p.check(); err != nil {
-		return nil, err
-	}
 	return indented(s)
 }
 
-// loadPredictor returns a copy of a predictor with the state that was saved.
-func loadPredictor(p *Predictor, raw json.RawMessage) (*Predictor, error) {
+// withState returns a copy of a predictor with a saved state.
+func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature
 	}
-	s, err := readPredictor(raw)
-	if err != nil {
+	var s predictorState
+	if err := decodeStrictly(raw, &s); err != nil {
 		return nil, err
+	}
+	if s.Instructions == nil { // Save always writes them, even if they are empty
+		return nil, errors.New("there are no instructions")
 	}
 	fields, err := p.fields()
 	switch {
@@ -181,44 +166,21 @@ func loadPredictor(p *Predictor, raw json.RawMessage) (*Predictor, error) {
 	}
 	n := p.Clone()
 	n.System, n.Hint, n.Temperature, n.Demos = s.System, s.Hint, s.Temperature, s.Demos
-	if n.Spec, err = describe(p.Spec.WithInstructions(s.Instructions), s.Descriptions); err != nil {
+	if n.Spec, err = describe(p.Spec.WithInstructions(*s.Instructions), s.Descriptions); err != nil {
 		return nil, err
 	}
 	return n, n.check()
 }
 
-func readPredictor(raw json.RawMessage) (s predictorState, err error) {
-	err = decode(raw, &s, "signature", "fields", "instructions", "descriptions", "system", "hint", "temperature", "demos")
-	if err != nil {
-		return s, err
-	}
-	var given struct {
-		Instructions *string
-		Demos        []json.RawMessage
-	}
-	if err := json.Unmarshal(raw, &given); err != nil {
-		return s, err
-	}
-	if given.Instructions == nil { // which Save always writes; an empty one may be meant
-		return s, errors.New("it has no instructions")
-	}
-	for i, d := range given.Demos {
-		if err := members(d, []string{"inputs", "outputs"}); err != nil {
-			return s, fmt.Errorf("demo %d: %w", i+1, err)
-		}
-	}
-	return s, nil
-}
-
-// describe gives the fields of a spec the descriptions that were saved.
-func describe(spec *signature.Spec, saved map[string]string) (*signature.Spec, error) {
-	for _, name := range slices.Sorted(maps.Keys(saved)) {
+// describe returns spec with other descriptions of its fields.
+func describe(spec *signature.Spec, descriptions map[string]string) (*signature.Spec, error) {
+	for _, name := range slices.Sorted(maps.Keys(descriptions)) {
 		if _, known := spec.Field(name); !known {
-			return nil, fmt.Errorf("the description of %q is that of no field", name)
+			return nil, fmt.Errorf("there is a description of %q, which is not a field", name)
 		}
 	}
 	for _, f := range slices.Concat(spec.Inputs(), spec.Outputs()) {
-		text := saved[f.Name]
+		text := descriptions[f.Name]
 		if f.Description == text {
 			continue
 		}
@@ -230,5 +192,120 @@ func describe(spec *signature.Spec, saved map[string]string) (*signature.Spec, e
 	return spec, nil
 }
 
-// toUTF8 is a text as JSON can hold it.
+// savedField is a field without its description.
+type savedField struct {
+	name  string // with its side, such as "output score"
+	shape string
+}
+
+// savedFields are the fields of a predictor and of its task. After the fields of each side comes an empty one.
+type savedFields []savedField
+
+func (p *Predictor) fields() (all savedFields, err error) {
+	type side struct {
+		name   string
+		fields []signature.Field
+	}
+	sides := []side{{"input ", p.Spec.Inputs()}, {"output ", p.Spec.Outputs()}}
+	if p.task != nil {
+		sides = append(sides, side{"task input ", p.task.Inputs()}, side{"task output ", p.task.Outputs()})
+	}
+	for _, s := range sides {
+		for _, f := range s.fields {
+			schema, err := canonicalSchema(f)
+			if err != nil {
+				return nil, fmt.Errorf("field %q: %w", f.Name, err)
+			}
+			all = append(all, savedField{s.name + f.Name, fmt.Sprintf("%q %t %s\n", f.Name, f.Required, schema)})
+		}
+		all = append(all, savedField{shape: "\n"})
+	}
+	return all, nil
+}
+
+// hash identifies the fields and their order.
+func (s savedFields) hash() string {
+	sum := sha256.New()
+	for _, f := range s {
+		sum.Write([]byte(f.shape))
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// hashes identifies each field, so that an error can name the one that differs.
+func (s savedFields) hashes() map[string]string {
+	hashes := map[string]string{}
+	for _, f := range s {
+		if f.name != "" {
+			sum := sha256.Sum256([]byte(f.shape))
+			hashes[f.name] = hex.EncodeToString(sum[:4])
+		}
+	}
+	return hashes
+}
+
+// differ describes how the fields differ from saved ones.
+func (s savedFields) differ(saved map[string]string) string {
+	now := s.hashes()
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		switch hash, had := saved[name]; {
+		case !had:
+			list = append(list, "the "+name+" is new")
+		case hash != now[name]:
+			list = append(list, "the "+name+" has another type, or other constraints")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(saved)) {
+		if _, has := now[name]; !has {
+			list = append(list, "the "+toUTF8(name)+" is missing")
+		}
+	}
+	if list == nil {
+		return "its fields are in another order"
+	}
+	return strings.Join(list, ", ")
+}
+
+// canonicalSchema returns the schema of a field without its description, with sorted keywords.
+func canonicalSchema(f signature.Field) ([]byte, error) {
+	var keywords any
+	decoder := json.NewDecoder(bytes.NewReader(f.Schema.Raw()))
+	decoder.UseNumber()
+	if err := decoder.Decode(&keywords); err != nil {
+		return nil, err
+	}
+	if object, ok := keywords.(map[string]any); ok {
+		delete(object, "description")
+		if object["$id"] == "field:"+f.Name { // how a spec marks recursive schemas
+			delete(object, "$id")
+		}
+	}
+	return json.Marshal(keywords)
+}
+
+// indented returns JSON for people and diffs: indented, and without escapes for HTML.
+func indented(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// decodeStrictly decodes one JSON value and refuses unknown members.
+func decodeStrictly(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is something after the end")
+	}
+	return nil
+}
+
+// toUTF8 replaces invalid UTF-8, which JSON cannot hold.
 func toUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

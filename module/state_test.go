@@ -19,15 +19,20 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// learned is a module that was taught something.
+// learned returns a module with a state.
 func learned(t testing.TB) *judges {
 	t.Helper()
 	m := twoJudges(llmtest.New())
 	warm := 0.7
-	m.Shorten.Predictor.Spec = m.Shorten.Predictor.Spec.WithInstructions("Shorten <the> review & keep what is \"bad\".\nIn one line …")
+	m.Shorten.Predictor.Spec = m.Shorten.Predictor.Spec.WithInstructions(
+		"Shorten <the> review & keep what is \"bad\".\nIn one line …",
+	)
 	m.Shorten.Predictor.Hint = "Be brief."
 	m.Shorten.Predictor.Demos = []module.Demo{
-		{Inputs: values(t, `{"text": "Broke twice. Bought it in May."}`), Outputs: values(t, `{"note": "Broke twice.", "lang": null}`)},
+		{
+			Inputs:  values(t, `{"text": "Broke twice. Bought it in May."}`),
+			Outputs: values(t, `{"note": "Broke twice.", "lang": null}`),
+		},
 		{Inputs: values(t, `{"text": "Nice <3"}`), Outputs: values(t, `{"note": ""}`)},
 	}
 	m.Judge.Predictor.Temperature = &warm
@@ -70,12 +75,14 @@ func golden(t testing.TB, name string) string {
 	return string(raw)
 }
 
-// The form of states is pinned: those of testdata/state are the same bytes when
-// saved, and are loaded by every later version.
+// The format of states is fixed: the files in testdata/state are saved as the same bytes, and every later version can
+// load them.
 func TestStateGolden(t *testing.T) {
 	t.Parallel()
 	act := module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)
-	act.Predictor.Demos = []module.Demo{{Inputs: values(t, `{"limit": 2}`), Outputs: values(t, `{"reasoning": "Easy.", "code": "submit({total: 2})"}`)}}
+	act.Predictor.Demos = []module.Demo{
+		{Inputs: values(t, `{"limit": 2}`), Outputs: values(t, `{"reasoning": "Easy.", "code": "submit({total: 2})"}`)},
+	}
 	for _, test := range []struct {
 		name     string
 		m, fresh any
@@ -83,7 +90,8 @@ func TestStateGolden(t *testing.T) {
 		{"judges.json", learned(t), twoJudges(llmtest.New())},
 		{"predict.json", module.NewPredict(adding, llmtest.New(), nil), newSum()},
 		{"codeact.json", act, module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)},
-		{"refine.json", module.NewRefine(learned(t), 2, sureOf(""), 1, nil), module.NewRefine(twoJudges(llmtest.New()), 2, sureOf(""), 1, nil)},
+		{"refine.json", module.NewRefine(learned(t), 2, sureOf(""), 1, nil),
+			module.NewRefine(twoJudges(llmtest.New()), 2, sureOf(""), 1, nil)},
 	} {
 		if *update {
 			if err := os.WriteFile(filepath.Join("testdata", "state", test.name), []byte(save(t, test.m)), 0o600); err != nil {
@@ -104,10 +112,13 @@ func TestStateGolden(t *testing.T) {
 	}
 }
 
-// A module asks what it asked before it was saved.
-func TestLoadedAsksTheSame(t *testing.T) {
+// A module that is loaded sends the prompts that it sent before it was saved.
+func TestLoadKeepsPrompts(t *testing.T) {
 	t.Parallel()
-	replies := []string{"[[ ## note ## ]]\nBroke.\n\n[[ ## completed ## ]]", `{"mood": "bad", "score": 1, "returned": true}`}
+	replies := []string{
+		"[[ ## note ## ]]\nBroke.\n\n[[ ## completed ## ]]",
+		`{"mood": "bad", "score": 1, "returned": true}`,
+	}
 	ask := func(saved string) string {
 		model := llmtest.New(replies...)
 		m := twoJudges(model)
@@ -130,7 +141,7 @@ func TestLoadedAsksTheSame(t *testing.T) {
 	}
 }
 
-// What a state does not have is lost, so that loading twice is loading the last.
+// Loading clears what the state lacks, so only the last state counts.
 func TestLoadReplaces(t *testing.T) {
 	t.Parallel()
 	m := learned(t)
@@ -152,7 +163,7 @@ type (
 	reshaped struct{ Shorten, Judge *module.Predict[review, note] }
 )
 
-// All of a state fits, or nothing is changed.
+// If a part of a state does not fit, nothing is changed.
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	good := golden(t, "judges.json")
@@ -169,33 +180,49 @@ func TestLoadRefuses(t *testing.T) {
 		state string
 		want  string
 	}{
-		{"nothing", two, "", "module: load: it is not a state that was saved: unexpected end of JSON input"},
-		{"no JSON", two, "judges", "module: load: it is not a state that was saved: invalid character 'j' looking for beginning of value"},
-		{"no version", two, "{}", "module: load: it is not a state that was saved: it has no version"},
-		{"a list", two, "[]", "module: load: it is not a state that was saved: it is not an object"},
-		{"a later version", two, edit(`"version": 1`, `"version": 2`), "module: load: the state has version 2, but this program reads version 1"},
-		{"two states", two, good + good, "module: load: it is not a state that was saved: invalid character '{' after top-level value"},
-		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`), `module: load: there is a member "keys" that is not known`},
-		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`), `module: load: the member "Shorten" is given twice`},
-		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`), "module: load: the state has no predictor Judge; it was saved of another module"},
-		{"a predictor more", &less{two.Shorten}, good, "module: load: there is no predictor Judge in *module_test.less; the state was saved of another module"},
-		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good, "module: load Judge: it was saved with another signature: the output lang is new, the output note is new, the output mood is missing, the output returned is missing, the output score is missing"},
-		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`), `module: load Shorten: there is a member "hunt" that is not known`},
-		{"a name in another case", two, edit(`"hint":`, `"Hint":`), `module: load Shorten: there is a member "Hint" that is not known`},
-		{"the version in another case", two, edit(`"version":`, `"Version":`), `module: load: there is a member "Version" that is not known`},
-		{"the version twice", two, edit(`"version": 1`, `"version": 2, "version": 1`), `module: load: the member "version" is given twice`},
-		{"a hint twice", two, edit(`"hint":`, `"hint": "", "hint":`), `module: load: the member "hint" is given twice`},
-		{"a cold temperature", two, edit(`"hint":`, `"temperature": -1e300, "hint":`), `module: load Shorten: the temperature -1e+300 is not between 0 and 100`},
-		{"a hot temperature", two, edit(`"hint":`, `"temperature": 101, "hint":`), `module: load Shorten: the temperature 101 is not between 0 and 100`},
-		{"no demo", two, edit(`"demos": [`, `"demos": [null, `), `module: load Shorten: demo 1: it is not an object`},
-		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `), `module: load Shorten: demo 1: there is a member "input" that is not known`},
-		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`), `module: load Judge: it is not an object`},
-		{"no instructions", two, edit(`"instructions": "Shorten`, `"system": "Shorten`), `module: load Shorten: it has no instructions`},
-		{"null as instructions", two, edit(`"instructions": "Shorten`, `"instructions": null, "system": "Shorten`), `module: load Shorten: it has no instructions`},
-		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`), `module: load Shorten: demo 1: there is no output "nota"`},
-		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`), `module: load Shorten: demo 1: there is no output "text"`},
-		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`), `module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
-		{"a description of nothing", two, edit(`"mood": "of the`, `"mode": "of the`), `module: load Judge: the description of "mode" is that of no field`},
+		{"nothing", two, "", "module: load: it is not a saved state: unexpected end of JSON input"},
+		{"no JSON", two, "judges",
+			"module: load: it is not a saved state: invalid character 'j' looking for beginning of value"},
+		{"no version", two, "{}", "module: load: the state has version 0, but this program reads version 1"},
+		{"a list", two, "[]",
+			"module: load: it is not a saved state: json: cannot unmarshal array into Go value of type struct { Version int }"},
+		{"a later version", two, edit(`"version": 1`, `"version": 2`),
+			"module: load: the state has version 2, but this program reads version 1"},
+		{"two states", two, good + good,
+			"module: load: it is not a saved state: invalid character '{' after top-level value"},
+		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`),
+			`module: load: json: unknown field "keys"`},
+		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`),
+			`module: load: signature: the value of "Shorten" is given twice`},
+		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`),
+			"module: load: the state has no predictor Judge; it is the state of another module"},
+		{"a predictor more", &less{two.Shorten}, good,
+			"module: load: *module_test.less has no predictor Judge; it is the state of another module"},
+		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good,
+			"module: load Judge: it was saved with another signature: the output lang is new, the output note is new, " +
+				"the output mood is missing, the output returned is missing, the output score is missing"},
+		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`),
+			`module: load Shorten: json: unknown field "hunt"`},
+		{"a cold temperature", two, edit(`"hint":`, `"temperature": -1e300, "hint":`),
+			`module: load Shorten: the temperature -1e+300 is not between 0 and 100`},
+		{"a hot temperature", two, edit(`"hint":`, `"temperature": 101, "hint":`),
+			`module: load Shorten: the temperature 101 is not between 0 and 100`},
+		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `),
+			`module: load Shorten: json: unknown field "input"`},
+		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`),
+			`module: load Judge: there are no instructions`},
+		{"no instructions", two, edit(`"instructions": "Shorten`, `"system": "Shorten`),
+			`module: load Shorten: there are no instructions`},
+		{"null as instructions", two, edit(`"instructions": "Shorten`, `"instructions": null, "system": "Shorten`),
+			`module: load Shorten: there are no instructions`},
+		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`),
+			`module: load Shorten: demo 1: there is no output "nota"`},
+		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`),
+			`module: load Shorten: demo 1: there is no output "text"`},
+		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`),
+			`module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
+		{"a description of nothing", two, edit(`"mood": "of the`, `"mode": "of the`),
+			`module: load Judge: there is a description of "mode", which is not a field`},
 	} {
 		before := save(t, test.m)
 		err := module.Load(strings.NewReader(test.state), test.m)
@@ -208,7 +235,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// What Load would refuse, Save does not write.
+// Save does not write what Load would refuse.
 func TestSaveRefuses(t *testing.T) {
 	t.Parallel()
 	hot := math.Inf(1)
@@ -217,13 +244,19 @@ func TestSaveRefuses(t *testing.T) {
 		change func(p *module.Predictor)
 		want   string
 	}{
-		{"no signature", func(p *module.Predictor) { p.Spec = nil }, "module: save Judge: module: there is no signature; make one by signature.New"},
-		{"an unknown field", func(p *module.Predictor) { p.Demos = []module.Demo{{Inputs: values(t, `{"txt": ""}`)}} }, `module: save Judge: demo 1: there is no input "txt"`},
+		{"no signature", func(p *module.Predictor) { p.Spec = nil },
+			"module: save Judge: module: there is no signature; make one with signature.New"},
+		{"an unknown field", func(p *module.Predictor) { p.Demos = []module.Demo{{Inputs: values(t, `{"txt": ""}`)}} },
+			`module: save Judge: demo 1: there is no input "txt"`},
 		{"a field twice", func(p *module.Predictor) {
 			p.Demos = []module.Demo{{}, {Inputs: append(values(t, `{"text": ""}`), values(t, `{"text": ""}`)...)}}
 		}, `module: save Judge: demo 2: the input "text" is given twice`},
-		{"a value that does not fit", func(p *module.Predictor) { p.Demos = []module.Demo{{Outputs: values(t, `{"mood": 1}`)}} }, `module: save Judge: demo 1: the output "mood": the value must be a string, not 1`},
-		{"no number", func(p *module.Predictor) { p.Temperature = &hot }, "module: save Judge: the temperature +Inf is not between 0 and 100"},
+		{"a value that does not fit", func(p *module.Predictor) {
+			p.Demos = []module.Demo{{Outputs: values(t,
+				`{"mood": 1}`)}}
+		}, `module: save Judge: demo 1: the output "mood": the value must be a string, not 1`},
+		{"no number", func(p *module.Predictor) { p.Temperature = &hot },
+			"module: save Judge: the temperature +Inf is not between 0 and 100"},
 	} {
 		m := learned(t)
 		test.change(m.Judge.Predictor)
@@ -232,7 +265,11 @@ func TestSaveRefuses(t *testing.T) {
 			t.Errorf("%s: got %v and %d bytes, want %s", test.name, err, b.Len(), test.want)
 		}
 	}
-	if err := module.Save(io.Discard, hidden{}); err == nil || err.Error() != "module: save: there are no Predictors in module_test.hidden; export the fields with its modules" {
+	if err := module.Save(
+		io.Discard,
+		hidden{},
+	); err == nil ||
+		err.Error() != "module: save: there are no Predictors in module_test.hidden; export the fields with its modules" {
 		t.Errorf("got %v", err)
 	}
 	if err := module.Save(full{}, newSum()); !errors.Is(err, io.ErrShortWrite) {
@@ -243,12 +280,12 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
-// full is a writer that has no space left.
+// full is a writer without space.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// Models, tools and what they are called by are no part of a state.
+// Models, tools and options are not part of a state.
 func TestStateHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	model := struct {
@@ -261,8 +298,7 @@ func TestStateHasNoSecrets(t *testing.T) {
 	}
 }
 
-// However a state was damaged: Load says so and changes nothing, or what it
-// loaded is saved as the same bytes over and over.
+// Load refuses a damaged state and changes nothing, or what it loaded is saved as the same bytes again.
 func FuzzLoad(f *testing.F) {
 	for _, name := range []string{"judges.json", "predict.json"} {
 		raw := golden(f, name)
@@ -292,7 +328,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Whatever is learned, what is saved is loaded as it was.
+// Whatever is saved can be loaded unchanged.
 func FuzzSave(f *testing.F) {
 	f.Add("Judge.", "", "Be <brief> & exact\u2028", `"a \\" \ud83d"`, 0.5)
 	f.Add("\xff\x00", "\xc3\x28", "\ufffd", `null`, 1e300)
@@ -322,14 +358,16 @@ func FuzzSave(f *testing.F) {
 	})
 }
 
-// A state of programs for one task is none for another, though the question for
-// the next program is the same.
+// A state of a module that writes programs cannot be loaded for another task, although the question for a program is
+// the same.
 func TestStateOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
 	state := save(t, module.NewCodeAct(adding, llmtest.New(), box, nil, nil))
 	err := module.Load(strings.NewReader(state), module.NewCodeAct(grading, llmtest.New(), box, nil, nil))
-	want := "module: load Predictor: it was saved with another signature: the task input context is new, the task input question is new, the task output answer is new, the task output score is new, the task input limit is missing, the task output total is missing"
+	want := "module: load Predictor: it was saved with another signature: the task input context is new, the task " +
+		"input question is new, the task output answer is new, the task output score is new, the task input limit is " +
+		"missing, the task output total is missing"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

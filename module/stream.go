@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// Stream is a run under way whose events can be watched.
+// Stream is a run in progress whose events can be watched.
 type Stream[Out any] struct {
 	cancel context.CancelFunc
 	queue  *queue
 	result Result[Out]
 }
 
-// Start begins a run of any module, also of one of your own. What happens is told
-// by [Stream.Events], and what comes of it by [Stream.Result]; the run goes on
-// whether or not anybody looks. A module that panics, or returns neither a
-// prediction nor an error, has failed: see [Module].
+// Start begins a run of any module, including your own. [Stream.Events] yields its events, and [Stream.Result]
+// returns its result; the run goes on whether or not they are called. A module that panics, or returns neither
+// a prediction nor an error, fails: see [Module].
 func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
 	if ctx == nil {
 		s := &Stream[Out]{cancel: func() {}, queue: newQueue(), result: Result[Out]{Err: errNoContext}}
@@ -25,20 +24,22 @@ func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[O
 		return s
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &Stream[Out]{cancel: func() { cancel(errBrokenOff) }, queue: newQueue(), result: Result[Out]{Err: errNoReturn}}
+	s := &Stream[Out]{
+		cancel: func() { cancel(errLoopEnded) }, queue: newQueue(), result: Result[Out]{Err: errNoReturn},
+	}
 	go func() {
 		defer cancel(nil)
 		defer s.queue.close()
 		scope := scopeOf(ctx)
-		scope.deltas, scope.tell = true, both(scope.tell, func(_ context.Context, e Event) { s.queue.add(e) })
-		s.result = resultFrom(scope.in(ctx), m, in)
+		scope.deltas = true
+		scope.tell = both(scope.tell, func(_ context.Context, e Event) { s.queue.add(e) })
+		s.result = runModule(scope.in(ctx), m, in)
 	}()
 	return s
 }
 
-// Events returns what happens until the run has ended, then its error if it has
-// one. Breaking off cancels the run. Every event is given once: a second loop
-// goes on after the first.
+// Events yields the events of the run until it ends, and then its error if it has one. Leaving the loop cancels
+// the run. Every event is yielded once: a second loop goes on after the first.
 func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for s != nil && s.queue != nil {
@@ -57,8 +58,7 @@ func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
 	}
 }
 
-// Result waits until the run has ended, and returns what Run of the module
-// returned.
+// Result waits until the run ends, and returns what Run of the module returned.
 func (s *Stream[Out]) Result() (*Prediction[Out], error) {
 	if s == nil || s.queue == nil {
 		return nil, errNotStarted
@@ -69,15 +69,14 @@ func (s *Stream[Out]) Result() (*Prediction[Out], error) {
 
 var (
 	errNotStarted = errors.New("module: the stream was not made by Start")
-	errBrokenOff  = errors.New("the loop over the stream's events was broken off")
+	errLoopEnded  = errors.New("the loop over the stream's events ended early")
 )
 
-// queue keeps events until somebody takes them: a run never waits for its
-// observer.
+// queue holds events until they are read, so that a run never waits for the reader.
 type queue struct {
 	mu     sync.Mutex
 	events []Event
-	more   chan struct{} // holds a token if there may be events
+	more   chan struct{} // holds an element if there may be events
 	closed chan struct{}
 }
 
@@ -97,7 +96,7 @@ func (q *queue) add(e Event) {
 
 func (q *queue) close() { close(q.closed) }
 
-// next waits for an event. It returns false if there will be no more.
+// next waits for an event. It returns false if the run has ended and there are no more.
 func (q *queue) next() (Event, bool) {
 	for {
 		if e := q.take(); e != nil {
@@ -112,7 +111,7 @@ func (q *queue) next() (Event, bool) {
 	}
 }
 
-// take returns the first event, or nil if there is none now.
+// take returns the first event, or nil if there is none at the moment.
 func (q *queue) take() Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -39,7 +39,13 @@ func ExampleStart() {
 func ExampleSamples() {
 	reply := "[[ ## mood ## ]]\n%s\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]"
 	model := llmtest.New(fmt.Sprintf(reply, "bad"), fmt.Sprintf(reply, "good"), fmt.Sprintf(reply, "bad"))
-	results, err := module.Samples(context.Background(), module.NewPredict(judge, model, nil), Review{"Broke twice."}, 3, nil)
+	results, err := module.Samples(
+		context.Background(),
+		module.NewPredict(judge, model, nil),
+		Review{"Broke twice."},
+		3,
+		nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -45,7 +45,8 @@ func TestStream(t *testing.T) {
 	s := module.Start(t.Context(), m, anything)
 	got, err := kinds(t, s)
 	if want := "RunStart0 ModelRequest1 ModelResponse1 Answered0 " +
-		"RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 ModelRequest2 ModelResponse2 Answered0"; strings.Join(got, " ") != want || err != nil {
+		"RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 ModelRequest2 ModelResponse2 Answered0"; strings.Join(got,
+		" ") != want || err != nil {
 		t.Errorf("got %v and %v, want %s", got, err, want)
 	}
 	pred, err := s.Result()
@@ -57,7 +58,9 @@ func TestStream(t *testing.T) {
 // The error of the run is the last that a stream tells.
 func TestStreamOfAFailure(t *testing.T) {
 	t.Parallel()
-	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil, &module.Options{MaxIters: 1, FreeTurns: -1}).Stream(t.Context(), anything)
+	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil,
+		&module.Options{MaxIters: 1, FreeTurns: -1}).
+		Stream(t.Context(), anything)
 	got, err := kinds(t, s)
 	if want := "RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 Failed0"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
@@ -69,7 +72,7 @@ func TestStreamOfAFailure(t *testing.T) {
 }
 
 // Who breaks off wants no more of it: the run is cancelled.
-func TestStreamBrokenOff(t *testing.T) {
+func TestStreamLeavingLoopCancels(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
 		<-ctx.Done()
@@ -81,7 +84,7 @@ func TestStreamBrokenOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	const want = "module: no answer: context canceled: the loop over the stream's events was broken off"
+	const want = "module: no answer: context canceled: the loop over the stream's events ended early"
 	if pred, err := s.Result(); pred != nil || !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("got %v and %v", pred, err)
 	}

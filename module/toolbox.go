@@ -28,8 +28,7 @@ func newToolbox(set *tools.Set) *toolbox {
 	return &toolbox{set: set, bindings: set.Bindings(), discovery: d}
 }
 
-// find returns the index of a tool among the bindings. The error says what is
-// near.
+// find returns the index of a tool among the bindings. The error names similar tools.
 func (t *toolbox) find(name string) (int, error) {
 	own := func(b *tools.Binding) bool { return b.Object == discovery.Object && b.Path() == name }
 	if i := slices.IndexFunc(t.bindings, own); i >= 0 {
@@ -56,19 +55,18 @@ func (t *toolbox) note(c sandbox.Call) string {
 	return ""
 }
 
-// leaveTime is how long a call may go on when its context is done.
-const leaveTime = 200 * time.Millisecond
+// abandonAfter is how long a call may go on after its context is done.
+const abandonAfter = 200 * time.Millisecond
 
-// errLeft is what is known of a call that does not end.
 var (
-	errLeft = errors.New("the call did not end when it was cancelled")
-	errGone = errors.New("the handler ended its goroutine instead of returning")
+	errAbandoned = errors.New("the call did not end when it was cancelled")
+	errGoexit    = errors.New("the handler ended its goroutine instead of returning")
 )
 
-// settle performs a call, and leaves one behind that does not end.
+// settle performs a call, and abandons it if it does not end after ctx is done.
 func settle(ctx context.Context, perform func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	var result json.RawMessage
-	err := tools.Fatal(errGone)
+	err := tools.Fatal(errGoexit)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -82,7 +80,7 @@ func settle(ctx context.Context, perform func(context.Context) (json.RawMessage,
 	select {
 	case <-ended:
 		return result, err
-	case <-time.After(leaveTime):
-		return nil, errLeft
+	case <-time.After(abandonAfter):
+		return nil, errAbandoned
 	}
 }

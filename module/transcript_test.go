@@ -162,53 +162,6 @@ func scripted(archive *txtar.Archive) *llmtest.Model {
 	})
 }
 
-// conversation is everything that was said to the model, in that order, or what it was asked in
-// the end if it forgets. It fails if a question does not repeat the one before it, but for
-// observations that the model has answered and been shown another since: those may become shorter,
-// and whole again in the last question.
-func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
-	requests := model.Requests()
-	if len(requests) == 0 {
-		return ""
-	}
-	if forgets {
-		return requests[len(requests)-1].Text()
-	}
-	var b strings.Builder
-	var before, whole []string
-	for i, r := range requests {
-		now := textsOf(r)
-		if len(now) <= len(before) && i > 0 {
-			t.Fatalf("question %d has %d messages, and the one before it %d", i+1, len(now), len(before))
-		}
-		for j := range before {
-			old := j%2 == 1 && j < len(now)-1 && j > 1 // an observation, and not the last
-			switch {
-			case now[j] == before[j]:
-			case old && len(now[j]) < len(before[j]):
-				b.WriteString("(now shorter) " + now[j])
-			case old && now[j] == whole[j] && i == len(requests)-1:
-				b.WriteString("(whole again) " + now[j])
-			default:
-				t.Errorf("question %d has another message %d than the one before:\n%s", i+1, j+1, now[j])
-			}
-		}
-		b.WriteString(strings.Join(now[len(before):], ""))
-		whole = append(whole, now[len(before):]...)
-		before = now
-	}
-	return b.String()
-}
-
-// textsOf are the messages of a request as text.
-func textsOf(r llmtest.Request) []string {
-	var texts []string
-	for _, m := range r.Messages {
-		texts = append(texts, llmtest.Request{Messages: []llms.MessageContent{m}}.Text())
-	}
-	return texts
-}
-
 // scenarios are the modules by kind and signature.
 var scenarios = map[string]func(*testing.T, *setup) string{
 	"predict verdict":      runPredict[review, verdict](review{"Broke twice."}, nil),
@@ -224,8 +177,8 @@ type review struct {
 }
 
 type verdict struct {
-	Mood   string  `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Score  float64 `json:"score" jsonschema:"minimum=0,maximum=1,description=how sure you are"`
+	Mood   string  `json:"mood"     jsonschema:"enum=good,enum=bad"`
+	Score  float64 `json:"score"    jsonschema:"minimum=0,maximum=1,description=how sure you are"`
 	Return bool    `json:"returned"`
 }
 
@@ -239,7 +192,7 @@ type parcel struct {
 		Street string `json:"street"`
 		Number *int   `json:"number"`
 	} `json:"address"`
-	Tags []string `json:"tags" jsonschema:"minItems=1"`
+	Tags []string `json:"tags"    jsonschema:"minItems=1"`
 }
 
 type orders struct {
@@ -261,9 +214,15 @@ func runPredict[In, Out any](in In, o *module.Options) func(*testing.T, *setup) 
 
 // wikiPage returns JSON as text, as many servers do.
 var wikiPage = &tools.Tool{
-	Namespace: "wiki", Name: "page_get", Description: "Gets the page of the orders.", Hints: tools.Hints{Class: tools.Read},
+	Namespace:   "wiki",
+	Name:        "page_get",
+	Description: "Gets the page of the orders.",
+	Hints:       tools.Hints{Class: tools.Read},
 	Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
-		return json.RawMessage(`"{\"id\": 7, \"title\": \"Orders\", \"odd key\": 1, \"comments\": [{\"by\": \"Mole\", \"total\": 1}, {\"by\": \"Rat\", \"total\": 2}]}"`), nil
+		return json.RawMessage(
+			`"{\"id\": 7, \"title\": \"Orders\", \"odd key\": 1, \"comments\": [{\"by\": \"Mole\", \"total\": 1}, ` +
+				`{\"by\": \"Rat\", \"total\": 2}]}"`,
+		), nil
 	},
 }
 

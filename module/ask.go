@@ -1,0 +1,231 @@
+package module
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/internal/deltas"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
+)
+
+// message is one message of a conversation.
+type message struct {
+	role  llms.ChatMessageType
+	text  string
+	parts []llms.ContentPart // in addition to the text
+}
+
+// errNothingSaid is the error of models that reason until their tokens are used up. Repeating the request
+// would only cost the same again.
+var errNothingSaid = errors.New("the model's reply was cut off before its answer began; allow it more tokens")
+
+// ask begins a step: it sends the conversation to the model and keeps the reply. While the conversation is
+// too long for the model, the older half of the steps is left out. A model that turns out not to support
+// tool calls is asked in text.
+func (r *run) ask(ctx context.Context) error {
+	r.outcome, r.results = nil, nil
+	step := len(r.Steps) + 1
+	err := r.askFitting(ctx, step)
+	if !toolsRefused(err) || !r.withoutTools(step) {
+		return err
+	}
+	switch again := r.askFitting(ctx, step); {
+	case again == nil:
+		r.predictor.refused.Store(lm.CapabilitiesOf(r.predictor.Model).Model, true)
+		return nil
+	case ctx.Err() != nil:
+		return again
+	}
+	return err
+}
+
+// askFitting sends a conversation that fits into the model's context.
+func (r *run) askFitting(ctx context.Context, step int) error {
+	for {
+		err := r.send(ctx, step, r.conversation(step))
+		if !contextTooLong(err) || !r.forget(step) {
+			return err
+		}
+	}
+}
+
+// withoutTools puts the question as text, for a model that refused tools. It reports whether that changes
+// anything.
+func (r *run) withoutTools(step int) bool {
+	if step > 1 || r.predictor.callsTools() == nil {
+		return false
+	}
+	r.predictor.mode = byText
+	opening, err := r.predictor.opening(r.asked)
+	r.opening = opening
+	return err == nil
+}
+
+// toolsRefused reports whether a provider's error says that the model does not support tools.
+func toolsRefused(err error) bool {
+	e, ok := errors.AsType[*lm.Error](err)
+	return ok && e.Kind == lm.KindInvalid && e.Err != nil && strings.Contains(e.Err.Error(), "tool")
+}
+
+// send sends a conversation to the model, records the request and the response, and charges the budgets.
+func (r *run) send(ctx context.Context, step int, conversation []message) (err error) {
+	promptTokens := estimateTokens(bytesOf(conversation))
+	charge, err := budget.Of(ctx).Begin(ctx, promptTokens)
+	if err != nil {
+		if ctx.Err() != nil {
+			return contextError(ctx)
+		}
+		return err
+	}
+	var response ModelResponse
+	defer func() { charge.End(tokensOf(response, promptTokens)) }()
+	p := r.predictor
+	options := p.CallOptions
+	if c := p.callsTools(); c != nil {
+		options = append(options[:len(options):len(options)], llms.WithTools(c.tools), llms.WithToolChoice("auto"))
+	}
+	request := p.request(conversation, options)
+	request.Schema = p.constrains(r.spec)
+	request.Origin, request.Predictor, request.Inputs = r.at(step), r.path, r.asked.inputs
+	request.extract = r.closing != ""
+	r.emit(request)
+	if err := r.fault(); err != nil {
+		r.emit(ModelResponse{Origin: r.at(step), Err: err})
+		return err
+	}
+	params := lm.ParamsOf(ctx)
+	params.Schema, params.CacheSystem = request.Schema, true
+	ctx = lm.WithParams(charge.Context(ctx), params)
+	call, end := r.call(step)
+	reply, err := lm.Ask(ctx, p.Model, call, request.Messages, options...)
+	if err == nil {
+		end()
+	}
+	r.wrote, r.toolCalls = reply.Message, reply.ToolCalls
+	response = responseOf(reply, err)
+	response.Origin = r.at(step)
+	response.Duration = response.Time.Sub(request.Time)
+	r.emit(response)
+	switch {
+	case err != nil:
+		return err
+	case reply.Truncated && blank(reply.Text) && len(reply.ToolCalls) == 0:
+		return errNothingSaid
+	}
+	return r.fault()
+}
+
+// request returns the request for a conversation.
+func (p *Predictor) request(conversation []message, options []llms.CallOption) ModelRequest {
+	o := lm.Options(options)
+	temperature := p.Temperature
+	if temperature == nil {
+		temperature = lm.SamplingOf(options).Temperature
+	}
+	return ModelRequest{
+		Messages: contents(conversation), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
+		Options: o, Temperature: temperature, Rollout: p.Rollout,
+	}
+}
+
+func responseOf(reply lm.Reply, err error) ModelResponse {
+	return ModelResponse{
+		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
+		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Failed: reply.Failed,
+		Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
+	}
+}
+
+// call returns what goes with a request besides its messages. The caller calls end when the reply is
+// complete.
+func (r *run) call(step int) (c lm.Call, end func()) {
+	c = lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
+	if !r.scope.deltas {
+		return c, func() {}
+	}
+	splitter := r.splitter(func(field, text string) {
+		r.emit(TextDelta{Origin: r.at(step), Field: field, Text: text})
+	})
+	c.OnText = splitter.Add
+	c.OnReasoning = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
+	return c, splitter.End
+}
+
+// splitter divides a streamed reply into its fields.
+func (r *run) splitter(emit deltas.Emit) deltas.Splitter {
+	var names []string
+	outputs := r.spec.Outputs()
+	for _, f := range outputs {
+		names = append(names, f.Name)
+	}
+	switch r.predictor.adapterFor(r.spec).(type) {
+	case prompt.Markers:
+		return deltas.Markers(names, replies.EndName(outputs), emit)
+	case prompt.Object, prompt.Native:
+		return deltas.JSON(names, emit)
+	}
+	return deltas.Text(emit)
+}
+
+func usageOf(r lm.Reply, err error) Usage {
+	switch {
+	case r.Cached:
+		return Usage{Hits: 1}
+	case unsent(err):
+		return Usage{}
+	}
+	return Usage{
+		Calls: 1, InputTokens: r.Usage.Input, CachedTokens: r.Usage.CachedInput,
+		OutputTokens: r.Usage.Output, ThinkingTokens: r.Usage.Reasoning,
+	}
+}
+
+// unsent reports whether the request was never sent: the context was done, or a budget refused it.
+func unsent(err error) bool {
+	failure, ok := errors.AsType[*lm.Error](err)
+	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
+}
+
+// tokensOf returns the tokens that a call used, by the provider's account or by an estimate.
+func tokensOf(r ModelResponse, promptTokens int) int {
+	failure, failed := errors.AsType[*lm.Error](r.Err)
+	switch used := plus(r.Usage.InputTokens, r.Usage.OutputTokens); {
+	case used > 0:
+		return used
+	case r.Usage.Calls == 0, failed && !failure.MaybeCharged:
+		return 0
+	}
+	return promptTokens + estimateTokens(len(r.Text))
+}
+
+// estimateTokens returns about how many tokens a text has.
+func estimateTokens(bytes int) int { return (bytes + 3) / 4 }
+
+func bytesOf(list []message) (n int) {
+	for _, m := range list {
+		n += len(m.text)
+	}
+	return n
+}
+
+// contents converts a conversation for langchaingo. No message is empty, since providers refuse that.
+func contents(conversation []message) []llms.MessageContent {
+	list := make([]llms.MessageContent, len(conversation))
+	for i, m := range conversation {
+		list[i].Role = m.role
+		if blank(m.text) && len(m.parts) == 0 {
+			m.text = "(nothing)"
+		}
+		if !blank(m.text) {
+			list[i].Parts = append(list[i].Parts, llms.TextContent{Text: m.text})
+		}
+		list[i].Parts = append(list[i].Parts, m.parts...)
+	}
+	return list
+}

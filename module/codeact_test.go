@@ -1,0 +1,195 @@
+package module_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/esbuild"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// NewCodeAct logs once that destructive tools do not need approval.
+func TestNewCodeActWarns(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(
+		t.Context(),
+		tools.Func("refund", "Refund.", func(context.Context, struct{}) (int, error) { return 1, nil },
+			&tools.Hints{Destructive: true}),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		set  *tools.Set
+		want string
+	}{
+		{set,
+			`level=WARN msg="nobody is asked before these destructive tools are called: refund; add policy.Approve to ` +
+				`the set, or policy.AllowDestructive if that is meant"` + "\n"},
+		{set.With(policy.AllowDestructive), ""},
+		{nil, ""},
+	} {
+		var log bytes.Buffer
+		logger := slog.New(
+			slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey {
+					return slog.Attr{}
+				}
+				return a
+			}}),
+		)
+		model := llmtest.New("```js\nsubmit({total: 1})\n```", "```js\nsubmit({total: 1})\n```")
+		act := module.NewCodeAct(adding, model, inProcess(t), test.set, &module.Options{Logger: logger})
+		for range 2 {
+			if _, err := act.Run(t.Context(), orders{Limit: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if log.String() != test.want {
+			t.Errorf("got  %s\nwant %s", log.String(), test.want)
+		}
+	}
+}
+
+// Programs have a constant for every input in the prompt, even for those that are not set.
+func TestCodeActMissingInputs(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Limit  *int              `json:"limit,omitempty"`
+		Before signature.History `json:"before,omitempty"`
+		Photo  *signature.Image  `json:"photo,omitempty"`
+	}
+	type out struct {
+		Got string `json:"got"`
+	}
+	sig := signature.Must(signature.New[in, out](""))
+	model := llmtest.New(
+		fence("submit({got: JSON.stringify([limit, limit ?? 3, before, before.length, photo?.mimeType ?? 'none'])})"),
+	)
+	pred, err := module.NewCodeAct(sig, model, inProcess(t), nil, nil).Run(t.Context(), in{})
+	if err != nil || pred.Output.Got != `[null,3,[],0,"none"]` {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+}
+
+// oddlyNamed is a server whose tool names are not identifiers.
+func oddlyNamed(t *testing.T) *tools.Set {
+	t.Helper()
+	tool := func(name, description, input string, answer func() (json.RawMessage, error)) *tools.Tool {
+		return &tools.Tool{Namespace: "my server", Name: name, Description: description, InputSchema: json.RawMessage(input),
+			Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return answer() }}
+	}
+	list := tool("list-orders", "List orders.", `{"type": "object", "properties": {"limit": {"type": "integer"}}}`,
+		func() (json.RawMessage, error) { return json.RawMessage(`["A-1"]`), nil })
+	list.Claims.ReadOnly = true
+	cancel := tool(
+		"cancel.order",
+		"Cancel an order.",
+		`{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`,
+		func() (json.RawMessage, error) {
+			return nil, &tools.ToolError{Kind: tools.KindFailed, Message: "it is shipped"}
+		},
+	)
+	send := tool(
+		"send/mail",
+		"Send a mail.",
+		`{"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}`,
+		func() (json.RawMessage, error) { return json.RawMessage(`"sent"`), nil },
+	)
+	return toolSet(t, list, cancel, send)
+}
+
+// The model is told the names that programs write, whichever spelling the program uses.
+func TestToolNameIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	programs := []string{
+		`console.log(my_server, await tools.search("list orders", {server: "my server", declare: true}))`,
+		`return await tools.describe(["my server.list-orders", "cancel.order", "my_server[\"send/mail\"]", "my server"])`,
+		`await my_server["list-orders"]({limit: "many"})`,
+		`await my_server.list_order({})`,
+		`await my_server["sendMail"]({})`,
+		`try { await my_server["cancel.order"]({id: "A-4"}) } catch (e) { return [e.tool, e.message] }`,
+		`const orders = await my_server["list-orders"]({}); await my_server["cancel.order"]({id: "A-4"}, {again: "E1"})`,
+		`await my_server["send/mail"]({to: "Mole"}); await my_server["cancel.order"]({id: "A-5"})`,
+		`submit({total: 1})`,
+	}
+	var replies []string
+	for _, p := range programs {
+		replies = append(replies, "```js\n"+p+"\n```")
+	}
+	model := llmtest.New(replies...)
+	_, err := module.NewCodeAct(adding, model, inProcess(t), oddlyNamed(t), &module.Options{MaxIters: 20}).
+		Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range model.Requests()[1:] {
+		told := excerpt.ReplaceAllString(r.Last(), "")
+		for _, original := range []string{"list-orders", "cancel.order", "send/mail", "my server"} {
+			if strings.Contains(told, original) {
+				t.Errorf("after %s, the model is told of %s:\n%s", programs[i], original, told)
+			}
+		}
+		if !strings.Contains(told, "my_server.") {
+			t.Errorf("after %s, the model is told of no tool:\n%s", programs[i], told)
+		}
+	}
+}
+
+// excerpt matches the line of the program that an error shows.
+var excerpt = regexp.MustCompile(`(?m)^[0-9]+ \| .*$`)
+
+// Programs may be TypeScript and import packages: the prompt says so, and errors show the original source.
+func TestCompiler(t *testing.T) {
+	t.Parallel()
+	bundler, err := esbuild.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { bundler.Close() })
+	box, err := sandbox.New(patiently(sandbox.Limits{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	packages := bundler.Packages(fstest.MapFS{
+		"node_modules/sums/package.json": {Data: []byte(`{"main": "sums.js"}`)},
+		"node_modules/sums/sums.js":      {Data: []byte(`export const sum = list => list.reduce((a, b) => a + b, 0)`)},
+	}, []string{"sums"})
+	sig := signature.Must(signature.Parse("numbers: list[int] -> total: int", "Add them up."))
+	model := llmtest.New(
+		"```ts\nimport {sum} from 'sums';\nconst total: number = sum(numbers);\nsubmit({total: totl});\n```",
+		"```ts\nimport {sum} from 'sums';\nconst total: number = sum(numbers);\nsubmit({total});\n```",
+	)
+	in, err := signature.ValuesOf(map[string]any{"numbers": []int{1, 2, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pred, err := module.NewCodeAct(sig, model, box, nil, &module.Options{Compiler: packages}).Run(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total, _ := pred.Output.Get("total"); string(total) != "6" {
+		t.Errorf("the total is %s", total)
+	}
+	asked := model.Requests()
+	if system := asked[0].Text(); !strings.Contains(system, packages.Describe()) ||
+		strings.Contains(system, "import, require") {
+		t.Errorf("the prompt does not say what programs are:\n%s", system)
+	}
+	want := "3 | submit({total: totl});"
+	if told := pred.Trajectory.Steps[0].Observation; !strings.Contains(told, want) {
+		t.Errorf("the model was told\n%s\nwithout\n%s", told, want)
+	}
+}

@@ -1,0 +1,46 @@
+package module_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+)
+
+type haystack struct {
+	Text string    `json:"text"`
+	Rows []machine `json:"rows"`
+}
+
+// An input of 10 MB costs a few hundred tokens, and a program has all of it, in a worker too.
+func TestTenMegabytes(t *testing.T) {
+	t.Parallel()
+	in := haystack{Text: strings.Repeat("hay ", 2_500_000) + "needle"}
+	for i := range 5_000 {
+		in.Rows = append(
+			in.Rows,
+			machine{ID: i, Name: fmt.Sprint("machine number ", i), Tags: []string{"one", "two", "three", "four", "five"}},
+		)
+	}
+	box, err := sandbox.New(patiently(sandbox.Limits{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sig := signature.Must(signature.New[haystack, sum]("Find it."))
+	model := llmtest.New("```js\nsubmit({total: text.indexOf('needle') + rows.length})\n```")
+	pred, err := module.NewProgramOfThought(sig, model, box, nil).Run(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pred.Output.Total != 10_005_000 {
+		t.Errorf("got %d", pred.Output.Total)
+	}
+	if n := len(model.Requests()[0].Last()); n > 4000 {
+		t.Errorf("the question has %d bytes", n)
+	}
+}

@@ -1,0 +1,194 @@
+package module
+
+import (
+	"cmp"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// Trajectory is what a module did, step by step. Its JSON also has the total usage and the answer. A
+// Trajectory that is read from JSON has errors that are only text.
+type Trajectory struct {
+	// ID is Origin.Run of its events. It is 0 for a group of runs.
+	ID uint64 `json:"id,string,omitempty"`
+
+	// Module is the kind of module, such as "CodeAct", or the name that was passed to [Compose]. It is
+	// empty for a group of runs.
+	Module string `json:"module,omitempty"`
+
+	// Name is the path of the module within the enclosing module, such as "Sort", if a function that was
+	// passed the enclosing module runs it: [Compose], [Start], [Parallel] and others.
+	Name string `json:"name,omitempty"`
+
+	// Began is when the run began, and Duration is how long it took.
+	Began    time.Time     `json:"began,omitzero"`
+	Duration time.Duration `json:"duration_ns,omitempty"`
+
+	// Err is why there is no answer, or nil. Its JSON is the text of the error.
+	Err error `json:"-"`
+
+	// Steps are the model calls of the module itself.
+	Steps []Step `json:"steps,omitempty"`
+
+	// Calls are the tool calls of the module itself, including reads, from its journal. AllCalls includes
+	// those of Runs.
+	Calls []journal.Entry `json:"calls,omitempty"`
+
+	// Orphans are the effects that no accepted program asked for: a program made them and failed, and was
+	// rewritten without them.
+	Orphans []journal.Entry `json:"orphans,omitempty"`
+
+	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and
+	// the runs that rewards and tools made with their context.
+	Runs []Trajectory `json:"runs,omitempty"`
+
+	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.
+	Chosen int `json:"chosen,omitempty"`
+
+	// Score is the score of this attempt of a [BestOfN] or [Refine].
+	Score *Score `json:"score,omitempty"`
+
+	// Spent is the usage of the models that programs called with llm, by the name of the model. Nothing
+	// else is kept of those calls, since there may be thousands.
+	Spent ModelUsage `json:"spent,omitempty"`
+
+	answer json.RawMessage // of a module without steps
+}
+
+// last returns the last step.
+func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
+
+// Usage returns the total usage, including Runs. A request that has no response because the run was cancelled
+// counts as one call.
+func (t Trajectory) Usage() Usage { return t.UsageByModel().Total() }
+
+// UsageByModel returns the usage of each model, including Runs.
+func (t Trajectory) UsageByModel() ModelUsage {
+	var all ModelUsage
+	t.addUsage(&all)
+	return all
+}
+
+func (t *Trajectory) addUsage(all *ModelUsage) {
+	all.merge(t.Spent)
+	for i := range t.Steps {
+		all.add(t.Steps[i].Model, t.Steps[i].Usage)
+	}
+	for i := range t.Runs {
+		t.Runs[i].addUsage(all)
+	}
+}
+
+// empty reports whether nothing was done.
+func (t Trajectory) empty() bool {
+	return len(t.Steps)+len(t.Runs)+len(t.Calls)+len(t.Spent) == 0
+}
+
+// AllCalls yields the tool calls of the module and then those of its runs.
+func (t Trajectory) AllCalls() iter.Seq[journal.Entry] {
+	return func(yield func(journal.Entry) bool) { t.eachCall(yield) }
+}
+
+func (t *Trajectory) eachCall(yield func(journal.Entry) bool) bool {
+	for _, e := range t.Calls {
+		if !yield(e) {
+			return false
+		}
+	}
+	for i := range t.Runs {
+		if !t.Runs[i].eachCall(yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// chosen returns the run that gave the answer, or nil.
+func (t Trajectory) chosen() *Trajectory {
+	if t.Chosen < 1 || t.Chosen > len(t.Runs) {
+		return nil
+	}
+	return &t.Runs[t.Chosen-1]
+}
+
+// Answer returns the outputs of the last step, or of the chosen attempt, as an object: the accepted answer, or
+// what was submitted even if it is not valid. It returns nil if there are none.
+func (t Trajectory) Answer() json.RawMessage {
+	if c := t.chosen(); c != nil {
+		return c.Answer()
+	}
+	if len(t.Steps) == 0 {
+		return t.answer
+	}
+	last := t.last()
+	if last.Answer == nil && last.Outcome != nil && last.Outcome.Submitted {
+		return last.Outcome.Value
+	}
+	return last.Answer
+}
+
+// Reasoning returns what the model said to explain the last step, or the last step of the chosen attempt: the
+// reasoning of a [ChainOfThought] or the thought of a [ReAct]. If the model said nothing, Reasoning returns
+// its thinking, if the provider reports it.
+func (t Trajectory) Reasoning() string {
+	if c := t.chosen(); c != nil {
+		return c.Reasoning()
+	}
+	if len(t.Steps) == 0 {
+		return ""
+	}
+	return cmp.Or(t.last().Reasoning, t.last().Thinking)
+}
+
+// Step is one model call and what followed from its reply.
+type Step struct {
+	// Began is when the model was called.
+	Began time.Time `json:"began,omitzero"`
+
+	// Predictor is the path of the Predictor that asked.
+	Predictor string `json:"predictor,omitempty"`
+
+	// Prompt is the messages of the last request of the step. Its parts include models.Message, which is
+	// a reply as its provider wrote it. The JSON of a Trajectory has the text of each message and the type
+	// and size of its images and files; "shared_messages" is the number of messages that the previous
+	// step's prompt begins with as well, and "shared_tools" says that Tools are those of that step.
+	Prompt []llms.MessageContent `json:"-"`
+
+	// Tools are the tools that the model could call by the provider's protocol. Schema is the JSON Schema
+	// that its reply was constrained to, or nil.
+	Tools  []llms.Tool     `json:"-"`
+	Schema json.RawMessage `json:"schema,omitempty"`
+
+	// Model is the name of the model, if the provider or the call options tell it.
+	Model string `json:"model,omitempty"`
+
+	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words
+	Reply        string           `json:"reply"`
+	Thinking     string           `json:"thinking,omitempty"`    // before the reply, if the provider reports it
+	Truncated    bool             `json:"truncated,omitempty"`   // the reply was cut off at the token limit
+	Reasoning    string           `json:"reasoning,omitempty"`   // the part of the reply that explains
+	Code         string           `json:"code,omitempty"`        // the program, or a ReAct's calls written as one
+	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // of running it, or nil
+	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
+	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
+	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs as an object, if this is the answer
+	Usage        Usage            `json:"usage"`
+	Duration     time.Duration    `json:"duration_ns"` // of the model call
+
+	before int // the number of calls in the journal when the step began
+}
+
+// Sent returns everything that the model was sent, for people: the messages under their roles, the tools, and
+// the schema of the reply.
+func (s Step) Sent() string { return lm.Transcript(s.Prompt, s.Tools, s.Schema) }
+
+// replied reports whether there was a reply, even an empty one.
+func (s *Step) replied() bool {
+	return s.Reply != "" || s.Truncated || s.Observation != "" || s.Outcome != nil
+}

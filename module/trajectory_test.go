@@ -1,0 +1,138 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+// The trajectory has the answer, however it was given.
+func TestTrajectoryAnswer(t *testing.T) {
+	t.Parallel()
+	box := inProcess(t)
+	extracting := &module.Options{MaxIters: 1, Extract: true}
+	for name, c := range map[string]struct {
+		m    module.Module[orders, sum]
+		want string
+	}{
+		"reply":      {module.NewPredict(adding, total1(), nil), `{"total":1}`},
+		"submitted":  {module.NewCodeAct(adding, llmtest.New(submit1), box, nil, nil), `{"total":1}`},
+		"value":      {module.NewProgramOfThought(adding, llmtest.New(fence(`({total: 1})`)), box, nil), `{"total":1}`},
+		"extracted":  {module.NewCodeAct(adding, llmtest.New(fence("1"), `{"total": 1}`), box, nil, extracting), `{"total":1}`},
+		"by ReAct":   {module.NewReAct(adding, llmtest.New("?", "?", `{"total": 1}`), nil, extracting), `{"total":1}`},
+		"not at all": {module.NewCodeAct(adding, llmtest.New(fence("1")), box, nil, &module.Options{MaxIters: 1}), ""},
+		"invalid":    {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`), fence(`submit({total: "x"})`)), box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
+		"an attempt": {module.NewBestOfN(module.NewPredict(adding, total1(), nil), 1, never, 1, nil), `{"total":1}`},
+	} {
+		pred, err := c.m.Run(t.Context(), anything)
+		trajectory := module.Result[sum]{Prediction: pred, Err: err}.Trajectory()
+		if got := strings.ReplaceAll(string(trajectory.Answer()), " ", ""); got != c.want {
+			t.Errorf("%s: got %s, want %s: %v", name, got, c.want, err)
+		}
+	}
+}
+
+type maybe struct {
+	Total *int `json:"total,omitempty"`
+}
+
+// A value in which there is nothing is not the answer, though it would be valid.
+func TestProgramOfThoughtNothingGiven(t *testing.T) {
+	t.Parallel()
+	sig := signature.Must(signature.New[orders, maybe]("Add up."))
+	model := llmtest.New(fence(`({})`), fence(`({total: null})`), fence(`({total: 2})`))
+	pred, err := module.NewProgramOfThought(sig, model, inProcess(t), nil).Run(t.Context(), anything)
+	if err != nil || pred.Output.Total == nil || *pred.Output.Total != 2 {
+		t.Errorf("got %+v, %v", pred, err)
+	}
+	pred, err = module.NewProgramOfThought(sig, llmtest.New(fence(`submit({})`)), inProcess(t), nil).Run(t.Context(), anything)
+	if err != nil || pred.Output.Total != nil {
+		t.Errorf("submitted: got %+v, %v", pred, err)
+	}
+}
+
+// The text of an error is bounded, whatever a tool's is; the error itself is whole.
+func TestIncompleteErrorIsBounded(t *testing.T) {
+	t.Parallel()
+	long := errors.New(strings.Repeat("x", 3<<20))
+	set := toolSet(t, tools.Func("pay", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(long) }, nil))
+	for _, m := range []module.Module[orders, sum]{
+		module.NewReAct(adding, llmtest.New(action("pay", `{}`)), set, nil),
+		module.NewCodeAct(adding, llmtest.New(fence(`await pay({})`)), inProcess(t), set, nil),
+	} {
+		_, err := m.Run(t.Context(), anything)
+		if !errors.Is(err, long) || len(err.Error()) > 2100 {
+			t.Errorf("%T: a text of %d bytes", m, len(err.Error()))
+		}
+	}
+}
+
+// An answer of the wrong shape in the last step is answered with the call that is wanted, once; one that
+// breaks a rule is not asked for again.
+func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
+	t.Parallel()
+	type report struct {
+		Total int      `json:"total" jsonschema:"minimum=0"`
+		Names []string `json:"names"`
+	}
+	sig := signature.Must(signature.New[orders, report]("Add up."))
+	right, wrong, low := fence(`submit({total: 1, names: []})`), fence(`submit({sum: 1, people: ["Ann"], list: 3})`), fence(`submit({total: -1, names: []})`)
+	one := &module.Options{MaxIters: 1}
+	for _, m := range []*module.CodeAct[orders, report]{
+		module.NewCodeAct(sig, llmtest.New(wrong, right), inProcess(t), nil, one),
+	} {
+		pred, err := m.Run(t.Context(), anything)
+		if err != nil || pred.Output.Total != 1 {
+			t.Fatalf("got %+v, %v", pred, err)
+		}
+		want := "The submitted answer was not accepted.\nSubmit it in this form, with your values: submit({total: 1, names: [\"…\"]})\n" +
+			"JSON omits undefined fields.\n\nOne program is left: submit the answer."
+		if got := pred.Trajectory.Steps[0].Observation; got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	for name, replies := range map[string][]string{"twice": {wrong, wrong}, "a rule": {low}} {
+		if _, err := module.NewCodeAct(sig, llmtest.New(replies...), inProcess(t), nil, one).Run(t.Context(), anything); !errors.Is(err, module.ErrMaxIters) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// A bare value is the answer where there is one output, and a number is its text where that is a text.
+func TestCodeActBareAnswers(t *testing.T) {
+	t.Parallel()
+	type text struct {
+		Price string `json:"price"`
+	}
+	priced := signature.Must(signature.New[orders, text]("Look it up."))
+	for _, program := range []string{`submit(3860.03)`, `submit("3860.03")`, `submit({price: 3860.03})`} {
+		pred, err := module.NewCodeAct(priced, llmtest.New(fence(program)), inProcess(t), nil, nil).Run(t.Context(), anything)
+		if err != nil || pred.Output.Price != "3860.03" {
+			t.Errorf("%s: got %+v, %v", program, pred, err)
+		}
+	}
+}
+
+// The best attempt is known afterwards: which it was, its score, its reasoning.
+func TestTrajectoryChosen(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(
+		`{"reasoning": "one", "total": 1}`, `{"reasoning": "three", "total": 3}`, `{"reasoning": "two", "total": 2}`)
+	larger := func(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Score, error) {
+		return module.Score{Value: float64(pred.Output.Total), Feedback: "more"}, nil
+	}
+	pred, err := module.NewRefine(module.NewChainOfThought(adding, model, nil), 3, larger, 9, nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := pred.Trajectory
+	if got.Chosen != 2 || got.Runs[1].Score.Value != 3 || got.Reasoning() != "three" || string(got.Answer()) != `{"total":3}` || got.Usage().Calls != 3 {
+		t.Errorf("chosen was %d with %v: %q, %s", got.Chosen, got.Runs[1].Score, got.Reasoning(), got.Answer())
+	}
+}

@@ -1,0 +1,136 @@
+package module
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// String returns the trajectory for people: each step with the model's reply, the program, its calls and the
+// observation; then the runs of other modules, and the total usage.
+func (t Trajectory) String() string {
+	var b strings.Builder
+	t.write(&b, "")
+	return b.String()
+}
+
+func (t *Trajectory) write(b *strings.Builder, margin string) {
+	for i := range t.Steps {
+		fmt.Fprintf(b, "%sstep %d%s\n", margin, i+1, t.Steps[i].summary())
+		t.Steps[i].write(b, margin+"  ")
+	}
+	if t.Err != nil {
+		writeParagraph(b, margin, "no answer", shorten(bare(t.Err), maxReason))
+	}
+	for i := range t.Runs {
+		mark := ""
+		if t.Chosen == i+1 {
+			mark = ", chosen"
+		}
+		fmt.Fprintf(b, "%srun %d: %s%s\n", margin, i+1, t.Runs[i].title(), mark)
+		t.Runs[i].write(b, margin+"  ")
+	}
+	if margin == "" {
+		fmt.Fprintf(b, "%s\n", t.Usage())
+	}
+}
+
+// title returns the name and the kind of the module.
+func (t *Trajectory) title() string {
+	switch {
+	case t.Name != "":
+		return fmt.Sprintf("%s (%s)", t.Name, t.Module)
+	case t.Module == "":
+		return "several"
+	}
+	return t.Module
+}
+
+// write writes the reply, or the reasoning and the program if there is one.
+func (s *Step) write(b *strings.Builder, margin string) {
+	if s.Code == "" {
+		writeParagraph(b, margin, "reply", s.Reply)
+	} else {
+		writeParagraph(b, margin, "reasoning", s.Reasoning)
+		writeParagraph(b, margin, "program", s.Code)
+	}
+	if s.Outcome != nil {
+		for _, c := range s.Outcome.Calls {
+			fmt.Fprintf(b, "%scall %s\n", margin, callText(c))
+		}
+		if s.Outcome.Failure != nil {
+			writeParagraph(b, margin, "failed", s.Outcome.Failure.String())
+		}
+	}
+	writeParagraph(b, margin, "told", s.Observation)
+}
+
+func (s *Step) summary() string {
+	text := fmt.Sprintf(", %s", s.Duration.Round(time.Millisecond))
+	if s.Model != "" {
+		text += ", " + s.Model
+	}
+	if s.Truncated {
+		text += ", cut off"
+	}
+	if s.Extracted {
+		text += ", extracted"
+	}
+	return text
+}
+
+func callText(c sandbox.Call) string {
+	text := fmt.Sprintf("%s(%s)", c.Tool, shorten(string(c.Args), 200))
+	switch {
+	case c.Pending:
+		return text + " had not ended"
+	case c.Error != nil:
+		return text + " failed: " + shorten(c.Error.Message, 200)
+	case c.Recorded:
+		text += " from the record"
+	}
+	return text + " → " + shorten(string(c.Result), 200)
+}
+
+// writeParagraph writes a text under its name, unless it is empty.
+func writeParagraph(b *strings.Builder, margin, name, text string) {
+	if blank(text) {
+		return
+	}
+	fmt.Fprintf(b, "%s%s:\n", margin, name)
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		b.WriteString(strings.TrimRight(margin+"  "+line, " \t\r") + "\n")
+	}
+}
+
+// LogValue implements [slog.LogValuer] with a summary: which run it was, its steps and calls, its usage and
+// duration, and why there is no answer. The JSON of a Trajectory is the whole record, which may be long.
+func (t Trajectory) LogValue() slog.Value {
+	states := map[journal.State]int{}
+	for e := range t.AllCalls() {
+		states[e.State]++
+	}
+	var calls []any
+	for _, state := range []journal.State{journal.OK, journal.Failed, journal.Rejected, journal.Unknown} {
+		if n := states[state]; n > 0 {
+			calls = append(calls, slog.Int(string(state), n))
+		}
+	}
+	u := t.Usage()
+	all := []slog.Attr{
+		slog.String("id", strconv.FormatUint(t.ID, 10)), slog.String("module", t.title()),
+		slog.Int("steps", len(t.Steps)), slog.Int("runs", len(t.Runs)), slog.Group("calls", calls...),
+		slog.Group("usage", slog.Int("calls", u.Calls), slog.Int("hits", u.Hits),
+			slog.Int("input_tokens", u.InputTokens), slog.Int("output_tokens", u.OutputTokens)),
+		slog.Duration("duration", t.Duration.Round(time.Microsecond)),
+	}
+	if t.Err != nil {
+		all = append(all, slog.String("error", shorten(errorText(t.Err), maxReason)))
+	}
+	return slog.GroupValue(all...)
+}
