@@ -238,7 +238,7 @@ func TestReActWithheldResult(t *testing.T) {
 		useless = " was called, but its result cannot be used: the receipt is unreadable"
 		done    = "book" + useless + "\nIt is done: do not repeat the call."
 		held    = "book was not called: this exact call was made before without a usable result, so it may have taken effect; " +
-			"look whether it did, if a tool can show that. To make it again anyway, repeat the call"
+			"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 	)
 	want := []string{done, "look" + useless, held, "note returned:\n1", done, "note returned:\n2", "put" + useless, "put" + useless, done, ""}
 	for i, s := range pred.Trajectory.Steps {
