@@ -112,7 +112,7 @@ func TestChatForgetsVisibly(t *testing.T) {
 	}
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
-	if !strings.HasPrefix(got, "5 earlier turns are not shown.\n\n"+
+	if !strings.HasPrefix(got, "Not shown: 5 earlier turns.\n\n"+
 		"[[ ## question ## ]]\na string of 5000 characters, shown in part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
