@@ -67,7 +67,7 @@ func NewBestOfN[In, Out any](
 // The prediction is nil if there is an error. Once a model was called, the error is an *[IncompleteError]
 // that holds all attempts and wraps their errors.
 func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("BestOfN", &err)
+	defer rescue("Run of BestOfN", &err)
 	if b == nil {
 		return nil, notMade("BestOfN")
 	}

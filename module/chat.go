@@ -77,7 +77,7 @@ func NewChat[In, Out any](
 // Run answers the next question. It waits for the previous turn, and returns what [CodeAct.Run] returns. Once the
 // model was called, the turn is part of the conversation, even without an answer.
 func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("Chat", &err)
+	defer rescue("Run of Chat", &err)
 	leave, err := c.enter(ctx)
 	if err != nil {
 		return nil, err

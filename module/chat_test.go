@@ -112,7 +112,7 @@ func TestChatTellsOmittedTurns(t *testing.T) {
 	requests := model.Requests()
 	got := transcriptOf(requests[len(requests)-1])
 	if !strings.HasPrefix(got, "Not shown: 5 earlier turns.\n\n"+
-		"[[ ## question ## ]]\na string of 5000 characters, of which this is a part:\nWhy?") {
+		"[[ ## question ## ]]\na string of 5000 characters, shown in part:\nWhy?") {
 		t.Errorf("got\n%.2000s", got)
 	}
 	if !strings.Contains(got, "- v0: number\n") || strings.Contains(got, "const v4") || len(got) > 5000 {

@@ -57,7 +57,7 @@ func NewCodeAct[In, Out any](
 // done and which wraps the reason: [ErrMaxIters], the error of the context, the model or the sandbox, or the error
 // with which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("CodeAct", &err)
+	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)
 	if err != nil {
 		return nil, err

@@ -101,8 +101,8 @@ func TestSandboxIsReadyBeforeRun(t *testing.T) {
 	}
 	bundler.Close()
 	const (
-		isClosed  = "sandbox: it has been closed"
-		isEmpty   = "sandbox: this one is nil or empty; make one by New, and look at the error that it returned"
+		isClosed  = "sandbox: the sandbox has been closed"
+		isEmpty   = "sandbox: the sandbox is nil or empty; create it with New, and check the error of New"
 		noBundler = "esbuild: this bundler is nil or empty; make one by New, and look at the error that it returned"
 	)
 	open := inProcess(t)

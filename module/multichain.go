@@ -67,7 +67,7 @@ func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 // signature, Run returns that error. Otherwise it returns an *[IncompleteError], which holds everything that
 // was done and wraps the reason.
 func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("MultiChainComparison", &err)
+	defer rescue("Run of MultiChainComparison", &err)
 	if err := c.usable(ctx, in); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 func (c *MultiChainComparison[In, Out]) Compare(
 	ctx context.Context, in In, answers []*Prediction[Out],
 ) (pred *Prediction[Out], err error) {
-	defer rescueRun("MultiChainComparison", &err)
+	defer rescue("Run of MultiChainComparison", &err)
 	if err := c.usable(ctx, in); err != nil {
 		return nil, err
 	}

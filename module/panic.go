@@ -35,13 +35,6 @@ func rescue(in string, err *error) {
 	}
 }
 
-// rescueRun is rescue for the part of Run that comes before the recorder.
-func rescueRun(module string, err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("module: %w", newPanic("Run of "+module, p))
-	}
-}
-
 // rescue, when deferred, turns a panic into an error with what was done until then.
 func (r *recorder) rescue(err *error) {
 	if p := recover(); p != nil {

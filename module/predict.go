@@ -47,7 +47,7 @@ func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 func predict[In, Out any](
 	ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In,
 ) (pred *Prediction[Out], err error) {
-	defer rescueRun(module, &err)
+	defer rescue("Run of "+module, &err)
 	q, err := ready(module, p, sig, in)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func NewReAct[In, Out any](
 // which wraps the reason: [ErrMaxIters], the error of the context or the model, or the error with which a tool ended
 // the run.
 func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("ReAct", &err)
+	defer rescue("Run of ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func NewRefine[In, Out any](
 // the advisor are in Trajectory.Runs as well. If the advisor fails, that counts as a failed attempt, and the
 // next attempt is made without advice.
 func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("Refine", &err)
+	defer rescue("Run of Refine", &err)
 	if r == nil {
 		return nil, notMade("Refine")
 	}

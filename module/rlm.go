@@ -190,7 +190,7 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 // A program that calls a model when the budget is used up gets a ToolError of the kind "budget", and may go
 // on without the model.
 func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
-	defer rescueRun("RLM", &err)
+	defer rescue("Run of RLM", &err)
 	switch {
 	case m == nil || m.coder.name == "":
 		return nil, notMade("RLM")

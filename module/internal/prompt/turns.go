@@ -100,10 +100,5 @@ func (s effects) unnamed() effects {
 	return effects{strip(s.done), strip(s.failed), strip(s.unknown)}
 }
 
-// EarlierTurns says that turns are not shown.
-func EarlierTurns(n int) string {
-	if n == 1 {
-		return "1 earlier turn is not shown."
-	}
-	return Plural(n, "earlier turn") + " are not shown."
-}
+// EarlierTurns says how many turns are not shown.
+func EarlierTurns(n int) string { return "Not shown: " + Plural(n, "earlier turn") + "." }
