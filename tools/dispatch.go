@@ -245,9 +245,9 @@ func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.
 	if !f.acts() {
 		return f.call.Tool.Handler(ctx, args)
 	}
-	w := &within{Context: ctx, outer: withinOf(ctx)}
-	result, err = f.call.Tool.Handler(w, args)
-	return result, w.whole(err)
+	counter := &effectCounter{Context: ctx, outer: effectCounterOf(ctx)}
+	result, err = f.call.Tool.Handler(counter, args)
+	return result, counter.mark(err)
 }
 
 // acts reports whether the call may have an effect.
@@ -270,7 +270,7 @@ func (f *flight) begin(ctx context.Context, args json.RawMessage) error {
 		}
 	}
 	if f.acts() {
-		withinOf(ctx).add(1)
+		effectCounterOf(ctx).add(1)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -290,7 +290,7 @@ func (f *flight) end(ctx context.Context, result json.RawMessage, err error) {
 		state = StateUnknown
 	}
 	if f.acts() && (state == StateRejected || state == StateFailed) {
-		withinOf(ctx).add(-1)
+		effectCounterOf(ctx).add(-1)
 	}
 	f.state = maxState(f.state, state)
 	if f.settled && f.entry != nil && (err != nil || json.Valid(result)) {

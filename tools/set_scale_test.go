@@ -36,9 +36,8 @@ func many(n int) group {
 	return group{list: list}
 }
 
-// BenchmarkNewSet builds sets of 10,000 tools. The floor is to decode their
-// schemas once, as the SDK does when it lists them. Bytes are what the set keeps
-// beside the tools.
+// BenchmarkNewSet builds sets of 10,000 tools. The floor is the time to decode their schemas
+// once, as the SDK does for a listing. Bytes are those of the set without the tools.
 func BenchmarkNewSet(b *testing.B) {
 	const n = 10_000
 	source := many(n)

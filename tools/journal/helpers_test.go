@@ -13,8 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// hints of the tools that tests call, by name. They are in the namespaces that
-// stand before the dot.
+// hints are the hints of the tools that the tests call, by namespace and name.
 var hints = map[string]tools.Hints{
 	"db.count": {Class: tools.Read}, "db.list": {Class: tools.Read, Identity: []string{}},
 	"db.put": {Class: tools.Idempotent}, "kv.put": {Class: tools.Idempotent},
@@ -24,15 +23,15 @@ var hints = map[string]tools.Hints{
 	"mail.send":  {Class: tools.Effect, Identity: []string{"to", "subject"}},
 	"mail.any":   {Class: tools.Effect, Identity: []string{}},
 	"log.append": {Class: tools.Effect, Repeatable: true}, "db.log": {Class: tools.Effect, Repeatable: true},
-	// Nobody has classified these:
+	// Unclassified:
 	"shop.product_list": {}, "shop.get_order": {}, "shop.stock": {}, "shop.reserve": {}, "shop.buy": {},
 }
 
-// claims of servers about their own tools.
+// claims are the claims of servers about their own tools.
 var claims = map[string]tools.Claims{"shop.stock": {ReadOnly: true}, "shop.reserve": {Idempotent: true}}
 
-// script runs attempts against one journal. Every attempt is a list of calls;
-// how a call ends, if it is made, stands behind an arrow.
+// script runs attempts with one journal. An attempt is a list of calls. The text after an
+// arrow says how the call ends.
 type script struct {
 	t       *testing.T
 	journal *journal.Journal
@@ -131,19 +130,17 @@ func ended(result json.RawMessage, err error) string {
 	return string(result)
 }
 
-// run plays a scenario. Its lines are
+// run plays a scenario and compares the results with those after the arrows. Its lines are:
 //
-//	attempt                       the next program begins
-//	accept -> E1, E2              the step is accepted, with these orphans
-//	end                           the run is over
-//	call -> how                   made; the tool answers so: 5, !failed, never, refused
-//	call -> recorded how          answered from the record
-//	call -> held: message         held
+//	attempt                       start the next program
+//	accept -> E1, E2              accept the step, with these orphans
+//	end                           end the run
+//	call -> how                   the call is made, and the tool answers: 5, !failed, never, refused
+//	call -> recorded how          the call is answered from the journal
+//	call -> held: message         the call is held
 //	call -> stopped: message      the run ends
-//	call {"same":"E1"} -> …       with a second argument
-//	| …                           continues the line before it
-//
-// and it is played by comparing what happens with what stands there.
+//	call {"same":"E1"} -> …       a call with a second argument
+//	| …                           continues the previous line
 func run(t *testing.T, scenario string) *script {
 	t.Helper()
 	s := newScript(t, nil)
@@ -170,13 +167,13 @@ func run(t *testing.T, scenario string) *script {
 	return s
 }
 
-// continued is where a long line of a scenario is broken.
+// continued matches the break of a long line in a scenario.
 var continued = regexp.MustCompile(`\s*\n\s*\| `)
 
-// unfold makes one line of each line and those that continue it.
+// unfold joins continued lines.
 func unfold(text string) string { return continued.ReplaceAllString(text, " ") }
 
-// fold breaks long lines, as unfold reads them.
+// fold breaks long lines. unfold reverses it.
 func fold(text string) string {
 	const width = 95
 	var b strings.Builder

@@ -15,13 +15,13 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// seeds can be more to look for what is rare: go test -run 'Promise|Invariant' -seeds 50000.
+// Use more seeds to find rare failures: go test -run 'Promise|Invariant' -seeds 50000.
 var seeds = flag.Int("seeds", 200, "how many random runs the tests play")
 
-// TestInvariant12 plays random programs that are rewritten after failures. The first
-// program of a step may do whatever it likes; those after it list first and do only
-// what is missing, and name what was uncertain if they were held before. Then no effect
-// is there twice, none is lost, and none is an orphan, wherever one or two calls fail.
+// TestInvariant12 plays random programs that are rewritten after failures. The first program of
+// a step does anything. Later programs list first, do only what is missing, and name uncertain
+// entries after a hold. Wherever one or two calls fail, no effect happens twice, none is lost,
+// and none is an orphan.
 func TestInvariant12(t *testing.T) {
 	t.Parallel()
 	total := 0
@@ -47,7 +47,7 @@ type simulation struct {
 	random *rand.Rand
 	tasks  []task          // what is to be done, over all steps
 	stages [][]task        // of the program; those of a stage are done at the same time
-	held   map[string]bool // the tools of which a call was held
+	held   map[string]bool // tools with a held call
 	known  []journal.Entry // when the program was written
 	holds  int
 	text   string // new in every program, or always the same
@@ -158,7 +158,7 @@ func (s *simulation) plan() {
 // style describes how a program is written.
 type style struct {
 	first   bool // it does not look at what is there: nothing was done so far
-	again   bool // it tries once more what fails
+	again   bool // it retries failed calls
 	ignores bool // it ignores errors
 	throws  int  // the stage before which it throws an error of its own; -1: it does not
 }

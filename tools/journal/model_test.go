@@ -241,13 +241,13 @@ func (m *model) words() *tools.Repeat {
 	}[m.rand.IntN(10)]
 }
 
-// attempt runs a program, of which an earlier run, if it is the same, saw
-// before. It returns what it saw, "" for all that is no result.
+// attempt runs a program and returns the results that it saw, with "" for a call without one.
+// before has the results of an earlier run of the same program.
 func (m *model) attempt(program []stmt, before []string) (seen []string) {
 	m.land()
 	m.tell("attempt")
 	for _, f := range m.flying {
-		f.row.ended = m.tick() // given up
+		f.row.ended = m.tick() // abandoned
 	}
 	run := m.set.Dispatcher(m.journal.Attempt())
 	m.drop()

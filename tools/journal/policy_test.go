@@ -17,8 +17,8 @@ type refund struct {
 	Note   *string `json:"note,omitempty"`
 }
 
-// refunds returns a run with a tool refund, whose calls end as told, and who is asked
-// before each. The slice has what was refunded.
+// refunds returns a run with a tool refund and an approver. The calls end with the given errors.
+// The slice has the refunded amounts.
 func refunds(t *testing.T, ask policy.Approver, ends ...error) (*play, *[]int) {
 	t.Helper()
 	var done []int

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program is a kind of program that models write, how servers failed it, and how it
-// was rewritten. story is all that the programs did, line by line.
+// program is a kind of program that models write, with the failures of its servers and its
+// rewrites. story lists the actions of the programs.
 type program struct {
 	name   string
 	fates  map[int]fate
@@ -201,7 +201,7 @@ var careful = []program{
 		accepted`, mails, "ann, eve, bob"},
 }
 
-// Programs whose effects are computed from what they read.
+// Programs that compute effects from reads.
 var computing = []program{
 	{"read, compute, write; 504 that was applied", map[int]fate{0: failAfter}, func(p *play) {
 		draw := func(g *guest) {
@@ -563,7 +563,7 @@ var retrying = []program{
 		accepted; orphans: E1`, mails, "ann, bob"},
 }
 
-// Programs with reads, and with tools that nobody has classified.
+// Programs with reads and with unclassified tools.
 var looking = []program{
 	{"reads are never held", map[int]fate{0: failAfter, 1: timeoutAfter}, func(p *play) {
 		look := func(g *guest) {
@@ -697,8 +697,8 @@ var looking = []program{
 		accepted`, tickets, "6"},
 }
 
-// Chains that run at the same time end in whatever order. The same program again
-// computes from what it reads, and is held before it draws twice.
+// Concurrent chains end in any order. If the program runs again, it is held before it draws
+// twice.
 func TestParallelChains(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
@@ -723,8 +723,8 @@ func TestParallelChains(t *testing.T) {
 	}
 }
 
-// drawAll takes 10 from every account, all of them at the same time: a call of each
-// chain is under way, and whichever ends first goes on.
+// drawAll takes 10 from every account concurrently: a call of each chain is dispatched, and the
+// chain whose call ends first continues.
 func drawAll(g *guest, names []string) {
 	type chain struct {
 		name string

@@ -7,7 +7,7 @@ import (
 
 type scenario struct{ name, lines, states string }
 
-// Every scenario is played by [run], which explains its lines.
+// playAll plays scenarios with [run].
 func playAll(t *testing.T, scenarios []scenario) {
 	t.Helper()
 	t.Parallel()

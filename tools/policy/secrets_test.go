@@ -388,7 +388,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// hide puts a value beside a JSON text: in one of several ways, or not at all.
+// hide adds a value to JSON in one of several encodings, or not at all.
 func hide(t *testing.T, text, value string, how byte) json.RawMessage {
 	t.Helper()
 	switch how {

@@ -1,0 +1,56 @@
+package tools
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// effectCounter is the context of one call of a handler. It counts the effects, certain and
+// possible, of calls that the handler, or a module that it runs, makes with this context.
+type effectCounter struct {
+	context.Context
+	outer *effectCounter
+	count atomic.Int64
+}
+
+type effectCounterKey struct{}
+
+func effectCounterOf(ctx context.Context) *effectCounter {
+	c, _ := ctx.Value(effectCounterKey{}).(*effectCounter)
+	return c
+}
+
+// Value implements [context.Context].
+func (c *effectCounter) Value(key any) any {
+	if key == (effectCounterKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// add adds n to the number of effects of c and all enclosing handlers.
+func (c *effectCounter) add(n int64) {
+	for ; c != nil; c = c.outer {
+		c.count.Add(n)
+	}
+}
+
+// mark returns the error of a handler as a [PartialError] if effects happened within it,
+// unless the error is a [ToolError] with a kind.
+func (c *effectCounter) mark(err error) error {
+	if te, ok := err.(*ToolError); err == nil || ok && te.Kind != "" || IsFatal(err) || c.count.Load() == 0 {
+		return err
+	}
+	return &actedError{err}
+}
+
+// actedError marks an error that followed an effect.
+type actedError struct{ err error }
+
+func (e *actedError) Error() string { return e.err.Error() }
+func (e *actedError) Unwrap() error { return e.err }
+
+// MayHaveActed implements [PartialError].
+func (e *actedError) MayHaveActed() bool { return true }
+
+var _ PartialError = (*actedError)(nil)
