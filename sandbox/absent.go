@@ -71,7 +71,7 @@ var absent = map[string]string{
 	"Intl":                 "format numbers and dates by hand",
 
 	"submit": "return the value, or end with it as an expression",
-	"eval":   "code cannot be created from text here",
+	"eval":   "code cannot be created from text",
 
 	"print": javaScript + ": write console.log",
 	"len":   javaScript + ": write list.length",
