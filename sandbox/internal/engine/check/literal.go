@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// arguments returns what the source tells about the argument of a call, or nil if that is
+// arguments returns what is known from the source about the argument of a call, or nil if it is
 // nothing.
 func arguments(list []ast.Expression, in *block) *engine.Literal {
 	if len(list) == 0 || isUndefined(list[0], in) {

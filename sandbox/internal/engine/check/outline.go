@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Outline is what the source of a program tells, whatever is bound when it runs.
+// Outline is what is known about a program from its source alone, before names are bound.
 type Outline struct {
 	findings []engine.Finding
 	names    []*usedName      // undeclared names, in order of their first use
@@ -56,18 +56,11 @@ type callSite struct {
 	promiseUse
 }
 
-// Options are the options of [Survey].
-type Options struct {
-	Words     bool                       // record every name, to look for forbidden ones
-	Pos       func(file.Idx) engine.Pos  // returns the position of an index
-	Leave     func(ast.Node)             // called for every node after it was visited
-	Arguments func(*ast.FunctionLiteral) // see [Walker]
-}
-
-// Survey returns the outline of a program, which is the body of a function.
-func Survey(body []ast.Statement, options Options) *Outline {
-	s := surveyor{Outline: &Outline{pos: options.Pos}, options: options}
-	s.walker.Visit, s.walker.Arguments = s.visit, options.Arguments
+// survey returns the outline of a program, which is the body of a function. words says
+// whether every name is recorded, and pos returns the position of an index.
+func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
+	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
+	s.walker.Visit, s.walker.Arguments = s.visit, mentionArguments
 	top := &block{body: true}
 	s.walker.block = top
 	for _, statement := range body {
@@ -90,16 +83,16 @@ const maxDeclared = 100
 // resolved at the end.
 type surveyor struct {
 	*Outline
-	options     Options
-	walker      Walker
-	promiseUses map[*ast.CallExpression]promiseUse // recorded before the calls are visited
-	called      []calledExpression
-	members     []located
-	texts       []located // that may name members
-	written     []written
-	uses        []use
-	probes      []reference // to variables whose type the program tests, for example with typeof
-	mappings    []mappingOf
+	recordsWords bool
+	walker       Walker
+	promiseUses  map[*ast.CallExpression]promiseUse // recorded before the calls are visited
+	called       []calledExpression
+	members      []located
+	texts        []located // that may name members
+	written      []written
+	uses         []use
+	probes       []reference // to variables whose type the program tests, for example with typeof
+	mappings     []mappingOf
 }
 
 // located is an expression and its block.
@@ -117,7 +110,7 @@ type calledExpression struct {
 }
 
 func (s *surveyor) visit(n ast.Node) {
-	defer s.options.Leave(n)
+	defer preventFolding(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
 		s.word(n.Name.String(), n.Idx)
@@ -167,14 +160,14 @@ func (s *surveyor) visit(n ast.Node) {
 func (s *surveyor) here(e ast.Expression) located { return located{e, s.walker.block} }
 
 func (s *surveyor) word(name string, at file.Idx) {
-	if s.options.Words {
+	if s.recordsWords {
 		s.words = append(s.words, place{name, at})
 	}
 }
 
 // text records an expression that may name a member.
 func (s *surveyor) text(e ast.Expression) {
-	if s.options.Words {
+	if s.recordsWords {
 		s.texts = append(s.texts, s.here(e))
 	}
 }

@@ -85,9 +85,7 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 	}
 	p := &Program{Name: o.Name, Source: src, AST: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
 	p.HasValue = p.returnLast() // before the survey: what is returned is awaited
-	p.Outline = Survey(p.body, Options{
-		Words: o.Words, Pos: src.fromIdx, Leave: preventFolding, Arguments: mentionArguments,
-	})
+	p.Outline = survey(p.body, o.Words, src.fromIdx)
 	src.callees = p.Callees
 	p.HasValue = p.HasValue || p.Returns
 	if p.With != 0 { // the compiler would say so too, but it makes names of members

@@ -174,7 +174,7 @@ func (s *surveyor) mention(names []string, times int) {
 	put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
 }
 
-const functionMessage = "Function cannot be called: code cannot be created from text here"
+const functionMessage = "Function cannot be called: code cannot be created from text"
 
 // site records a call.
 func (s *surveyor) site(c calledExpression) {

@@ -11,7 +11,7 @@ import (
 )
 
 // console returns the console. log, info, debug, dir and table write to stdout; warn, error
-// and trace to stderr. The rest exists only if the program contains its name.
+// and trace to stderr.
 func (r *run) console() goja.Value {
 	console := r.vm.NewObject()
 	for _, name := range []string{"log", "info", "debug", "table", "dir"} {
@@ -20,19 +20,17 @@ func (r *run) console() goja.Value {
 	for _, name := range []string{"warn", "error", "trace"} {
 		must(console.Set(name, r.function(name, r.print(&r.stderr))))
 	}
-	for _, rare := range rareConsole { // in a fixed order, which programs can observe
-		if r.globals.job.Session != nil || strings.Contains(r.program.Source.Text, rare.name) {
-			must(console.Set(rare.name, r.function(rare.name, func(c goja.FunctionCall) goja.Value {
-				rare.method(r, c)
-				return goja.Undefined()
-			})))
-		}
+	for _, m := range consoleMethods { // in a fixed order, which programs can observe
+		must(console.Set(m.name, r.function(m.name, func(c goja.FunctionCall) goja.Value {
+			m.method(r, c)
+			return goja.Undefined()
+		})))
 	}
 	return console
 }
 
-// rareConsole is the rest of the console, as in Node.
-var rareConsole = []struct {
+// consoleMethods are the methods of the console besides those that only print, as in Node.
+var consoleMethods = []struct {
 	name   string
 	method func(*run, goja.FunctionCall)
 }{

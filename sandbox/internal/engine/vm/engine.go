@@ -110,14 +110,7 @@ func (e *Engine) keep(r *run) {
 	e.sessions = append(e.sessions, r)
 }
 
-// Forget drops the VMs of all sessions.
-func (e *Engine) Forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.sessions = nil
-}
-
-// play runs one program in a VM that may have run others.
+// runJob runs one program in a VM that may have run others.
 func (r *run) runJob(ctx context.Context, e *Engine, job *engine.Job, host engine.Host) (result *engine.Result) {
 	if len(r.sessionInputs) > 0 {
 		complete := *job

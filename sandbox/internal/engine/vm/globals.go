@@ -137,7 +137,7 @@ func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool
 	refuse := goja.Undefined()
 	if named {
 		refusal := r.function("Function", func(goja.FunctionCall) goja.Value {
-			panic(r.typeError("code cannot be created from text here"))
+			panic(r.typeError("code cannot be created from text"))
 		})
 		must(refusal.Set("prototype", function.Get("prototype")))
 		refuse = refusal

@@ -34,11 +34,11 @@ type run struct {
 	declared      []declared            // variables of the session, the newest last
 
 	intrinsics *convert.Intrinsics // only of a session
-	attempt
+	programState
 }
 
-// attempt is the state of one program.
-type attempt struct {
+// programState is the state of one program.
+type programState struct {
 	host    engine.Host
 	program *program
 	prelude goja.Value // value of the prelude, or nil
@@ -77,7 +77,7 @@ type attempt struct {
 
 // begin prepares the VM for a program.
 func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host) {
-	r.attempt = attempt{
+	r.programState = programState{
 		host: host, limits: job.Limits, scope: s,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
 	}

@@ -1,6 +1,6 @@
-// A factory: decode and encode are those of application/x-www-form-urlencoded, and
-// wellFormed makes text of a value, without half a surrogate pair.
-// There is no generator in here, whose constructor would make code from text.
+// A factory. decode and encode implement application/x-www-form-urlencoded, and wellFormed
+// converts a value to a string without halves of surrogate pairs.
+// No generator is used, because its constructor could create code from text.
 ((decode, encode, wellFormed) => {
   const iteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
   const iterate = (list, pick) => {

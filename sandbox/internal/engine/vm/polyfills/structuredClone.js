@@ -1,5 +1,5 @@
-// A factory: kindOf names what an object is, whatever its prototype says. The
-// objects that are open are on a list and not on the stack, however deep they nest.
+// A factory. kindOf returns the kind of an object, whatever its prototype is. Unfinished
+// objects are on a list instead of the stack, so that any depth is possible.
 (kindOf => ({ structuredClone(value) {
   if (arguments.length === 0) throw new TypeError("structuredClone: the argument is missing");
   const copies = new Map(), open = [];
