@@ -205,7 +205,7 @@ func (s *server) describeDial(ctx context.Context, err error) error {
 	case known:
 		return failed
 	}
-	return &web.HiddenError{Err: describeHandshake(err, "that its URL is that of one"), Secrets: &s.secrets}
+	return errors.New(s.secrets.Hide(describeHandshake(err, "that its URL is that of one").Error()))
 }
 
 // start starts the process and connects to it. On error it stops the process.

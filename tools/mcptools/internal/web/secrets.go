@@ -83,12 +83,3 @@ func lower(text string) string {
 	}
 	return string(bytes)
 }
-
-// HiddenError is an error whose text is printed without secrets.
-type HiddenError struct {
-	Err     error
-	Secrets *Secrets
-}
-
-func (e *HiddenError) Error() string { return e.Secrets.Hide(e.Err.Error()) }
-func (e *HiddenError) Unwrap() error { return e.Err }
