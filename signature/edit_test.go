@@ -103,13 +103,13 @@ func TestEditErrors(t *testing.T) {
 		edit func() (*signature.Spec, error)
 		want string
 	}{
-		{"taken", func() (*signature.Spec, error) { return spec.AppendOutputs(text) }, `signature: output field "text": there is an input field of that name; rename one`},
+		{"taken", func() (*signature.Spec, error) { return spec.AppendOutputs(text) }, `signature: output field "text": an input field has the same name; rename one`},
 		{"reserved", func() (*signature.Spec, error) { return spec.PrependInputs(signature.Field{Name: "new"}) }, `signature: input field "new": the name is reserved in JavaScript; choose another`},
-		{"unknown", func() (*signature.Spec, error) { return spec.Delete("txt") }, `signature: there is no field "txt"; the fields are text, sent, email, phone, note`},
-		{"describe unknown", func() (*signature.Spec, error) { return spec.WithDescription("txt", "x") }, `signature: there is no field "txt"; the fields are text, sent, email, phone, note`},
-		{"replace unknown", func() (*signature.Spec, error) { return spec.WithField("txt", text) }, `signature: there is no field "txt"; the fields are text, sent, email, phone, note`},
-		{"ruled", func() (*signature.Spec, error) { return spec.Delete("phone") }, `signature: field "phone": a rule about several fields names it, so it cannot be deleted; make a new signature`},
-		{"rename ruled", func() (*signature.Spec, error) { return spec.WithField("phone", signature.Field{Name: "tel"}) }, `signature: field "phone": a rule about several fields names it, so it cannot be renamed; make a new signature`},
+		{"unknown", func() (*signature.Spec, error) { return spec.Delete("txt") }, `signature: field "txt" does not exist; the fields are text, sent, email, phone, note`},
+		{"describe unknown", func() (*signature.Spec, error) { return spec.WithDescription("txt", "x") }, `signature: field "txt" does not exist; the fields are text, sent, email, phone, note`},
+		{"replace unknown", func() (*signature.Spec, error) { return spec.WithField("txt", text) }, `signature: field "txt" does not exist; the fields are text, sent, email, phone, note`},
+		{"ruled", func() (*signature.Spec, error) { return spec.Delete("phone") }, `signature: field "phone": a rule about several fields refers to it, so it cannot be deleted; make a new signature`},
+		{"rename ruled", func() (*signature.Spec, error) { return spec.WithField("phone", signature.Field{Name: "tel"}) }, `signature: field "phone": a rule about several fields refers to it, so it cannot be renamed; make a new signature`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -121,14 +121,14 @@ func TestEditErrors(t *testing.T) {
 	escaped := signature.Must(signature.Parse(`-> a?, b? with schema({"dependentRequired": {"\u0061": ["\u0062"]}})`, "")).Spec()
 	for _, name := range []string{"a", "b"} {
 		_, err := escaped.WithField(name, signature.Field{Name: "z"})
-		checkError(t, err, `signature: field "`+name+`": a rule about several fields names it, so it cannot be renamed; make a new signature`)
+		checkError(t, err, `signature: field "`+name+`": a rule about several fields refers to it, so it cannot be renamed; make a new signature`)
 	}
 	last, err := signature.NewSpec("Do it.", nil, []signature.Field{text})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = last.Delete("text")
-	checkError(t, err, `signature: there is no output field; add one`)
+	checkError(t, err, `signature: no output field; add one`)
 }
 
 func TestDeclare(t *testing.T) {
@@ -166,13 +166,13 @@ func TestTypedErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no spec", fails(signature.Typed[order, parcel](nil)), `signature: there is no spec`},
-		{"missing", fails(signature.Typed[none, parcel](spec)), `signature: input field "text": type signature_test.none does not have it; add it, or use signature.Values`},
+		{"no spec", fails(signature.Typed[order, parcel](nil)), `signature: nil spec`},
+		{"missing", fails(signature.Typed[none, parcel](spec)), `signature: input field "text": type signature_test.none lacks it; add it, or use signature.Values`},
 		{"surplus", fails(signature.Typed[struct {
 			order
 			More string
-		}, parcel](spec)), `signature: input field "More": the spec does not have it, but type struct { signature_test.order; More string } does; use signature.Values`},
-		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": it may be missing, which type signature_test.sent cannot tell; make it a pointer`},
+		}, parcel](spec)), `signature: input field "More": type struct { signature_test.order; More string } has it, but the spec does not; use signature.Values`},
+		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": it may be missing, which type signature_test.sent cannot represent; make it a pointer`},
 		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
 		{"not a struct", fails(signature.Typed[string, parcel](spec)), `signature: input type is string; use a struct with a field for each value`},
 	}

@@ -74,15 +74,15 @@ func TestNewErrors(t *testing.T) {
 		{"pointer", newError[*question, answer](), `signature: input type is the pointer *signature_test.question; use the struct signature_test.question`},
 		{"not a struct", newError[question, string](), `signature: output type is string; use a struct with a field for each value`},
 		{"interface", newError[question, any](), `signature: output type is interface {}; use a struct with a field for each value`},
-		{"own encoding", newError[text, answer](), `signature: input type encodes itself, so its fields are not known; use a plain struct`},
-		{"no output", newError[question, none](), `signature: there is no output field; add one`},
+		{"own encoding", newError[text, answer](), `signature: input type encodes itself, so its fields are unknown; use a plain struct`},
+		{"no output", newError[question, none](), `signature: no output field; add one`},
 		{"not an identifier", newError[dashed, answer](), `signature: input field "customer-id": the name is not a JavaScript identifier; use letters, digits and _`},
 		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; choose another`},
 		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
 		{"format", newError[struct {
 			Day string `json:"day" jsonschema:"format=dat"`
 		}, answer](), `signature: input field "day": jsonschema tag: unknown format "dat"; did you mean date?`},
-		{"both ways", newError[question, question](), `signature: output field "text": there is an input field of that name; rename one`},
+		{"both ways", newError[question, question](), `signature: output field "text": an input field has the same name; rename one`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -297,10 +297,10 @@ func TestNewSpecErrors(t *testing.T) {
 		inputs, outputs []signature.Field
 		want            string
 	}{
-		{"no output", field("a"), nil, `signature: there is no output field; add one`},
+		{"no output", field("a"), nil, `signature: no output field; add one`},
 		{"empty name", nil, field(""), `signature: output field "": the name is empty`},
-		{"twice", nil, field("a", "a"), `signature: output field "a": there is an output field of that name; rename one`},
-		{"both ways", field("a"), field("a"), `signature: output field "a": there is an input field of that name; rename one`},
+		{"twice", nil, field("a", "a"), `signature: output field "a": an output field has the same name; rename one`},
+		{"both ways", field("a"), field("a"), `signature: output field "a": an input field has the same name; rename one`},
 		{"reserved", field("await"), field("a"), `signature: input field "await": the name is reserved in JavaScript; choose another`},
 	}
 	for _, test := range tests {

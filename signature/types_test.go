@@ -222,7 +222,7 @@ func (o *ownHidden) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw,
 func TestEmbeddedPointers(t *testing.T) {
 	t.Parallel()
 	checkError(t, newError[done, struct{ List []hides }](), `signature: output field "List": type signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the struct, or export its type`)
-	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to signature_test.hidden, whose fields are missing where it is nil; embed the struct`)
+	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to signature_test.hidden, whose fields are missing if it is nil; embed the struct`)
 	if err := newError[struct{ *optional }, done](); err != nil {
 		t.Errorf("with nothing that may be missing: %v", err)
 	}
