@@ -39,7 +39,9 @@ var ownKeywords = []string{"type", "properties", "required"}
 
 // object returns the schema of an object.
 func object(properties Values, required []string, rules Values) (*schema.Schema, error) {
-	keywords := Values{{"type", json.RawMessage(`"object"`)}, {"properties", literal(properties)}, {"required", literal(required)}}
+	keywords := Values{
+		{"type", json.RawMessage(`"object"`)}, {"properties", literal(properties)}, {"required", literal(required)},
+	}
 	if _, open := rules.Get("additionalProperties"); !open {
 		keywords = append(keywords, Value{"additionalProperties", json.RawMessage("false")})
 	}

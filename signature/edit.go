@@ -52,7 +52,8 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 		return nil, err
 	}
 	if s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be deleted; make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be deleted; "+
+			"make a new signature", name)
 	}
 	edited := *s
 	named := func(f Field) bool { return f.Name == name }
@@ -73,7 +74,8 @@ func (s *Spec) WithField(name string, field Field) (*Spec, error) {
 		return nil, err
 	}
 	if field.Name != name && s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be renamed; make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be renamed; "+
+			"make a new signature", name)
 	}
 	edited := *s
 	edited.inputs = replaced(s.inputs, name, field)

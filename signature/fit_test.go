@@ -23,13 +23,16 @@ type counted struct {
 	Deep struct{ M int64 } `json:"deep"`
 }
 
-const countedJSON = `{"n":N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30,"real":3.0,"any":1.0,"raw":[1e2],"deep":{"M":9007199254740993.0}}`
+const countedJSON = `{"n":N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30,"real":3.0,"any":1.0,"raw":[1e2],` +
+	`"deep":{"M":9007199254740993.0}}`
 
 // JSON Schema knows no difference between 3 and 3.0, and models write both.
 func TestWholeNumbersAreIntegers(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[none, counted]("Count."))
-	want := counted{N: -100, All: []*int8{some(int8(1)), some(int8(2))}, By: map[string]uint{"a": 30}, Real: 3, Any: json.Number("1.0"), Raw: json.RawMessage(`[1e2]`)}
+	want := counted{N: -100, All: []*int8{some(int8(1)), some(int8(2))}, By: map[string]uint{"a": 30}, Real: 3,
+		Any: json.Number(
+			"1.0"), Raw: json.RawMessage(`[1e2]`)}
 	want.Big.SetString("1500000000000000000000000000000", 10)
 	want.Deep.M = 1<<53 + 1
 	got, err := s.Decode([]byte(strings.Replace(countedJSON, `"n":N`, `"n":-1.00e2`, 1)))
@@ -47,7 +50,8 @@ func TestWholeNumbersAreIntegers(t *testing.T) {
 			t.Errorf("got %+v beside the error", got)
 		}
 	}
-	_, err = s.Decode([]byte(strings.Replace(countedJSON, `N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30`, `1,"all":[],"by":{},"big":null`, 1)))
+	_, err = s.Decode([]byte(strings.Replace(countedJSON, `N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30`,
+		`1,"all":[],"by":{},"big":null`, 1)))
 	checkError(t, err, "big must be an integer, not null")
 }
 
@@ -80,8 +84,10 @@ func TestCaseOfNames(t *testing.T) {
 		Tags []tag          `json:"tags"`
 		By   map[string]tag `json:"by"`
 	}]("Tag."))
-	_, err = nested.Decode([]byte(`{"tags": [{"mood": "a", "x": 1}, {"mood": "a", "NOTE": "b"}], "by": {"Mood": {"mood": "a", "\u006dOOD": "b"}}}`))
-	checkError(t, err, "tags[1].NOTE is not a known property (did you mean note?)\nby.Mood.mOOD is not a known property (did you mean mood?)")
+	_, err = nested.Decode([]byte(`{"tags": [{"mood": "a", "x": 1}, {"mood": "a", "NOTE": "b"}], "by": {"Mood": ` +
+		`{"mood": "a", "\u006dOOD": "b"}}}`))
+	checkError(t, err, "tags[1].NOTE is not a known property (did you mean note?)\nby.Mood.mOOD is not a known "+
+		"property (did you mean mood?)")
 }
 
 func TestHalfCharacters(t *testing.T) {

@@ -66,7 +66,8 @@ func unset(t reflect.Type) string {
 		for i := range t.NumField() {
 			f := t.Field(i)
 			if f.Anonymous && !f.IsExported() && f.Type.Kind() == reflect.Pointer {
-				return fmt.Sprintf("embeds a pointer to %v, which encoding/json cannot set; embed the struct, or export its type", f.Type.Elem())
+				return fmt.Sprintf("embeds a pointer to %v, which encoding/json cannot set; embed the struct, or export its type",
+					f.Type.Elem())
 			}
 		}
 	}
@@ -84,7 +85,8 @@ func present(t reflect.Type) error {
 		}
 		for i := range t.NumField() {
 			if f := t.Field(i); promoted(f) && f.Type.Kind() == reflect.Pointer && demands(f.Type.Elem()) {
-				return fmt.Errorf("%stype %v embeds a pointer to %v, whose fields are missing if it is nil; embed the struct", at.field(), t, f.Type.Elem())
+				return fmt.Errorf("%stype %v embeds a pointer to %v, whose fields are missing if it is nil; embed the struct",
+					at.field(), t, f.Type.Elem())
 			}
 		}
 	}
@@ -95,7 +97,8 @@ func present(t reflect.Type) error {
 func demands(t reflect.Type) bool {
 	for _, f := range fieldsOf(t) {
 		_, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Type.Kind() != reflect.Pointer && !strings.Contains(rest, "omit") && !strings.Contains(f.Tag.Get("jsonschema"), "default=") {
+		if f.Type.Kind() != reflect.Pointer && !strings.Contains(rest, "omit") &&
+			!strings.Contains(f.Tag.Get("jsonschema"), "default=") {
 			return true
 		}
 	}

@@ -28,11 +28,13 @@ func (e *InvalidError) Error() string {
 // arranged sorts findings into the order of their fields. A finding about the whole
 // value stays first or, if it counts unreported problems, last.
 func arranged(findings []schema.Finding, fields []Field) []schema.Finding {
-	told := findings
+	located := findings
 	if last := len(findings) - 1; findings[last].Path == "" {
-		told = findings[:last]
+		located = findings[:last]
 	}
-	slices.SortStableFunc(told, func(a, b schema.Finding) int { return cmp.Compare(fieldAt(a, fields), fieldAt(b, fields)) })
+	slices.SortStableFunc(located, func(a, b schema.Finding) int {
+		return cmp.Compare(fieldAt(a, fields), fieldAt(b, fields))
+	})
 	return findings
 }
 

@@ -96,7 +96,8 @@ func checkKind(f Field, output bool) error {
 	case output:
 		return errors.New("images, files and histories can only be inputs; ask for a value that a model can write")
 	case n > 1 || f.Kind() == KindValue:
-		return errors.New("an image, file or history must be an input itself, optional, or (except a history) in a list; make the one within this value an input of its own")
+		return errors.New("an image, file or history must be an input itself, optional, or (except a history) in a " +
+			"list; make the one within this value an input of its own")
 	case !slices.Contains([]Kind{KindImage, KindFile, KindHistory}, f.Kind()):
 		return fmt.Errorf("unknown kind %q; use %q, %q or %q", f.Kind(), KindImage, KindFile, KindHistory)
 	default:

@@ -12,7 +12,7 @@ import (
 // Parse makes a signature from a text, for inputs and outputs that are known only
 // at run time:
 //
-//	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Answer briefly.")
+//	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Be brief.")
 //
 // Commas separate fields, and an arrow separates inputs and outputs. A field is a
 // name, followed by a ? if it may be left out, and a type, which is str by default.

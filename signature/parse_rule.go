@@ -143,7 +143,8 @@ func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	case near != "":
 		s.fail(here, "unknown rule %q; did you mean %s?", name, near)
 	case len(t.choices) > 0 && isRule(name):
-		s.fail(here, "the rule %s does not apply to a union; put it after the type it applies to, as in int(ge=0) | None", name)
+		s.fail(here, "the rule %s does not apply to a union; put it after the type it applies to, as in int(ge=0) | None",
+			name)
 	}
 	s.fail(here, "the rule %q does not apply to %s; use %s", name, written, strings.Join(known, ", "))
 	return rule{}

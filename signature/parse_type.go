@@ -33,79 +33,6 @@ func (t typ) raw() json.RawMessage {
 
 func (t typ) is(null string) bool { return string(t.raw()) == null }
 
-// Families of types, which determine their rules.
-const (
-	texts    = "texts"
-	numbers  = "numbers"
-	lists    = "lists"
-	dicts    = "dicts"
-	anything = "" // only the rules of all types
-)
-
-func keywords(family, text string) typ {
-	t := typ{family: family}
-	if err := json.Unmarshal([]byte(text), &t.keywords); err != nil {
-		panic(err) // unreachable: the text is a constant
-	}
-	return t
-}
-
-// kindType returns the type of a kind.
-func kindType(text string, kind Kind) typ {
-	raw, _ := json.Marshal(mark(text, kind)) // a schema always encodes
-	return keywords(anything, string(raw))
-}
-
-// named are the types with a name.
-var named = map[string]typ{
-	"str":      keywords(texts, `{"type": "string"}`),
-	"int":      keywords(numbers, `{"type": "integer"}`),
-	"float":    keywords(numbers, `{"type": "number"}`),
-	"bool":     keywords(anything, `{"type": "boolean"}`),
-	"None":     keywords(anything, nullSchema),
-	"any":      keywords(anything, `{}`),
-	"bytes":    keywords(texts, `{"type": "string", "contentEncoding": "base64"}`),
-	"date":     keywords(anything, `{"type": "string", "format": "date"}`),
-	"datetime": keywords(anything, `{"type": "string", "format": "date-time"}`),
-	"time":     keywords(anything, `{"type": "string", "format": "time"}`),
-	"list":     keywords(lists, `{"type": "array"}`),
-	"dict":     keywords(dicts, `{"type": "object"}`),
-	"Image":    kindType(imageSchema, KindImage),
-	"File":     kindType(fileSchema, KindFile),
-	"History":  kindType(historySchema, KindHistory),
-}
-
-const nullSchema = `{"type":"null"}`
-
-// generic are the types that require brackets.
-var generic = []string{"Literal", "Optional", "Union", "set", "tuple"}
-
-// synonyms are other names of types.
-var synonyms = map[string]string{
-	"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None",
-	"array": "list", "object": "dict",
-	"Any": "any", "List": "list", "Dict": "dict", "Set": "set", "Tuple": "tuple",
-}
-
-// instead are the types to use for types of other languages.
-var instead = map[string]string{
-	"float32": "float", "float64": "float", "double": "float", "decimal": "float", "Decimal": "float",
-	"int8": "int", "int16": "int", "int32": "int", "int64": "int", "long": "int",
-	"uint": "int(ge=0)", "uint8": "int(ge=0)", "uint16": "int(ge=0)", "uint32": "int(ge=0)", "uint64": "int(ge=0)",
-	"text": "str", "char": "str", "rune": "str", "byte": "bytes", "map": "dict[str, …]", "Map": "dict[str, …]", "Record": "dict[str, …]",
-	"slice": "list", "Array": "list", "frozenset": "set", "unknown": "any", "interface": "any", "json": "any",
-	"enum": "Literal[…]", "Enum": "Literal[…]", "struct": "{name: type}", "nil": "None", "undefined": "None",
-	"timestamp": "datetime", "Time": "datetime", "Date": "date", "timedelta": aTime, "duration": aTime,
-}
-
-const aTime = `float(desc="seconds"), or schema({"type": "integer", "format": "nanoseconds"}), which is a time.Duration`
-
-// unknownOfDSPy are the types of DSPy that are not supported.
-var unknownOfDSPy = []string{"Audio", "Code", "Tool", "ToolCalls"}
-
-// modules are the Python modules that may precede a type.
-var modules = []string{"dspy", "typing", "datetime"}
-
 // typ reads a type.
 func (s *scanner) typ() typ {
 	s.enter()
@@ -185,7 +112,7 @@ func (s *scanner) named() typ {
 	if s.sees("[") && (known || slices.Contains(generic, name)) {
 		return s.filled(name, at)
 	}
-	if !known && (module == "dspy" || slices.Contains(unknownOfDSPy, name)) {
+	if !known && module == "dspy" {
 		s.fail(at, "the DSPy type %s is not supported; use Image, File or History", name)
 	}
 	if !known {
@@ -216,12 +143,6 @@ func (s *scanner) unknown(name string, at int) {
 	}
 }
 
-// examples show how types with brackets are written.
-var examples = map[string]string{
-	"Literal": `Literal["a", "b"]`, "Optional": "Optional[str]", "Union": "Union[str, int]",
-	"list": "list[str]", "set": "set[str]", "tuple": "tuple[str, int]", "dict": "dict[str, float]",
-}
-
 // filled reads the contents of the brackets after a name.
 func (s *scanner) filled(name string, at int) typ {
 	advice, takes := examples[name]
@@ -236,7 +157,8 @@ func (s *scanner) filled(name string, at int) typ {
 		return s.literals()
 	}
 	inner, open := s.inner()
-	if want, exact := map[string]int{"Optional": 1, "list": 1, "set": 1, "dict": 2}[name]; exact && (len(inner) != want || open) {
+	want, exact := map[string]int{"Optional": 1, "list": 1, "set": 1, "dict": 2}[name]
+	if exact && (len(inner) != want || open) {
 		s.fail(at, "the type %s takes %s; write %s", name, map[int]string{1: "one type", 2: "two types"}[want], advice)
 	}
 	if open && (name != "tuple" || len(inner) > 1) {
@@ -282,7 +204,9 @@ func (s *scanner) dict(inner []typ, at int) typ {
 	if !inner[0].is(`{"type":"string"}`) {
 		s.fail(at, "names in JSON are strings; write dict[str, …]")
 	}
-	return typ{family: dicts, keywords: Values{{"type", json.RawMessage(`"object"`)}, {"additionalProperties", inner[1].raw()}}}
+	return typ{family: dicts, keywords: Values{
+		{"type", json.RawMessage(`"object"`)}, {"additionalProperties", inner[1].raw()},
+	}}
 }
 
 // tuple returns an array of exactly these items or, if open, of any number of the
@@ -292,7 +216,9 @@ func tuple(items []typ, open bool) typ {
 		return typ{family: lists, keywords: Values{{"type", json.RawMessage(`"array"`)}, {"items", items[0].raw()}}}
 	}
 	n := literal(len(items))
-	return typ{keywords: Values{{"type", json.RawMessage(`"array"`)}, {"prefixItems", listOf(items)}, {"minItems", n}, {"maxItems", n}}}
+	return typ{keywords: Values{
+		{"type", json.RawMessage(`"array"`)}, {"prefixItems", listOf(items)}, {"minItems", n}, {"maxItems", n},
+	}}
 }
 
 // literals reads the constants of a Literal.

@@ -176,7 +176,8 @@ func (s *scanner) quoted() json.RawMessage {
 	b.WriteByte('"')
 	value := json.RawMessage(b.String())
 	if s.at == len(s.text) || !json.Valid(value) {
-		s.fail(start, "the text in single quotes is not closed, or has an escape that JSON lacks; write it in double quotes, as JSON")
+		s.fail(start, "the text in single quotes is not closed, or has an escape that JSON lacks; write it in double "+
+			"quotes, as JSON")
 	}
 	s.at++
 	return rewritten(value)

@@ -235,7 +235,9 @@ func decodeFinding(err error) schema.Finding {
 	if least, most := bounds(wrong.Type); isNumber && most != "" && isInteger(number) {
 		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("must be from %s to %s, not %s", least, most, number)}
 	}
-	return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value)}
+	return schema.Finding{
+		Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value),
+	}
 }
 
 // undecodable returns the name of the field whose value does not decode, since the

@@ -139,7 +139,8 @@ var dates = map[string]string{`"date"`: "date", `"date-time"`: "datetime", `"tim
 
 // plainTypes are the names of types whose only keyword is "type".
 var plainTypes = map[string]string{
-	`"string"`: "str", `"integer"`: "int", `"number"`: "float", `"boolean"`: "bool", `"null"`: "None", `"array"`: "list", `"object"`: "dict",
+	`"string"`: "str", `"integer"`: "int", `"number"`: "float", `"boolean"`: "bool", `"null"`: "None", `"array"`: "list",
+	`"object"`: "dict",
 }
 
 // shape returns the type of keywords without its rules, or "" if the notation cannot
@@ -227,7 +228,8 @@ const (
 )
 
 var places = map[string]place{
-	"items": aSchema, "additionalProperties": aSchema, "anyOf": schemaList, "prefixItems": schemaList, "properties": schemaMap,
+	"items": aSchema, "additionalProperties": aSchema, "anyOf": schemaList, "prefixItems": schemaList,
+	"properties": schemaMap,
 }
 
 // canonical writes a part of a schema with its keywords sorted.

@@ -29,7 +29,8 @@ func TestUnmade(t *testing.T) {
 		checkError(t, err, want)
 		_, err = s.Decode([]byte(`{}`))
 		checkError(t, err, want)
-		if got := fmt.Sprint(s.Validate([]byte(`{}`)), s.OutputTypeScript()); got != "[the value has no signature to fit (make one with New, Parse or NewSpec)]{}" {
+		if got := fmt.Sprint(s.Validate([]byte(`{}`)), s.OutputTypeScript()); got != "[the value has no signature to "+
+			"fit (make one with New, Parse or NewSpec)]{}" {
 			t.Errorf("got %s", got)
 		}
 	}
@@ -73,11 +74,12 @@ func TestNumbersThatJSONLacks(t *testing.T) {
 func TestValuesString(t *testing.T) {
 	t.Parallel()
 	for want, v := range map[string]fmt.Stringer{
-		`{"answer":"four","n":4,"none":null}`: signature.Values{{"answer", []byte(`"four"`)}, {"n", []byte(` 4`)}, {Name: "none"}},
-		`{"a":1,"b":oops}`:                    signature.Values{{"a", []byte(`1`)}, {"b", []byte(`oops`)}},
-		`{}`:                                  signature.Values(nil),
-		`"a":1`:                               signature.Value{"a", []byte(`1`)},
-		`"a":null`:                            signature.Value{Name: "a"},
+		`{"answer":"four","n":4,"none":null}`: signature.Values{{"answer", []byte(`"four"`)}, {"n", []byte(` 4`)},
+			{Name: "none"}},
+		`{"a":1,"b":oops}`: signature.Values{{"a", []byte(`1`)}, {"b", []byte(`oops`)}},
+		`{}`:               signature.Values(nil),
+		`"a":1`:            signature.Value{"a", []byte(`1`)},
+		`"a":null`:         signature.Value{Name: "a"},
 	} {
 		if got := fmt.Sprint(v); got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -29,7 +29,9 @@ func checkGolden(t *testing.T, file, got string) {
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i, line := range gotLines {
 		if i >= len(wantLines) || line != wantLines[i] {
-			t.Fatalf("%s:%d: got\n%s\nwant\n%s", file, i+1, line, strings.Join(wantLines[min(i, len(wantLines)):min(i+1, len(wantLines))], ""))
+			t.Fatalf("%s:%d: got\n%s\nwant\n%s", file, i+1, line, strings.Join(wantLines[min(i, len(wantLines)):min(i+1,
+				len(wantLines))],
+				""))
 		}
 	}
 	if len(gotLines) != len(wantLines) {

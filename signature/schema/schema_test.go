@@ -14,15 +14,22 @@ func TestCompileErrors(t *testing.T) {
 		{"cut off", `{`, `schema: is not valid JSON: unexpected end of JSON input (byte 1)`},
 		{"trailing", `{} {}`, `schema: is not valid JSON: invalid character '{' after top-level value (byte 4)`},
 		{"array", `[]`, `schema: the value must be a boolean or an object, not an array`},
-		{"two mistakes", `{"properties": {"a": {"type": "strin", "minLength": -1}}}`, `schema: properties.a.minLength must be at least 0, not -1; properties.a.type must be one of "array", "boolean", "integer", "null", "number", "object", "string", not "strin" (did you mean "string"?)`},
-		{"in a definition", `{"$ref": "#/$defs/x", "$defs": {"x": {"required": "a"}}}`, `schema: $defs.x.required must be an array, not "a"`},
-		{"remote", `{"$ref": "https://example.com/a.json"}`, `schema: refers to "https://example.com/a.json", which is not loaded; copy it into $defs`},
-		{"file", `{"$ref": "file:///etc/passwd"}`, `schema: refers to "file:///etc/passwd", which is not loaded; copy it into $defs`},
-		{"dialect", `{"$schema": "https://example.com/meta"}`, `schema: refers to "https://example.com/meta", which is not loaded; copy it into $defs`},
+		{"two mistakes", `{"properties": {"a": {"type": "strin", "minLength": -1}}}`, `schema: properties.a.minLength ` +
+			`must be at least 0, not -1; properties.a.type must be one of "array", "boolean", "integer", "null", "number", ` +
+			`"object", "string", not "strin" (did you mean "string"?)`},
+		{"in a definition", `{"$ref": "#/$defs/x", "$defs": {"x": {"required": "a"}}}`, `schema: $defs.x.required must ` +
+			`be an array, not "a"`},
+		{"remote", `{"$ref": "https://example.com/a.json"}`, `schema: refers to "https://example.com/a.json", which is ` +
+			`not loaded; copy it into $defs`},
+		{"file", `{"$ref": "file:///etc/passwd"}`, `schema: refers to "file:///etc/passwd", which is not loaded; copy ` +
+			`it into $defs`},
+		{"dialect", `{"$schema": "https://example.com/meta"}`, `schema: refers to "https://example.com/meta", which is ` +
+			`not loaded; copy it into $defs`},
 		{"dangling", `{"$ref": "#/$defs/x"}`, `schema: json-pointer in "#/$defs/x" not found`},
 		{"endless", `{"$ref": "#"}`, `schema: the reference at "#" is circular`},
 		{"endless pair", `{"items": {"anyOf": [{"$ref": "#/items"}]}}`, `schema: the reference at "#/items" is circular`},
-		{"pattern", `{"properties": {"a": {"pattern": "("}}}`, `schema: properties.a.pattern must be of format regex, not "("`},
+		{"pattern", `{"properties": {"a": {"pattern": "("}}}`, `schema: properties.a.pattern must be of format regex, ` +
+			`not "("`},
 		{"huge number", `{"minimum": 1e999999999}`, `schema: has the number 1e999999999, which is out of range`},
 		{"deep", strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `schema: is nested deeper than 200`},
 		{"twice", `{"properties": {"a": {"type": "string", "type": "integer"}}}`, `schema: properties.a.type is given twice`},
@@ -121,11 +128,13 @@ func TestSlowPatterns(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items": {"pattern": "^(a+)+$"}}`)
 	value := "[" + strings.Repeat(`"aaaaaaaaaaaaaaaaaa!",`, 10_000) + `""]`
-	checkLines(t, s.Validate([]byte(value)), []string{"the value could not be checked: the pattern /^(a+)+$/ takes too long on this value"})
+	checkLines(t, s.Validate([]byte(value)), []string{"the value could not be checked: the pattern /^(a+)+$/ takes " +
+		"too long on this value"})
 }
 
 func BenchmarkValidate(b *testing.B) {
-	s, err := schema.Compile([]byte(`{"type": "object", "properties": {"id": {"type": "string"}, "limit": {"type": "integer"}, "tags": {"items": {"type": "string"}}}, "required": ["id"], "additionalProperties": false}`))
+	s, err := schema.Compile([]byte(`{"type": "object", "properties": {"id": {"type": "string"}, "limit": {"type": ` +
+		`"integer"}, "tags": {"items": {"type": "string"}}}, "required": ["id"], "additionalProperties": false}`))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,16 +12,17 @@ func TestFamilies(t *testing.T) {
 	for names, want := range map[string]string{
 		"":            "",
 		"list_orders": "list_orders",
-		"get_order get_user list_order list_user":                                  "{get,list}_{order,user}",
-		"getOrder getUser listOrder listUser":                                      "{get,list}{Order,User}",
-		"order_get order_list user_get user_list whoami":                           "{order,user}_{get,list}, whoami",
-		"get_order get_user get_tax list_order list_user list_tax find_tax refund": "{get,list}_{order,tax,user}, find_tax, refund",
-		"get_order get_user list_order":                                            "{get,list}_order, get_user",
-		"a_get_x a_get_y a_list_x a_list_y b_get_z":                                "a_{get,list}_{x,y}, b_get_z",
-		"get_order get_orders list_order":                                          "{get,list}_order, get_orders",
-		"get get_all _get __proto__ get_":                                          "__proto__, _get, get, get_, get_all",
-		"close_pool open_pool":                                                     "{close,open}_pool",
-		"日本_a 日本_b 中国_a 中国_b":                                                      "{中国,日本}_{a,b}",
+		"get_order get_user list_order list_user":        "{get,list}_{order,user}",
+		"getOrder getUser listOrder listUser":            "{get,list}{Order,User}",
+		"order_get order_list user_get user_list whoami": "{order,user}_{get,list}, whoami",
+		"get_order get_user get_tax list_order list_user list_tax find_tax refund": "{get,list}_{order,tax,user}, " +
+			"find_tax, refund",
+		"get_order get_user list_order":             "{get,list}_order, get_user",
+		"a_get_x a_get_y a_list_x a_list_y b_get_z": "a_{get,list}_{x,y}, b_get_z",
+		"get_order get_orders list_order":           "{get,list}_order, get_orders",
+		"get get_all _get __proto__ get_":           "__proto__, _get, get, get_, get_all",
+		"close_pool open_pool":                      "{close,open}_pool",
+		"日本_a 日本_b 中国_a 中国_b":                       "{中国,日本}_{a,b}",
 	} {
 		var list []string
 		for _, f := range families(strings.Fields(names)) {

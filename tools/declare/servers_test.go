@@ -12,7 +12,8 @@ import (
 )
 
 // servers are the real servers of testdata/servers.
-var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb", "notion"}
+var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb",
+	"notion"}
 
 // recorded returns the tools of a server as it once listed them.
 func recorded(t testing.TB, server string) []*tools.Tool {
