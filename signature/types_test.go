@@ -337,7 +337,7 @@ func TestNestedDefaults(t *testing.T) {
 		{"parsed, in a union", fails(signature.Parse(`-> o: int | {a: list[int](default=[1, "x"])}`, "")),
 			`signature: output field "o": the default at anyOf[1].properties.a[1] must be an integer, not "x"`},
 		{"too long", fails(signature.Parse(`-> o: str(default="`+strings.Repeat("x", 5000)+`")`, "")),
-			`signature: output field "o": the default has 5002 bytes; at most 4096 are taken`},
+			`signature: output field "o": the default has 5002 bytes; the limit is 4096`},
 		{"Go type", newError[none, tiny](), `signature: output field "n": jsonschema tag: the default must be at most ` +
 			`127, not 300`},
 		{"Go type of an input", newError[tiny, done](), `signature: input field "n": jsonschema tag: the default must ` +
