@@ -57,7 +57,7 @@ func compare(b *testing.B, floor, ours func() error) {
 	b.ReportMetric(0, "ns/op") // it would be of both together
 }
 
-// clock returns how many nanoseconds one of many calls takes.
+// clock returns the nanoseconds per call.
 func clock(b *testing.B, f func() error) float64 {
 	const calls = 100
 	start := time.Now()

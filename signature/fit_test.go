@@ -26,7 +26,7 @@ type counted struct {
 const countedJSON = `{"n":N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30,"real":3.0,"any":1.0,"raw":[1e2],` +
 	`"deep":{"M":9007199254740993.0}}`
 
-// JSON Schema knows no difference between 3 and 3.0, and models write both.
+// JSON Schema does not distinguish 3 and 3.0, and models write both.
 func TestWholeNumbersAreIntegers(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[none, counted]("Count."))
@@ -47,7 +47,7 @@ func TestWholeNumbersAreIntegers(t *testing.T) {
 		got, err := s.Decode([]byte(strings.Replace(countedJSON, `"n":N`, `"n":`+number, 1)))
 		checkError(t, err, want)
 		if !reflect.DeepEqual(got, counted{}) {
-			t.Errorf("got %+v beside the error", got)
+			t.Errorf("got %+v with the error", got)
 		}
 	}
 	_, err = s.Decode([]byte(strings.Replace(countedJSON, `N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30`,
@@ -63,8 +63,8 @@ type tag struct {
 // JSONSchemaExtend opens the struct.
 func (*tag) JSONSchemaExtend(s *jsonschema.Schema) { s.AdditionalProperties = nil }
 
-// encoding/json takes a name of any case for that of a field, and so would let what
-// no schema has seen take the place of what it has.
+// encoding/json ignores the case of names, so that an unchecked value could replace a
+// checked one.
 func TestCaseOfNames(t *testing.T) {
 	t.Parallel()
 	type moody struct {
@@ -113,7 +113,7 @@ func TestHalfCharacters(t *testing.T) {
 	}
 }
 
-// furious panics whatever is asked of it.
+// furious panics in every method.
 type furious struct{}
 
 func (furious) MarshalJSON() ([]byte, error)    { panic("no") }

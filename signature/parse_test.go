@@ -119,7 +119,7 @@ func mustParse(t *testing.T, text string) *signature.Spec {
 	return s.Spec()
 }
 
-// shown lists what is known of fields beside their schemas.
+// shown describes fields without their schemas.
 func shown(s *signature.Spec) string {
 	var all []string
 	for _, f := range append(s.Inputs(), s.Outputs()...) {
@@ -194,7 +194,7 @@ func checkRoundTrip(t *testing.T, spec *signature.Spec) {
 	}
 }
 
-// decoded decodes a schema, in which there is no difference between {} and true.
+// decoded decodes a schema, treating {} and true as equal.
 func decoded(t *testing.T, raw []byte) any {
 	t.Helper()
 	var v any
@@ -377,7 +377,7 @@ func TestParseErrors(t *testing.T) {
 			s, err := signature.Parse(test.text, "Do it.")
 			checkError(t, err, "signature: "+test.want)
 			if s != nil {
-				t.Error("there is a signature beside the error")
+				t.Error("there is a signature with the error")
 			}
 		})
 	}
@@ -476,7 +476,7 @@ func FuzzString(f *testing.F) {
 	})
 }
 
-// A union that may be missing is spelt once, however deep it stands.
+// A nested optional union is spelled once.
 func TestStringOfDeepUnions(t *testing.T) {
 	t.Parallel()
 	text := "int | str"

@@ -230,7 +230,7 @@ func TestDecodeErrors(t *testing.T) {
 				t.Errorf("%T is not an InvalidError", err)
 			}
 			if !reflect.DeepEqual(out, answer{}) {
-				t.Errorf("got %+v beside the error", out)
+				t.Errorf("got %+v with the error", out)
 			}
 		})
 	}
@@ -274,7 +274,7 @@ func TestNewSpec(t *testing.T) {
 	}
 }
 
-// A field means what its schema means alone.
+// A field accepts the same values as its schema alone.
 func TestSchemasOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ schema, value string }{
@@ -331,8 +331,7 @@ func TestNewSpecErrors(t *testing.T) {
 	}
 }
 
-// What is missing is told in the order of the fields, and what is about the whole
-// comes first.
+// Findings are in the order of the fields; those about the whole value come first.
 func TestFindingsInTheOrderOfTheFields(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.Parse(`question, context: list[str] -> z, y: {b, a}, x: int with `+

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// What was not made by this package says so, and does not panic.
+// Methods of nil and zero values return an error and do not panic.
 func TestUnmade(t *testing.T) {
 	t.Parallel()
 	const want = "signature: nil or zero signature; make one with New, Parse or NewSpec"
@@ -48,7 +48,7 @@ type answered struct {
 	A float32 `json:"a"`
 }
 
-// Errors of values that JSON lacks name the field.
+// Errors about numbers that JSON lacks name the field.
 func TestNumbersThatJSONLacks(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[asked, answered](""))

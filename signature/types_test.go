@@ -246,7 +246,7 @@ func TestEmbeddedPointers(t *testing.T) {
 	}
 }
 
-// form describes itself, and admits more than it names.
+// form describes itself and admits further properties.
 type form struct {
 	Name string         `json:"name"`
 	More map[string]any `json:"-"`
@@ -312,7 +312,7 @@ func TestDefaults(t *testing.T) {
 	}](), `signature: output field "A": jsonschema tag: the default must be at least 1, not 0`)
 }
 
-// A default that does not fit would make a value that is silently missing.
+// A default that does not fit would be ignored silently.
 func TestNestedDefaults(t *testing.T) {
 	t.Parallel()
 	type choosy struct {

@@ -25,10 +25,9 @@ func nested(deep int, op, inside string) string {
 	return strings.Repeat(`{"op": "`+op+`", "args": ["x", `, deep) + inside + strings.Repeat(`]}`, deep)
 }
 
-// gaveUp is what is said of a value that takes too many steps. A slow machine is
-// through with the time for patterns before. And as the members of an object are
-// checked in any order, one in a hundred times what rules an alternative out comes
-// first so often that the value is known not to fit, though not where.
+// gaveUp matches the findings of a value that takes too many steps. On a slow machine,
+// the time for patterns may end first. Since members are checked in random order, the
+// check may also find early that the value does not fit, though not where.
 var gaveUp = regexp.MustCompile("is too complex to be checked|takes too long on this value|is too large and too " +
 	"deeply nested to say where")
 
@@ -182,7 +181,7 @@ func TestLargeAndDeep(t *testing.T) {
 	checkLines(t, s.ValidatePartial(value(`null`), []string{"/0"}), nil)
 }
 
-// TestLongEnum looks values up that are compared one by one in short enums.
+// TestLongEnum checks enums that are looked up in a map.
 func TestLongEnum(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -200,7 +199,7 @@ func TestLongEnum(t *testing.T) {
 	checkLines(t, s.ValidatePartial([]byte(`[null, null]`), []string{"/0", "/1"}), nil)
 }
 
-// TestConcurrentGuards validates values at once that each count their steps.
+// TestConcurrentGuards validates values concurrently, each with its own step count.
 func TestConcurrentGuards(t *testing.T) {
 	t.Parallel()
 	s := compile(t, filters)
@@ -217,8 +216,8 @@ func TestConcurrentGuards(t *testing.T) {
 	}
 }
 
-// TestProductsAreBounded has schemas and values neither of which is large, but
-// each part of the one is checked against each of the other.
+// TestProductsAreBounded has small schemas and values for which each rule applies to
+// each part of the value.
 func TestProductsAreBounded(t *testing.T) {
 	t.Parallel()
 	list := func(n int, item string) string { return "[" + strings.Repeat(item+",", n) + item + "]" }
@@ -270,7 +269,7 @@ func TestProductsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLargeValuesAreChecked has what honest schemas and values are like.
+// TestLargeValuesAreChecked checks a large value against an ordinary schema.
 func TestLargeValuesAreChecked(t *testing.T) {
 	t.Parallel()
 	const record = `{"type":"object","properties":{
@@ -294,7 +293,7 @@ func TestLargeValuesAreChecked(t *testing.T) {
 		`[3000].id must match /^[a-z]+-[0-9]+$/, not "x"`, `[3000].name is required`})
 }
 
-// FuzzBounds makes odd recursive schemas of a few keywords, and deep values.
+// FuzzBounds makes recursive schemas of a few keywords, and deep values.
 func FuzzBounds(f *testing.F) {
 	for _, seed := range []string{"", "aio", "aiaiaj", "pcpc", "nanb", "dpqru", "xyzw", "oiopocou", "rrrr"} {
 		f.Add(seed, uint8(30))
@@ -316,7 +315,7 @@ func FuzzBounds(f *testing.F) {
 	})
 }
 
-// odd makes a schema of which each letter is a keyword that leads on.
+// odd makes a schema in which each letter adds a keyword that contains the next.
 func odd(shape string) string {
 	const self = `{"$ref": "#"}`
 	keywords := map[rune]string{

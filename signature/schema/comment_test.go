@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// TestNanoseconds holds that the unit of a time is said wherever one stands, also where
+// TestNanoseconds checks that the unit of a duration is shown everywhere, even if
 // descriptions are left out.
 func TestNanoseconds(t *testing.T) {
 	t.Parallel()
@@ -52,8 +52,8 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
-// TestSmallNumbers holds that what a kind of Go cannot hold is told with all else that is
-// wrong, and shown only where somebody might come near it.
+// TestSmallNumbers checks that values out of range for a Go type are reported with the
+// other problems, and that only narrow ranges are shown.
 func TestSmallNumbers(t *testing.T) {
 	t.Parallel()
 	type small struct {

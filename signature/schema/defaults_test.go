@@ -66,7 +66,7 @@ func TestCheckDefaults(t *testing.T) {
 	checkLines(t, compile(t, `{"properties":{"default":{"type":"string"}}}`).CheckDefaults(), nil)
 }
 
-// Whoever writes the value does not choose how much is added to it.
+// The author of a value cannot make Complete add without limit.
 func TestCompleteIsBounded(t *testing.T) {
 	t.Parallel()
 	var properties []string

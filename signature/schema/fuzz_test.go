@@ -33,7 +33,7 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("got %v and %v", s, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "writ:") {
-			t.Errorf("the error shows the made-up URL: %v", err)
+			t.Errorf("the error shows the invented URL: %v", err)
 		}
 		if err == nil && !json.Valid(s.Raw()) {
 			t.Errorf("Raw is not JSON: %s", s.Raw())
@@ -41,8 +41,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzValidate also holds the promise of partial validation: what it reports of
-// a value with an unknown member is reported whatever that member is.
+// FuzzValidate also checks partial validation: a problem of a value with an unknown
+// member remains whatever that member is.
 func FuzzValidate(f *testing.F) {
 	for _, s := range schemaSeeds {
 		f.Add([]byte(s), []byte(`{"a": 1, "b": ["x", null]}`), []byte(`"x"`))
@@ -94,7 +94,7 @@ func FuzzTypeScript(f *testing.F) {
 	})
 }
 
-// FuzzTags looks for rules that are neither refused nor in the schema.
+// FuzzTags checks that every rule is either refused or in the schema.
 func FuzzTags(f *testing.F) {
 	for _, tag := range []string{
 		"minimum=1,maximum=2", "minItems=1,pattern=^a$,enum=a", "enum=a,enum=b\\,c,default=a", "default=1",

@@ -56,7 +56,7 @@ func lines(findings []schema.Finding) []string {
 	return all
 }
 
-// skipSlow skips a test that computes for long, unless all tests are to run.
+// skipSlow skips a slow test, unless WRIT_TEST_FULL is 1.
 func skipSlow(t *testing.T) {
 	t.Helper()
 	if os.Getenv("WRIT_TEST_FULL") != "1" {

@@ -89,8 +89,8 @@ func TestLargeSchemaCompilesSoon(t *testing.T) {
 	compile(t, b.String())
 }
 
-// TestSlowPattern has values on which a pattern takes forever. Whether they match
-// is unknown, so nothing lets them pass; other values are not concerned.
+// TestSlowPattern has values on which a pattern backtracks endlessly. They are refused
+// under every keyword; other values are checked as usual.
 func TestSlowPattern(t *testing.T) {
 	t.Parallel()
 	const (
@@ -123,7 +123,7 @@ func TestSlowPattern(t *testing.T) {
 	}
 }
 
-// TestSlowPatterns has many matches that are slow, but each ends in time.
+// TestSlowPatterns has many slow matches, each of which ends within its own limit.
 func TestSlowPatterns(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items": {"pattern": "^(a+)+$"}}`)

@@ -21,7 +21,7 @@ type strictAnswer struct {
 	Score float64      `json:"score" jsonschema:"minimum=0,maximum=1"`
 }
 
-// Properties keep their order, all are required, and null stands for what may be missing.
+// Properties keep their order, all are required, and optional ones may be null.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Of(reflect.TypeFor[strictAnswer]())
@@ -99,7 +99,7 @@ func TestDropUnset(t *testing.T) {
 	}
 }
 
-// In a union each alternative has its own unset members.
+// Each alternative of a union has its own unset members.
 func TestDropUnsetInUnions(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
@@ -136,7 +136,7 @@ func TestDropUnsetInUnions(t *testing.T) {
 	}
 }
 
-// A schema beyond the limits of providers is not sent.
+// A schema that exceeds the limits of providers is not strict.
 func TestStrictLimits(t *testing.T) {
 	t.Parallel()
 	deep := `{"type":"string"}`

@@ -171,8 +171,7 @@ func TestValidatePartial(t *testing.T) {
 	}
 }
 
-// TestAlwaysTheSame has objects of which several members would do as the answer, and
-// which have no order of their own.
+// TestAlwaysTheSame checks that findings do not depend on the random order of maps.
 func TestAlwaysTheSame(t *testing.T) {
 	t.Parallel()
 	members := func(n int, format string) string {

@@ -66,7 +66,7 @@ type hit struct {
 
 func find(context.Context, search) ([]hit, error) { return nil, nil }
 
-// nested is a schema of so many levels.
+// nested returns a schema with the given number of levels.
 func nested(levels int) string {
 	if levels == 0 {
 		return `{"type":"string","description":"The innermost text."}`
@@ -75,7 +75,7 @@ func nested(levels int) string {
 		nested(levels-1))
 }
 
-// The sets whose declarations are in testdata.
+// sets returns the sets whose declarations are in testdata.
 func sets() map[string][]*tools.Tool {
 	functions := []*tools.Tool{
 		tools.Func("find", "Find documents. Best hits first.", find, nil),
@@ -179,13 +179,13 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// code is the TypeScript of a text that [declare.Markdown] returned.
+// code returns the TypeScript in a text of [declare.Markdown].
 func code(text string) string {
 	before, _, _ := strings.Cut(strings.TrimPrefix(text, "```ts\n"), "```\n")
 	return before
 }
 
-// compare holds a text against the file in testdata.
+// compare compares a text with a file in testdata.
 func compare(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -203,8 +203,8 @@ func compare(t *testing.T, name, got string) {
 	}
 }
 
-// As the budget shrinks, so do the declarations, until only the number of tools
-// is left; nothing but that exceeds the budget.
+// TestBudget checks that declarations shrink with the budget until only the number of
+// tools is left, which alone may exceed it.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, append(sets()["deep"], sets()["server"]...)...)
@@ -247,7 +247,8 @@ func TestOmissionsAreDeclared(t *testing.T) {
 	}
 }
 
-// Whatever fits, the types are declared, once, and Describe does not repeat them.
+// TestTypesOnce checks that the types are declared once at every budget, and not by
+// Describe.
 func TestTypesOnce(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, append(sets()["deep"], sets()["server"]...)...)
@@ -269,7 +270,7 @@ func TestTypesOnce(t *testing.T) {
 	}
 }
 
-// Very many tools and servers fit even into few tokens.
+// TestVeryMany checks that very many tools and servers fit into few tokens.
 func TestVeryMany(t *testing.T) {
 	t.Parallel()
 	var list []*tools.Tool
@@ -286,7 +287,7 @@ func TestVeryMany(t *testing.T) {
 	}
 }
 
-// Servers come before the host's own functions.
+// TestServersComeFirst checks that servers precede the host's own functions.
 func TestServersComeFirst(t *testing.T) {
 	t.Parallel()
 	var list []*tools.Tool
@@ -324,7 +325,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Whatever the text, an estimate comes to an end and is no more than its bytes.
+// FuzzTokens checks that an estimate ends and does not exceed the number of bytes.
 func FuzzTokens(f *testing.F) {
 	for _, text := range []string{"", "a b", "\u2000x", " \u00a0\n\n", "\xff\xfe", "日本語 ǅ", "/**/\n\t١٢٣٤"} {
 		f.Add(text)
@@ -336,8 +337,8 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-// However many tools there are, declaring them takes as long as the budget is
-// large, and not much more.
+// BenchmarkMarkdown shows that the time depends on the budget more than on the number
+// of tools.
 func BenchmarkMarkdown(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -355,7 +356,7 @@ func BenchmarkMarkdown(b *testing.B) {
 	}
 }
 
-// Describe says all, and still nothing of it breaks out.
+// TestDescribe compares complete declarations with testdata.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	for name, list := range sets() {
