@@ -53,7 +53,7 @@ func TestReActSetupErrors(t *testing.T) {
 		{run(nil), noReAct},
 		{run(&module.ReAct[orders, sum]{}), noReAct},
 		{second(module.NewReAct(taken, model, nil, nil).Run(t.Context(), tooled{})),
-			`module: ReAct asks the model for a thought, a tool and args: signature: output field "tool": there is an input field of that name; rename one`},
+			`module: ReAct asks the model for a thought, a tool and args: signature: output field "tool": an input field has the same name; rename one`},
 		{think(module.NewChainOfThought(noSig, model, nil)), noSignature},
 		{think(module.NewChainOfThought(&zeroSig, model, nil)), noSignature},
 		{think(module.NewChainOfThought(adding, nil, nil)), noModel},

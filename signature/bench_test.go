@@ -28,10 +28,18 @@ func BenchmarkSignature(b *testing.B) {
 	in := twoIn{"Who wrote it?", "It was written by somebody who is not known, a long time ago, and found in an attic."}
 	raw := []byte(`{"answer": "Nobody knows.", "score": 7}`)
 	b.Run("encode", func(b *testing.B) {
-		compare(b, func() error { _, err := json.Marshal(in); return err }, func() error { _, err := s.Encode(in); return err })
+		compare(b, func() error { _, err := json.Marshal(in); return err }, func() error {
+			_,
+				err := s.Encode(in)
+			return err
+		})
 	})
 	b.Run("decode", func(b *testing.B) {
-		compare(b, func() error { return json.Unmarshal(raw, new(twoOut)) }, func() error { _, err := s.Decode(raw); return err })
+		compare(b, func() error { return json.Unmarshal(raw, new(twoOut)) }, func() error {
+			_,
+				err := s.Decode(raw)
+			return err
+		})
 	})
 }
 
@@ -49,7 +57,7 @@ func compare(b *testing.B, floor, ours func() error) {
 	b.ReportMetric(0, "ns/op") // it would be of both together
 }
 
-// clock returns how many nanoseconds one of many calls takes.
+// clock returns the nanoseconds per call.
 func clock(b *testing.B, f func() error) float64 {
 	const calls = 100
 	start := time.Now()

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// compose returns the schema of an object with the given fields and rules, and
-// the fields with schemas of their own that check what that one checks.
+// compose returns the schema of an object with the given fields and rules, and the
+// fields with schemas that check the same on their own.
 func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	whole := make([]Field, len(fields))
 	required, properties := []string{}, Values{}
@@ -34,19 +34,21 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	return whole, o, nil
 }
 
-// ownKeywords are those of the schema of an object that its fields make.
+// ownKeywords are the keywords of an object's schema that its fields determine.
 var ownKeywords = []string{"type", "properties", "required"}
 
 // object returns the schema of an object.
 func object(properties Values, required []string, rules Values) (*schema.Schema, error) {
-	keywords := Values{{"type", json.RawMessage(`"object"`)}, {"properties", literal(properties)}, {"required", literal(required)}}
+	keywords := Values{
+		{"type", json.RawMessage(`"object"`)}, {"properties", literal(properties)}, {"required", literal(required)},
+	}
 	if _, open := rules.Get("additionalProperties"); !open {
 		keywords = append(keywords, Value{"additionalProperties", json.RawMessage("false")})
 	}
 	return compiled(literal(append(keywords, rules...)))
 }
 
-// compiled compiles a schema of a signature, whose formats are checked.
+// compiled compiles a schema with formats checked.
 func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	s, err := schema.Compile(raw)
 	if err != nil {
@@ -55,8 +57,8 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	return s.WithFormats()
 }
 
-// complete returns the field with a schema that has its description, and that
-// schema as a part of a larger one.
+// complete returns the field with its description in its schema, and that schema as
+// part of a larger one.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if f.Schema != nil && string(f.Schema.Raw()) != "true" {
@@ -87,7 +89,7 @@ func (f Field) complete() (Field, json.RawMessage, error) {
 	return f, literal(keywords), err
 }
 
-// described returns a schema with a description, if there is one to be added.
+// described adds a description, unless it is empty, to a schema.
 func described(raw json.RawMessage, text string) json.RawMessage {
 	var keywords Values
 	if text == "" || string(raw) != "true" && json.Unmarshal(raw, &keywords) != nil {
@@ -96,8 +98,8 @@ func described(raw json.RawMessage, text string) json.RawMessage {
 	return literal(keywords.with("description", text))
 }
 
-// special finds the keywords by which a schema refers to parts of itself or says
-// what it is written in, which it does only with a URL of its own.
+// special matches keywords such as $ref and $schema, which work in a part of a larger
+// schema only if the part has a URL of its own.
 var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
 // undescribed returns the field without a description.
@@ -116,7 +118,7 @@ func (f Field) undescribed() (Field, error) {
 	return f, err
 }
 
-// decompose returns the fields of the schema of a struct, and what else it says.
+// decompose returns the fields of the schema of a struct, and its other keywords.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {
 		Type       string
@@ -126,7 +128,7 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var rules Values
 	raw := s.Raw()
 	if err := errors.Join(json.Unmarshal(raw, &o), json.Unmarshal(raw, &rules)); err != nil || o.Type != "object" {
-		return nil, nil, errors.New("type encodes itself, so its fields are not known; use a plain struct")
+		return nil, nil, errors.New("type encodes itself, so its fields are unknown; use a plain struct")
 	}
 	if _, closed := rules.Get("additionalProperties"); !closed {
 		rules = append(rules, Value{"additionalProperties", json.RawMessage("true")})
@@ -152,8 +154,8 @@ func description(property json.RawMessage) string {
 	return d.Description
 }
 
-// literal writes a value of which it is known that it encodes as JSON, with <, >
-// and & as they are.
+// literal encodes a value that is known to encode as JSON. It does not escape <, >
+// and &.
 func literal(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

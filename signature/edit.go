@@ -13,47 +13,47 @@ func (s *Spec) WithInstructions(text string) *Spec {
 	return &edited
 }
 
-// AppendInputs returns a copy with more inputs, behind all others. The error is
-// that of [NewSpec].
+// AppendInputs returns a copy with more inputs after the others. The error is that of
+// [NewSpec].
 func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.inputs = slices.Concat(s.inputs, fields)
 	return edited.built()
 }
 
-// AppendOutputs returns a copy with more outputs, behind all others. The error
-// is that of [NewSpec].
+// AppendOutputs returns a copy with more outputs after the others. The error is that
+// of [NewSpec].
 func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.outputs = slices.Concat(s.outputs, fields)
 	return edited.built()
 }
 
-// PrependInputs returns a copy with more inputs, before all others. The error is
-// that of [NewSpec].
+// PrependInputs returns a copy with more inputs before the others. The error is that
+// of [NewSpec].
 func (s *Spec) PrependInputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.inputs = slices.Concat(fields, s.inputs)
 	return edited.built()
 }
 
-// PrependOutputs returns a copy with more outputs, before all others: what comes
-// first, a model writes first. The error is that of [NewSpec].
+// PrependOutputs returns a copy with more outputs before the others. A model writes
+// outputs in their order. The error is that of [NewSpec].
 func (s *Spec) PrependOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.outputs = slices.Concat(fields, s.outputs)
 	return edited.built()
 }
 
-// Delete returns a copy without an input or output. The error says that there is
-// none of that name, that it is the only output, or that the tags of a struct
-// name it in a rule about several fields.
+// Delete returns a copy without an input or output. It is an error if the field does
+// not exist, is the only output, or is part of a rule about several fields.
 func (s *Spec) Delete(name string) (*Spec, error) {
 	if err := s.has(name); err != nil {
 		return nil, err
 	}
 	if s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields names it, so it cannot be deleted; make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be deleted; "+
+			"make a new signature", name)
 	}
 	edited := *s
 	named := func(f Field) bool { return f.Name == name }
@@ -62,9 +62,9 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 	return edited.built()
 }
 
-// WithField returns a copy with another field in the place of one, which need not
-// have its name. The error says that there is none of that name, or is that of
-// [NewSpec].
+// WithField returns a copy in which another field, which may have another name,
+// replaces the named one. It is an error if the named field does not exist; other
+// errors are those of [NewSpec].
 //
 //	score, _ := spec.Field("score")
 //	score.Required = false
@@ -74,7 +74,8 @@ func (s *Spec) WithField(name string, field Field) (*Spec, error) {
 		return nil, err
 	}
 	if field.Name != name && s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields names it, so it cannot be renamed; make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be renamed; "+
+			"make a new signature", name)
 	}
 	edited := *s
 	edited.inputs = replaced(s.inputs, name, field)
@@ -82,8 +83,8 @@ func (s *Spec) WithField(name string, field Field) (*Spec, error) {
 	return edited.built()
 }
 
-// WithDescription returns a copy in which an input or output is described
-// otherwise, or not at all. The error says that there is none of that name.
+// WithDescription returns a copy with another description of an input or output,
+// which may be empty. It is an error if the field does not exist.
 func (s *Spec) WithDescription(name, text string) (*Spec, error) {
 	f, _ := s.Field(name)
 	if err := s.has(name); err != nil {
@@ -107,15 +108,15 @@ func replaced(fields []Field, name string, field Field) []Field {
 	return fields
 }
 
-// has returns an error if there is no field of a name.
+// has returns an error if a field does not exist.
 func (s *Spec) has(name string) error {
 	if _, known := s.Field(name); !known {
-		return fmt.Errorf("signature: there is no field %q; the fields are %s", name, s.names())
+		return fmt.Errorf("signature: field %q does not exist; the fields are %s", name, s.names())
 	}
 	return nil
 }
 
-// ruled reports whether a rule about several fields may name this one.
+// ruled reports whether a rule about several fields may refer to a field.
 func (s *Spec) ruled(name string) bool {
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
 		var v any
@@ -123,7 +124,7 @@ func (s *Spec) ruled(name string) bool {
 	})
 }
 
-// names reports whether a name is among the texts in a value.
+// names reports whether a value contains a name as a string or key.
 func names(v any, name string) bool {
 	switch v := v.(type) {
 	case string:

@@ -29,7 +29,8 @@ func TestEdits(t *testing.T) {
 	spec := signature.Must(signature.New[order, parcel]("Send it.")).Spec()
 	const outputs = `{sent: string /* date. The day. */; email?: string; phone?: string; note?: string}`
 	before := declared(spec)
-	score := signature.Field{Name: "score", Description: "How sure.", Schema: mustCompile(t, `{"type": "integer"}`), Required: true}
+	score := signature.Field{Name: "score", Description: "How sure.", Schema: mustCompile(t, `{"type": "integer"}`),
+		Required: true}
 	two := []signature.Field{score, {Name: "any"}}
 	sent, _ := spec.Field("sent")
 	sent.Name, sent.Required = "day", false
@@ -43,16 +44,21 @@ func TestEdits(t *testing.T) {
 		{"prepend inputs", func() (*signature.Spec, error) { return spec.PrependInputs(two...) },
 			`{score: number /* integer. How sure. */; any?: unknown; text: string /* ≥ 1 character. What was said. */} → ` + outputs},
 		{"append outputs", func() (*signature.Spec, error) { return spec.AppendOutputs(score) },
-			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; phone?: string; note?: string; score: number /* integer. How sure. */}`},
+			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; ` +
+				`phone?: string; note?: string; score: number /* integer. How sure. */}`},
 		{"prepend outputs", func() (*signature.Spec, error) { return spec.PrependOutputs(score) },
-			`{text: string /* ≥ 1 character. What was said. */} → {score: number /* integer. How sure. */; sent: string /* date. The day. */; email?: string; phone?: string; note?: string}`},
+			`{text: string /* ≥ 1 character. What was said. */} → {score: number /* integer. How sure. */; sent: ` +
+				`string /* date. The day. */; email?: string; phone?: string; note?: string}`},
 		{"delete an input", func() (*signature.Spec, error) { return spec.Delete("text") }, `{} → ` + outputs},
 		{"delete an output", func() (*signature.Spec, error) { return spec.Delete("note") },
-			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; phone?: string}`},
+			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; ` +
+				`phone?: string}`},
 		{"replace", func() (*signature.Spec, error) { return spec.WithField("note", score) },
-			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; phone?: string; score: number /* integer. How sure. */}`},
+			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; ` +
+				`phone?: string; score: number /* integer. How sure. */}`},
 		{"rename", func() (*signature.Spec, error) { return spec.WithField("sent", sent) },
-			`{text: string /* ≥ 1 character. What was said. */} → {day?: string /* date. The day. */; email?: string; phone?: string; note?: string}`},
+			`{text: string /* ≥ 1 character. What was said. */} → {day?: string /* date. The day. */; email?: string; ` +
+				`phone?: string; note?: string}`},
 		{"describe", func() (*signature.Spec, error) { return spec.WithDescription("text", "What they want.") },
 			`{text: string /* ≥ 1 character. What they want. */} → ` + outputs},
 		{"do not describe", func() (*signature.Spec, error) { return spec.WithDescription("text", "") },
@@ -103,13 +109,20 @@ func TestEditErrors(t *testing.T) {
 		edit func() (*signature.Spec, error)
 		want string
 	}{
-		{"taken", func() (*signature.Spec, error) { return spec.AppendOutputs(text) }, `signature: output field "text": there is an input field of that name; rename one`},
-		{"reserved", func() (*signature.Spec, error) { return spec.PrependInputs(signature.Field{Name: "new"}) }, `signature: input field "new": the name is reserved in JavaScript; choose another`},
-		{"unknown", func() (*signature.Spec, error) { return spec.Delete("txt") }, `signature: there is no field "txt"; the fields are text, sent, email, phone, note`},
-		{"describe unknown", func() (*signature.Spec, error) { return spec.WithDescription("txt", "x") }, `signature: there is no field "txt"; the fields are text, sent, email, phone, note`},
-		{"replace unknown", func() (*signature.Spec, error) { return spec.WithField("txt", text) }, `signature: there is no field "txt"; the fields are text, sent, email, phone, note`},
-		{"ruled", func() (*signature.Spec, error) { return spec.Delete("phone") }, `signature: field "phone": a rule about several fields names it, so it cannot be deleted; make a new signature`},
-		{"rename ruled", func() (*signature.Spec, error) { return spec.WithField("phone", signature.Field{Name: "tel"}) }, `signature: field "phone": a rule about several fields names it, so it cannot be renamed; make a new signature`},
+		{"taken", func() (*signature.Spec, error) { return spec.AppendOutputs(text) }, `signature: output field "text": ` +
+			`an input field has the same name; rename one`},
+		{"reserved", func() (*signature.Spec, error) { return spec.PrependInputs(signature.Field{Name: "new"}) },
+			`signature: input field "new": the name is reserved in JavaScript; choose another`},
+		{"unknown", func() (*signature.Spec, error) { return spec.Delete("txt") }, `signature: field "txt" does not ` +
+			`exist; the fields are text, sent, email, phone, note`},
+		{"describe unknown", func() (*signature.Spec, error) { return spec.WithDescription("txt", "x") },
+			`signature: field "txt" does not exist; the fields are text, sent, email, phone, note`},
+		{"replace unknown", func() (*signature.Spec, error) { return spec.WithField("txt", text) },
+			`signature: field "txt" does not exist; the fields are text, sent, email, phone, note`},
+		{"ruled", func() (*signature.Spec, error) { return spec.Delete("phone") }, `signature: field "phone": a rule ` +
+			`about several fields refers to it, so it cannot be deleted; make a new signature`},
+		{"rename ruled", func() (*signature.Spec, error) { return spec.WithField("phone", signature.Field{Name: "tel"}) },
+			`signature: field "phone": a rule about several fields refers to it, so it cannot be renamed; make a new signature`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -118,17 +131,19 @@ func TestEditErrors(t *testing.T) {
 			checkError(t, err, test.want)
 		})
 	}
-	escaped := signature.Must(signature.Parse(`-> a?, b? with schema({"dependentRequired": {"\u0061": ["\u0062"]}})`, "")).Spec()
+	escaped := signature.Must(signature.Parse(`-> a?, b? with schema({"dependentRequired": {"\u0061": ["\u0062"]}})`,
+		"")).Spec()
 	for _, name := range []string{"a", "b"} {
 		_, err := escaped.WithField(name, signature.Field{Name: "z"})
-		checkError(t, err, `signature: field "`+name+`": a rule about several fields names it, so it cannot be renamed; make a new signature`)
+		checkError(t, err, `signature: field "`+name+`": a rule about several fields refers to it, so it cannot be `+
+			`renamed; make a new signature`)
 	}
 	last, err := signature.NewSpec("Do it.", nil, []signature.Field{text})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = last.Delete("text")
-	checkError(t, err, `signature: there is no output field; add one`)
+	checkError(t, err, `signature: no output field; add one`)
 }
 
 func TestDeclare(t *testing.T) {
@@ -144,7 +159,8 @@ func TestDeclare(t *testing.T) {
 	}
 	pictures := signature.Must(signature.New[album, caption]("Describe.")).Spec()
 	for name, want := range map[string]string{
-		"cover": `cover: Image /* On the front. */`, "back": `back?: Image | null`, "pages": `pages?: Image[]`, "Loose": `Loose?: Image[] | null`,
+		"cover": `cover: Image /* On the front. */`, "back": `back?: Image | null`, "pages": `pages?: Image[]`,
+		"Loose":  `Loose?: Image[] | null`,
 		"letter": `letter?: File`, "before": `before?: History`, "since": `since?: History | null`,
 	} {
 		if got := pictures.Declare(name); got != want {
@@ -166,15 +182,21 @@ func TestTypedErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no spec", fails(signature.Typed[order, parcel](nil)), `signature: there is no spec`},
-		{"missing", fails(signature.Typed[none, parcel](spec)), `signature: input field "text": type signature_test.none does not have it; add it, or use signature.Values`},
+		{"no spec", fails(signature.Typed[order, parcel](nil)), `signature: nil spec`},
+		{"missing", fails(signature.Typed[none, parcel](spec)), `signature: input field "text": type ` +
+			`signature_test.none lacks it; add it, or use signature.Values`},
 		{"surplus", fails(signature.Typed[struct {
 			order
 			More string
-		}, parcel](spec)), `signature: input field "More": the spec does not have it, but type struct { signature_test.order; More string } does; use signature.Values`},
-		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": it may be missing, which type signature_test.sent cannot tell; make it a pointer`},
-		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
-		{"not a struct", fails(signature.Typed[string, parcel](spec)), `signature: input type is string; use a struct with a field for each value`},
+		}, parcel](spec)), `signature: input field "More": type struct { signature_test.order; More string } has it, ` +
+			`but the spec does not; use signature.Values`},
+		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": it may be missing, ` +
+			`which type signature_test.sent cannot represent; make it a pointer`},
+		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the ` +
+			`rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, ` +
+			`enum, default, example, title, description, required, nullable`},
+		{"not a struct", fails(signature.Typed[string, parcel](spec)), `signature: input type is string; use a struct ` +
+			`with a field for each value`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -186,5 +208,6 @@ func TestTypedErrors(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := signature.New[signature.Values, parcel]("Send it.")
-	checkError(t, err, `signature: input type is signature.Values, which has no fields of its own; use Parse, or Typed with a Spec`)
+	checkError(t, err, `signature: input type is signature.Values, which has no fields of its own; use Parse, or `+
+		`Typed with a Spec`)
 }

@@ -45,7 +45,7 @@ func ExampleParse() {
 	// Output:
 	// {answer: string; score: number /* 0–1. how sure */}
 	// "Paris" <nil>
-	// signature: column 21: the type "strr" is not known; did you mean str?
+	// signature: column 21: unknown type "strr"; did you mean str?
 }
 
 func ExampleSpec_String() {
@@ -71,7 +71,7 @@ func ExampleSpec_PrependOutputs() {
 	fmt.Println(err)
 	// Output:
 	// text: str -> reasoning: str(desc="step by step"), mood: Literal["good", "bad"], score: float(ge=0, le=1)
-	// signature: output field "reasoning": there is an input field of that name; rename one
+	// signature: output field "reasoning": an input field has the same name; rename one
 }
 
 func ExampleTyped() {
@@ -111,5 +111,5 @@ func ExampleHistory() {
 	fmt.Println(err)
 	// Output:
 	// [{"text":"It broke.","photo":null,"reply":"Which one?"}] <nil>
-	// signature: input: before[0].txet is no field of the signature (fields: before, text, photo, reply)
+	// signature: input: before[0].txet is not a field of the signature (fields: before, text, photo, reply)
 }

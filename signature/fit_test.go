@@ -23,13 +23,16 @@ type counted struct {
 	Deep struct{ M int64 } `json:"deep"`
 }
 
-const countedJSON = `{"n":N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30,"real":3.0,"any":1.0,"raw":[1e2],"deep":{"M":9007199254740993.0}}`
+const countedJSON = `{"n":N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30,"real":3.0,"any":1.0,"raw":[1e2],` +
+	`"deep":{"M":9007199254740993.0}}`
 
-// JSON Schema knows no difference between 3 and 3.0, and models write both.
+// JSON Schema does not distinguish 3 and 3.0, and models write both.
 func TestWholeNumbersAreIntegers(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[none, counted]("Count."))
-	want := counted{N: -100, All: []*int8{some(int8(1)), some(int8(2))}, By: map[string]uint{"a": 30}, Real: 3, Any: json.Number("1.0"), Raw: json.RawMessage(`[1e2]`)}
+	want := counted{N: -100, All: []*int8{some(int8(1)), some(int8(2))}, By: map[string]uint{"a": 30}, Real: 3,
+		Any: json.Number(
+			"1.0"), Raw: json.RawMessage(`[1e2]`)}
 	want.Big.SetString("1500000000000000000000000000000", 10)
 	want.Deep.M = 1<<53 + 1
 	got, err := s.Decode([]byte(strings.Replace(countedJSON, `"n":N`, `"n":-1.00e2`, 1)))
@@ -44,10 +47,11 @@ func TestWholeNumbersAreIntegers(t *testing.T) {
 		got, err := s.Decode([]byte(strings.Replace(countedJSON, `"n":N`, `"n":`+number, 1)))
 		checkError(t, err, want)
 		if !reflect.DeepEqual(got, counted{}) {
-			t.Errorf("got %+v beside the error", got)
+			t.Errorf("got %+v with the error", got)
 		}
 	}
-	_, err = s.Decode([]byte(strings.Replace(countedJSON, `N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30`, `1,"all":[],"by":{},"big":null`, 1)))
+	_, err = s.Decode([]byte(strings.Replace(countedJSON, `N,"all":[1,2.0],"by":{"a":3e1},"big":1.5e30`,
+		`1,"all":[],"by":{},"big":null`, 1)))
 	checkError(t, err, "big must be an integer, not null")
 }
 
@@ -59,8 +63,8 @@ type tag struct {
 // JSONSchemaExtend opens the struct.
 func (*tag) JSONSchemaExtend(s *jsonschema.Schema) { s.AdditionalProperties = nil }
 
-// encoding/json takes a name of any case for that of a field, and so would let what
-// no schema has seen take the place of what it has.
+// encoding/json ignores the case of names, so that an unchecked value could replace a
+// checked one.
 func TestCaseOfNames(t *testing.T) {
 	t.Parallel()
 	type moody struct {
@@ -80,8 +84,10 @@ func TestCaseOfNames(t *testing.T) {
 		Tags []tag          `json:"tags"`
 		By   map[string]tag `json:"by"`
 	}]("Tag."))
-	_, err = nested.Decode([]byte(`{"tags": [{"mood": "a", "x": 1}, {"mood": "a", "NOTE": "b"}], "by": {"Mood": {"mood": "a", "\u006dOOD": "b"}}}`))
-	checkError(t, err, "tags[1].NOTE is not a known property (did you mean note?)\nby.Mood.mOOD is not a known property (did you mean mood?)")
+	_, err = nested.Decode([]byte(`{"tags": [{"mood": "a", "x": 1}, {"mood": "a", "NOTE": "b"}], "by": {"Mood": ` +
+		`{"mood": "a", "\u006dOOD": "b"}}}`))
+	checkError(t, err, "tags[1].NOTE is not a known property (did you mean note?)\nby.Mood.mOOD is not a known "+
+		"property (did you mean mood?)")
 }
 
 func TestHalfCharacters(t *testing.T) {
@@ -107,7 +113,7 @@ func TestHalfCharacters(t *testing.T) {
 	}
 }
 
-// furious panics whatever is asked of it.
+// furious panics in every method.
 type furious struct{}
 
 func (furious) MarshalJSON() ([]byte, error)    { panic("no") }

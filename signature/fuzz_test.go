@@ -8,11 +8,11 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// FuzzDecode checks that what was decoded is what was said: encoded again, it
-// decodes to the same.
+// FuzzDecode checks that a decoded output, encoded again, decodes to the same.
 func FuzzDecode(f *testing.F) {
 	s := signature.Must(signature.New[question, answer]("Answer."))
-	f.Add([]byte(`{"big": 9007199254740993, "mood": "good", "when": "2026-01-31T15:04:05Z", "counts": {"a": [1]}, "any": {"x": null}}`))
+	f.Add([]byte(`{"big": 9007199254740993, "mood": "good", "when": "2026-01-31T15:04:05Z", "counts": {"a": [1]}, ` +
+		`"any": {"x": null}}`))
 	f.Add([]byte(`{"big": 1e3, "mood": "bad", "small": 300}`))
 	f.Add([]byte(`{"BIG": 1}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

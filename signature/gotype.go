@@ -36,13 +36,13 @@ var (
 	textDecoding   = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// has reports whether a type, or a pointer to it, has the methods of an interface.
+// has reports whether a type or a pointer to it implements an interface.
 func has(t, methods reflect.Type) bool { return reflect.PointerTo(t).Implements(methods) }
 
 // decodes reports whether a type decodes itself.
 func decodes(t reflect.Type) bool { return has(t, selfDecoding) || has(t, textDecoding) }
 
-// settable refuses types that encode but do not decode.
+// settable refuses types that encode but cannot be decoded.
 func settable(t reflect.Type) error {
 	for at, t := range within(t) {
 		if problem := unset(t); problem != "" {
@@ -52,7 +52,7 @@ func settable(t reflect.Type) error {
 	return nil
 }
 
-// unset says why encoding/json cannot decode into a type, or nothing.
+// unset returns why encoding/json cannot decode into a type, or "".
 func unset(t reflect.Type) string {
 	textual := has(t, textEncoding) && !has(t, selfEncoding) && !has(t, selfDescribing)
 	switch t.Kind() {
@@ -66,7 +66,8 @@ func unset(t reflect.Type) string {
 		for i := range t.NumField() {
 			f := t.Field(i)
 			if f.Anonymous && !f.IsExported() && f.Type.Kind() == reflect.Pointer {
-				return fmt.Sprintf("embeds a pointer to %v, which encoding/json cannot set; embed the struct, or export its type", f.Type.Elem())
+				return fmt.Sprintf("embeds a pointer to %v, which encoding/json cannot set; embed the struct, or export its type",
+					f.Type.Elem())
 			}
 		}
 	}
@@ -76,8 +77,7 @@ func unset(t reflect.Type) string {
 	return ""
 }
 
-// present refuses types of inputs that lack required fields where an embedded
-// pointer is nil.
+// present refuses input types that lack required fields if an embedded pointer is nil.
 func present(t reflect.Type) error {
 	for at, t := range within(t) {
 		if t.Kind() != reflect.Struct || has(t, selfEncoding) || has(t, textEncoding) || has(t, selfDescribing) {
@@ -85,25 +85,27 @@ func present(t reflect.Type) error {
 		}
 		for i := range t.NumField() {
 			if f := t.Field(i); promoted(f) && f.Type.Kind() == reflect.Pointer && demands(f.Type.Elem()) {
-				return fmt.Errorf("%stype %v embeds a pointer to %v, whose fields are missing where it is nil; embed the struct", at.field(), t, f.Type.Elem())
+				return fmt.Errorf("%stype %v embeds a pointer to %v, whose fields are missing if it is nil; embed the struct",
+					at.field(), t, f.Type.Elem())
 			}
 		}
 	}
 	return nil
 }
 
-// demands reports whether a struct has fields that may not be missing.
+// demands reports whether a struct has required fields.
 func demands(t reflect.Type) bool {
 	for _, f := range fieldsOf(t) {
 		_, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Type.Kind() != reflect.Pointer && !strings.Contains(rest, "omit") && !strings.Contains(f.Tag.Get("jsonschema"), "default=") {
+		if f.Type.Kind() != reflect.Pointer && !strings.Contains(rest, "omit") &&
+			!strings.Contains(f.Tag.Get("jsonschema"), "default=") {
 			return true
 		}
 	}
 	return false
 }
 
-// holds refuses defaults that the Go types of their fields cannot have.
+// holds refuses defaults that the Go types of their fields cannot hold.
 func holds(t reflect.Type, whole *schema.Schema) error {
 	if !bytes.Contains(whole.Raw(), []byte(`"default"`)) {
 		return nil
@@ -117,7 +119,7 @@ func holds(t reflect.Type, whole *schema.Schema) error {
 			return fmt.Errorf("%s%w", at.field(), err)
 		}
 		own, _, err := decompose(s)
-		if err != nil { // it describes itself
+		if err != nil { // the type describes itself
 			continue
 		}
 		if err := at.holds(t, own); err != nil {
@@ -127,7 +129,7 @@ func holds(t reflect.Type, whole *schema.Schema) error {
 	return nil
 }
 
-// holds refuses defaults of fields that a struct at this place cannot have.
+// holds refuses defaults of fields that a struct at this place cannot hold.
 func (at spot) holds(t reflect.Type, fields []Field) error {
 	for _, f := range fields {
 		backup, ok := defaultOf(f.Schema.Raw())
@@ -141,7 +143,7 @@ func (at spot) holds(t reflect.Type, fields []Field) error {
 	return nil
 }
 
-// spot is where a type stands: the path to its field.
+// spot is the path to a field.
 type spot string
 
 func (at spot) member(name string) spot {
@@ -151,7 +153,7 @@ func (at spot) member(name string) spot {
 	return at + "." + spot(name)
 }
 
-// field names the place, if it is not the whole.
+// field returns the place as the prefix of an error, or "" for the whole.
 func (at spot) field() string {
 	if at == "" {
 		return ""
@@ -159,8 +161,8 @@ func (at spot) field() string {
 	return fmt.Sprintf("field %q: ", string(at))
 }
 
-// within returns a type and all types in it that encoding/json decodes, each with
-// the first place where it stands.
+// within returns a type and all types in it that encoding/json decodes, each with the
+// first place where it occurs.
 func within(t reflect.Type) iter.Seq2[spot, reflect.Type] {
 	return func(yield func(spot, reflect.Type) bool) { walk("", t, map[reflect.Type]bool{}, yield) }
 }
@@ -190,8 +192,7 @@ func walk(at spot, t reflect.Type, seen map[reflect.Type]bool, yield func(spot, 
 	return true
 }
 
-// nameOf returns the name of a field in JSON, nothing if its own fields stand for
-// it.
+// nameOf returns the name of a field in JSON, or "" if its fields are promoted.
 func nameOf(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" && !promoted(f) {
@@ -200,15 +201,14 @@ func nameOf(f reflect.StructField) string {
 	return name
 }
 
-// promoted reports whether the fields of an embedded struct are those of the
-// outer one, as encoding/json has it.
+// promoted reports whether encoding/json promotes the fields of an embedded struct.
 func promoted(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return f.Anonymous && name == "" && solid(f.Type).Kind() == reflect.Struct
 }
 
-// fieldsOf returns the fields of a struct and of what is embedded in it, as far as
-// encoding/json may see them.
+// fieldsOf returns the fields of a struct and of the structs embedded in it that
+// encoding/json may encode.
 func fieldsOf(t reflect.Type, above ...reflect.Type) []reflect.StructField {
 	var all []reflect.StructField
 	for _, outer := range above {
@@ -228,7 +228,7 @@ func fieldsOf(t reflect.Type, above ...reflect.Type) []reflect.StructField {
 	return all
 }
 
-// solid returns what a pointer points to, and any other type itself.
+// solid returns a type without its pointers.
 func solid(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -10,24 +10,23 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// History is a conversation as an input: the questions that were asked before,
-// each with its answer. A module shows each turn to the model as it shows a
-// question, and then the answer as the model would have written it. For modules
-// that write programs it is a variable of the program, an array of objects, which
-// the model is shown as one.
+// History is a conversation as an input: earlier questions, each with its answer. A
+// module shows each turn to the model as a question followed by the answer as the
+// model would have written it. In modules that write programs, it is a variable of
+// the program, an array of objects.
 //
 // Each turn has values for inputs and outputs of the same signature, by name;
-// [Signature.Turn] makes one. All required outputs must be there, and inputs may
-// be missing; a turn has no history of its own.
+// [Signature.Turn] makes one. A turn must have all required outputs, may lack inputs,
+// and has no history of its own.
 type History []Values
 
-// JSONSchema says what a history is as JSON.
+// JSONSchema returns the schema of a history.
 func (History) JSONSchema() *jsonschema.Schema { return mark(historySchema, KindHistory) }
 
 const historySchema = `{"type": "array", "items": {"type": "object"}}`
 
-// Turns returns the turns in the value of a field of [KindHistory]; none of
-// null. The error says what is no array of objects, or which name a turn has twice.
+// Turns returns the turns in the value of a field of [KindHistory]. It is an error if
+// the value is neither null nor an array of objects, or if a turn repeats a name.
 func Turns(value json.RawMessage) (History, error) {
 	var h History
 	if err := json.Unmarshal(value, &h); err != nil {
@@ -36,9 +35,9 @@ func Turns(value json.RawMessage) (History, error) {
 	return h, nil
 }
 
-// Turn returns one turn of a [History]: inputs, but for histories, and what came
-// out. The error is that of [Signature.Encode], or wraps an [*InvalidError] if
-// the output does not fit.
+// Turn returns one turn of a [History]: the inputs, except histories, and the output.
+// The error is that of [Signature.Encode], or wraps an [*InvalidError] if the output
+// does not fit.
 func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	inputs, err := s.Encode(s.withoutPast(in))
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	return turn, nil
 }
 
-// withoutPast adds the histories that values lack, and which a turn has not anyway.
+// withoutPast adds empty histories to values that lack them, since a turn omits them.
 func (s *Signature[In, Out]) withoutPast(in In) In {
 	values, ok := any(in).(Values)
 	if !ok || !s.Spec().made() {
@@ -95,7 +94,7 @@ func (s *Spec) checkTurn(turn Values) []schema.Finding {
 	}
 	for _, f := range s.outputs {
 		if _, given := turn.Get(f.Name); f.Required && !given {
-			findings = append(findings, schema.Finding{Path: f.Name, Message: "is required", Hint: "a turn has its answer"})
+			findings = append(findings, schema.Finding{Path: f.Name, Message: "is required", Hint: "a turn includes its answer"})
 		}
 	}
 	return findings
@@ -106,9 +105,9 @@ func (s *Spec) checkPast(v Value) []schema.Finding {
 	f, known := s.Field(v.Name)
 	switch {
 	case !known:
-		return []schema.Finding{{Path: v.Name, Message: "is no field of the signature", Hint: "fields: " + s.names()}}
+		return []schema.Finding{{Path: v.Name, Message: "is not a field of the signature", Hint: "fields: " + s.names()}}
 	case s.special[v.Name] == KindHistory:
-		return []schema.Finding{{Path: v.Name, Message: "is a history within a history", Hint: "leave it out"}}
+		return []schema.Finding{{Path: v.Name, Message: "is a history within a history", Hint: "remove it"}}
 	}
 	findings := f.Schema.Validate(v.JSON)
 	if findings == nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// InvalidError says that a value does not fit a signature. [Signature.Decode]
+// InvalidError reports that a value does not fit a signature. [Signature.Decode]
 // returns it, and [Signature.Encode] wraps it.
 type InvalidError struct {
-	// Findings is what is wrong, as [schema.Schema.Validate] tells it, in the order
-	// of the fields; there is at least one.
+	// Findings are the problems, as [schema.Schema.Validate] reports them, in the order
+	// of the fields. There is at least one.
 	Findings []schema.Finding
 }
 
-// Error lists all findings, one a line.
+// Error returns all findings, one per line.
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Findings))
 	for i, f := range e.Findings {
@@ -25,20 +25,21 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// arranged puts findings into the order of the fields that they are about. What is
-// about the whole stays where it is: first, or last where it counts those that are
-// not told.
+// arranged sorts findings into the order of their fields. A finding about the whole
+// value stays first or, if it counts unreported problems, last.
 func arranged(findings []schema.Finding, fields []Field) []schema.Finding {
-	told := findings
+	located := findings
 	if last := len(findings) - 1; findings[last].Path == "" {
-		told = findings[:last]
+		located = findings[:last]
 	}
-	slices.SortStableFunc(told, func(a, b schema.Finding) int { return cmp.Compare(fieldAt(a, fields), fieldAt(b, fields)) })
+	slices.SortStableFunc(located, func(a, b schema.Finding) int {
+		return cmp.Compare(fieldAt(a, fields), fieldAt(b, fields))
+	})
 	return findings
 }
 
-// fieldAt returns which field a finding is about: -1 if it is about the whole, and
-// one more than there are if it is about no field.
+// fieldAt returns the index of the field that a finding is about: -1 for the whole
+// value, and len(fields) if it is about no field.
 func fieldAt(f schema.Finding, fields []Field) int {
 	if f.Path == "" {
 		return -1

@@ -12,11 +12,11 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Kind says how a module hands a field to a model.
+// Kind determines how a module presents a field to a model.
 type Kind string
 
 const (
-	// KindValue is any JSON value. It goes into the text of a question.
+	// KindValue is any JSON value. It becomes part of the question's text.
 	KindValue Kind = ""
 	// KindImage is an [Image] or a list of them; see [Images].
 	KindImage Kind = "image"
@@ -26,12 +26,12 @@ const (
 	KindHistory Kind = "history"
 )
 
-// kindKeyword marks the schemas of the special kinds, so that they are the same
-// in a Go type, in a parsed text and in a Spec.
+// kindKeyword marks the schemas of the special kinds, whether they come from a Go
+// type, a parsed text or a Spec.
 const kindKeyword = "x-writ"
 
-// Kind returns the kind of the field, which its schema tells. Optional images
-// and lists of images are images, too.
+// Kind returns the kind of the field according to its schema. Optional images and
+// lists of images are images too.
 func (f Field) Kind() Kind {
 	if f.Schema == nil || f.Schema.AnyText() {
 		return KindValue
@@ -42,8 +42,8 @@ func (f Field) Kind() Kind {
 	return kindOf(f.Schema.Raw())
 }
 
-// kindOf looks where a kind may be: at the value itself, beside a null, or at
-// each item of a list.
+// kindOf looks for a kind at the value itself, at the alternative to null, and at the
+// items of a list.
 func kindOf(raw json.RawMessage) Kind {
 	var s marked
 	if json.Unmarshal(raw, &s) != nil {
@@ -58,7 +58,7 @@ func kindOf(raw json.RawMessage) Kind {
 	return KindValue
 }
 
-// marked is what a schema says about kinds.
+// marked is the part of a schema that concerns kinds.
 type marked struct {
 	Type  any      `json:"type"`
 	Kind  Kind     `json:"x-writ"`
@@ -66,7 +66,7 @@ type marked struct {
 	AnyOf []marked `json:"anyOf"`
 }
 
-// UnmarshalJSON passes over boolean schemas.
+// UnmarshalJSON ignores boolean schemas.
 func (m *marked) UnmarshalJSON(raw []byte) error {
 	type plain marked
 	if raw[0] != '{' {
@@ -84,8 +84,8 @@ func (m marked) kind() Kind {
 	return m.Kind
 }
 
-// checkKind refuses what no module could hand to a model: an image within a
-// value, or as an output.
+// checkKind refuses kinds that no module could present to a model: within a value, or
+// as an output.
 func checkKind(f Field, output bool) error {
 	if f.Schema == nil {
 		return nil
@@ -96,17 +96,17 @@ func checkKind(f Field, output bool) error {
 	case output:
 		return errors.New("images, files and histories can only be inputs; ask for a value that a model can write")
 	case n > 1 || f.Kind() == KindValue:
-		return errors.New("images, files and histories can only be inputs themselves, optional, or (but for a history) in a list; give what is within this value an input of its own")
+		return errors.New("an image, file or history must be an input itself, optional, or (except a history) in a " +
+			"list; make the one within this value an input of its own")
 	case !slices.Contains([]Kind{KindImage, KindFile, KindHistory}, f.Kind()):
-		return fmt.Errorf("the kind %q is not known; use %q, %q or %q", f.Kind(), KindImage, KindFile, KindHistory)
+		return fmt.Errorf("unknown kind %q; use %q, %q or %q", f.Kind(), KindImage, KindFile, KindHistory)
 	default:
 		return nil
 	}
 }
 
-// checkSpecial says what the schemas of the special kinds cannot: that there is
-// something to show of an image, and that the turns of a history are of this
-// signature.
+// checkSpecial checks what the schemas of the special kinds cannot: that images and
+// files have content, and that the turns of a history fit the signature.
 func (s *Spec) checkSpecial(inputs Values) []schema.Finding {
 	var findings []schema.Finding
 	for _, v := range inputs {
@@ -133,8 +133,8 @@ func (s *Spec) checkMedia(v Value) []schema.Finding {
 	return nil
 }
 
-// declareKind returns the field as a member of a TypeScript type, in which its
-// kind is a type: photos?: Image[] | null /* … */
+// declareKind returns the field as a member of a TypeScript type named after its
+// kind: photos?: Image[] | null /* … */
 func (f Field) declareKind() string {
 	var s marked
 	_ = json.Unmarshal(f.Schema.Raw(), &s) // it has a kind
@@ -158,11 +158,11 @@ func (f Field) declareKind() string {
 
 var kindNames = map[Kind]string{KindImage: "Image", KindFile: "File", KindHistory: "History"}
 
-// mark returns the text of a schema as the schema of a Go type of a kind.
+// mark parses the text of a schema and marks it with a kind.
 func mark(text string, kind Kind) *jsonschema.Schema {
 	s := new(jsonschema.Schema)
 	if err := json.Unmarshal([]byte(text), s); err != nil {
-		panic(err) // the text is ours
+		panic(err) // unreachable: the text is a constant
 	}
 	s.Extras = map[string]any{kindKeyword: kind}
 	return s

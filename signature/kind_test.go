@@ -64,23 +64,27 @@ func TestKinds(t *testing.T) {
 
 func TestKindErrors(t *testing.T) {
 	t.Parallel()
-	const within = `: images, files and histories can only be inputs themselves, optional, or (but for a history) in a list; give what is within this value an input of its own`
+	const within = `: an image, file or history must be an input itself, optional, or (except a history) in a list; ` +
+		`make the one within this value an input of its own`
 	unknown := mustCompile(t, `{"x-writ": "sound"}`)
-	_, unknownErr := signature.NewSpec("Hear.", []signature.Field{{Name: "a", Schema: unknown}}, []signature.Field{{Name: "b"}})
+	_, unknownErr := signature.NewSpec("Hear.", []signature.Field{{Name: "a", Schema: unknown}},
+		[]signature.Field{{Name: "b"}})
 	either := mustCompile(t, `{"anyOf": [{"x-writ": "image"}, {"x-writ": "file"}]}`)
-	_, eitherErr := signature.NewSpec("See.", []signature.Field{{Name: "a", Schema: either}}, []signature.Field{{Name: "b"}})
+	_, eitherErr := signature.NewSpec("See.", []signature.Field{{Name: "a", Schema: either}},
+		[]signature.Field{{Name: "b"}})
 	tests := []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"output", newError[none, struct{ A []signature.Image }](), `signature: output field "A": images, files and histories can only be inputs; ask for a value that a model can write`},
+		{"output", newError[none, struct{ A []signature.Image }](), `signature: output field "A": images, files and ` +
+			`histories can only be inputs; ask for a value that a model can write`},
 		{"in a struct", newError[struct{ A struct{ B signature.Image } }, caption](), `signature: input field "A"` + within},
 		{"in a map", newError[struct{ A map[string]signature.File }, caption](), `signature: input field "A"` + within},
 		{"in two lists", newError[struct{ A [][]signature.Image }, caption](), `signature: input field "A"` + within},
 		{"histories", newError[struct{ A []signature.History }, caption](), `signature: input field "A"` + within},
 		{"one or the other", eitherErr, `signature: input field "a"` + within},
-		{"unknown", unknownErr, `signature: input field "a": the kind "sound" is not known; use "image", "file" or "history"`},
+		{"unknown", unknownErr, `signature: input field "a": unknown kind "sound"; use "image", "file" or "history"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -96,7 +100,8 @@ func TestImagesGoThroughValues(t *testing.T) {
 	in := album{
 		Cover: signature.Image{URL: "https://example.com/a.png"},
 		Back:  &signature.Image{Data: []byte(png)},
-		Pages: []signature.Image{{URL: dataURL}, {MIME: "image/tiff", Data: []byte("x")}, {MIME: "image/jpeg", Data: []byte(png)}},
+		Pages: []signature.Image{{URL: dataURL}, {MIME: "image/tiff", Data: []byte("x")}, {MIME: "image/jpeg",
+			Data: []byte(png)}},
 		Scans: []signature.File{{Name: "a.pdf", MIME: "application/pdf", Data: []byte("%PDF")}},
 	}
 	values, err := s.Encode(in)
@@ -136,22 +141,37 @@ func TestMediaErrors(t *testing.T) {
 		in   album
 		want string
 	}{
-		{"nothing", album{}, `cover cannot be used: image: there is nothing to show; set URL, or Data`},
-		{"both", album{Cover: image{URL: "https://a.b", Data: []byte(png)}}, `cover cannot be used: image: it has both a URL and data; set one of them`},
-		{"type of a URL", album{Cover: image{URL: "https://a.b", MIME: "image/png"}}, `cover cannot be used: image: a MIME type is for data; leave it out beside a URL`},
-		{"unknown format", album{Cover: image{Data: []byte("BM")}}, `cover cannot be used: image: its data is not PNG, JPEG, GIF or WebP; set MIME`},
-		{"a path", album{Cover: image{URL: "cat.png"}}, `cover cannot be used: image: "cat.png" is not a URL that a provider can fetch; read the file, and set Data`},
-		{"a file", album{Cover: image{URL: "file:///cat.png"}}, `cover cannot be used: image: "file:///cat.png" is not a URL that a provider can fetch; read the file, and set Data`},
-		{"no URL", album{Cover: image{URL: "http://%"}}, `cover cannot be used: image: its URL cannot be read: parse "http://%": invalid URL escape "%"`},
-		{"data URL", album{Cover: image{URL: "data:image/png,x"}}, `cover cannot be used: image: its data URL is not of the form data:image/png;base64,… ; set Data and MIME instead`},
-		{"another scheme", album{Cover: image{URL: "ftp://a.b/c.png"}}, `cover cannot be used: image: "ftp://a.b/c.png" is not a URL that a provider can fetch; read the file, and set Data`},
-		{"a script", album{Cover: image{URL: "javascript://a/%0aalert(1)"}}, `cover cannot be used: image: "javascript://a/%0aalert(1)" is not a URL that a provider can fetch; read the file, and set Data`},
-		{"data URL of a page", album{Cover: image{URL: "data:text/html;base64,PGI+"}}, `cover cannot be used: image: its MIME type is "text/html"; write one such as image/png`},
-		{"type of two lines", album{Cover: image{MIME: "image/tiff\r\nX: 1", Data: []byte("x")}}, `cover cannot be used: image: its MIME type is "image/tiff\r\nX: 1"; write one such as image/png`},
-		{"file of two lines", album{Cover: cover, Letter: signature.File{MIME: "text/plain;\r\nX: 1", Data: []byte("x")}}, `letter cannot be used: file: its MIME type is "text/plain;\r\nX: 1"; write one such as application/pdf`},
-		{"in a list", album{Cover: cover, Pages: []image{cover, {}}}, `pages cannot be used: image 2: there is nothing to show; set URL, or Data`},
-		{"file without type", album{Cover: cover, Letter: signature.File{Name: "a"}}, `letter cannot be used: file: it has no MIME type; set one, such as application/pdf`},
-		{"empty file", album{Cover: cover, Scans: []signature.File{{MIME: "text/plain"}}}, `scans cannot be used: file: it is empty; set Data`},
+		{"nothing", album{}, `cover cannot be used: image: it has neither a URL nor data; set one of them`},
+		{"both", album{Cover: image{URL: "https://a.b", Data: []byte(png)}}, `cover cannot be used: image: it has both ` +
+			`a URL and data; set one of them`},
+		{"type of a URL", album{Cover: image{URL: "https://a.b", MIME: "image/png"}}, `cover cannot be used: image: it ` +
+			`has both a URL and a MIME type, which is only for data; remove the MIME type`},
+		{"unknown format", album{Cover: image{Data: []byte("BM")}}, `cover cannot be used: image: its data is not PNG, ` +
+			`JPEG, GIF or WebP; set MIME`},
+		{"a path", album{Cover: image{URL: "cat.png"}}, `cover cannot be used: image: "cat.png" is not a URL that a ` +
+			`provider can fetch; read the file, and set Data`},
+		{"a file", album{Cover: image{URL: "file:///cat.png"}}, `cover cannot be used: image: "file:///cat.png" is not ` +
+			`a URL that a provider can fetch; read the file, and set Data`},
+		{"no URL", album{Cover: image{URL: "http://%"}}, `cover cannot be used: image: its URL cannot be read: parse ` +
+			`"http://%": invalid URL escape "%"`},
+		{"data URL", album{Cover: image{URL: "data:image/png,x"}}, `cover cannot be used: image: its data URL is not of ` +
+			`the form data:image/png;base64,… ; set Data and MIME instead`},
+		{"another scheme", album{Cover: image{URL: "ftp://a.b/c.png"}}, `cover cannot be used: image: "ftp://a.b/c.png" ` +
+			`is not a URL that a provider can fetch; read the file, and set Data`},
+		{"a script", album{Cover: image{URL: "javascript://a/%0aalert(1)"}}, `cover cannot be used: image: ` +
+			`"javascript://a/%0aalert(1)" is not a URL that a provider can fetch; read the file, and set Data`},
+		{"data URL of a page", album{Cover: image{URL: "data:text/html;base64,PGI+"}}, `cover cannot be used: image: ` +
+			`its MIME type is "text/html"; write one such as image/png`},
+		{"type of two lines", album{Cover: image{MIME: "image/tiff\r\nX: 1", Data: []byte("x")}},
+			`cover cannot be used: image: its MIME type is "image/tiff\r\nX: 1"; write one such as image/png`},
+		{"file of two lines", album{Cover: cover, Letter: signature.File{MIME: "text/plain;\r\nX: 1", Data: []byte("x")}},
+			`letter cannot be used: file: its MIME type is "text/plain;\r\nX: 1"; write one such as application/pdf`},
+		{"in a list", album{Cover: cover, Pages: []image{cover, {}}}, `pages cannot be used: image 2: it has neither a ` +
+			`URL nor data; set one of them`},
+		{"file without type", album{Cover: cover, Letter: signature.File{Name: "a"}}, `letter cannot be used: file: it ` +
+			`has no MIME type; set one, such as application/pdf`},
+		{"empty file", album{Cover: cover, Scans: []signature.File{{MIME: "text/plain"}}},
+			`scans cannot be used: file: it is empty; set Data`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -189,7 +209,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A turn of values needs no history either.
+// A turn of Values needs no history either.
 func TestTurnOfValues(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.Parse("history: dspy.History, question -> answer", ""))
@@ -205,11 +225,14 @@ func TestHistoryErrors(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[chat, reply]("Talk."))
 	tests := []struct{ name, turn, want string }{
-		{"unknown", `{"query": "Who?", "answer": "Me."}`, `before[0].query is no field of the signature (fields: before, question, photo, answer, score)`},
-		{"no answer", `{"question": "Who?"}`, `before[0].answer is required (a turn has its answer)`},
-		{"misfit", `{"question": 1, "answer": "I"}`, "before[0].question must be a string, not 1\nbefore[0].answer must have at least 2 characters, not 1"},
-		{"history", `{"before": [], "answer": "Me."}`, `before[0].before is a history within a history (leave it out)`},
-		{"image", `{"photo": {}, "answer": "Me."}`, `before[0].photo cannot be used: image: there is nothing to show; set URL, or Data`},
+		{"unknown", `{"query": "Who?", "answer": "Me."}`, `before[0].query is not a field of the signature (fields: ` +
+			`before, question, photo, answer, score)`},
+		{"no answer", `{"question": "Who?"}`, `before[0].answer is required (a turn includes its answer)`},
+		{"misfit", `{"question": 1, "answer": "I"}`, "before[0].question must be a string, not 1\nbefore[0].answer must " +
+			"have at least 2 characters, not 1"},
+		{"history", `{"before": [], "answer": "Me."}`, `before[0].before is a history within a history (remove it)`},
+		{"image", `{"photo": {}, "answer": "Me."}`, `before[0].photo cannot be used: image: it has neither a URL nor ` +
+			`data; set one of them`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

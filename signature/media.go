@@ -13,33 +13,33 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Image is a picture as an input. It has either a URL, which the provider of the
-// model fetches, or Data. A field may be an Image, a *Image, a []Image or a
-// *[]Image; a module shows it to the model as a picture, not as text. Models of
-// models.Open send it as their provider wants it; langchaingo's openai provider
-// sends pictures only as URLs.
+// Image is a picture as an input. It has either a URL, which the model's provider
+// fetches, or Data. A field may be an Image, a *Image, a []Image or a *[]Image; a
+// module shows it to the model as a picture, not as text. Models of models.Open send
+// it in the provider's own format; langchaingo's openai provider sends pictures only
+// as URLs.
 type Image struct {
-	// URL is where the picture is, by http or https. A data URL is the same as Data.
+	// URL is the http or https URL of the picture. A data URL is the same as Data.
 	URL string `json:"url,omitempty"`
-	// MIME is the type of the data, such as image/png. It may be empty for PNG,
-	// JPEG, GIF and WebP, which the data itself tells.
+	// MIME is the type of the data, such as image/png. It may be empty for PNG, JPEG,
+	// GIF and WebP, which are detected.
 	MIME string `json:"mime,omitempty"`
-	// Data is the content of the picture's file.
+	// Data is the content of the image file.
 	Data []byte `json:"data,omitempty"`
 }
 
-// JSONSchema says what an image is as JSON.
+// JSONSchema returns the schema of an image.
 func (Image) JSONSchema() *jsonschema.Schema { return mark(imageSchema, KindImage) }
 
 const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}, "mime": {"type": "string"},
 	"data": {"type": "string", "contentEncoding": "base64"}}, "additionalProperties": false}`
 
-// File is a document as an input, such as a PDF, for models that read them. A
-// field may be a File, a *File, a []File or a *[]File. Models of models.Open send it as their
-// provider wants it; langchaingo's openai and anthropic providers do not send
-// documents.
+// File is a document as an input, such as a PDF, for models that read documents. A
+// field may be a File, a *File, a []File or a *[]File. Models of models.Open send it
+// in the provider's own format; langchaingo's openai and anthropic providers do not
+// send documents.
 type File struct {
-	// Name is what the model may call it; it may be empty.
+	// Name is the name shown to the model. It may be empty.
 	Name string `json:"name,omitempty"`
 	// MIME is the type of the data, such as application/pdf.
 	MIME string `json:"mime"`
@@ -47,26 +47,26 @@ type File struct {
 	Data []byte `json:"data"`
 }
 
-// JSONSchema says what a file is as JSON.
+// JSONSchema returns the schema of a file.
 func (File) JSONSchema() *jsonschema.Schema { return mark(fileSchema, KindFile) }
 
 const fileSchema = `{"type": "object", "properties": {"name": {"type": "string"}, "mime": {"type": "string"},
 	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"], "additionalProperties": false}`
 
-// Images returns the images in the value of a field of [KindImage]: none of
-// null, one, or those of a list. Each has a URL, or MIME and Data; data URLs are
-// decoded. The error says which image cannot be used, and why.
+// Images returns the images in the value of a field of [KindImage], which is null, an
+// image or a list. Each image has a URL, or MIME and Data; data URLs are decoded. The
+// error says which image is invalid, and why.
 func Images(value json.RawMessage) ([]Image, error) {
 	return each(value, "image", Image.settled)
 }
 
-// Files returns the files in the value of a field of [KindFile]: none of null,
-// one, or those of a list. The error says which file cannot be used, and why.
+// Files returns the files in the value of a field of [KindFile], which is null, a file
+// or a list. The error says which file is invalid, and why.
 func Files(value json.RawMessage) ([]File, error) {
 	return each(value, "file", File.settled)
 }
 
-// each decodes one or several of what a field may hold.
+// each decodes the value of a field, which may be a list.
 func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) ([]T, error) {
 	var all []T
 	var err error
@@ -94,15 +94,15 @@ func strictly(raw json.RawMessage, into any) error {
 	return decoder.Decode(into)
 }
 
-// settled checks an image and makes it explicit.
+// settled checks an image, sets its MIME type and decodes a data URL.
 func (i Image) settled() (Image, error) {
 	switch {
 	case i.URL == "" && len(i.Data) == 0:
-		return i, errors.New("there is nothing to show; set URL, or Data")
+		return i, errors.New("it has neither a URL nor data; set one of them")
 	case i.URL != "" && len(i.Data) > 0:
 		return i, errors.New("it has both a URL and data; set one of them")
 	case i.URL != "" && i.MIME != "":
-		return i, errors.New("a MIME type is for data; leave it out beside a URL")
+		return i, errors.New("it has both a URL and a MIME type, which is only for data; remove the MIME type")
 	case strings.HasPrefix(i.URL, "data:"):
 		return decodeURL(i.URL)
 	case i.URL != "":
@@ -112,7 +112,7 @@ func (i Image) settled() (Image, error) {
 	}
 }
 
-// typed gives the data the type that its first bytes tell, whatever it is called.
+// typed sets the MIME type that the first bytes of the data show.
 func (i Image) typed() (Image, error) {
 	if known := sniff(i.Data); known != "" {
 		i.MIME = known
@@ -127,7 +127,7 @@ func (i Image) typed() (Image, error) {
 	}
 }
 
-// Types of data as RFC 6838 spells them; those of files may have parameters.
+// MIME types according to RFC 6838; those of files may have parameters.
 var (
 	pictureType = regexp.MustCompile(`^image/[\w!#$&^.+-]+$`)
 	fileType    = regexp.MustCompile(`^[\w!#$&^.+-]+/[\w!#$&^.+-]+( ?;[ -~]+)?$`)
@@ -154,7 +154,7 @@ func decodeURL(text string) (Image, error) {
 	return Image{MIME: mime, Data: raw}.typed()
 }
 
-// sniff tells the formats of pictures that all providers take.
+// sniff detects the image formats that all providers accept.
 func sniff(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):

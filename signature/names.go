@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// checkFields refuses names that a program could not use as variables.
+// checkFields refuses names that programs cannot use as variables.
 func checkFields(inputs, outputs []Field) error {
 	if len(outputs) == 0 {
-		return errors.New("signature: there is no output field; add one")
+		return errors.New("signature: no output field; add one")
 	}
 	seen := map[string]string{}
 	for _, side := range []struct {
@@ -24,7 +24,7 @@ func checkFields(inputs, outputs []Field) error {
 				return fmt.Errorf("signature: %s field %q: %w", side.name, f.Name, err)
 			}
 			if other, taken := seen[f.Name]; taken {
-				return fmt.Errorf("signature: %s field %q: there is an %s field of that name; rename one", side.name, f.Name, other)
+				return fmt.Errorf("signature: %s field %q: an %s field has the same name; rename one", side.name, f.Name, other)
 			}
 			seen[f.Name] = side.name
 			if err := checkKind(f, side.name == "output"); err != nil {
@@ -60,7 +60,7 @@ func checkName(name string) error {
 	case !identifier(name):
 		return errors.New("the name is not a JavaScript identifier; use letters, digits and _")
 	case name == "__proto__":
-		return errors.New("the name is that of an object's prototype in JavaScript; choose another")
+		return errors.New("the name has a special meaning in JavaScript; choose another")
 	case slices.Contains(reserved, name):
 		return errors.New("the name is reserved in JavaScript; choose another")
 	default:
@@ -68,7 +68,7 @@ func checkName(name string) error {
 	}
 }
 
-// identifier reports whether JavaScript takes a text for a name.
+// identifier reports whether a text is a JavaScript identifier.
 func identifier(name string) bool {
 	for i, r := range name {
 		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
@@ -78,8 +78,8 @@ func identifier(name string) bool {
 	return name != ""
 }
 
-// reserved are the words that no variable of a module may be called, and the
-// names of the language that none should be.
+// reserved are the words that cannot name a variable in a JavaScript module, and the
+// predefined names that should not.
 var reserved = strings.Fields(`
 	arguments await break case catch class const continue debugger default
 	delete do else enum eval export extends false finally for function if

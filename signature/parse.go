@@ -9,14 +9,14 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Parse makes a signature of a text, for inputs and outputs that are known only
-// when the program runs:
+// Parse makes a signature from a text, for inputs and outputs that are known only
+// at run time:
 //
-//	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Answer briefly.")
+//	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Be brief.")
 //
-// Fields are separated by commas, inputs and outputs by an arrow. A field is a
-// name, with a ? if it may be left out, and a type; without one it is a str.
-// [Spec.String] writes any signature in this notation, which is
+// Commas separate fields, and an arrow separates inputs and outputs. A field is a
+// name, followed by a ? if it may be left out, and a type, which is str by default.
+// [Spec.String] writes any signature in this notation:
 //
 //	signature  = [ fields ] "->" fields .
 //	fields     = field { "," field } [ "with" "schema" "(" JSON ")" ] .
@@ -30,32 +30,32 @@ import (
 //
 // The named types are those of Python, and Image, File and History of DSPy:
 //
-//	str int float bool bytes    texts (bytes as base64), numbers, true or false
-//	date datetime time          texts such as 2026-01-31 and 2026-01-31T15:04:05Z
+//	str int float bool bytes    strings (bytes as base64), numbers, true or false
+//	date datetime time          strings such as 2026-01-31 and 2026-01-31T15:04:05Z
 //	any None                    any value, null
 //	Literal["a", 'b', 3]        one of the values
-//	list list[T] set[T]         arrays; a set has no value twice
-//	tuple[T, U]                 an array of exactly these
+//	list list[T] set[T]         arrays; the values of a set are distinct
+//	tuple[T, U]                 an array of exactly these items
 //	dict dict[str, T]           objects with any names
 //	Optional[T]                 T or null; a field or member may also be left out
 //	Union[T, U]                 the same as T | U
-//	Image File History          inputs that a model is shown as such
-//	schema({…})                 whatever this JSON Schema says
+//	Image File History          inputs that a module shows as such
+//	schema({…})                 a JSON Schema
 //
-// So are the names of JSON Schema (string, integer, number, boolean, array,
-// object, null), those of Python's typing, and what is written with its module,
-// as dspy.Image. An object has the given members and no others, as a Go struct
-// has. T | None admits null, but the field must be there.
+// The names of JSON Schema (string, integer, number, boolean, array, object, null),
+// those of Python's typing, and names with their module, such as dspy.Image, are
+// accepted too. An object has exactly the given members, like a Go struct. T | None
+// admits null, but the field must be present.
 //
-// Rules are, for texts, min_length, max_length, pattern and format; for numbers
-// ge, gt, le, lt and multiple_of; for lists, sets and dicts min_length and
-// max_length; for any type desc, title, default and examples. A field or member
-// with a default may be left out. A format is one that [schema.CheckFormat] takes.
+// The rules of strings are min_length, max_length, pattern and format; those of
+// numbers ge, gt, le, lt and multiple_of; those of lists, sets and dicts min_length
+// and max_length; those of all types desc, title, default and examples. A field or
+// member with a default may be left out. [schema.CheckFormat] checks the format.
 //
-// The error names the column of what cannot be read and says what to write, or
-// is that of [NewSpec]. Texts of more than 64 KiB, more than 500 inputs or
-// outputs, 500 alternatives or 1000 schemas, and types nested deeper than 50 are
-// refused.
+// The error names the column of the mistake and says what to write, or is that of
+// [NewSpec]. Parse refuses texts of more than 64 KiB, more than 500 inputs or
+// outputs, more than 500 alternatives, more than 1000 schemas, and types nested
+// deeper than 50.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	spec, err := parseSpec(text, instructions)
 	if err != nil {
@@ -64,13 +64,13 @@ func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	return typed[Values, Values](spec)
 }
 
-// ParseField makes a field of a text as in [Parse], for edits of a [Spec]:
+// ParseField makes a field from a text as in [Parse], for edits of a [Spec]:
 //
 //	sure, err := signature.ParseField(`sure: float(ge=0, le=1, desc="how sure")`)
 //	…
 //	spec, err = spec.AppendOutputs(sure)
 //
-// The error is as that of Parse.
+// The error is like that of Parse.
 func ParseField(text string) (f Field, err error) {
 	s, err := newScanner(text)
 	if err != nil {
@@ -110,14 +110,14 @@ func parseSpec(text, instructions string) (spec *Spec, err error) {
 	return edited.built()
 }
 
-// parsed is a field or member of an object as it is written.
+// parsed is a field, or a member of an object, as written.
 type parsed struct {
 	name     string
 	optional bool
 	typ
 }
 
-// field returns what was parsed as a field.
+// field compiles the schema of a field.
 func (p parsed) field() (Field, error) {
 	raw := p.raw()
 	s, err := schema.Compile(raw)
@@ -155,30 +155,30 @@ func (s *scanner) fields() ([]parsed, Values) {
 	return all, nil
 }
 
-// rules reads what a struct says about several fields together.
+// rules reads the keywords about several fields.
 func (s *scanner) rules() Values {
-	const advice = `write with schema({…}) behind the last field`
+	const advice = `write with schema({…}) after the last field`
 	at := s.skip()
 	if s.word() != "schema" {
-		s.fail(at, "what follows with is not a schema; %s", advice)
+		s.fail(at, "expected a schema after with; %s", advice)
 	}
 	s.want("(", advice)
 	var rules Values
 	at = s.skip()
 	if err := json.Unmarshal(s.value(), &rules); err != nil || len(rules) == 0 {
-		s.fail(at, "rules are not an object with keywords; %s", advice)
+		s.fail(at, "the schema after with is not an object with keywords; %s", advice)
 	}
 	if slices.ContainsFunc(rules, func(rule Value) bool { return slices.Contains(ownKeywords, rule.Name) }) {
-		s.fail(at, "rules repeat what the fields say; leave out %v", ownKeywords)
+		s.fail(at, "the schema after with repeats the fields; remove %v", ownKeywords)
 	}
 	s.want(")", advice)
 	return rules
 }
 
-// end makes sure that nothing follows.
+// end checks that nothing follows.
 func (s *scanner) end(advice string) {
 	if s.skip() < len(s.text) {
-		s.fail(s.at, "there is %s where the end is expected; %s", s.next(), advice)
+		s.fail(s.at, "expected the end, found %s; %s", s.next(), advice)
 	}
 }
 
@@ -187,16 +187,16 @@ func (s *scanner) field() parsed {
 	name := s.word()
 	switch err := checkName(name); {
 	case name == "" && s.at == len(s.text), name == "" && s.sees("->"):
-		s.fail(at, "there is no field behind the comma; add one, or leave out the comma")
+		s.fail(at, "expected a field after the comma; add one, or remove the comma")
 	case name == "":
-		s.fail(at, "there is %s where a field is expected; write name: type", s.next())
+		s.fail(at, "expected a field, found %s; write name: type", s.next())
 	case err != nil:
 		s.fail(at, "field %q: %v", name, err)
 	}
 	return s.typed(name)
 }
 
-// typed reads what follows the name of a field or member.
+// typed reads the part after the name of a field or member.
 func (s *scanner) typed(name string) parsed {
 	p := parsed{name: name, optional: s.take("?"), typ: named["str"]}
 	written := ""
@@ -210,15 +210,15 @@ func (s *scanner) typed(name string) parsed {
 	case s.sees("=") && !s.sees("=>"):
 		s.misplaced(p, written)
 	case s.sees(`"`), s.sees("'"):
-		s.fail(s.at, "a description is a rule of the type; write str(desc=\"…\")")
+		s.fail(s.at, "write a description as a rule of the type: str(desc=\"…\")")
 	case s.sees("?"):
-		s.fail(s.at, "a ? stands behind the name; write name?: type")
+		s.fail(s.at, "put the ? after the name; write name?: type")
 	}
 	return p
 }
 
-// misplaced says how the default that comes next is written, which Python has behind the
-// type.
+// misplaced reports a default written after the type, as in Python, and says how to
+// write it.
 func (s *scanner) misplaced(p parsed, written string) {
 	at := s.at
 	s.take("=")
@@ -227,14 +227,14 @@ func (s *scanner) misplaced(p parsed, written string) {
 	text := s.text[start:s.at]
 	switch {
 	case string(value) == "null" && p.mayMiss():
-		s.fail(at, "what may be left out needs no default; leave out = %s", text)
+		s.fail(at, "an optional field needs no default; remove = %s", text)
 	case string(value) == "null":
-		s.fail(at, "what may be left out has a ? behind its name; write %s", strings.TrimSuffix(p.name+"?: "+written, ": "))
+		s.fail(at, "mark an optional field with a ? after its name; write %s", strings.TrimSuffix(p.name+"?: "+written, ": "))
 	case written == "" && !strings.Contains("[{", text[:1]):
-		s.fail(at, "a default is a rule of the type; write %s: %s(default=%s)", p.name, synonyms[typeOf(value)], text)
+		s.fail(at, "write a default as a rule of the type: %s: %s(default=%s)", p.name, synonyms[typeOf(value)], text)
 	case written == "" || strings.ContainsAny(written, "|()"):
-		s.fail(at, "a default is a rule of the type; write it in the parentheses behind the type, as in int(ge=0, default=20)")
+		s.fail(at, "write a default as a rule in parentheses after the type, as in int(ge=0, default=20)")
 	default:
-		s.fail(at, "a default is a rule of the type; write %s(default=%s)", written, text)
+		s.fail(at, "write a default as a rule of the type: %s(default=%s)", written, text)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// rule is what may stand in the parentheses behind a type.
+// rule is a rule in the parentheses after a type.
 type rule struct {
 	name, keyword, family string
-	takes                 string // what its value is
+	takes                 string // kind of value
 }
 
-// rules are all of them, in the order in which they are written.
+// rules are all rules, in the order in which they are written.
 var rules = []rule{
 	{"ge", "minimum", numbers, aNumber},
 	{"gt", "exclusiveMinimum", numbers, aNumber},
@@ -37,13 +37,13 @@ var rules = []rule{
 
 const (
 	aNumber = "a number"
-	aCount  = "a whole number, 0 or more"
-	aText   = "a text in quotes"
+	aCount  = "an integer of at least 0"
+	aText   = "a string in quotes"
 	aList   = "a list in brackets"
 	aValue  = "a value"
 )
 
-// others are what rules are called elsewhere.
+// others are the names of rules in other notations.
 var others = map[string]string{
 	"description": "desc", "minimum": "ge", "min": "ge", "maximum": "le", "max": "le",
 	"exclusiveMinimum": "gt", "exclusiveMaximum": "lt", "multipleOf": "multiple_of",
@@ -52,7 +52,7 @@ var others = map[string]string{
 	"regex": "pattern", "example": "examples",
 }
 
-// ruled reads the rules of a type that is written like this.
+// ruled reads the rules of a type. Written is the text of the type.
 func (s *scanner) ruled(t typ, written string) typ {
 	given := Values{}
 	at := map[string]int{} // where the values are
@@ -61,13 +61,13 @@ func (s *scanner) ruled(t typ, written string) typ {
 		name := s.word()
 		r := s.rule(name, t, here, written)
 		if _, twice := given.Get(r.keyword); twice {
-			s.fail(here, "the rule %s is given twice; leave one out", name)
+			s.fail(here, "the rule %s is repeated; remove one", name)
 		}
 		s.want("=", "write "+name+"=…")
 		here = s.skip()
 		value := s.value()
 		if json.Unmarshal(value, new(any)) != nil { // which is JSON
-			s.fail(here, "%.40s is larger than any number that programs hold", value)
+			s.fail(here, "%.40s is out of range for a number", value)
 		}
 		if !r.fits(value) {
 			s.fail(here, "the rule %s takes %s, not %s", name, r.takes, value)
@@ -78,7 +78,7 @@ func (s *scanner) ruled(t typ, written string) typ {
 		at[r.keyword] = here
 		given = append(given, Value{r.keyword, value})
 	}
-	s.want(")", "separate rules by , and close the parenthesis")
+	s.want(")", "separate rules with commas and close the parenthesis")
 	t.keywords = slices.Clone(t.keywords)
 	for _, r := range rules {
 		if value, ok := given.Get(r.keyword); ok {
@@ -92,21 +92,21 @@ func (s *scanner) ruled(t typ, written string) typ {
 	return t
 }
 
-// format refuses one that nothing would check.
+// format refuses a format that is not checked.
 func (s *scanner) format(value json.RawMessage, here int) {
 	var name string
-	_ = json.Unmarshal(value, &name) // it is a text
+	_ = json.Unmarshal(value, &name) // it is a string
 	if err := schema.CheckFormat(name); err != nil {
 		s.fail(here, "%v", err)
 	}
 }
 
-// examples refuses those that a type does not have.
+// examples refuses examples that do not fit the type.
 func (s *scanner) examples(t typ, list json.RawMessage, here int) {
 	var all []json.RawMessage
 	_ = json.Unmarshal(list, &all) // it is a list
 	own, err := compiled(t.raw())
-	if err != nil { // which is told later
+	if err != nil { // reported later
 		return
 	}
 	for _, v := range all {
@@ -116,14 +116,14 @@ func (s *scanner) examples(t typ, list json.RawMessage, here int) {
 	}
 }
 
-// rule finds the rule of a name that a type takes.
+// rule finds the rule of a type by its name.
 func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	var known []string
 	for _, r := range rules {
 		if r.family != anything && r.family != t.family || t.whole != nil {
 			continue
 		}
-		if _, has := t.keywords.Get(r.keyword); has { // the type says it
+		if _, has := t.keywords.Get(r.keyword); has { // implied by the type
 			continue
 		}
 		if r.name == name {
@@ -137,15 +137,16 @@ func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	}
 	switch {
 	case t.whole != nil:
-		s.fail(here, "rules of a schema are in the schema; write schema({…}) alone")
+		s.fail(here, "a schema takes no rules; put them into schema({…})")
 	case name == "":
-		s.fail(here, "there is %s where a rule is expected; write name=value, such as desc=\"…\"", s.next())
+		s.fail(here, "expected a rule, found %s; write name=value, such as desc=\"…\"", s.next())
 	case near != "":
-		s.fail(here, "the rule %q is not known; did you mean %s?", name, near)
+		s.fail(here, "unknown rule %q; did you mean %s?", name, near)
 	case len(t.choices) > 0 && isRule(name):
-		s.fail(here, "the rule %s does not go with a union; put it behind the type that it is about, as in int(ge=0) | None", name)
+		s.fail(here, "the rule %s does not apply to a union; put it after the type it applies to, as in int(ge=0) | None",
+			name)
 	}
-	s.fail(here, "the rule %q does not go with %s; its rules are %s", name, written, strings.Join(known, ", "))
+	s.fail(here, "the rule %q does not apply to %s; use %s", name, written, strings.Join(known, ", "))
 	return rule{}
 }
 
@@ -153,7 +154,7 @@ func isRule(name string) bool {
 	return slices.ContainsFunc(rules, func(r rule) bool { return r.name == name })
 }
 
-// fits reports whether a rule takes a value.
+// fits reports whether a rule accepts a value.
 func (r rule) fits(value json.RawMessage) bool {
 	switch r.takes {
 	case aNumber:

@@ -9,13 +9,13 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// typ is a type as it is written.
+// typ is a parsed type.
 type typ struct {
-	keywords Values          // of its schema; none of one that admits anything
-	whole    json.RawMessage // the schema instead, if it is given as JSON
-	family   string          // says which rules there are: those of texts, of numbers, …
-	missing  bool            // a field may be left out, as of Optional
-	choices  []typ           // of a union that has no rules yet
+	keywords Values          // of its schema; empty if it admits anything
+	whole    json.RawMessage // the schema instead, if given as JSON
+	family   string          // determines the rules: those of texts, of numbers, …
+	missing  bool            // a field may be left out, as with Optional
+	choices  []typ           // of a union without rules
 }
 
 // raw returns the schema.
@@ -33,79 +33,6 @@ func (t typ) raw() json.RawMessage {
 
 func (t typ) is(null string) bool { return string(t.raw()) == null }
 
-// family names, which say what rules a type takes.
-const (
-	texts    = "texts"
-	numbers  = "numbers"
-	lists    = "lists"
-	dicts    = "dicts"
-	anything = "" // only those that all take
-)
-
-func keywords(family, text string) typ {
-	t := typ{family: family}
-	if err := json.Unmarshal([]byte(text), &t.keywords); err != nil {
-		panic(err) // the text is ours
-	}
-	return t
-}
-
-// kindType returns the type of a kind.
-func kindType(text string, kind Kind) typ {
-	raw, _ := json.Marshal(mark(text, kind)) // it is what Go types have
-	return keywords(anything, string(raw))
-}
-
-// named are the types that a word names.
-var named = map[string]typ{
-	"str":      keywords(texts, `{"type": "string"}`),
-	"int":      keywords(numbers, `{"type": "integer"}`),
-	"float":    keywords(numbers, `{"type": "number"}`),
-	"bool":     keywords(anything, `{"type": "boolean"}`),
-	"None":     keywords(anything, nullSchema),
-	"any":      keywords(anything, `{}`),
-	"bytes":    keywords(texts, `{"type": "string", "contentEncoding": "base64"}`),
-	"date":     keywords(anything, `{"type": "string", "format": "date"}`),
-	"datetime": keywords(anything, `{"type": "string", "format": "date-time"}`),
-	"time":     keywords(anything, `{"type": "string", "format": "time"}`),
-	"list":     keywords(lists, `{"type": "array"}`),
-	"dict":     keywords(dicts, `{"type": "object"}`),
-	"Image":    kindType(imageSchema, KindImage),
-	"File":     kindType(fileSchema, KindFile),
-	"History":  kindType(historySchema, KindHistory),
-}
-
-const nullSchema = `{"type":"null"}`
-
-// generic are the types that are nothing without brackets.
-var generic = []string{"Literal", "Optional", "Union", "set", "tuple"}
-
-// synonyms are other names of types.
-var synonyms = map[string]string{
-	"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None",
-	"array": "list", "object": "dict",
-	"Any": "any", "List": "list", "Dict": "dict", "Set": "set", "Tuple": "tuple",
-}
-
-// instead are the types of other languages that are not quite the same.
-var instead = map[string]string{
-	"float32": "float", "float64": "float", "double": "float", "decimal": "float", "Decimal": "float",
-	"int8": "int", "int16": "int", "int32": "int", "int64": "int", "long": "int",
-	"uint": "int(ge=0)", "uint8": "int(ge=0)", "uint16": "int(ge=0)", "uint32": "int(ge=0)", "uint64": "int(ge=0)",
-	"text": "str", "char": "str", "rune": "str", "byte": "bytes", "map": "dict[str, …]", "Map": "dict[str, …]", "Record": "dict[str, …]",
-	"slice": "list", "Array": "list", "frozenset": "set", "unknown": "any", "interface": "any", "json": "any",
-	"enum": "Literal[…]", "Enum": "Literal[…]", "struct": "{name: type}", "nil": "None", "undefined": "None",
-	"timestamp": "datetime", "Time": "datetime", "Date": "date", "timedelta": aTime, "duration": aTime,
-}
-
-const aTime = `float(desc="seconds"), or schema({"type": "integer", "format": "nanoseconds"}), which is a time.Duration`
-
-// unknownOfDSPy are types that are known as those of DSPy, and are not here.
-var unknownOfDSPy = []string{"Audio", "Code", "Tool", "ToolCalls"}
-
-// modules are those whose names may stand before a type.
-var modules = []string{"dspy", "typing", "datetime"}
-
 // typ reads a type.
 func (s *scanner) typ() typ {
 	s.enter()
@@ -120,7 +47,7 @@ func (s *scanner) typ() typ {
 	return union(choices)
 }
 
-// union returns the type that admits what any of some types do; null comes last.
+// union returns the union of types. Null comes last.
 func union(choices []typ) typ {
 	if len(choices) == 1 {
 		return choices[0]
@@ -145,7 +72,7 @@ func union(choices []typ) typ {
 	return typ{keywords: Values{{"anyOf", listOf(flat)}}, choices: flat, missing: missing}
 }
 
-// one reads a type that is no union, and its rules.
+// one reads a type other than a union, and its rules.
 func (s *scanner) one() typ {
 	at := s.skip()
 	var t typ
@@ -163,12 +90,12 @@ func (s *scanner) one() typ {
 		t = s.ruled(t, written)
 	}
 	if s.sees("[") {
-		s.fail(s.at, "a list is written before its type; write list[str]")
+		s.fail(s.at, "write a list as list[str]")
 	}
 	return t
 }
 
-// named reads the name of a type and what is in its brackets.
+// named reads the name of a type and the contents of its brackets.
 func (s *scanner) named() typ {
 	at := s.skip()
 	name, module := s.word(), ""
@@ -185,8 +112,8 @@ func (s *scanner) named() typ {
 	if s.sees("[") && (known || slices.Contains(generic, name)) {
 		return s.filled(name, at)
 	}
-	if !known && (module == "dspy" || slices.Contains(unknownOfDSPy, name)) {
-		s.fail(at, "the type %s of DSPy is not known; of its own there are Image, File and History", name)
+	if !known && module == "dspy" {
+		s.fail(at, "the DSPy type %s is not supported; use Image, File or History", name)
 	}
 	if !known {
 		s.unknown(name, at)
@@ -194,58 +121,53 @@ func (s *scanner) named() typ {
 	return t
 }
 
-// unknown says what to write instead of a type.
+// unknown reports an unknown type and says what to write instead.
 func (s *scanner) unknown(name string, at int) {
 	all := slices.Concat(slices.Collect(maps.Keys(named)), generic)
 	slices.Sort(all)
 	switch near := schema.Nearest(name, all); {
 	case name == "" && strings.HasPrefix(s.text[at:], "["):
-		s.fail(at, "a list is written by its name; write list[str]")
+		s.fail(at, "write a list as list[str]")
 	case name == "" && (strings.HasPrefix(s.text[at:], `"`) || strings.HasPrefix(s.text[at:], "'")):
-		s.fail(at, `a constant is written as a type; write Literal["a", "b"]`)
+		s.fail(at, `write a constant as a type: Literal["a", "b"]`)
 	case name == "":
-		s.fail(at, "there is %s where a type is expected; write str, int, float, bool, list[str], …", s.next())
+		s.fail(at, "expected a type, found %s; write str, int, float, bool, list[str], …", s.next())
 	case slices.Contains(generic, name):
-		s.fail(at, "the type %s says nothing of what is in it; write %s", name, examples[name])
+		s.fail(at, "the type %s needs brackets; write %s", name, examples[name])
 	case instead[name] != "":
-		s.fail(at, "the type %q is not known; write %s", name, instead[name])
+		s.fail(at, "unknown type %q; write %s", name, instead[name])
 	case near != "":
-		s.fail(at, "the type %q is not known; did you mean %s?", name, near)
+		s.fail(at, "unknown type %q; did you mean %s?", name, near)
 	default:
-		s.fail(at, "the type %q is not known; use one of %s, or {name: type} for an object", name, strings.Join(all, ", "))
+		s.fail(at, "unknown type %q; use one of %s, or {name: type} for an object", name, strings.Join(all, ", "))
 	}
 }
 
-// examples show how types with brackets are written.
-var examples = map[string]string{
-	"Literal": `Literal["a", "b"]`, "Optional": "Optional[str]", "Union": "Union[str, int]",
-	"list": "list[str]", "set": "set[str]", "tuple": "tuple[str, int]", "dict": "dict[str, float]",
-}
-
-// filled reads what is in the brackets behind a name.
+// filled reads the contents of the brackets after a name.
 func (s *scanner) filled(name string, at int) typ {
 	advice, takes := examples[name]
 	switch {
 	case !takes && s.sees("[]"):
-		s.fail(s.at, "a list is written before its type; write list[%s]", name)
+		s.fail(s.at, "write a list as list[%s]", name)
 	case !takes:
-		s.fail(s.at, "the type %s has nothing in brackets; leave them out", name)
+		s.fail(s.at, "the type %s takes no brackets; remove them", name)
 	}
 	s.want("[", "")
 	if name == "Literal" {
 		return s.literals()
 	}
 	inner, open := s.inner()
-	if want, exact := map[string]int{"Optional": 1, "list": 1, "set": 1, "dict": 2}[name]; exact && (len(inner) != want || open) {
+	want, exact := map[string]int{"Optional": 1, "list": 1, "set": 1, "dict": 2}[name]
+	if exact && (len(inner) != want || open) {
 		s.fail(at, "the type %s takes %s; write %s", name, map[int]string{1: "one type", 2: "two types"}[want], advice)
 	}
 	if open && (name != "tuple" || len(inner) > 1) {
-		s.fail(at, "three dots stand only behind the one type of a tuple; write tuple[int, ...], or list[int | str]")
+		s.fail(at, "three dots can only follow the single type of a tuple; write tuple[int, ...], or list[int | str]")
 	}
 	switch name {
 	case "Optional":
 		t := union([]typ{inner[0], named["None"]})
-		if inner[0].is("true") { // which admits null
+		if inner[0].is("true") { // admits null already
 			t = inner[0]
 		}
 		t.missing = true
@@ -264,7 +186,7 @@ func (s *scanner) filled(name string, at int) typ {
 	return t
 }
 
-// inner reads types up to the closing bracket, and whether three dots end them.
+// inner reads types up to the closing bracket. Open means that three dots end them.
 func (s *scanner) inner() (all []typ, open bool) {
 	all = append(all, s.typ())
 	for s.take(",") {
@@ -274,24 +196,29 @@ func (s *scanner) inner() (all []typ, open bool) {
 		}
 		all = append(all, s.typ())
 	}
-	s.want("]", "separate types by , and close the bracket")
+	s.want("]", "separate types with commas and close the bracket")
 	return all, open
 }
 
 func (s *scanner) dict(inner []typ, at int) typ {
 	if !inner[0].is(`{"type":"string"}`) {
-		s.fail(at, "names in JSON are texts; write dict[str, …]")
+		s.fail(at, "names in JSON are strings; write dict[str, …]")
 	}
-	return typ{family: dicts, keywords: Values{{"type", json.RawMessage(`"object"`)}, {"additionalProperties", inner[1].raw()}}}
+	return typ{family: dicts, keywords: Values{
+		{"type", json.RawMessage(`"object"`)}, {"additionalProperties", inner[1].raw()},
+	}}
 }
 
-// tuple returns an array of exactly these items, or of any number of the only one.
+// tuple returns an array of exactly these items or, if open, of any number of the
+// single one.
 func tuple(items []typ, open bool) typ {
 	if open {
 		return typ{family: lists, keywords: Values{{"type", json.RawMessage(`"array"`)}, {"items", items[0].raw()}}}
 	}
 	n := literal(len(items))
-	return typ{keywords: Values{{"type", json.RawMessage(`"array"`)}, {"prefixItems", listOf(items)}, {"minItems", n}, {"maxItems", n}}}
+	return typ{keywords: Values{
+		{"type", json.RawMessage(`"array"`)}, {"prefixItems", listOf(items)}, {"minItems", n}, {"maxItems", n},
+	}}
 }
 
 // literals reads the constants of a Literal.
@@ -301,19 +228,18 @@ func (s *scanner) literals() typ {
 		at := s.skip()
 		v := s.value()
 		if v[0] == '[' || v[0] == '{' {
-			s.fail(at, "a constant is a text, a number, True, False or None")
+			s.fail(at, "a constant must be a string, a number, True, False or None")
 		}
 		if slices.ContainsFunc(all, func(other json.RawMessage) bool { return string(other) == string(v) }) {
-			s.fail(at, "the constant %s is given twice; leave one out", v)
+			s.fail(at, "the constant %s is repeated; remove one", v)
 		}
 		all = append(all, v)
 	}
-	s.want("]", "separate constants by , and close the bracket")
+	s.want("]", "separate constants with commas and close the bracket")
 	return typ{keywords: enum(all)}
 }
 
-// enum returns the keywords for one of some constants, with the type that all
-// have.
+// enum returns the keywords for one of several constants, with their common type.
 func enum(all []json.RawMessage) Values {
 	values := Values{{"enum", literal(all)}}
 	if t := typeOf(all[0]); !slices.ContainsFunc(all, func(v json.RawMessage) bool { return typeOf(v) != t }) {
@@ -343,11 +269,11 @@ func (s *scanner) object() typ {
 	required, properties := []string{}, Values{}
 	for !s.take("}") {
 		if len(properties) > 0 {
-			s.want(",", "separate members by , and close the brace")
+			s.want(",", "separate members with commas and close the brace")
 		}
 		m := s.member()
 		if _, twice := properties.Get(m.name); twice {
-			s.fail(s.at, "the member %q is given twice; rename one", m.name)
+			s.fail(s.at, "the member %q is repeated; rename one", m.name)
 		}
 		properties = append(properties, Value{m.name, m.raw()})
 		if !m.mayMiss() {
@@ -363,28 +289,28 @@ func (s *scanner) object() typ {
 	return t
 }
 
-// member reads a member of an object; any text in quotes may be its name.
+// member reads a member of an object, whose name may be quoted.
 func (s *scanner) member() parsed {
 	at := s.skip()
 	name := s.peek()
 	if s.sees(`"`) || s.sees("'") {
-		_ = json.Unmarshal(s.value(), &name) // a text
+		_ = json.Unmarshal(s.value(), &name) // a string
 	} else if s.word(); name == "" {
-		s.fail(at, "there is %s where a member is expected; write name: type", s.next())
+		s.fail(at, "expected a member, found %s; write name: type", s.next())
 	}
 	return s.typed(name)
 }
 
-// schema reads a type that is given as JSON Schema.
+// schema reads a type given as JSON Schema.
 func (s *scanner) schema() typ {
 	at := s.skip()
 	if s.schemas++; s.schemas > maxSchemas {
 		s.fail(at, "there are more than %d schemas; use the names of types", maxSchemas)
 	}
 	raw := s.value()
-	s.want(")", "close the parenthesis behind the schema")
+	s.want(")", "close the parenthesis after the schema")
 	if !strings.Contains("{tf", string(raw[:1])) {
-		s.fail(at, "a schema is an object, true or false")
+		s.fail(at, "a schema must be an object, true or false")
 	}
 	if _, err := schema.Compile(raw); err != nil {
 		s.fail(at, "the schema cannot be used: %v", err)
@@ -396,7 +322,7 @@ func (s *scanner) schema() typ {
 	return t
 }
 
-// listOf returns the schemas of some types as a list.
+// listOf returns the schemas of types as a list.
 func listOf(all []typ) json.RawMessage {
 	raws := make([]json.RawMessage, len(all))
 	for i, t := range all {

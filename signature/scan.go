@@ -17,13 +17,13 @@ const (
 	maxSchemas = 1000     // each is compiled
 )
 
-// scanner reads the text of a signature. What is wrong ends it by a panic with a
-// syntaxError, which [scanner.rescue] turns into an error.
+// scanner reads the text of a signature. A mistake panics with a syntaxError, which
+// rescue turns into an error.
 type scanner struct {
 	text    string
 	at      int
 	depth   int
-	schemas int // that were read
+	schemas int // read so far
 }
 
 type syntaxError struct{ error }
@@ -31,7 +31,7 @@ type syntaxError struct{ error }
 func newScanner(text string) (*scanner, error) {
 	switch {
 	case len(text) > maxText:
-		return nil, fmt.Errorf("signature: the text has %d bytes; at most %d are taken", len(text), maxText)
+		return nil, fmt.Errorf("signature: the text has %d bytes; the limit is %d", len(text), maxText)
 	case !utf8.ValidString(text):
 		return nil, errors.New("signature: the text is not valid UTF-8")
 	default:
@@ -39,7 +39,7 @@ func newScanner(text string) (*scanner, error) {
 	}
 }
 
-// rescue is deferred where a parse begins.
+// rescue recovers the error of a parse.
 func rescue(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -50,7 +50,7 @@ func rescue(err *error) {
 	}
 }
 
-// fail ends the parse with what is wrong at a place.
+// fail ends the parse with an error at a position.
 func (s *scanner) fail(at int, format string, args ...any) {
 	panic(syntaxError{fmt.Errorf("signature: "+s.place(at)+": "+format, args...)})
 }
@@ -65,7 +65,7 @@ func (s *scanner) place(at int) string {
 	return fmt.Sprintf("column %d", column)
 }
 
-// skip goes to what comes next, and returns where that is.
+// skip skips white space and returns the position.
 func (s *scanner) skip() int {
 	s.at = len(s.text) - len(strings.TrimLeftFunc(s.text[s.at:], unicode.IsSpace))
 	return s.at
@@ -74,7 +74,7 @@ func (s *scanner) skip() int {
 // sees reports whether a token comes next.
 func (s *scanner) sees(token string) bool { return strings.HasPrefix(s.text[s.skip():], token) }
 
-// take reads a token if it comes next.
+// take consumes a token if it comes next, and reports whether it did.
 func (s *scanner) take(token string) bool {
 	if !s.sees(token) {
 		return false
@@ -83,14 +83,14 @@ func (s *scanner) take(token string) bool {
 	return true
 }
 
-// want reads a token that must come next; the advice says what to write.
+// want consumes a token that must come next. The advice says what to write.
 func (s *scanner) want(token, advice string) {
 	if !s.take(token) {
-		s.fail(s.at, "there is %s where %q is expected; %s", s.next(), token, advice)
+		s.fail(s.at, "expected %q, found %s; %s", token, s.next(), advice)
 	}
 }
 
-// next describes what comes next.
+// next describes the next token.
 func (s *scanner) next() string {
 	s.skip()
 	if s.at == len(s.text) {
@@ -103,7 +103,7 @@ func (s *scanner) next() string {
 	return fmt.Sprintf("%q", string(r))
 }
 
-// peek returns the word that comes next, or nothing.
+// peek returns the next word, or "" if none comes next.
 func (s *scanner) peek() string {
 	rest := s.text[s.skip():]
 	end := strings.IndexFunc(rest, func(r rune) bool {
@@ -121,21 +121,21 @@ func (s *scanner) word() string {
 	return word
 }
 
-// enter begins something that may hold others of its kind.
+// enter begins a type that may contain others.
 func (s *scanner) enter() {
 	if s.depth++; s.depth > maxNests {
-		s.fail(s.skip(), "types are nested deeper than %d; make it simpler", maxNests)
+		s.fail(s.skip(), "types are nested deeper than %d; simplify them", maxNests)
 	}
 }
 
 func (s *scanner) leave() { s.depth-- }
 
-// pythonic are the words for values that JSON has other words for.
+// pythonic are the Python names of JSON literals.
 var pythonic = map[string]json.RawMessage{
 	"True": json.RawMessage("true"), "False": json.RawMessage("false"), "None": json.RawMessage("null"),
 }
 
-// value reads a JSON value, or a scalar as Python writes it.
+// value reads a JSON value, or a scalar in Python notation.
 func (s *scanner) value() json.RawMessage {
 	start := s.skip()
 	if word := s.peek(); pythonic[word] != nil {
@@ -148,7 +148,7 @@ func (s *scanner) value() json.RawMessage {
 	decoder := json.NewDecoder(strings.NewReader(s.text[start:]))
 	var value json.RawMessage
 	if err := decoder.Decode(&value); err != nil {
-		s.fail(start, "there is %s where a value is expected; write it as JSON, such as \"text\", 1.5, true or [1, 2]", s.next())
+		s.fail(start, "expected a value, found %s; write it as JSON, such as \"text\", 1.5, true or [1, 2]", s.next())
 	}
 	s.at = start + int(decoder.InputOffset())
 	return rewritten(value)
@@ -176,14 +176,15 @@ func (s *scanner) quoted() json.RawMessage {
 	b.WriteByte('"')
 	value := json.RawMessage(b.String())
 	if s.at == len(s.text) || !json.Valid(value) {
-		s.fail(start, "the text in single quotes does not end, or has an escape that JSON does not know; write it in double quotes, as JSON")
+		s.fail(start, "the text in single quotes is not closed, or has an escape that JSON lacks; write it in double "+
+			"quotes, as JSON")
 	}
 	s.at++
 	return rewritten(value)
 }
 
-// rewritten writes a value in the one way in which all are written, so that
-// equal texts are equal bytes.
+// rewritten returns a value in canonical form, so that equal strings have equal
+// bytes.
 func rewritten(value json.RawMessage) json.RawMessage {
 	var text string
 	if value[0] == '"' && json.Unmarshal(value, &text) == nil {

@@ -1,8 +1,8 @@
-// Package signature says what goes into a task and what must come out of it.
+// Package signature describes the inputs and outputs of a task.
 //
-// A [Signature] is made from two Go structs. It encodes inputs, tells a model
-// in TypeScript what the output must look like, and turns what the model
-// answers into a Go value or into a list of what is wrong with it:
+// A [Signature] is made from two Go structs. It encodes inputs, describes the
+// output to a model in TypeScript, and decodes the model's answer into a Go value
+// or into a list of its problems:
 //
 //	package main
 //
@@ -34,11 +34,11 @@
 //
 // # Fields
 //
-// A field is an exported field of the struct, named as encoding/json names it,
-// and may be of any type that encoding/json takes: nested structs, slices, maps,
-// [time.Time], [json.RawMessage], any, types with methods of their own, big
-// integers without loss. Tags of github.com/invopop/jsonschema constrain and
-// describe it; [schema.Of] lists what each type becomes. In short:
+// A field is an exported field of the struct, named as encoding/json names it. It
+// may have any type that encoding/json accepts: nested structs, slices, maps,
+// [time.Time], [json.RawMessage], any, types that encode themselves, and big
+// integers without loss. Tags as in github.com/invopop/jsonschema constrain and
+// describe it; [schema.Of] lists the rules. In short:
 //
 //	Limit  *int              `json:"limit"`                              // may be missing or null
 //	Note   string            `json:"note,omitempty"`                     // may be missing
@@ -48,21 +48,20 @@
 //	Photo  signature.Image   `json:"photo"`                              // shown as a picture, also []Image
 //	Before signature.History `json:"before"`                             // earlier turns, shown as such
 //
-// A default takes the place of an output that the model leaves out, and of an
-// input that is absent (a zero value with omitempty, or missing from [Values]).
+// A default replaces an output that the model leaves out, and an input that is
+// absent (a zero value with omitempty, or missing from [Values]).
 //
 // # Without Go types
 //
-// [Parse] makes a signature of a text in the notation of DSPy, whose inputs and
+// [Parse] makes a signature from a text in the notation of DSPy. Its inputs and
 // outputs are [Values]:
 //
-//	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Answer briefly.")
+//	qa, err := signature.Parse(`question, context: list[str] -> answer: str`, "Answer briefly.")
 //
-// A [Spec] is any signature without its types. All that modules do, they do with
-// a Spec; the Signature is a typed wrapper. Edits of a Spec, such as
-// [Spec.WithInstructions], [Spec.AppendOutputs] and [Spec.WithDescription],
-// return copies, and [Typed] puts types over the result. [Spec.String] writes it
-// as a text that [Parse] reads.
+// A [Spec] is a signature without Go types. Modules work with a Spec; the Signature
+// is a typed wrapper. Edits of a Spec, such as [Spec.WithInstructions],
+// [Spec.AppendOutputs] and [Spec.WithDescription], return copies, and [Typed] adds
+// types to the result. [Spec.String] writes a Spec as a text that [Parse] reads.
 package signature
 
 import (
@@ -84,7 +83,7 @@ type Signature[In, Out any] struct {
 	open bool // outputs may have properties that Out lacks
 }
 
-// typed puts types over a spec, if they can have its values.
+// typed adds Go types to a spec, if they can hold its values.
 func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
 	if err := cmp.Or(present(in), holds(in, spec.in)); err != nil {
@@ -105,15 +104,15 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	return s, nil
 }
 
-// New makes a signature of two structs. Their exported fields are the inputs
-// and outputs, named as encoding/json names them and described as [schema.Of]
-// says. There may be no inputs; there must be an output.
+// New makes a signature from two structs. Their exported fields are the inputs and
+// outputs, named as encoding/json names them and described as [schema.Of] says.
+// Inputs are optional; at least one output is required.
 //
-// The error names the field that cannot be used: one whose type is recursive,
-// not JSON or not decoded by encoding/json, that has a tag which does not go with
-// its type or a default which does not fit, whose name is not a JavaScript
-// identifier or is taken by another input or output, or that has an image, a file
-// or a history where no module could show it.
+// The error names the field that cannot be used: its type is recursive, cannot be
+// JSON or cannot be decoded by encoding/json; a tag does not apply to its type or
+// has a default that does not fit; its name is not a JavaScript identifier or is
+// used by another input or output; or it contains an image, a file or a history
+// where no module could show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	in, err := structSchema(reflect.TypeFor[In]())
 	if err != nil {
@@ -161,8 +160,8 @@ func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
 
 // Encode returns the inputs as JSON, in the order of the fields. Nil slices and
 // maps are encoded as empty ones. The error wraps an [*InvalidError] if an input
-// violates its tags, if an image or a file has nothing in it, or if a turn of a
-// history is not of this signature.
+// violates its tags, an image or file is empty, or a turn of a history does not fit
+// this signature.
 func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 	if !s.Spec().made() {
 		return nil, errUnmade
@@ -181,7 +180,7 @@ func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 	return values, nil
 }
 
-// encodeOutput returns an output as it is decoded.
+// encodeOutput returns an output as [Spec.Decode] does.
 func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 	raw, err := s.spec.out.Encode(&out)
 	if err != nil {
@@ -194,10 +193,10 @@ func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 	return values, nil
 }
 
-// Decode turns a JSON object into the output type. The error is an
-// [*InvalidError] if the object does not fit in any way; then the output is the
-// zero value. Nothing is lost: unknown properties are refused, integers that
-// overflow too, and numbers in an any are [json.Number].
+// Decode decodes a JSON object into the output type. If the object does not fit, the
+// error is an [*InvalidError] and the output is the zero value. Nothing is lost:
+// unknown properties and integers that overflow are refused, and a number in an any
+// is a [json.Number].
 func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	var out, zero Out
 	if !s.Spec().made() {
@@ -225,7 +224,8 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	return out, nil
 }
 
-// decodeFinding words what only the Go type knows, such as the range of an int8.
+// decodeFinding describes a problem that only the Go type has, such as the range of
+// an int64.
 func decodeFinding(err error) schema.Finding {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
@@ -235,11 +235,13 @@ func decodeFinding(err error) schema.Finding {
 	if least, most := bounds(wrong.Type); isNumber && most != "" && isInteger(number) {
 		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("must be from %s to %s, not %s", least, most, number)}
 	}
-	return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value)}
+	return schema.Finding{
+		Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value),
+	}
 }
 
-// undecodable is the field of an object whose value does not decode, or nothing: a
-// method of its type does not say where it stands.
+// undecodable returns the name of the field whose value does not decode, since the
+// error of a type's own method does not name it.
 func undecodable(object json.RawMessage, t reflect.Type) string {
 	var values Values
 	if json.Unmarshal(object, &values) != nil {

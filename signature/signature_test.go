@@ -69,20 +69,31 @@ func TestNewErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"recursive", newError[withTree, answer](), `signature: input field "Tree.Children": type signature_test.tree is recursive; use json.RawMessage, or give the type a JSONSchema method`},
-		{"unsupported", newError[none, struct{ C chan int }](), `signature: output field "C": type chan int cannot be JSON; leave the field out with json:"-"`},
-		{"pointer", newError[*question, answer](), `signature: input type is the pointer *signature_test.question; use the struct signature_test.question`},
-		{"not a struct", newError[question, string](), `signature: output type is string; use a struct with a field for each value`},
-		{"interface", newError[question, any](), `signature: output type is interface {}; use a struct with a field for each value`},
-		{"own encoding", newError[text, answer](), `signature: input type encodes itself, so its fields are not known; use a plain struct`},
-		{"no output", newError[question, none](), `signature: there is no output field; add one`},
-		{"not an identifier", newError[dashed, answer](), `signature: input field "customer-id": the name is not a JavaScript identifier; use letters, digits and _`},
-		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; choose another`},
-		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, example, title, description, required, nullable`},
+		{"recursive", newError[withTree, answer](), `signature: input field "Tree.Children": type signature_test.tree ` +
+			`is recursive; use json.RawMessage, or give the type a JSONSchema method`},
+		{"unsupported", newError[none, struct{ C chan int }](),
+			`signature: output field "C": type chan int cannot be JSON; leave the field out with json:"-"`},
+		{"pointer", newError[*question, answer](), `signature: input type is the pointer *signature_test.question; use ` +
+			`the struct signature_test.question`},
+		{"not a struct", newError[question, string](), `signature: output type is string; use a struct with a field for ` +
+			`each value`},
+		{"interface", newError[question, any](), `signature: output type is interface {}; use a struct with a field for ` +
+			`each value`},
+		{"own encoding", newError[text, answer](), `signature: input type encodes itself, so its fields are unknown; ` +
+			`use a plain struct`},
+		{"no output", newError[question, none](), `signature: no output field; add one`},
+		{"not an identifier", newError[dashed, answer](), `signature: input field "customer-id": the name is not a ` +
+			`JavaScript identifier; use letters, digits and _`},
+		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; ` +
+			`choose another`},
+		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule maxLength does ` +
+			`not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, ` +
+			`example, title, description, required, nullable`},
 		{"format", newError[struct {
 			Day string `json:"day" jsonschema:"format=dat"`
 		}, answer](), `signature: input field "day": jsonschema tag: unknown format "dat"; did you mean date?`},
-		{"both ways", newError[question, question](), `signature: output field "text": there is an input field of that name; rename one`},
+		{"both ways", newError[question, question](), `signature: output field "text": an input field has the same ` +
+			`name; rename one`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -121,7 +132,8 @@ func TestSpecOfStructs(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	const ts = `{text: string /* ≥ 1 character. What is asked. */; tags: string[]; limit?: number | null /* integer */; note?: string}`
+	const ts = `{text: string /* ≥ 1 character. What is asked. */; tags: string[]; limit?: number | null /* ` +
+		`integer */; note?: string}`
 	if got := spec.InputSchema().TypeScript(nil); got != ts {
 		t.Errorf("got  %s\nwant %s", got, ts)
 	}
@@ -178,7 +190,8 @@ func TestEncodeOfNothing(t *testing.T) {
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[question, answer]("Answer."))
-	got, err := s.Decode([]byte(`{"big": 9007199254740993, "huge": 18446744073709551615, "mood": "good", "when": "2026-01-31T15:04:05Z", "counts": {"a": [1]}, "any": [9007199254740993], "raw": {"x": 1}, "bytes": "aGk="}`))
+	got, err := s.Decode([]byte(`{"big": 9007199254740993, "huge": 18446744073709551615, "mood": "good", "when": ` +
+		`"2026-01-31T15:04:05Z", "counts": {"a": [1]}, "any": [9007199254740993], "raw": {"x": 1}, "bytes": "aGk="}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,9 +213,11 @@ func TestDecodeErrors(t *testing.T) {
 		{"not JSON", `good`, `the value is not valid JSON: invalid character 'g' looking for beginning of value (byte 1)`},
 		{"null", `null`, `the value must be an object, not null`},
 		{"all at once", `{"mod": "good", "big": "1", "when": "now"}`, "big must be an integer, not \"1\"\n" +
-			"mood is required\nwhen must be a date-time such as 2026-01-31T15:04:05Z, not \"now\"\nmod is not a known property (did you mean mood?)"},
+			"mood is required\nwhen must be a date-time such as 2026-01-31T15:04:05Z, not \"now\"\nmod is not a known " +
+			"property (did you mean mood?)"},
 		{"overflow", `{"big": 1, "mood": "bad", "small": 300}`, `small must be at most 127, not 300`},
-		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big must be from -9223372036854775808 to 9223372036854775807, not 9223372036854775808`},
+		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big must be from -9223372036854775808 ` +
+			`to 9223372036854775807, not 9223372036854775808`},
 		{"negative", `{"big": 1, "mood": "bad", "huge": -1}`, `huge must be at least 0, not -1`},
 		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `bytes does not decode: illegal base64 data at input byte 0`},
 	}
@@ -215,7 +230,7 @@ func TestDecodeErrors(t *testing.T) {
 				t.Errorf("%T is not an InvalidError", err)
 			}
 			if !reflect.DeepEqual(out, answer{}) {
-				t.Errorf("got %+v beside the error", out)
+				t.Errorf("got %+v with the error", out)
 			}
 		})
 	}
@@ -249,7 +264,8 @@ func TestNewSpec(t *testing.T) {
 	for _, f := range spec.Validate([]byte(`{"a": [1, "x"], "c": 1}`)) {
 		got = append(got, f.String())
 	}
-	wantLines := []string{`z is required`, `a[1] must be an integer, not "x"`, `c is not a known property (others known: b, z)`}
+	wantLines := []string{`z is required`, `a[1] must be an integer, not "x"`, `c is not a known property (others ` +
+		`known: b, z)`}
 	if !slices.Equal(got, wantLines) {
 		t.Errorf("got  %q\nwant %q", got, wantLines)
 	}
@@ -258,13 +274,15 @@ func TestNewSpec(t *testing.T) {
 	}
 }
 
-// A field means what its schema means alone.
+// A field accepts the same values as its schema alone.
 func TestSchemasOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ schema, value string }{
 		{`{"$schema": "http://json-schema.org/draft-07/schema#", "prefixItems": [{"type": "integer"}]}`, `["x"]`},
-		{`{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "integer"}], "additionalItems": false}`, `[1, 2]`},
-		{`{"$dynamicAnchor": "n", "properties": {"c": {"$dynamicRef": "#n"}, "n": {"type": "integer"}}}`, `{"c": {"n": "x"}}`},
+		{`{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "integer"}], "additionalItems": false}`,
+			`[1, 2]`},
+		{`{"$dynamicAnchor": "n", "properties": {"c": {"$dynamicRef": "#n"}, "n": {"type": "integer"}}}`,
+			`{"c": {"n": "x"}}`},
 		{`{"\u0024ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}`, `"x"`},
 		{`{"$id": "https://example.com/a", "$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}`, `"x"`},
 		{`{"$id": "https://example.com/a", "$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}`, `1`},
@@ -297,11 +315,12 @@ func TestNewSpecErrors(t *testing.T) {
 		inputs, outputs []signature.Field
 		want            string
 	}{
-		{"no output", field("a"), nil, `signature: there is no output field; add one`},
+		{"no output", field("a"), nil, `signature: no output field; add one`},
 		{"empty name", nil, field(""), `signature: output field "": the name is empty`},
-		{"twice", nil, field("a", "a"), `signature: output field "a": there is an output field of that name; rename one`},
-		{"both ways", field("a"), field("a"), `signature: output field "a": there is an input field of that name; rename one`},
-		{"reserved", field("await"), field("a"), `signature: input field "await": the name is reserved in JavaScript; choose another`},
+		{"twice", nil, field("a", "a"), `signature: output field "a": an output field has the same name; rename one`},
+		{"both ways", field("a"), field("a"), `signature: output field "a": an input field has the same name; rename one`},
+		{"reserved", field("await"), field("a"), `signature: input field "await": the name is reserved in JavaScript; ` +
+			`choose another`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -312,14 +331,16 @@ func TestNewSpecErrors(t *testing.T) {
 	}
 }
 
-// What is missing is told in the order of the fields, and what is about the whole
-// comes first.
+// Findings are in the order of the fields; those about the whole value come first.
 func TestFindingsInTheOrderOfTheFields(t *testing.T) {
 	t.Parallel()
-	spec := signature.Must(signature.Parse(`question, context: list[str] -> z, y: {b, a}, x: int with schema({"minProperties": 4})`, "")).Spec()
+	spec := signature.Must(signature.Parse(`question, context: list[str] -> z, y: {b, a}, x: int with `+
+		`schema({"minProperties": 4})`, "")).Spec()
 	_, err := spec.Encode(nil)
 	checkError(t, err, "signature: input: question is required\ncontext is required")
 	_, err = spec.Decode([]byte(`{"x": "1", "y": {"c": 1}, "w": 0}`))
-	checkError(t, err, "the value must have at least 4 properties, not 3\nz is required\ny.a is required\ny.b is required\n"+
-		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (others known: z)")
+	checkError(t, err, "the value must have at least 4 properties, not 3\nz is required\ny.a is required\ny.b is "+
+		"required\n"+
+		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (others "+
+		"known: z)")
 }

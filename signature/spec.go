@@ -17,42 +17,39 @@ type Field struct {
 	Name string
 	// Description tells the model what the field means; it may be empty.
 	Description string
-	// Schema is what values look like. Nil admits anything.
+	// Schema is the schema of the values. Nil admits anything.
 	Schema *schema.Schema
-	// Required says that the value may not be missing. A field with a default is
-	// never required.
+	// Required means that the value must be present. A field with a default is never
+	// required.
 	Required bool
 }
 
-// Spec is a signature without Go types: what goes in, what must come out, and
-// the instructions. It is immutable and safe for concurrent use; edits return
-// copies.
+// Spec is a signature without Go types: inputs, outputs and instructions. It is
+// immutable and safe for concurrent use; edits return copies.
 type Spec struct {
 	instructions    string
 	inputs, outputs []Field
 	in, out         *schema.Schema
-	// rules are what tags of a struct say about several fields together: keywords
-	// of the schema of the object.
+	// rules are the keywords of the object's schema that concern several fields, such
+	// as oneOf.
 	inRules, outRules Values
-	special           map[string]Kind // of inputs, but for values
+	special           map[string]Kind // of the inputs that are not KindValue
 }
 
-// errUnmade is the error of what was not made by this package: it has no fields, and
-// would take anything.
-var errUnmade = errors.New("signature: there is no signature; make one by New, Parse or NewSpec")
+// errUnmade is the error of methods on a nil or zero signature.
+var errUnmade = errors.New("signature: nil or zero signature; make one with New, Parse or NewSpec")
 
 func (s *Spec) made() bool { return s != nil && s.out != nil }
 
-// NewSpec makes a spec of fields. There may be no inputs; there must be an
-// output. Names must be unique among inputs and outputs together, and
+// NewSpec makes a spec from fields. Inputs are optional; at least one output is
+// required. Names must be unique among inputs and outputs together, and must be
 // JavaScript identifiers that are not reserved, because programs use them as
-// variables; the error names the field. Formats that the schemas name are
-// checked.
+// variables; the error names the field. Formats in the schemas are checked.
 func NewSpec(instructions string, inputs, outputs []Field) (*Spec, error) {
 	return (&Spec{instructions: instructions, inputs: inputs, outputs: outputs}).built()
 }
 
-// built completes a spec whose fields are new.
+// built completes a spec after its fields were set.
 func (s Spec) built() (*Spec, error) {
 	if err := checkFields(s.inputs, s.outputs); err != nil {
 		return nil, err
@@ -67,7 +64,7 @@ func (s Spec) built() (*Spec, error) {
 	return s.ready()
 }
 
-// ready completes a spec with what is looked up in every run.
+// ready checks the defaults and records the special inputs.
 func (s Spec) ready() (*Spec, error) {
 	if err := cmp.Or(checkDefaults("input", s.inputs), checkDefaults("output", s.outputs)); err != nil {
 		return nil, err
@@ -81,7 +78,7 @@ func (s Spec) ready() (*Spec, error) {
 	return &s, nil
 }
 
-// specOf makes a spec of the schemas of two objects.
+// specOf makes a spec from the schemas of two objects.
 func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
 	s := Spec{instructions: instructions, in: in, out: out}
 	var err error
@@ -97,16 +94,16 @@ func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
 	return s.ready()
 }
 
-// Instructions returns what the model is asked to do.
+// Instructions returns the instructions for the model.
 func (s *Spec) Instructions() string { return s.instructions }
 
-// Inputs returns the fields that go in.
+// Inputs returns the input fields.
 func (s *Spec) Inputs() []Field { return slices.Clone(s.inputs) }
 
-// Outputs returns the fields that must come out.
+// Outputs returns the output fields.
 func (s *Spec) Outputs() []Field { return slices.Clone(s.outputs) }
 
-// Field returns the input or output of a name, and whether there is one.
+// Field returns the input or output with the given name, and whether it exists.
 func (s *Spec) Field(name string) (Field, bool) {
 	for _, fields := range [][]Field{s.inputs, s.outputs} {
 		for _, f := range fields {
@@ -144,12 +141,12 @@ func (s *Spec) OutputTypeScript() string {
 }
 
 // Declare returns one input or output as a member of a TypeScript type, with its
-// constraints and what the description begins with, for a prompt; nothing if
-// there is none of that name:
+// constraints and the beginning of its description, for a prompt:
 //
 //	score?: number /* 0–1. how sure */
 //
-// What is not shown as text is called Image, File or History.
+// The type of an input that is not shown as text is Image, File or History. If no
+// field has the name, Declare returns "".
 func (s *Spec) Declare(name string) string {
 	o := &schema.TypeOptions{Docs: true, Show: func(property, _ string) bool { return property == name }}
 	for _, side := range []struct {
@@ -167,11 +164,12 @@ func (s *Spec) Declare(name string) string {
 	return ""
 }
 
-// Validate returns everything that is wrong with an object of all outputs, in the
-// order of the fields, or nil if it fits. A text with half of a character, as in "\ud83d", does not.
+// Validate returns all problems of an object of all outputs, in the order of the
+// fields, or nil if it fits. A string with half of a surrogate pair, such as
+// "\ud83d", does not fit.
 func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	if !s.made() {
-		return []schema.Finding{{Message: "is that of no signature", Hint: "make one by New, Parse or NewSpec"}}
+		return []schema.Finding{{Message: "has no signature to fit", Hint: "make one with New, Parse or NewSpec"}}
 	}
 	if findings := s.out.Validate(output); findings != nil {
 		return arranged(findings, s.outputs)
@@ -179,10 +177,10 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	return s.checkTexts(output)
 }
 
-// Encode checks inputs and returns them in the order of the fields. The error
-// wraps an [*InvalidError] that says everything that is wrong: a name that is
-// unknown or given twice, a required input that is missing, a value that does
-// not fit. An input that is left out has its default.
+// Encode checks inputs and returns them in the order of the fields. A missing input
+// gets its default. The error wraps an [*InvalidError] with all problems: names that
+// are unknown or repeated, required inputs that are missing, and values that do not
+// fit.
 func (s *Spec) Encode(inputs Values) (Values, error) {
 	if !s.made() {
 		return nil, errUnmade
@@ -216,9 +214,9 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	return ordered(values, s.inputs), nil
 }
 
-// Decode turns a JSON object into the outputs, in the order of the fields. An
-// output that is left out has its default. The error is an [*InvalidError] if
-// the object does not fit.
+// Decode returns the members of a JSON object as outputs, in the order of the fields.
+// A missing output gets its default. The error is an [*InvalidError] if the object
+// does not fit.
 func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if !s.made() {
 		return nil, errUnmade
@@ -233,8 +231,8 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	return ordered(values, s.outputs), nil
 }
 
-// ordered puts values into the order of fields. Those of which the schema of a
-// struct knows no more than that they may be there come last.
+// ordered puts values into the order of the fields. Additional properties, which a
+// schema may admit, come last.
 func ordered(values Values, fields []Field) Values {
 	if inOrder(values, fields) {
 		return values

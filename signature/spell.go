@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// String returns the fields in the notation of [Parse], without the
-// instructions. What the notation has no words for is given as JSON Schema, in
-// schema({…}): parsed again, the text makes the same fields.
+// String returns the fields in the notation of [Parse], without the instructions.
+// Types that the notation cannot express are written as JSON Schema, in schema({…}).
+// Parsing the text yields the same fields.
 func (s *Spec) String() string {
 	if s == nil {
 		return "<nil>"
@@ -67,7 +67,7 @@ func ask(required bool) string {
 	return "?"
 }
 
-// spellMember returns what follows the name of a field or member.
+// spellMember returns the text after the name of a field or member.
 func spellMember(raw json.RawMessage, required bool) string {
 	var keywords Values
 	_ = json.Unmarshal(raw, &keywords) // it may be a boolean
@@ -78,8 +78,7 @@ func spellMember(raw json.RawMessage, required bool) string {
 	return ask(required || backed) + ": " + spell(raw)
 }
 
-// endsInNull reports whether null is the last of several alternatives. It spells
-// none of them: each is spelt once, however deep it is.
+// endsInNull reports whether null is the last of several alternatives.
 func endsInNull(either json.RawMessage) bool {
 	var all []json.RawMessage
 	if json.Unmarshal(either, &all) != nil || len(all) < 2 {
@@ -122,8 +121,7 @@ func arguments(keywords Values) string {
 	return "(" + strings.Join(all, ", ") + ")"
 }
 
-// shaping reports whether a keyword that is also a rule belongs to the name of
-// the type.
+// shaping reports whether a keyword that can be a rule is part of the type's name.
 func shaping(keywords Values, keyword string) bool {
 	switch keyword {
 	case "format":
@@ -139,13 +137,14 @@ func shaping(keywords Values, keyword string) bool {
 
 var dates = map[string]string{`"date"`: "date", `"date-time"`: "datetime", `"time"`: "time"}
 
-// plainTypes are the names of types that are told by "type" alone.
+// plainTypes are the names of types whose only keyword is "type".
 var plainTypes = map[string]string{
-	`"string"`: "str", `"integer"`: "int", `"number"`: "float", `"boolean"`: "bool", `"null"`: "None", `"array"`: "list", `"object"`: "dict",
+	`"string"`: "str", `"integer"`: "int", `"number"`: "float", `"boolean"`: "bool", `"null"`: "None", `"array"`: "list",
+	`"object"`: "dict",
 }
 
-// shape returns the type that the keywords make but for its rules, or nothing if
-// there is no word for it.
+// shape returns the type of keywords without its rules, or "" if the notation cannot
+// express it.
 func shape(keywords Values) string {
 	var names []string
 	get := map[string]json.RawMessage{}
@@ -189,7 +188,7 @@ func shape(keywords Values) string {
 
 func joined(list json.RawMessage, spell func(json.RawMessage) string, by string) string {
 	var all []json.RawMessage
-	_ = json.Unmarshal(list, &all) // what is none is noticed when the text is parsed again
+	_ = json.Unmarshal(list, &all) // otherwise parsing the text again fails
 	texts := make([]string, len(all))
 	for i, raw := range all {
 		texts[i] = spell(raw)
@@ -213,13 +212,12 @@ func spellObject(properties, required json.RawMessage) string {
 	return "{" + strings.Join(texts, ", ") + "}"
 }
 
-// sameSchema reports whether two schemas are the same but for the order in which
-// their keywords are written.
+// sameSchema reports whether two schemas are equal except for the order of keywords.
 func sameSchema(a, b json.RawMessage) bool {
 	return bytes.Equal(canonical(a, aSchema), canonical(b, aSchema))
 }
 
-// place is what a part of a schema is.
+// place is the role of a part of a schema.
 type place int
 
 const (
@@ -230,10 +228,11 @@ const (
 )
 
 var places = map[string]place{
-	"items": aSchema, "additionalProperties": aSchema, "anyOf": schemaList, "prefixItems": schemaList, "properties": schemaMap,
+	"items": aSchema, "additionalProperties": aSchema, "anyOf": schemaList, "prefixItems": schemaList,
+	"properties": schemaMap,
 }
 
-// canonical writes a part of a schema with its keywords in order.
+// canonical writes a part of a schema with its keywords sorted.
 func canonical(raw json.RawMessage, is place) []byte {
 	var object Values
 	var list []json.RawMessage
@@ -256,7 +255,7 @@ func canonical(raw json.RawMessage, is place) []byte {
 		}
 		object[i].JSON = canonical(v.JSON, inner)
 	}
-	if is != schemaMap { // the order of properties is that of fields
+	if is != schemaMap { // properties keep the order of the fields
 		slices.SortFunc(object, func(a, b Value) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return literal(object)

@@ -11,26 +11,26 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// checkTexts finds the outputs with a text that no Go string can hold: others
-// would read something else in it.
+// checkTexts finds the outputs with a string that is not valid Unicode, which a Go
+// string cannot represent exactly.
 func (s *Spec) checkTexts(output json.RawMessage) []schema.Finding {
 	if broken(output) == "" {
 		return nil
 	}
 	var findings []schema.Finding
-	values, _ := split(output) // it is an object that fits
+	values, _ := split(output) // output is an object that fits
 	for _, v := range values {
 		if message := broken(v.JSON); message != "" {
 			findings = append(findings, schema.Finding{Path: v.Name, Message: message, Hint: "write the character itself"})
 		}
 	}
-	if findings == nil { // it is in a name
+	if findings == nil { // the text is in a name
 		findings = []schema.Finding{{Message: broken(output), Hint: "write the character itself"}}
 	}
 	return findings
 }
 
-// broken says what is wrong with the characters of valid JSON, or nothing.
+// broken describes the first invalid character in valid JSON, or returns "".
 func broken(raw json.RawMessage) string {
 	if !utf8.Valid(raw) {
 		return "has bytes that are not UTF-8"
@@ -52,8 +52,8 @@ func broken(raw json.RawMessage) string {
 	return ""
 }
 
-// escaped returns the unit of UTF-16 that a text begins with, if that is an escape
-// such as \u00e9.
+// escaped returns the UTF-16 unit of the escape, such as \u00e9, that a text begins
+// with, or 0.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0

@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// Typed puts Go types over a spec: [Values], or structs that have its fields.
-// The spec remains what counts: its order, its descriptions, its constraints.
-// It is the way back from an edit of a [Spec]:
+// Typed adds Go types to a spec: [Values], or structs with the same fields. Order,
+// descriptions and constraints remain those of the spec. Use it after editing a
+// [Spec]:
 //
 //	spec, err := judge.Spec().WithDescription("score", "0 is a disaster")
 //	…
 //	judge, err = signature.Typed[Review, Verdict](spec)
 //
-// The error names the field that only one of them has, and the output that may
-// be missing where the struct could not tell. Values that fit the spec but not
-// the Go type of a field are found by [Signature.Decode].
+// The error names a field that only one of the two has, or an output that may be
+// missing although the struct cannot represent that. [Signature.Decode] reports
+// values that fit the spec but not the Go type of a field.
 func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if spec == nil {
-		return nil, errors.New("signature: there is no spec")
+		return nil, errors.New("signature: nil spec")
 	}
 	if err := covers(reflect.TypeFor[In](), spec.inputs, false); err != nil {
 		return nil, fmt.Errorf("signature: input %w", err)
@@ -31,7 +31,7 @@ func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	return typed[In, Out](spec)
 }
 
-// backed reports whether a field that is left out has a default.
+// backed reports whether a field has a default.
 func backed(f Field) bool {
 	backup, ok := defaultOf(f.Schema.Raw())
 	return ok && string(backup) != "null"
@@ -54,14 +54,14 @@ func covers(t reflect.Type, fields []Field, output bool) error {
 		i := slices.IndexFunc(own, func(g Field) bool { return g.Name == f.Name })
 		switch {
 		case i < 0:
-			return fmt.Errorf("field %q: type %v does not have it; add it, or use signature.Values", f.Name, t)
+			return fmt.Errorf("field %q: type %v lacks it; add it, or use signature.Values", f.Name, t)
 		case output && own[i].Required && !f.Required && !backed(f):
-			return fmt.Errorf("field %q: it may be missing, which type %v cannot tell; make it a pointer", f.Name, t)
+			return fmt.Errorf("field %q: it may be missing, which type %v cannot represent; make it a pointer", f.Name, t)
 		}
 	}
 	for _, f := range own {
 		if !slices.ContainsFunc(fields, func(g Field) bool { return g.Name == f.Name }) {
-			return fmt.Errorf("field %q: the spec does not have it, but type %v does; use signature.Values", f.Name, t)
+			return fmt.Errorf("field %q: type %v has it, but the spec does not; use signature.Values", f.Name, t)
 		}
 	}
 	return nil

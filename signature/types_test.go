@@ -115,11 +115,16 @@ func (c *color) UnmarshalText(text []byte) error {
 	return nil
 }
 
-const everythingJSON = `{"id":9007199254740993,"name":"n","kind":"good","level":"high","some":"good","moods":["bad"],"flag":true,"small":-128,` +
-	`"big":-9223372036854775808,"huge":18446744073709551615,"ratio":0.1,"exact":1.000000000000000000001,"beyond":123456789012345678901234567890,` +
-	`"text":"<é&\">","quoted":"7","bytes":"aGk=","raw":{"x":9007199254740993},"any":{"n":9007199254740993},"time":"2026-01-31T15:04:05.5+01:00",` +
-	`"pause":90000000000,"temp":"21.5 °C","color":"#01ff00","addr":"::1","empty":{},"array":[true,false,true],"nested":{"a":[{"-1":true}]},` +
-	`"by_color":{"#000001":1},"page":{"items":[{"items":["x"],"next":1}],"next":null},"pointer":null,"pointers":5,"nil_slice":[],"nil_map":{}}`
+const everythingJSON = `{"id":9007199254740993,"name":"n","kind":"good","level":"high","some":"good",` +
+	`"moods":["bad"],"flag":true,"small":-128,` +
+	`"big":-9223372036854775808,"huge":18446744073709551615,"ratio":0.1,"exact":1.000000000000000000001,` +
+	`"beyond":123456789012345678901234567890,` +
+	`"text":"<é&\">","quoted":"7","bytes":"aGk=","raw":{"x":9007199254740993},"any":{"n":9007199254740993},` +
+	`"time":"2026-01-31T15:04:05.5+01:00",` +
+	`"pause":90000000000,"temp":"21.5 °C","color":"#01ff00","addr":"::1","empty":{},"array":[true,false,true],` +
+	`"nested":{"a":[{"-1":true}]},` +
+	`"by_color":{"#000001":1},"page":{"items":[{"items":["x"],"next":1}],"next":null},"pointer":null,"pointers":5,` +
+	`"nil_slice":[],"nil_map":{}}`
 
 func some[T any](v T) *T { return &v }
 
@@ -127,13 +132,16 @@ func TestEveryTypeGoesThrough(t *testing.T) {
 	t.Parallel()
 	beyond, _ := new(big.Int).SetString("123456789012345678901234567890", 10)
 	value := everything{
-		base: base{ID: 1<<53 + 1}, Named: &Named{"n"}, Kind: "good", Level: high, Some: "good", Moods: []mood{"bad"}, Flag: true, Small: -128,
+		base: base{ID: 1<<53 + 1}, Named: &Named{"n"}, Kind: "good", Level: high, Some: "good", Moods: []mood{"bad"},
+		Flag: true, Small: -128,
 		Big: math.MinInt64, Huge: math.MaxUint64, Ratio: 0.1, Exact: "1.000000000000000000001", Beyond: beyond,
 		Text: `<é&">`, Quoted: 7, Bytes: []byte("hi"), Raw: json.RawMessage(`{"x":9007199254740993}`),
 		Any:  map[string]any{"n": json.Number("9007199254740993")},
-		Time: time.Date(2026, 1, 31, 15, 4, 5, 5e8, time.FixedZone("", 3600)), Pause: 90 * time.Second, Temp: 21.5, Color: color{1, 255, 0},
-		Addr: netip.IPv6Loopback(), Array: [3]bool{true, false, true}, Nested: map[string][]map[int]bool{"a": {{-1: true}}},
-		ByColor: map[color]int{{0, 0, 1}: 1}, Page: page[page[string]]{Items: []page[string]{{[]string{"x"}, some(1)}}}, Pointers: some(some(5)),
+		Time: time.Date(2026, 1, 31, 15, 4, 5, 5e8, time.FixedZone("", 3600)), Pause: 90 * time.Second, Temp: 21.5,
+		Color: color{1, 255, 0},
+		Addr:  netip.IPv6Loopback(), Array: [3]bool{true, false, true}, Nested: map[string][]map[int]bool{"a": {{-1: true}}},
+		ByColor: map[color]int{{0, 0, 1}: 1}, Page: page[page[string]]{Items: []page[string]{{[]string{"x"}, some(1)}}},
+		Pointers: some(some(5)),
 		NilSlice: []string{}, NilMap: map[string]int{},
 	}
 	inputs := value
@@ -168,9 +176,11 @@ func TestWhatDoesNotFitAType(t *testing.T) {
 		{`"level":"high"`, `"level":1`, `level must be a string, not 1`},
 		{`"moods":["bad"]`, `"moods":["worse"]`, `moods[0] must be one of "good", "bad", not "worse"`},
 		{`"small":-128`, `"small":-129`, `small must be at least -128, not -129`},
-		{`"huge":18446744073709551615`, `"huge":18446744073709551616`, `huge must be from 0 to 18446744073709551615, not 18446744073709551616`},
+		{`"huge":18446744073709551615`, `"huge":18446744073709551616`, `huge must be from 0 to 18446744073709551615, ` +
+			`not 18446744073709551616`},
 		{`"pause":90000000000`, `"pause":"1m30s"`, `pause must be an integer, not "1m30s"`},
-		{`"time":"2026`, `"time":"26`, `time must be a date-time such as 2026-01-31T15:04:05Z, not "26-01-31T15:04:05.5+01:00"`},
+		{`"time":"2026`, `"time":"26`, `time must be a date-time such as 2026-01-31T15:04:05Z, not ` +
+			`"26-01-31T15:04:05.5+01:00"`},
 		{`"color":"#01ff00"`, `"color":"green"`, `color does not decode: a color is written like #00ff00`},
 		{`"array":[true,false,true]`, `"array":[true]`, `array must have at least 3 items, not 1`},
 		{`"nil_slice":[]`, `"nil_slice":null`, `nil_slice must be an array, not null`},
@@ -199,8 +209,10 @@ func (hopeless) Enum() []any    { return []any{"a", func() {}} }
 
 func TestEnumErrors(t *testing.T) {
 	t.Parallel()
-	checkError(t, newError[struct{ A nothing }, done](), `signature: input field "A": type signature_test.nothing has a method Enum that returns no values`)
-	checkError(t, newError[struct{ A hopeless }, done](), `signature: input field "A": type signature_test.hopeless has a method Enum with a value that does not encode: json: unsupported type: func()`)
+	checkError(t, newError[struct{ A nothing }, done](), `signature: input field "A": type signature_test.nothing `+
+		`has a method Enum that returns no values`)
+	checkError(t, newError[struct{ A hopeless }, done](), `signature: input field "A": type signature_test.hopeless `+
+		`has a method Enum with a value that does not encode: json: unsupported type: func()`)
 }
 
 type (
@@ -221,8 +233,11 @@ func (o *ownHidden) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw,
 
 func TestEmbeddedPointers(t *testing.T) {
 	t.Parallel()
-	checkError(t, newError[done, struct{ List []hides }](), `signature: output field "List": type signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the struct, or export its type`)
-	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to signature_test.hidden, whose fields are missing where it is nil; embed the struct`)
+	checkError(t, newError[done, struct{ List []hides }](), `signature: output field "List": type `+
+		`signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the `+
+		`struct, or export its type`)
+	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to `+
+		`signature_test.hidden, whose fields are missing if it is nil; embed the struct`)
 	if err := newError[struct{ *optional }, done](); err != nil {
 		t.Errorf("with nothing that may be missing: %v", err)
 	}
@@ -231,7 +246,7 @@ func TestEmbeddedPointers(t *testing.T) {
 	}
 }
 
-// form describes itself, and admits more than it names.
+// form describes itself and admits further properties.
 type form struct {
 	Name string         `json:"name"`
 	More map[string]any `json:"-"`
@@ -255,7 +270,9 @@ func TestOpenStructs(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	checkRoundTrip(t, spec)
-	values, err := spec.Encode(signature.Values{{Name: "x", JSON: []byte(`1`)}, {Name: "last"}, {Name: "name", JSON: []byte(`"n"`)}})
+	values, err := spec.Encode(signature.Values{{Name: "x", JSON: []byte(`1`)}, {Name: "last"}, {Name: "name",
+		JSON: []byte(
+			`"n"`)}})
 	if raw, _ := values.MarshalJSON(); err != nil || string(raw) != `{"name":"n","last":null,"x":1}` {
 		t.Errorf("got %s, %v", raw, err)
 	}
@@ -295,7 +312,7 @@ func TestDefaults(t *testing.T) {
 	}](), `signature: output field "A": jsonschema tag: the default must be at least 1, not 0`)
 }
 
-// A default that does not fit would make a value that is silently missing.
+// A default that does not fit would be ignored silently.
 func TestNestedDefaults(t *testing.T) {
 	t.Parallel()
 	type choosy struct {
@@ -311,14 +328,22 @@ func TestNestedDefaults(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"in a struct", newError[none, struct{ O choosy }](), `signature: output field "O.n": jsonschema tag: the default must be one of "a", "b", not "zzz"`},
-		{"in a list", newError[struct{ O []choosy }, done](), `signature: input field "O.n": jsonschema tag: the default must be one of "a", "b", not "zzz"`},
-		{"parsed", fails(signature.Parse(`-> o: {a: int(default="x")}`, "")), `signature: output field "o": the default at properties.a must be an integer, not "x"`},
-		{"parsed, in a union", fails(signature.Parse(`-> o: int | {a: list[int](default=[1, "x"])}`, "")), `signature: output field "o": the default at anyOf[1].properties.a[1] must be an integer, not "x"`},
-		{"too long", fails(signature.Parse(`-> o: str(default="`+strings.Repeat("x", 5000)+`")`, "")), `signature: output field "o": the default has 5002 bytes; at most 4096 are taken`},
-		{"Go type", newError[none, tiny](), `signature: output field "n": jsonschema tag: the default must be at most 127, not 300`},
-		{"Go type of an input", newError[tiny, done](), `signature: input field "n": jsonschema tag: the default must be at most 127, not 300`},
-		{"Go type in a struct", newError[none, struct{ O []*tiny }](), `signature: output field "O.n": jsonschema tag: the default must be at most 127, not 300`},
+		{"in a struct", newError[none, struct{ O choosy }](), `signature: output field "O.n": jsonschema tag: the ` +
+			`default must be one of "a", "b", not "zzz"`},
+		{"in a list", newError[struct{ O []choosy }, done](), `signature: input field "O.n": jsonschema tag: the ` +
+			`default must be one of "a", "b", not "zzz"`},
+		{"parsed", fails(signature.Parse(`-> o: {a: int(default="x")}`, "")), `signature: output field "o": the default ` +
+			`at properties.a must be an integer, not "x"`},
+		{"parsed, in a union", fails(signature.Parse(`-> o: int | {a: list[int](default=[1, "x"])}`, "")),
+			`signature: output field "o": the default at anyOf[1].properties.a[1] must be an integer, not "x"`},
+		{"too long", fails(signature.Parse(`-> o: str(default="`+strings.Repeat("x", 5000)+`")`, "")),
+			`signature: output field "o": the default has 5002 bytes; the limit is 4096`},
+		{"Go type", newError[none, tiny](), `signature: output field "n": jsonschema tag: the default must be at most ` +
+			`127, not 300`},
+		{"Go type of an input", newError[tiny, done](), `signature: input field "n": jsonschema tag: the default must ` +
+			`be at most 127, not 300`},
+		{"Go type in a struct", newError[none, struct{ O []*tiny }](), `signature: output field "O.n": jsonschema tag: ` +
+			`the default must be at most 127, not 300`},
 		{"Go type of another", fails(signature.Typed[none, struct {
 			N int8 `json:"n"`
 		}](big)), `signature: output field "n": the default must be from -128 to 127, not 300`},
@@ -354,8 +379,11 @@ func (o oneWay) MarshalText() ([]byte, error) { return []byte(o.text), nil }
 
 func TestTypesThatOnlyEncode(t *testing.T) {
 	t.Parallel()
-	checkError(t, newError[done, struct{ M map[oneWay]int }](), `signature: output field "M": type map[signature_test.oneWay]int has keys that are encoded as text but not decoded; give signature_test.oneWay a method UnmarshalText`)
-	checkError(t, newError[done, struct{ M []oneWay }](), `signature: output field "M": type signature_test.oneWay is encoded as text but not decoded; give it a method UnmarshalText`)
+	checkError(t, newError[done, struct{ M map[oneWay]int }](), `signature: output field "M": type `+
+		`map[signature_test.oneWay]int has keys that are encoded as text but not decoded; give signature_test.oneWay a `+
+		`method UnmarshalText`)
+	checkError(t, newError[done, struct{ M []oneWay }](), `signature: output field "M": type signature_test.oneWay `+
+		`is encoded as text but not decoded; give it a method UnmarshalText`)
 	s := signature.Must(signature.New[struct {
 		One oneWay
 		Map map[oneWay]int

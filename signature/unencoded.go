@@ -7,8 +7,8 @@ import (
 	"reflect"
 )
 
-// unencoded is the error of a Go value that does not encode, with the field that is
-// to blame, if it is one alone.
+// unencoded returns the error of a Go value that does not encode, with the name of the
+// first field that does not.
 func unencoded(side string, v reflect.Value, err error) error {
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -27,7 +27,8 @@ func unencoded(side string, v reflect.Value, err error) error {
 	return fmt.Errorf("signature: %s: %w", side, reworded(err))
 }
 
-// encodes says why a value does not; a method that panics is an error.
+// encodes returns why a value does not encode. It turns a panic of a method into an
+// error.
 func encodes(v reflect.Value) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -38,10 +39,10 @@ func encodes(v reflect.Value) (err error) {
 	return err
 }
 
-// reworded says of numbers that JSON lacks what they are.
+// reworded names the numbers that JSON lacks.
 func reworded(err error) error {
 	if unsupported, ok := errors.AsType[*json.UnsupportedValueError](err); ok && unsupported.Value.CanFloat() {
-		return fmt.Errorf("%s is no number of JSON", unsupported.Str)
+		return fmt.Errorf("%s is not a JSON number", unsupported.Str)
 	}
 	return err
 }

@@ -53,7 +53,8 @@ func TestValuesErrors(t *testing.T) {
 		})
 	}
 	_, err := json.Marshal(signature.Values{{Name: "a", JSON: json.RawMessage("{")}})
-	checkError(t, err, `json: error calling MarshalJSON for type signature.Values: signature: the value of "a" is not JSON: unexpected end of JSON input`)
+	checkError(t, err, `json: error calling MarshalJSON for type signature.Values: signature: the value of "a" is `+
+		`not JSON: unexpected end of JSON input`)
 }
 
 func TestValuesWithoutJSONAreNull(t *testing.T) {
@@ -76,7 +77,9 @@ func TestValuesOfErrors(t *testing.T) {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	values := signature.Values{
-		{Name: "text", JSON: []byte(`"a"`)}, {Name: "list", JSON: []byte(`[1, 2]`)}, {Name: "none"}, {Name: "big", JSON: []byte(`300`)},
+		{Name: "text", JSON: []byte(`"a"`)}, {Name: "list", JSON: []byte(`[1, 2]`)}, {Name: "none"}, {Name: "big",
+			JSON: []byte(
+				`300`)},
 	}
 	if got, err := signature.Get[string](values, "text"); got != "a" || err != nil {
 		t.Errorf("text: got %q, %v", got, err)

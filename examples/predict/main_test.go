@@ -96,7 +96,7 @@ func TestMistakes(t *testing.T) {
 		"no signature": {model, "the signature is missing; write one, such as 'question -> answer', " +
 			`and then its inputs, such as question="What is a writ?"`},
 		"a bad signature": {append(model, "a -> b: flot"),
-			`signature: column 9: the type "flot" is not known; did you mean float?`},
+			`signature: column 9: unknown type "flot"; did you mean float?`},
 		"a missing input": {append(model, review), "signature: input: review is required" + write},
 		"an unknown input": {append(model, review, "review=x", "revue=y"),
 			"signature: input: revue is not a known property" + write},

@@ -285,7 +285,7 @@ func (d *decoder) number() json.Number {
 // checkNumber refuses numbers whose exact arithmetic would take too long.
 func checkNumber(n json.Number) error {
 	if len(n) > maxNumberBytes {
-		return fmt.Errorf("has a number of %d digits; at most %d are taken", len(n), maxNumberBytes)
+		return fmt.Errorf("has a number of %d digits; the limit is %d", len(n), maxNumberBytes)
 	}
 	_, exponent, found := strings.Cut(strings.ToLower(n.String()), "e")
 	if !found {

@@ -9,12 +9,15 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// filters is what the schemas of search tools are like: a tree of and, or, not.
+// filters is a schema like those of search tools: a tree of and, or, not.
 const filters = `{"$ref": "#/$defs/f", "$defs": {"f": {"anyOf": [
-	{"type": "object", "properties": {"op": {"const": "and"}, "args": {"type": "array", "items": {"$ref": "#/$defs/f"}}}, "required": ["op", "args"]},
-	{"type": "object", "properties": {"op": {"const": "or"}, "args": {"type": "array", "items": {"$ref": "#/$defs/f"}}}, "required": ["op", "args"]},
+	{"type": "object", "properties": {"op": {"const": "and"}, "args": {"type": "array", "items": {"$ref": "#/$defs/f"}}},
+		"required": ["op", "args"]},
+	{"type": "object", "properties": {"op": {"const": "or"}, "args": {"type": "array", "items": {"$ref": "#/$defs/f"}}},
+		"required": ["op", "args"]},
 	{"type": "object", "properties": {"op": {"const": "not"}, "arg": {"$ref": "#/$defs/f"}}, "required": ["op", "arg"]},
-	{"type": "object", "properties": {"op": {"enum": ["eq", "ne"]}, "field": {"type": "string"}, "value": {}}, "required": ["op", "field", "value"]},
+	{"type": "object", "properties": {"op": {"enum": ["eq", "ne"]}, "field": {"type": "string"}, "value": {}},
+		"required": ["op", "field", "value"]},
 	{"type": "string"}]}}}`
 
 // nested puts a value into filters.
@@ -22,15 +25,16 @@ func nested(deep int, op, inside string) string {
 	return strings.Repeat(`{"op": "`+op+`", "args": ["x", `, deep) + inside + strings.Repeat(`]}`, deep)
 }
 
-// gaveUp is what is said of a value that takes too many steps. A slow machine is
-// through with the time for patterns before. And as the members of an object are
-// checked in any order, one in a hundred times what rules an alternative out comes
-// first so often that the value is known not to fit, though not where.
-var gaveUp = regexp.MustCompile("is too complex to be checked|takes too long on this value|is too large and too deeply nested to say where")
+// gaveUp matches the findings of a value that takes too many steps. On a slow machine,
+// the time for patterns may end first. Since members are checked in random order, the
+// check may also find early that the value does not fit, though not where.
+var gaveUp = regexp.MustCompile("is too complex to be checked|takes too long on this value|is too large and too " +
+	"deeply nested to say where")
 
 func TestAlternativesAreBounded(t *testing.T) {
 	t.Parallel()
-	const tuple = `{"oneOf": [{"type": "string"}, {"items": {"$ref": "#"}, "type": "array"}, {"items": {"$ref": "#"}, "type": "array", "minItems": 2}]}`
+	const tuple = `{"oneOf": [{"type": "string"}, {"items": {"$ref": "#"}, "type": "array"}, {"items": {"$ref": ` +
+		`"#"}, "type": "array", "minItems": 2}]}`
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	tests := []struct {
 		name, schema, value string
@@ -42,15 +46,23 @@ func TestAlternativesAreBounded(t *testing.T) {
 		{"filters, fourteen deep", filters, nested(14, "or", `1`), false},
 		{"filters, a hundred deep", filters, nested(100, "or", `1`), false},
 		{"filters, deep and wide", filters, nested(8, "or", `"y"`+strings.Repeat(`, "y"`, 100_000)), false},
-		{"filters, wide", filters, nested(2, "or", `"y"`+strings.Repeat(`, {"op": "eq", "field": "a", "value": 1}`, 10_000)), true},
+		{"filters, wide", filters, nested(2, "or", `"y"`+strings.Repeat(`, {"op": "eq", "field": "a", "value": 1}`,
+			10_000)), true},
 		{"oneOf", tuple, deep(8), true},
 		{"oneOf, deep", tuple, deep(40), false},
 		{"items and contains", `{"items": {"$ref": "#"}, "contains": {"$ref": "#"}}`, deep(60), false},
-		{"two patterns", `{"patternProperties": {"a": {"$ref": "#"}, "^.$": {"$ref": "#"}}, "type": "object"}`, strings.Repeat(`{"a":`, 60) + "{}" + strings.Repeat("}", 60), false},
-		{"not", `{"not": {"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}, {"items": {"type": "array"}}]}}`, deep(60), false},
-		{"alternatives, no recursion", `{"items": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "boolean"}]}}`, "[true" + strings.Repeat(", true", 100_000) + "]", true},
-		{"recursion, no alternatives", `{"properties": {"next": {"$ref": "#"}}}`, strings.Repeat(`{"next": `, 900) + "{}" + strings.Repeat("}", 900), true},
-		{"dynamic", `{"$dynamicAnchor": "n", "anyOf": [{"items": {"$dynamicRef": "#n"}, "minItems": 1}, {"items": {"$dynamicRef": "#n"}, "minItems": 2}]}`, deep(60), false},
+		{"two patterns", `{"patternProperties": {"a": {"$ref": "#"}, "^.$": {"$ref": "#"}}, "type": "object"}`,
+			strings.Repeat(
+				`{"a":`, 60) + "{}" + strings.Repeat("}", 60), false},
+		{"not", `{"not": {"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}, {"items": {"type": "array"}}]}}`,
+			deep(60), false},
+		{"alternatives, no recursion", `{"items": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": ` +
+			`"boolean"}]}}`, "[true" + strings.Repeat(", true", 100_000) + "]", true},
+		{"recursion, no alternatives", `{"properties": {"next": {"$ref": "#"}}}`, strings.Repeat(`{"next": `,
+			900) + "{}" + strings.Repeat(
+			"}", 900), true},
+		{"dynamic", `{"$dynamicAnchor": "n", "anyOf": [{"items": {"$dynamicRef": "#n"}, "minItems": 1}, {"items": ` +
+			`{"$dynamicRef": "#n"}, "minItems": 2}]}`, deep(60), false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -94,7 +106,8 @@ func TestExplanationIsBounded(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	closed := func(n int) string {
-		return `{"type": "object", "properties": {` + members(n, `"some_rather_long_property_%d": {"type": "string"}`) + `}, "additionalProperties": false}`
+		return `{"type": "object", "properties": {` + members(n,
+			`"some_rather_long_property_%d": {"type": "string"}`) + `}, "additionalProperties": false}`
 	}
 	enum := `{"additionalProperties": {"enum": [` + members(4900, `"some_rather_long_value_%d"`) + `]}}`
 	var unknown []string // places that are not in the way
@@ -105,14 +118,22 @@ func TestExplanationIsBounded(t *testing.T) {
 		name, schema, value string
 		last                string
 	}{
-		{"unknown properties", closed(60), "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
-		{"many known", closed(1600), "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
-		{"long names", closed(1600), "{" + members(3500, `"`+strings.Repeat("some_rather_lung", 6)+`_%d": 1`) + "}", "the value has 3480 more problems"},
-		{"nullable", `{"anyOf": [` + closed(1600) + `, {"type": "null"}]}`, "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
-		{"wrong types", closed(1600), "{" + members(1600, `"some_rather_long_property_%d": 1`) + "}", "the value has 1580 more problems"},
-		{"missing", `{"required": [` + members(3500, `"some_rather_long_property_%d"`) + `]}`, "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
+		{"unknown properties", closed(60), "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}",
+			"the value has 3480 more problems"},
+		{"many known", closed(1600), "{" + members(3500, `"some_rather_lung_property_%dx": 1`) + "}",
+			"the value has 3480 more problems"},
+		{"long names", closed(1600), "{" + members(3500, `"`+strings.Repeat("some_rather_lung", 6)+`_%d": 1`) + "}",
+			"the value has 3480 more problems"},
+		{"nullable", `{"anyOf": [` + closed(1600) + `, {"type": "null"}]}`, "{" + members(3500,
+			`"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
+		{"wrong types", closed(1600), "{" + members(1600, `"some_rather_long_property_%d": 1`) + "}",
+			"the value has 1580 more problems"},
+		{"missing", `{"required": [` + members(3500, `"some_rather_long_property_%d"`) + `]}`, "{" + members(3500,
+			`"some_rather_lung_property_%dx": 1`) + "}", "the value has 3480 more problems"},
 		{"enum", enum, "{" + members(3500, `"key_%d": "some_rather_lung_value"`) + "}", "the value has 3480 more problems"},
-		{"union of enums", `{"items": {"anyOf": [` + members(100, `{"properties": {"a": {"enum": ["some_rather_long_value_%[1]d", "another_value_%[1]d"]}}}`) + `]}}`, "[" + members(500, `{"a": "some_other_value_%d"}`) + "]", "the value has 480 more problems"},
+		{"union of enums", `{"items": {"anyOf": [` + members(100, `{"properties": {"a": {"enum": `+
+			`["some_rather_long_value_%[1]d", "another_value_%[1]d"]}}}`) + `]}}`, "[" + members(500,
+			`{"a": "some_other_value_%d"}`) + "]", "the value has 480 more problems"},
 		{"given twice", `true`, `{"a": 0` + strings.Repeat(`, "a": 0`, 5000) + "}", "the value has 4980 more problems"},
 	}
 	for _, test := range tests {
@@ -129,7 +150,8 @@ func TestExplanationIsBounded(t *testing.T) {
 			if _, err := fmt.Sscanf(test.last, "the value has %d", &more); err != nil {
 				t.Fatal(err)
 			}
-			if summary := schema.Summary(found); len(found) > 10 && !strings.HasSuffix(summary, fmt.Sprintf("; and %d more", more+10)) {
+			if summary := schema.Summary(found); len(found) > 10 && !strings.HasSuffix(summary, fmt.Sprintf("; and %d more",
+				more+10)) {
 				t.Errorf("got summary %q", summary[max(0, len(summary)-100):])
 			}
 			found = s.ValidatePartial([]byte(test.value), unknown)
@@ -154,11 +176,12 @@ func TestLargeAndDeep(t *testing.T) {
 	}
 	s := compile(t, arrays)
 	checkLines(t, s.Validate(value(`"x"`)), nil)
-	checkLines(t, s.Validate(value(`1`)), []string{"the value does not fit its schema, but is too large and too deeply nested to say where"})
+	checkLines(t, s.Validate(value(`1`)), []string{"the value does not fit its schema, but is too large and too " +
+		"deeply nested to say where"})
 	checkLines(t, s.ValidatePartial(value(`null`), []string{"/0"}), nil)
 }
 
-// TestLongEnum looks values up that are compared one by one in short enums.
+// TestLongEnum checks enums that are looked up in a map.
 func TestLongEnum(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -176,7 +199,7 @@ func TestLongEnum(t *testing.T) {
 	checkLines(t, s.ValidatePartial([]byte(`[null, null]`), []string{"/0", "/1"}), nil)
 }
 
-// TestConcurrentGuards validates values at once that each count their steps.
+// TestConcurrentGuards validates values concurrently, each with its own step count.
 func TestConcurrentGuards(t *testing.T) {
 	t.Parallel()
 	s := compile(t, filters)
@@ -193,8 +216,8 @@ func TestConcurrentGuards(t *testing.T) {
 	}
 }
 
-// TestProductsAreBounded has schemas and values neither of which is large, but
-// each part of the one is checked against each of the other.
+// TestProductsAreBounded has small schemas and values for which each rule applies to
+// each part of the value.
 func TestProductsAreBounded(t *testing.T) {
 	t.Parallel()
 	list := func(n int, item string) string { return "[" + strings.Repeat(item+",", n) + item + "]" }
@@ -211,14 +234,18 @@ func TestProductsAreBounded(t *testing.T) {
 		{"allOf that fails", `{"items":{"allOf":` + list(4500, `{"minimum":2}`) + `}}`, list(50_000, "1")},
 		{"wrong types", `{"items":{"allOf":` + list(4500, `{"type":"string"}`) + `}}`, list(50_000, "1")},
 		{"false", `{"items":{"anyOf":` + list(4500, `false`) + `}}`, list(50_000, "1")},
-		{"patterns of names", `{"patternProperties":{` + named(4000, `"x%d$":{}`) + `}}`, "{" + named(2000, `"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz%d":1`) + "}"},
+		{"patterns of names", `{"patternProperties":{` + named(4000, `"x%d$":{}`) + `}}`, "{" + named(2000,
+			`"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz%d":1`) + "}"},
 		{"required", `{"items":{"required":[` + named(4500, `"a%d"`) + `]}}`, list(50_000, "{}")},
 		{"dependent", `{"items":{"dependentRequired":{` + named(3000, `"a%d":["b"]`) + `}}}`, list(50_000, "{}")},
 		{"numbers", `{"items":{"anyOf":` + list(150, `{"enum":[`+named(40, long+"%d")+`]}`) + `}}`, list(1000, long)},
 		{"constants", `{"items":{"oneOf":` + list(1900, `{"const":`+list(2, `1`)+`}`) + `}}`, list(20_000, list(2, `1`))},
 		{"long strings", `{"allOf":` + list(4500, `{"minLength":1}`) + `}`, `"` + strings.Repeat("ä", 500_000) + `"`},
-		{"unevaluated", `{"allOf":` + list(4500, `{"title":"x"}`) + `,"unevaluatedProperties":{}}`, "{" + named(20_000, `"a%d":1`) + "}"},
-		{"unique", `{"uniqueItems":true,"items":{"$ref":"#"}}`, strings.Repeat("[", 900) + list(200_000, "1") + strings.Repeat("]", 900)},
+		{"unevaluated", `{"allOf":` + list(4500, `{"title":"x"}`) + `,"unevaluatedProperties":{}}`, "{" + named(20_000,
+			`"a%d":1`) + "}"},
+		{"unique", `{"uniqueItems":true,"items":{"$ref":"#"}}`, strings.Repeat("[", 900) + list(200_000,
+			"1") + strings.Repeat(
+			"]", 900)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -230,7 +257,8 @@ func TestProductsAreBounded(t *testing.T) {
 			s := compile(t, test.schema)
 			var found []schema.Finding
 			found = s.Validate([]byte(test.value))
-			if len(found) != 1 || !strings.HasPrefix(found[0].String(), "the value is too complex to be checked: its schema has too many rules for ") {
+			if len(found) != 1 || !strings.HasPrefix(found[0].String(), "the value is too complex to be checked: its "+
+				"schema has too many rules for ") {
 				t.Errorf("got %q", clip(lines(found)))
 			}
 			found = s.ValidatePartial([]byte(test.value), []string{"/nowhere"})
@@ -241,26 +269,31 @@ func TestProductsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLargeValuesAreChecked has what honest schemas and values are like.
+// TestLargeValuesAreChecked checks a large value against an ordinary schema.
 func TestLargeValuesAreChecked(t *testing.T) {
 	t.Parallel()
 	const record = `{"type":"object","properties":{
 		"id":{"type":"string","pattern":"^[a-z]+-[0-9]+$"},"name":{"type":"string","minLength":1,"maxLength":200},
-		"state":{"enum":["open","closed","draft","merged","rejected","waiting","planned","gone"]},"sum":{"type":"number","minimum":0,"multipleOf":0.01},
-		"note":{"anyOf":[{"type":"string"},{"type":"null"}]},"tags":{"type":"array","items":{"type":"string"},"uniqueItems":true},
-		"owner":{"$ref":"#/$defs/user"},"by":{"anyOf":[{"$ref":"#/$defs/user"},{"type":"null"}]},"n":{"type":"integer"},"ok":{"type":"boolean"}},
+		"state":{"enum":["open","closed","draft","merged","rejected","waiting","planned","gone"]},
+		"sum":{"type":"number","minimum":0,"multipleOf":0.01},
+		"note":{"anyOf":[{"type":"string"},{"type":"null"}]},
+		"tags":{"type":"array","items":{"type":"string"},"uniqueItems":true},
+		"owner":{"$ref":"#/$defs/user"},"by":{"anyOf":[{"$ref":"#/$defs/user"},{"type":"null"}]},
+		"n":{"type":"integer"},"ok":{"type":"boolean"}},
 		"required":["id","name"],"additionalProperties":false}`
-	s := compile(t, `{"type":"array","items":`+record+`,"$defs":{"user":{"type":"object","properties":{"login":{"type":"string"}},"required":["login"]}}}`)
+	s := compile(t, `{"type":"array","items":`+record+`,"$defs":{"user":{"type":"object",`+
+		`"properties":{"login":{"type":"string"}},"required":["login"]}}}`)
 	var b strings.Builder
 	for i := range 3_000 {
-		fmt.Fprintf(&b, `{"id":"issue-%d","name":"The name of it","state":"planned","sum":12.5,"note":null,"tags":["a","b"],"owner":{"login":"ann"},"by":null,"n":%[1]d,"ok":true},`, i)
+		fmt.Fprintf(&b, `{"id":"issue-%d","name":"The name of it","state":"planned","sum":12.5,"note":null,"tags":["a",`+
+			`"b"],"owner":{"login":"ann"},"by":null,"n":%[1]d,"ok":true},`, i)
 	}
 	checkLines(t, s.Validate([]byte("["+strings.TrimSuffix(b.String(), ",")+"]")), nil)
 	checkLines(t, s.Validate([]byte("["+b.String()+`{"id":"x"}]`)), []string{
 		`[3000].id must match /^[a-z]+-[0-9]+$/, not "x"`, `[3000].name is required`})
 }
 
-// FuzzBounds makes odd recursive schemas of a few keywords, and deep values.
+// FuzzBounds makes recursive schemas of a few keywords, and deep values.
 func FuzzBounds(f *testing.F) {
 	for _, seed := range []string{"", "aio", "aiaiaj", "pcpc", "nanb", "dpqru", "xyzw", "oiopocou", "rrrr"} {
 		f.Add(seed, uint8(30))
@@ -282,7 +315,7 @@ func FuzzBounds(f *testing.F) {
 	})
 }
 
-// odd makes a schema of which each letter is a keyword that leads on.
+// odd makes a schema in which each letter adds a keyword that contains the next.
 func odd(shape string) string {
 	const self = `{"$ref": "#"}`
 	keywords := map[rune]string{

@@ -86,7 +86,7 @@ func (s *Schema) checkDefault(at string) []Finding {
 		subject += " at " + place
 	}
 	if n := len(jsonvalue.Text(*rule.Default)); n > maxDefault {
-		return []Finding{{Path: subject, Message: fmt.Sprintf("has %d bytes; at most %d are taken", n, maxDefault)}}
+		return []Finding{{Path: subject, Message: fmt.Sprintf("has %d bytes; the limit is %d", n, maxDefault)}}
 	}
 	x := &explainer{root: *rule.Default}
 	problems, broken := x.check(rule)

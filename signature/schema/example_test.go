@@ -28,7 +28,7 @@ func Example() {
 	// limit must be an integer, not "ten"
 }
 
-// What is not known before a program runs is not judged; the misspelt name is.
+// Unknown values are not judged, but the misspelled name is.
 func ExampleSchema_ValidatePartial() {
 	s, err := schema.Of(reflect.TypeFor[Query]())
 	if err != nil {

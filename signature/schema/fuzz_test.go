@@ -13,11 +13,14 @@ import (
 
 var schemaSeeds = []string{
 	`true`,
-	`{"type": "object", "properties": {"a": {"type": "integer", "minimum": 1, "description": "A. */ B"}}, "required": ["a"], "additionalProperties": false}`,
+	`{"type": "object", "properties": {"a": {"type": "integer", "minimum": 1, "description": "A. */ B"}}, ` +
+		`"required": ["a"], "additionalProperties": false}`,
 	`{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}], "additionalItems": false}`,
 	`{"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"const": 1}, {"enum": ["x", null]}, {"items": {"$ref": "#"}}]}}}`,
-	`{"oneOf": [{"pattern": "^(a|b)+$"}, {"not": {"type": "string"}}], "propertyNames": {"maxLength": 3}, "if": {"required": ["a"]}, "then": {"dependentRequired": {"a": ["b"]}}}`,
-	`{"prefixItems": [{"format": "date-time"}], "unevaluatedItems": false, "contains": {"multipleOf": 0.1}, "uniqueItems": true}`,
+	`{"oneOf": [{"pattern": "^(a|b)+$"}, {"not": {"type": "string"}}], "propertyNames": {"maxLength": 3}, "if": ` +
+		`{"required": ["a"]}, "then": {"dependentRequired": {"a": ["b"]}}}`,
+	`{"prefixItems": [{"format": "date-time"}], "unevaluatedItems": false, "contains": {"multipleOf": 0.1}, ` +
+		`"uniqueItems": true}`,
 }
 
 func FuzzCompile(f *testing.F) {
@@ -30,7 +33,7 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("got %v and %v", s, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "writ:") {
-			t.Errorf("the error shows the made-up URL: %v", err)
+			t.Errorf("the error shows the invented URL: %v", err)
 		}
 		if err == nil && !json.Valid(s.Raw()) {
 			t.Errorf("Raw is not JSON: %s", s.Raw())
@@ -38,8 +41,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzValidate also holds the promise of partial validation: what it reports of
-// a value with an unknown member is reported whatever that member is.
+// FuzzValidate also checks partial validation: a problem of a value with an unknown
+// member remains whatever that member is.
 func FuzzValidate(f *testing.F) {
 	for _, s := range schemaSeeds {
 		f.Add([]byte(s), []byte(`{"a": 1, "b": ["x", null]}`), []byte(`"x"`))
@@ -91,18 +94,21 @@ func FuzzTypeScript(f *testing.F) {
 	})
 }
 
-// FuzzTags looks for rules that are neither refused nor in the schema.
+// FuzzTags checks that every rule is either refused or in the schema.
 func FuzzTags(f *testing.F) {
 	for _, tag := range []string{
-		"minimum=1,maximum=2", "minItems=1,pattern=^a$,enum=a", "enum=a,enum=b\\,c,default=a", "default=1", "uniqueItems=true,format=date",
+		"minimum=1,maximum=2", "minItems=1,pattern=^a$,enum=a", "enum=a,enum=b\\,c,default=a", "default=1",
+		"uniqueItems=true,format=date",
 		"title=T,description=a, b", "-,minimum=1", "minLength=,=,x", "oneof_required=a,anyof_required=b,nullable,required",
 		"example=1e3,exclusiveMinimum=-0.5,multipleOf=0", "readOnly=true,\\,",
 	} {
 		f.Add(tag)
 	}
 	types := []reflect.Type{
-		reflect.TypeFor[string](), reflect.TypeFor[int](), reflect.TypeFor[bool](), reflect.TypeFor[[]string](), reflect.TypeFor[[][]int](),
-		reflect.TypeFor[map[string]int](), reflect.TypeFor[any](), reflect.TypeFor[time.Time](), reflect.TypeFor[*float64](), reflect.TypeFor[[]tagMood](),
+		reflect.TypeFor[string](), reflect.TypeFor[int](), reflect.TypeFor[bool](), reflect.TypeFor[[]string](),
+		reflect.TypeFor[[][]int](),
+		reflect.TypeFor[map[string]int](), reflect.TypeFor[any](), reflect.TypeFor[time.Time](),
+		reflect.TypeFor[*float64](), reflect.TypeFor[[]tagMood](),
 	}
 	f.Fuzz(func(t *testing.T, tag string) {
 		for _, of := range types {
@@ -121,7 +127,8 @@ func FuzzTags(f *testing.F) {
 				if word == "" {
 					word = name
 				}
-				if name != "" && value != "false" && !(name == "nullable" && of == reflect.TypeFor[any]()) && !s.Mentions(`"`+word+`"`) {
+				if name != "" && value != "false" && !(name == "nullable" && of == reflect.TypeFor[any]()) &&
+					!s.Mentions(`"`+word+`"`) {
 					t.Errorf("%v with %q has lost %s: %s", of, tag, name, s.Raw())
 				}
 			}

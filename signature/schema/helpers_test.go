@@ -29,7 +29,9 @@ func checkGolden(t *testing.T, file, got string) {
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i, line := range gotLines {
 		if i >= len(wantLines) || line != wantLines[i] {
-			t.Fatalf("%s:%d: got\n%s\nwant\n%s", file, i+1, line, strings.Join(wantLines[min(i, len(wantLines)):min(i+1, len(wantLines))], ""))
+			t.Fatalf("%s:%d: got\n%s\nwant\n%s", file, i+1, line, strings.Join(wantLines[min(i, len(wantLines)):min(i+1,
+				len(wantLines))],
+				""))
 		}
 	}
 	if len(gotLines) != len(wantLines) {
@@ -54,7 +56,7 @@ func lines(findings []schema.Finding) []string {
 	return all
 }
 
-// skipSlow skips a test that computes for long, unless all tests are to run.
+// skipSlow skips a slow test, unless WRIT_TEST_FULL is 1.
 func skipSlow(t *testing.T) {
 	t.Helper()
 	if os.Getenv("WRIT_TEST_FULL") != "1" {

@@ -105,13 +105,7 @@ func (w *caseWalk) inPlace(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 		}
 		seen[s] = true
 		all = append(all, s)
-		todo = append(todo, s.Ref, s.RecursiveRef, s.If, s.Then, s.Else)
-		todo = append(todo, schemasIn(s.AllOf, s.AnyOf, s.OneOf)...)
-		todo = append(todo, schemasIn(slices.Collect(maps.Values(s.Dependencies))...)...)
-		todo = slices.AppendSeq(todo, maps.Values(s.DependentSchemas))
-		if s.DynamicRef != nil {
-			todo = append(todo, s.DynamicRef.Ref)
-		}
+		todo = append(todo, sameValue(s)...)
 	}
 	w.steps -= len(all)
 	return all
@@ -125,36 +119,20 @@ func membersOf(schemas []*jsonschema.Schema, name string) []*jsonschema.Schema {
 			all = append(all, p)
 			continue
 		}
-		all = append(all, schemasIn(s.AdditionalProperties, s.UnevaluatedProperties)...)
+		all = append(appendSchemas(all, s.AdditionalProperties), s.UnevaluatedProperties)
 		all = slices.AppendSeq(all, maps.Values(s.PatternProperties))
 	}
-	return all
+	return present(all)
 }
 
 // elementsOf returns the schemas that may describe an item of an array.
 func elementsOf(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	var all []*jsonschema.Schema
 	for _, s := range schemas {
-		all = append(all, schemasIn(s.Items, s.PrefixItems, s.Items2020)...)
-		all = append(all, schemasIn(s.AdditionalItems, s.UnevaluatedItems, s.Contains)...)
+		all = append(appendSchemas(all, s.Items), s.PrefixItems...)
+		all = append(appendSchemas(all, s.AdditionalItems), s.Items2020, s.UnevaluatedItems, s.Contains)
 	}
-	return all
-}
-
-// schemasIn returns the schemas in the values of keywords.
-func schemasIn(values ...any) []*jsonschema.Schema {
-	var all []*jsonschema.Schema
-	for _, v := range values {
-		switch v := v.(type) {
-		case *jsonschema.Schema:
-			if v != nil {
-				all = append(all, v)
-			}
-		case []*jsonschema.Schema:
-			all = append(all, v...)
-		}
-	}
-	return all
+	return present(all)
 }
 
 // foldCase returns the same text for all texts that differ only in case.

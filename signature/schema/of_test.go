@@ -84,15 +84,32 @@ func TestOf(t *testing.T) {
 	}{
 		{"scalar", reflect.TypeFor[uint16](), `{"type":"integer","maximum":65535,"minimum":0}`},
 		{"large scalar", reflect.TypeFor[uint](), `{"type":"integer","minimum":0}`},
-		{"small signed", reflect.TypeFor[[]int8](), `{"items":{"type":"integer","maximum":127,"minimum":-128},"type":"array"}`},
-		{"small fraction", reflect.TypeFor[float32](), `{"type":"number","maximum":340282346638528859811704183484516925440,"minimum":-340282346638528859811704183484516925440}`},
-		{"nested", reflect.TypeFor[[]inner](), `{"items":{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},"type":"array"}`},
+		{"small signed", reflect.TypeFor[[]int8](), `{"items":{"type":"integer","maximum":127,"minimum":-128},` +
+			`"type":"array"}`},
+		{"small fraction", reflect.TypeFor[float32](), `{"type":"number","maximum":3402823466385288598117041834845169254` +
+			`40,"minimum":-340282346638528859811704183484516925440}`},
+		{"nested", reflect.TypeFor[[]inner](), `{"items":{"properties":{"a":{"type":"integer"},` +
+			`"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,` +
+			`"type":"object","required":["a"]},"type":"array"}`},
 		{"no fields", reflect.TypeFor[struct{}](), `{"properties":{},"additionalProperties":false,"type":"object"}`},
-		{"embedded", reflect.TypeFor[shadowing](), `{"properties":{"name":{"type":"integer"},"deep":{"type":"string"}},"additionalProperties":false,"type":"object","required":["name"]}`},
-		{"conflict", reflect.TypeFor[conflicting](), `{"properties":{"L":{"type":"integer"},"R":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["L","R"]}`},
-		{"tags", reflect.TypeFor[described](), `{"properties":{"limit":{"type":"integer","maximum":100,"minimum":1,"description":"How many, at most.","default":20},"mood":{"type":"string","enum":["good","bad"],"description":"The mood."},"tags":{"items":{"type":"string","pattern":"^a"},"type":"array","minItems":1}},"additionalProperties":false,"type":"object"}`},
-		{"json tags", reflect.TypeFor[hidden](), `{"properties":{"Kept":{"type":"integer"},"text":{"type":"string"}},"additionalProperties":false,"type":"object","required":["text"]}`},
-		{"special types", reflect.TypeFor[aliased](), `{"properties":{"A":{"type":"string","format":"date-time"},"B":{"type":"integer","format":"nanoseconds"},"C":true,"D":true,"E":{"type":"string","contentEncoding":"base64"},"F":{"type":"integer"},"G":{"type":"string"},"H":{"type":"number"},"I":{"type":"string","description":"As #rrggbb."},"J":{"items":{"type":"boolean"},"type":"array","maxItems":2,"minItems":2},"K":{"additionalProperties":{"type":"string"},"type":"object"},"l":{"anyOf":[{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["A","B","C","D","E","F","G","H","I","J","K"]}`},
+		{"embedded", reflect.TypeFor[shadowing](), `{"properties":{"name":{"type":"integer"},"deep":{"type":"string"}},` +
+			`"additionalProperties":false,"type":"object","required":["name"]}`},
+		{"conflict", reflect.TypeFor[conflicting](), `{"properties":{"L":{"type":"integer"},"R":{"type":"integer"}},` +
+			`"additionalProperties":false,"type":"object","required":["L","R"]}`},
+		{"tags", reflect.TypeFor[described](), `{"properties":{"limit":{"type":"integer","maximum":100,"minimum":1,` +
+			`"description":"How many, at most.","default":20},"mood":{"type":"string","enum":["good","bad"],` +
+			`"description":"The mood."},"tags":{"items":{"type":"string","pattern":"^a"},"type":"array","minItems":1}},` +
+			`"additionalProperties":false,"type":"object"}`},
+		{"json tags", reflect.TypeFor[hidden](), `{"properties":{"Kept":{"type":"integer"},"text":{"type":"string"}},` +
+			`"additionalProperties":false,"type":"object","required":["text"]}`},
+		{"special types", reflect.TypeFor[aliased](), `{"properties":{"A":{"type":"string","format":"date-time"},` +
+			`"B":{"type":"integer","format":"nanoseconds"},"C":true,"D":true,"E":{"type":"string",` +
+			`"contentEncoding":"base64"},"F":{"type":"integer"},"G":{"type":"string"},"H":{"type":"number"},` +
+			`"I":{"type":"string","description":"As #rrggbb."},"J":{"items":{"type":"boolean"},"type":"array","maxItems":2,` +
+			`"minItems":2},"K":{"additionalProperties":{"type":"string"},"type":"object"},` +
+			`"l":{"anyOf":[{"properties":{"a":{"type":"integer"},"b":{"anyOf":[{"type":"string","enum":["x","y"]},` +
+			`{"type":"null"}]}},"additionalProperties":false,"type":"object","required":["a"]},{"type":"null"}]}},` +
+			`"additionalProperties":false,"type":"object","required":["A","B","C","D","E","F","G","H","I","J","K"]}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -118,19 +135,26 @@ func TestOfErrors(t *testing.T) {
 	}{
 		{"nil", nil, `a nil type has no schema`},
 		{"root", reflect.TypeFor[func()](), `type func() cannot be JSON`},
-		{"recursive", reflect.TypeFor[forest](), `field "Tree.Children": type schema_test.tree is recursive; use json.RawMessage, or give the type a JSONSchema method`},
-		{"channel", reflect.TypeFor[struct{ E []events }](), `field "E.Done": type chan int cannot be JSON; leave the field out with json:"-"`},
-		{"complex", reflect.TypeFor[struct{ C complex64 }](), `field "C": type complex64 cannot be JSON; leave the field out with json:"-"`},
-		{"interface", reflect.TypeFor[struct{ E error }](), `field "E": type error cannot be JSON; leave the field out with json:"-"`},
-		{"keys", reflect.TypeFor[struct{ M map[float64]int }](), `field "M": type map[float64]int has keys that cannot be JSON; use string keys`},
+		{"recursive", reflect.TypeFor[forest](), `field "Tree.Children": type schema_test.tree is recursive; use ` +
+			`json.RawMessage, or give the type a JSONSchema method`},
+		{"channel", reflect.TypeFor[struct{ E []events }](),
+			`field "E.Done": type chan int cannot be JSON; leave the field out with json:"-"`},
+		{"complex", reflect.TypeFor[struct{ C complex64 }](),
+			`field "C": type complex64 cannot be JSON; leave the field out with json:"-"`},
+		{"interface", reflect.TypeFor[struct{ E error }](),
+			`field "E": type error cannot be JSON; leave the field out with json:"-"`},
+		{"keys", reflect.TypeFor[struct{ M map[float64]int }](), `field "M": type map[float64]int has keys that cannot ` +
+			`be JSON; use string keys`},
 		{"hidden from the schema", reflect.TypeFor[struct {
 			A int `jsonschema:"-"`
 		}](), `field "A": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
-		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}), `field "A": type int is named "-" in JSON, since its tag is json:"-,"; ` +
-			`write json:"-" to leave the field out, or choose another name`},
+		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}),
+			`field "A": type int is named "-" in JSON, since its tag is json:"-,"; ` +
+				`write json:"-" to leave the field out, or choose another name`},
 		{"bad pattern", reflect.TypeFor[struct {
 			P string `jsonschema:"pattern=("`
-		}](), "field \"P\": jsonschema tag: the pattern \"(\" does not compile: error parsing regexp: missing closing ) in `(`"},
+		}](), "field \"P\": jsonschema tag: the pattern \"(\" does not compile: error parsing regexp: missing closing ) " +
+			"in `(`"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -147,7 +171,8 @@ func TestOfChecksFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkLines(t, s.Validate([]byte(`"tomorrow"`)), []string{`the value must be a date-time such as 2026-01-31T15:04:05Z, not "tomorrow"`})
+	checkLines(t, s.Validate([]byte(`"tomorrow"`)), []string{`the value must be a date-time such as ` +
+		`2026-01-31T15:04:05Z, not "tomorrow"`})
 }
 
 func TestEncode(t *testing.T) {

@@ -31,7 +31,7 @@ func CheckPattern(source string) error {
 
 func compilePattern(source string, g *guard) (jsonschema.Regexp, error) {
 	if len(source) > maxPattern {
-		return nil, fmt.Errorf("it has %d bytes; at most %d are taken", len(source), maxPattern)
+		return nil, fmt.Errorf("it has %d bytes; the limit is %d", len(source), maxPattern)
 	}
 	re, err := regexp2.Compile(source, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {

@@ -94,7 +94,7 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	case err != nil:
 		return nil, fmt.Errorf("schema: %w", err)
 	case doc.Values > maxValues:
-		return nil, fmt.Errorf("schema: has %d values; at most %d are taken", doc.Values, maxValues)
+		return nil, fmt.Errorf("schema: has %d values; the limit is %d", doc.Values, maxValues)
 	case len(doc.Repeated) > 0:
 		return nil, fmt.Errorf("schema: %s is given twice", jsonvalue.Path(doc.Value, doc.Repeated[0]))
 	}

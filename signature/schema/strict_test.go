@@ -21,7 +21,7 @@ type strictAnswer struct {
 	Score float64      `json:"score" jsonschema:"minimum=0,maximum=1"`
 }
 
-// Properties keep their order, all are required, and null stands for what may be missing.
+// Properties keep their order, all are required, and optional ones may be null.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Of(reflect.TypeFor[strictAnswer]())
@@ -50,9 +50,11 @@ func TestStrictForms(t *testing.T) {
 	for given, want := range map[string]string{
 		in(`{"type":["string","null"],"maxLength":3}`):         out(`{"anyOf":[{"type":"string"},{"type":"null"}]}`),
 		in(`{"type":"string","format":"date","pattern":"^a"}`): out(`{"type":"string"}`),
-		in(`{"const":"x"}`):                                                  out(`{"type":"string","enum":["x"]}`),
-		in(`{"enum":["x",null]}`):                                            out(`{"anyOf":[{"type":"string","enum":["x"]},{"type":"null"}]}`),
-		in(`{"oneOf":[{"type":"string"},{"type":"integer"}]}`):               out(`{"anyOf":[{"type":"string"},{"type":"integer"}]}`),
+		in(`{"const":"x"}`): out(`{"type":"string","enum":["x"]}`),
+		in(`{"enum":["x",null]}`): out(`{"anyOf":[{"type":"string",` +
+			`"enum":["x"]},{"type":"null"}]}`),
+		in(`{"oneOf":[{"type":"string"},{"type":"integer"}]}`): out(`{"anyOf":[{"type":"string"},` +
+			`{"type":"integer"}]}`),
 		in(`{"allOf":[{"type":"boolean"}]}`):                                 out(`{"type":"boolean"}`),
 		`{"$defs":{"d":{"type":"number"}},` + in(`{"$ref":"#/$defs/d"}`)[1:]: out(`{"type":"number"}`),
 		in(`{"type":"object","additionalProperties":{"type":"string"}}`):     "",
@@ -84,11 +86,12 @@ func TestDropUnset(t *testing.T) {
 		t.Fatal(err)
 	}
 	for given, want := range map[string]string{
-		`{"zeta":"z","alpha":[{"name":"n","count":null}],"mood":null,"score":1.50}`: `{"alpha":[{"count":null,"name":"n"}],"score":1.50,"zeta":"z"}`,
-		`{"zeta":null,"alpha":[],"mood":"good","score":1}`:                          `{"alpha":[],"mood":"good","score":1,"zeta":null}`,
-		`{"mood":null,"mood":"good"}`:                                               `{"mood":null,"mood":"good"}`,
-		`{"zeta":"z"}`:                                                              `{"zeta":"z"}`,
-		`null or not`:                                                               `null or not`,
+		`{"zeta":"z","alpha":[{"name":"n","count":null}],"mood":null,"score":1.50}`: `{"alpha":[{"count":null,` +
+			`"name":"n"}],"score":1.50,"zeta":"z"}`,
+		`{"zeta":null,"alpha":[],"mood":"good","score":1}`: `{"alpha":[],"mood":"good","score":1,"zeta":null}`,
+		`{"mood":null,"mood":"good"}`:                      `{"mood":null,"mood":"good"}`,
+		`{"zeta":"z"}`:                                     `{"zeta":"z"}`,
+		`null or not`:                                      `null or not`,
 	} {
 		if got := string(s.DropUnset(json.RawMessage(given))); got != want {
 			t.Errorf("%s: got %s, want %s", given, got, want)
@@ -96,20 +99,31 @@ func TestDropUnset(t *testing.T) {
 	}
 }
 
-// In a union each alternative has its own unset members.
+// Each alternative of a union has its own unset members.
 func TestDropUnsetInUnions(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
-		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"object","properties":{"k":{"type":"string"}}},{"type":"null"}]}},"required":["u"]}`, `{"u":{"k":null}}`},
-		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"object","properties":{"k":{"const":"a"},"x":{"type":"string"}},"required":["k"]},{"type":"object","properties":{"k":{"const":"b"},"y":{"type":"string"}},"required":["k"]}]}},"required":["u"]}`, `{"u":{"k":"a","x":null}}`},
-		{`{"type":"object","properties":{"u":{"oneOf":[{"type":"object","properties":{"k":{"const":"a"},"x":{"type":"string"}},"required":["k"],"additionalProperties":false},{"type":"object","properties":{"k":{"const":"b"},"y":{"type":"string"}},"required":["k"],"additionalProperties":false}]}},"required":["u"]}`, `{"u":{"k":"b","y":null}}`},
-		{`{"type":"object","properties":{"u":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"k":{"type":"string"}},"additionalProperties":false},{"type":"string"}]}}},"required":["u"]}`, `{"u":["s",{"k":null}]}`},
+		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"object","properties":{"k":{"type":"string"}}},` +
+			`{"type":"null"}]}},"required":["u"]}`, `{"u":{"k":null}}`},
+		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"object","properties":{"k":{"const":"a"},` +
+			`"x":{"type":"string"}},"required":["k"]},{"type":"object","properties":{"k":{"const":"b"},` +
+			`"y":{"type":"string"}},"required":["k"]}]}},"required":["u"]}`, `{"u":{"k":"a","x":null}}`},
+		{`{"type":"object","properties":{"u":{"oneOf":[{"type":"object","properties":{"k":{"const":"a"},` +
+			`"x":{"type":"string"}},"required":["k"],"additionalProperties":false},{"type":"object",` +
+			`"properties":{"k":{"const":"b"},"y":{"type":"string"}},"required":["k"],"additionalProperties":false}]}},` +
+			`"required":["u"]}`, `{"u":{"k":"b","y":null}}`},
+		{`{"type":"object","properties":{"u":{"type":"array","items":{"anyOf":[{"type":"object",` +
+			`"properties":{"k":{"type":"string"}},"additionalProperties":false},{"type":"string"}]}}},"required":["u"]}`,
+			`{"u":["s",{"k":null}]}`},
 		{`{"type":"object","properties":{"u":{"enum":["a","b"]}}}`, `{"u":null}`},
-		{`{"type":"object","properties":{"u":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":"object","properties":{"k":{"type":"string"}}}}}`, `{"u":{"k":null}}`},
+		{`{"type":"object","properties":{"u":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":"object",` +
+			`"properties":{"k":{"type":"string"}}}}}`, `{"u":{"k":null}}`},
 		{`{"type":"object","properties":{"u":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":["string","null"]}}}`, `{"u":null}`},
 		{`{"type":"object","properties":{"u":{"enum":["a",null]}}}`, `{"u":null}`},
-		{`{"type":"object","properties":{"u":{"type":["object","null"],"properties":{"k":{"type":"string"}}}}}`, `{"u":{"k":null}}`},
-		{`{"type":"object","properties":{"u":{"oneOf":[{"allOf":[{"type":"object","properties":{"k":{"type":"string"}}}]}]}}}`, `{"u":{"k":null}}`},
+		{`{"type":"object","properties":{"u":{"type":["object","null"],"properties":{"k":{"type":"string"}}}}}`,
+			`{"u":{"k":null}}`},
+		{`{"type":"object","properties":{"u":{"oneOf":[{"allOf":[{"type":"object",` +
+			`"properties":{"k":{"type":"string"}}}]}]}}}`, `{"u":{"k":null}}`},
 	} {
 		s, err := schema.Compile(json.RawMessage(c[0]))
 		if err != nil {
@@ -122,7 +136,7 @@ func TestDropUnsetInUnions(t *testing.T) {
 	}
 }
 
-// A schema beyond the limits of providers is not sent.
+// A schema that exceeds the limits of providers is not strict.
 func TestStrictLimits(t *testing.T) {
 	t.Parallel()
 	deep := `{"type":"string"}`

@@ -118,10 +118,11 @@ func TestFieldErrors(t *testing.T) {
 	}
 }
 
-// A format that is known is one that is checked.
+// Every known format is checked.
 func TestFormatsAreChecked(t *testing.T) {
 	t.Parallel()
-	wrong := map[string]string{"iri-reference": "::", "uri-reference": "::", "uri-template": "{", "json-pointer": "x", "regex": "("}
+	wrong := map[string]string{"iri-reference": "::", "uri-reference": "::", "uri-template": "{", "json-pointer": "x",
+		"regex": "("}
 	err := schema.CheckFormat("zzzzzzzz")
 	if err == nil {
 		t.Fatal("no error")

@@ -1,9 +1,9 @@
-// Package declare shows a set of tools to a model, as TypeScript.
+// Package declare describes a set of tools to a model in TypeScript.
 //
-// TypeScript is the shortest form that models write correct calls from: one
-// object for each namespace, one line for each tool, with the argument's type
-// in place. If there are too many tools for that, their names are listed in
-// families, such as fleet_{get,list}_{driver,trip,vehicle}, after the TypeScript.
+// TypeScript is the shortest form from which models write correct calls: one object
+// per namespace and one line per tool, with the type of the argument inline. If there
+// are too many tools for that, their names are listed after the TypeScript in
+// families, such as fleet_{get,list}_{driver,trip,vehicle}.
 //
 //	package main
 //
@@ -36,33 +36,33 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// DefaultBudget is how many tokens the declarations may take by default.
+// DefaultBudget is the default limit of tokens for declarations.
 const DefaultBudget = 8000
 
-// perTool is how many of them each of a few tools may take, on average.
+// perTool is the default limit of tokens per tool for small sets.
 const perTool = 120
 
-// indexBudget is how many tokens an [index] may take by default.
+// indexBudget is the default limit of tokens for an index.
 const indexBudget = 1800
 
 // Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of
-// TypeScript and, where not all names fit in there, a list of them after the block. As
-// the budget shrinks, it says less: first of what the tools mean, then of deep types,
-// then only the name of each tool with what it does, then only names in families, and
-// last how many tools each server has. What describes the form of a value is dropped last,
-// and no sentence is cut. Where it leaves anything out, it declares tools.search and
-// tools.describe, from which a program gets the rest ([Describe]). It exceeds the
-// budget only if that is too small for the types that descriptions refer to.
+// TypeScript and, if not all names fit there, a list of names after the block. With a
+// smaller budget it leaves out more: first parts of the descriptions, then nested types,
+// then all but the name and the first sentence of each tool, then all but the names in
+// families, and finally all but the number of tools per server. Sentences about the form
+// of a value are dropped last, and no sentence is cut. If it leaves anything out, it
+// declares tools.search and tools.describe, from which a program gets the rest
+// ([Describe]). It exceeds the budget only if that is too small for the types that
+// descriptions refer to.
 //
-// A budget of zero is the default: at most [DefaultBudget], and for each tool only what
-// is needed to call it; if that is not enough for a declaration of every tool, it lists their
-// names in about 1,800 tokens. A budget that is given is used as far as there is
-// something to say.
+// A budget of zero is the default: at most [DefaultBudget], with only what is needed to
+// call each tool; if that is not enough to declare every tool, Markdown lists the names in
+// about 1,800 tokens. With an explicit budget, it says as much as fits.
 //
 // A sentence that a server repeats is shown once. Descriptions, names and schemas are
-// data written by strangers; nothing in them can end a comment, a string or a fenced
-// block, and outside of the block there are only names. The text is the same whenever the
-// set's tools are. For a nil or empty set, Markdown returns the empty string.
+// untrusted; nothing in them can end a comment, a string or a fenced block early, and
+// outside the block there are only names. The same tools always yield the same text. For
+// a nil or empty set, Markdown returns the empty string.
 func Markdown(set *tools.Set, budget int) string {
 	if set.Len() == 0 {
 		return ""
@@ -77,7 +77,7 @@ func Markdown(set *tools.Set, budget int) string {
 	objects := group(set.Bindings())
 	for _, l := range list {
 		if text, ok := l.declare(objects, budget); ok {
-			return fenced(tellAll(text, objects))
+			return fenced(complete(text, objects))
 		}
 	}
 	if text, ok := outline(objects, names); ok {
@@ -89,35 +89,38 @@ func Markdown(set *tools.Set, budget int) string {
 
 func fenced(code string) string { return "```ts\n" + code + "```\n" }
 
-// tellAll returns what says everything, if that is no longer: it need not say
-// where the rest is.
-func tellAll(text string, objects []*object) string {
+// complete returns the complete declarations if they are no longer than text, since
+// they need not declare tools.search and tools.describe.
+func complete(text string, objects []*object) string {
 	if everything, ok := levels[0].declare(objects, Tokens(text)); ok {
 		return everything
 	}
 	return text
 }
 
-// The types that declarations refer to. [Markdown] declares them, so that [Describe] need
-// not.
+// The types that declarations refer to. [Markdown] declares them, and [Describe] does
+// not repeat them.
 const (
-	// content is what a tool without a declared result may return besides text.
+	// content is the result, other than text, of a tool without an output schema.
 	content = "type Content = Block[] /* if not all of it is text */" +
 		" | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;\n" +
-		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; mimeType: string}" +
-		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; text?: string; blob?: string}};\n"
+		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; " +
+		"mimeType: string}" +
+		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; text?: " +
+		"string; blob?: string}};\n"
 
 	toolError = "declare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n"
 
-	// rest is how a program gets what declarations leave out.
-	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns whole declarations\n"
+	// rest declares the functions that return what declarations leave out.
+	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: " +
+		"boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | " +
+		"string[]): Promise<string> }; // describe returns whole declarations\n"
 )
 
-// page is a text under a budget. What does not fit is not written, and nothing
-// after it.
+// page is a text within a budget. It ends before the first part that does not fit.
 type page struct {
 	text strings.Builder
-	left int // hundredths of tokens
+	left int // hundredths of a token
 }
 
 func newPage(budget int) page {
@@ -126,7 +129,7 @@ func newPage(budget int) page {
 
 const maxBudget = 1 << 40 // so that hundredths do not overflow
 
-// add reports whether the text still fits.
+// add appends a text if it fits, and reports whether it does.
 func (p *page) add(text string) bool {
 	p.left -= hundredths(text)
 	if p.left >= 0 {

@@ -7,12 +7,13 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Describe declares tools with all that is known of them: whole descriptions, every
-// constraint, types in full depth, and which tools are read-only. It is what a program
-// gets from tools.describe, if [Markdown] had to leave something out; as there,
-// no text of a tool can end a comment, a string or a fenced block.
+// Describe declares tools completely: with whole descriptions, every constraint, types in
+// full depth, and which tools are read-only. The function tools.describe of a program
+// returns it. As in [Markdown], no text of a tool can end a comment, a string or a fenced
+// block early.
 //
-// The types Content, Block and ToolError are not declared again: [Markdown] does.
+// Describe does not declare the types Content, Block and ToolError, which [Markdown]
+// declares.
 func Describe(list ...*tools.Binding) string {
 	var text strings.Builder
 	for _, o := range group(list) {
@@ -38,8 +39,8 @@ func Describe(list ...*tools.Binding) string {
 	return text.String()
 }
 
-// ReadOnly reports whether the host says that a tool changes nothing or, if the host
-// says nothing, its server does.
+// ReadOnly reports whether a tool changes nothing, according to the host or, if the host
+// does not classify the tool, to its server.
 func ReadOnly(b *tools.Binding) bool {
 	unsaid := b.Hints.Class == tools.Unclassified && !b.Hints.Destructive
 	return b.Hints.Class == tools.Read || unsaid && b.Claims.ReadOnly
@@ -47,12 +48,12 @@ func ReadOnly(b *tools.Binding) bool {
 
 func (t *tool) reads() bool { return ReadOnly(t.Binding) }
 
-// Signature is how a program calls one tool, on one line and without descriptions,
-// except those that give the format of a value:
+// Signature returns how a program calls a tool, on one line and without descriptions,
+// except those about the format of a value:
 //
 //	orders.list(args: {status?: "open" | "closed"; month: string /* YYYY-MM */})
 //
-// It is for errors, and is cut short where it has more bytes than most.
+// It is for error messages. A text of more than most bytes is cut.
 func Signature(b *tools.Binding, most int) string {
 	t := &tool{Binding: b}
 	text := ""
@@ -66,7 +67,7 @@ func Signature(b *tools.Binding, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// paragraphs is the whole description of a tool as a comment, with its lines kept.
+// paragraphs returns the whole description of a tool as a comment that keeps its lines.
 func (t *tool) paragraphs(indent string) string {
 	var lines []string
 	for line := range strings.Lines(t.Description) {

@@ -7,15 +7,15 @@ import (
 	"unicode"
 )
 
-// family is a group of names in which every combination of parts exists: the parts
-// {list_, get_} and {order, user} make list_order, list_user, get_order and get_user.
+// family is a group of names that contains every combination of its parts: {list_, get_}
+// and {order, user} are list_order, list_user, get_order and get_user.
 type family [][]string
 
-// maxParts is how many parts a family has at most, and so bounds the work.
+// maxParts is the maximum number of parts of a family, which bounds the work.
 const maxParts = 4
 
-// families groups names, each of which is in one family. Names that fit no other are in
-// the last one, which has a single part.
+// families groups names so that each is in one family. Names that fit no other family are
+// in the last one, which has a single part.
 func families(names []string) []family {
 	list := join([]string{""}, slices.Sorted(slices.Values(names)), maxParts)
 	for i, f := range list {
@@ -30,8 +30,8 @@ func families(names []string) []family {
 	return list
 }
 
-// join puts each of some first words before each of what follows. What follows is one
-// part or several families, whichever is shorter.
+// join combines first words with the rests of names. The rests are one part or several
+// families, whichever is shorter.
 func join(heads, rests []string, parts int) []family {
 	if len(heads) == 0 || len(rests) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func join(heads, rests []string, parts int) []family {
 	return shorter([]family{{heads, rests}}, list)
 }
 
-// factor groups names by their first words, or by what follows these, whichever makes the
+// factor groups names by their first words or by their rests, whichever yields the
 // shorter text.
 func factor(names []string, parts int) []family {
 	heads, rests := edges{}, edges{}
@@ -76,12 +76,12 @@ func factor(names []string, parts int) []family {
 	return list
 }
 
-// edges are the first words of names with what follows each, or the reverse.
+// edges map the first words of names to their rests, or the reverse.
 type edges map[string][]string
 
-// group pairs the keys that have the same values: the verbs that exist for the same
-// nouns, or the nouns for which the same verbs exist. Values that only one key has do not
-// count and are paired with that key alone.
+// group pairs keys with equal values: the verbs that exist for the same nouns, or the
+// nouns for which the same verbs exist. Values of a single key do not count and are paired
+// with that key alone.
 func (e edges) group(reverse edges, pair func(keys, values []string) []family) []family {
 	common := func(value string) bool { return len(reverse[value]) > 1 }
 	same := edges{}
@@ -105,7 +105,7 @@ func (e edges) group(reverse edges, pair func(keys, values []string) []family) [
 	return list
 }
 
-// shorter returns what takes fewer tokens.
+// shorter returns the families that take fewer tokens.
 func shorter(a, b []family) []family {
 	if cost(b...) < cost(a...) {
 		return b
@@ -113,7 +113,7 @@ func shorter(a, b []family) []family {
 	return a
 }
 
-// cost is how many words and marks families have.
+// cost counts the words and punctuation marks of families.
 func cost(list ...family) int {
 	n := 0
 	for _, f := range list {
@@ -131,7 +131,7 @@ func cost(list ...family) int {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// String writes a family as in {list,get}_{order,user}.
+// String returns a family as in {list,get}_{order,user}.
 func (f family) String() string {
 	var b strings.Builder
 	for _, parts := range f {
@@ -157,7 +157,7 @@ func (f family) String() string {
 	return b.String()
 }
 
-// names are all combinations of the parts.
+// names returns all combinations of the parts.
 func (f family) names() []string {
 	list := []string{""}
 	for _, parts := range f {

@@ -10,11 +10,11 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// index lists the names of tools by server, in Markdown: those that share their parts as
-// one family, such as {get,list}_{order,user}, and those that only read apart from the
-// others. A server whose names do not fit is shown by the number of its tools and the most
-// frequent words in their names, or by the number alone. If not even the servers fit, it
-// shows the largest, and always one line.
+// index lists the names of tools by server, in Markdown. Names that share their parts are
+// listed as one family, such as {get,list}_{order,user}, and read-only tools are listed
+// separately. If the names of a server do not fit, index shows the number of its tools and
+// the most frequent words in their names, or only the number. If not even the servers fit,
+// it shows the largest ones, and always one line.
 func index(objects []*object, budget int) string {
 	legend := legend(objects[0])
 	entries := make([]*entry, len(objects))
@@ -41,16 +41,16 @@ func index(objects []*object, budget int) string {
 }
 
 const (
-	// maxFrequent is how many words stand for the names of a server.
+	// maxFrequent is the number of words shown instead of the names of a server.
 	maxFrequent = 16
 
-	// perName is how many hundredths of a token a name takes at least, so that families
-	// are not made of names for which there is no room.
+	// perName is the least number of hundredths of a token that a name takes. It avoids
+	// computing families for which there is no room.
 	perName = 40
 )
 
-// Names lists tools by their names, as [Markdown] does where whole declarations do not
-// fit, with what the list needs to be read.
+// Names lists tools by their names, as [Markdown] does if declarations do not fit, and
+// explains the notation.
 func Names(list ...*tools.Binding) string {
 	text := combinations + "\n"
 	for _, o := range group(list) {
@@ -62,7 +62,7 @@ func Names(list ...*tools.Binding) string {
 // combinations explains the braces of a family.
 const combinations = "{get,list}_{a,b} stands for get_a, get_b, list_a and list_b."
 
-// legend says how to read the list, with a tool of an object as the example.
+// legend explains the list, with a tool of an object as the example.
 func legend(o *object) string {
 	example := o.tools[0]
 	if i := slices.IndexFunc(o.tools, (*tool).reads); i >= 0 {
@@ -98,7 +98,7 @@ func others(servers, tools int) string {
 	return fmt.Sprintf("- %s with %s\n", plural(servers, "more server"), plural(tools, "tool"))
 }
 
-// entry is what the index says of an object.
+// entry is the entry of an object in the index.
 type entry struct {
 	*object
 	title string
@@ -122,7 +122,7 @@ func (e *entry) compare(other *entry) int {
 	return cmp.Compare(len(other.tools), len(e.tools))
 }
 
-// replace makes a text the entry's if there is room for it, and returns what is left.
+// replace replaces the text of an entry if there is room, and returns the room left.
 func (e *entry) replace(text string, room int) int {
 	room += hundredths(e.text) - hundredths(text)
 	if room < 0 {
@@ -132,7 +132,7 @@ func (e *entry) replace(text string, room int) int {
 	return room
 }
 
-// names lists the tools by their names, those that only read apart from the others.
+// names lists the tools by name, with read-only tools separate.
 func (e *entry) names() string {
 	var reads, rest []string
 	for _, t := range e.tools {
@@ -152,7 +152,7 @@ func (e *entry) names() string {
 	}
 }
 
-// inFamilies writes names in families, and those that are in none by themselves.
+// inFamilies lists families of names, and the names that are in no family.
 func inFamilies(names []string) string {
 	var list []string
 	for _, f := range families(names) {

@@ -49,17 +49,21 @@ var npmServers = map[string]npm{
 			`await memory.create_entities({entities: [{name: "Ada", entityType: "person", observations: []}]})`,
 			`const names: string[] = (await memory.read_graph()).entities.map(e => e.name)`,
 		},
-		errors: []string{`await memory.create_entities({entities: [{name: "Ada"}]})`, `await memory.open_nodes({names: "Ada"})`},
+		errors: []string{`await memory.create_entities({entities: [{name: "Ada"}]})`, `await memory.open_nodes({names: ` +
+			`"Ada"})`},
 	},
 	"everything": {
-		bin:    "mcp-server-everything",
-		calls:  []string{`const r: string | Content = await everything.echo({message: "x"})`, `await everything.get_sum({a: 1, b: 2})`},
-		errors: []string{`await everything.get_sum({a: "1", b: 2})`, `const s: string = await everything.echo({message: "x"})`},
+		bin: "mcp-server-everything",
+		calls: []string{`const r: string | Content = await everything.echo({message: "x"})`,
+			`await everything.get_sum({a: 1, b: 2})`},
+		errors: []string{`await everything.get_sum({a: "1", b: 2})`, `const s: string = await everything.echo({message: ` +
+			`"x"})`},
 	},
 	"sequential-thinking": {
 		bin: "mcp-server-sequential-thinking",
 		calls: []string{
-			`await sequential_thinking.sequentialthinking({thought: "x", nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2})`,
+			`await sequential_thinking.sequentialthinking({thought: "x", nextThoughtNeeded: true, thoughtNumber: 1, ` +
+				`totalThoughts: 2})`,
 		},
 		errors: []string{`await sequential_thinking.sequentialthinking({thought: "x"})`},
 	},
@@ -78,16 +82,19 @@ var npmServers = map[string]npm{
 			`const hash: string = (await git.git_log({maxCount: 1})).commits[0].hash`,
 			`await git.git_commit({message: "x", filesToStage: ["a"]})`,
 		},
-		errors: []string{`await git.git_commit({})`, `await git.git_branch({mode: "paint"})`, `(await git.git_log()).commits[0].hsh`},
+		errors: []string{`await git.git_commit({})`, `await git.git_branch({mode: "paint"})`,
+			`(await git.git_log()).commits[0].hsh`},
 	},
 	"mongodb": {
 		bin: "mongodb-mcp-server",
-		env: map[string]string{"MDB_MCP_TELEMETRY": "disabled", "MDB_MCP_CONNECTION_STRING": "mongodb://127.0.0.1:27017/?serverSelectionTimeoutMS=100"},
+		env: map[string]string{"MDB_MCP_TELEMETRY": "disabled",
+			"MDB_MCP_CONNECTION_STRING": "mongodb://127.0.0.1:27017/?serverSelectionTimeoutMS=100"},
 		calls: []string{
 			`await mongodb.find({connectionId: "preconfigured", database: "d", collection: "c", filter: {a: 1}, limit: 3})`,
 			`await mongodb.collection_indexes({connectionId: "x", database: "d", collection: "c"})`,
 		},
-		errors: []string{`await mongodb.find({connectionId: "x", database: "d"})`, `await mongodb.find({connectionId: "x", database: "d", collection: "c", limit: "3"})`},
+		errors: []string{`await mongodb.find({connectionId: "x", database: "d"})`, `await mongodb.find({connectionId: ` +
+			`"x", database: "d", collection: "c", limit: "3"})`},
 	},
 	"notion": {
 		bin: "notion-mcp-server", env: map[string]string{"NOTION_TOKEN": "ntn_0"},
@@ -117,7 +124,8 @@ func TestNPMServersCompile(t *testing.T) {
 			})
 		}
 	})
-	tsc := exec.Command(filepath.Join(modules(t), ".bin", "tsc"), "--strict", "--noEmit", "--target", "es2022", "--module", "esnext", "--project", dir)
+	tsc := exec.Command(filepath.Join(modules(t), ".bin", "tsc"), "--strict", "--noEmit", "--target", "es2022",
+		"--module", "esnext", "--project", dir)
 	write(t, filepath.Join(dir, "tsconfig.json"), `{"compilerOptions": {"lib": ["es2022"], "types": []}}`)
 	tsc.Dir = dir
 	if out, err := tsc.CombinedOutput(); err != nil {
@@ -170,7 +178,8 @@ func declareServer(t *testing.T, dir, name string, server npm) {
 func start(t *testing.T, name string, server npm) *tools.Set {
 	t.Helper()
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
-		name: map[string]any{"command": filepath.Join(modules(t), ".bin", server.bin), "args": server.args, "env": server.env, "cwd": t.TempDir()},
+		name: map[string]any{"command": filepath.Join(modules(t), ".bin", server.bin), "args": server.args, "env": server.env,
+			"cwd": t.TempDir()},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -7,35 +7,35 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// level is how much the declarations say of each tool.
+// level determines how much declarations say about each tool.
 type level struct {
-	tool   words // of what it does
-	input  words // of each of its arguments
-	output words // of each part of its result
+	tool   words // of the tool's description
+	input  words // of the description of each argument
+	output words // of the description of each part of the result
 	facts  facts // constraints that are shown
 	in     int   // depth of argument types; 0 is all
 	out    int   // depth of result types; 0 is all
 	enum   int   // values shown of an enum; 0 is all
-	echo   bool  // results go without what only repeats an argument
+	echo   bool  // results omit properties that repeat an argument
 }
 
-// facts are the constraints that are shown of arguments, and of results where
-// these are described.
+// facts says which constraints are shown, of arguments and of results with
+// descriptions.
 type facts int
 
 const (
 	none  facts = iota
-	brief       // those that callers may violate
+	brief       // the constraints that callers may violate
 	full
 )
 
-// words are how many bytes of a description are shown: of sentences that say
-// how a value must look, and of any.
-type words struct{ telling, any int }
+// words is the number of bytes shown of a description: of sentences about the form of
+// a value, and of all sentences.
+type words struct{ format, any int }
 
 var all = words{math.MaxInt, math.MaxInt}
 
-// levels from the most to the least telling.
+// levels go from the most to the least detailed.
 var levels = []level{
 	{tool: all, input: all, output: all, facts: full},
 	{tool: words{600, 400}, input: words{400, 300}, output: words{200, 200}, facts: full, out: 4, enum: 60},
@@ -51,19 +51,19 @@ var levels = []level{
 
 const byDefault = 3
 
-// maxLead is how long the first sentence of a tool's description may be.
+// maxLead is the maximum length of the first sentence of a tool's description.
 const maxLead = 300
 
-// listing is a page on which one level is written.
+// listing is a page of declarations at one level.
 type listing struct {
 	page
 	level
-	said  map[string]bool   // by the object that is being declared
-	given map[string]string // the arguments of the tool and their types
+	said  map[string]bool   // sentences that the current object has already
+	given map[string]string // the tool's arguments and their types
 	cut   bool              // something was left out
 }
 
-// declare returns false if the tools do not fit into the budget.
+// declare declares objects, and reports whether they fit into the budget.
 func (l level) declare(objects []*object, budget int) (string, bool) {
 	p := &listing{page: newPage(budget), level: l}
 	for _, o := range objects {
@@ -105,9 +105,9 @@ func (p *listing) doc(t *tool, indent string) string {
 	return indent + "/** " + text + " */\n"
 }
 
-// pick chooses among the sentences of a description: of a tool the first, then
-// those that say how a value must look, then the others, as long as there is
-// room, and none that was said already of a property of that name.
+// pick chooses sentences of a description while there is room: for a tool the first
+// one, then those about the form of a value, then the others. It skips sentences that
+// were shown already for a property of the same name.
 func (p *listing) pick(property string, sentences []string, room words, lead bool) string {
 	shown := make([]bool, len(sentences))
 	used := 0
@@ -125,7 +125,7 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 	}
 	for i, s := range sentences {
 		if schema.MentionsFormat(s) {
-			take(i, room.telling)
+			take(i, room.format)
 		}
 	}
 	for i := range sentences {
@@ -134,8 +134,8 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 	return p.joined(sentences, shown, property)
 }
 
-// describe writes what is to be known of a property, once for all properties of
-// that name.
+// describe returns the comment of a property, unless another property of the same name
+// had the same one.
 func (p *listing) describe(property, constraints, description string, room words) string {
 	key := property + "\x00" + constraints + "\x00" + description
 	if p.said[key] {
@@ -149,7 +149,7 @@ func (p *listing) describe(property, constraints, description string, room words
 	return constraints + text
 }
 
-// joined joins the chosen sentences in their order.
+// joined joins the chosen sentences in order.
 func (p *listing) joined(sentences []string, shown []bool, property string) string {
 	var b strings.Builder
 	for i, s := range sentences {
@@ -167,7 +167,7 @@ func (p *listing) joined(sentences []string, shown []bool, property string) stri
 	return b.String()
 }
 
-// signature is the argument and result of a tool.
+// signature returns the argument and result of a tool.
 func (p *listing) signature(t *tool) string {
 	return "(" + p.argument(t) + "): Promise<" + p.result(t) + ">"
 }
@@ -199,20 +199,19 @@ func (p *listing) result(t *tool) string {
 	o := p.options(p.output, p.out)
 	o.Docs = p.output.any > 0
 	if p.echo {
-		o.Show = p.news
+		o.Show = p.isNew
 	}
 	return render(t.output(), o)
 }
 
-// news reports whether a property of a result is more than an argument that
-// comes back.
-func (p *listing) news(property, typ string) bool {
+// isNew reports whether a property of a result does not just repeat an argument.
+func (p *listing) isNew(property, typ string) bool {
 	echoed := p.given[property] == typ
 	p.cut = p.cut || echoed
 	return !echoed
 }
 
-// unknown is the type of which nothing is known.
+// unknown is the type of any value.
 const unknown = "unknown"
 
 func render(s *schema.Schema, o *schema.TypeOptions) string {

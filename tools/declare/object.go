@@ -10,14 +10,14 @@ import (
 	"github.com/writ-go/writ/tools/internal/foreign"
 )
 
-// object is a namespace with its tools, in the order of the set.
+// object is a namespace with its tools in the order of the set.
 type object struct {
 	name  string // "" for the global functions
 	tools []*tool
 }
 
-// tool is a tool whose schemas are compiled when they are first needed, for of
-// thousands of tools only few may be declared in full.
+// tool is a tool whose schemas are compiled when they are first needed, since only a
+// few of thousands of tools may be declared in full.
 type tool struct {
 	*tools.Binding
 	compiled bool
@@ -58,7 +58,7 @@ func group(bindings []*tools.Binding) []*object {
 	return list
 }
 
-// compile returns nil for a schema that is not there or cannot be read.
+// compile compiles a schema, and returns nil if it is missing or invalid.
 func compile(raw json.RawMessage) *schema.Schema {
 	if absent(raw) {
 		return nil
@@ -75,11 +75,11 @@ func absent(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// mixed reports whether the result may be text or other content: where
-// nothing is declared of a tool that comes from elsewhere.
+// mixed reports whether the result may be text or other content, as for a foreign tool
+// without an output schema.
 func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) }
 
-// types declares the types that declarations of the objects refer to.
+// types returns the types that declarations of the objects refer to.
 func types(objects []*object) string {
 	for _, o := range objects {
 		if slices.ContainsFunc(o.tools, (*tool).mixed) {
@@ -89,9 +89,9 @@ func types(objects []*object) string {
 	return toolError
 }
 
-// member is how the tool is declared within its object.
+// member returns the name of the tool in the declaration of its object.
 func (t *tool) member() string {
-	if t.Names[0] == "new" { // would declare what a constructor makes
+	if t.Names[0] == "new" { // which declares a constructor
 		return `"new"`
 	}
 	return t.Names[0]

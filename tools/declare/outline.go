@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// outlined stands for a tool that is declared by its name only.
+	// outlined declares the type of a tool that is declared only by name.
 	outlined = "type Tool = (args?: any) => Promise<any>; // tools.describe(name) returns its declaration\n"
 
-	// maxGist is how long a sentence next to a name may be.
+	// maxGist is the maximum length of a sentence next to a name.
 	maxGist = 160
 )
 
-// outline declares the tools by their names, each with the first sentence of what it does.
-// It returns false if they do not fit into the budget.
+// outline declares tools by name, each with the first sentence of its description. It
+// reports whether they fit into the budget.
 func outline(objects []*object, budget int) (string, bool) {
 	p := newPage(budget)
 	p.add(rest + types(objects) + outlined)
@@ -46,7 +46,7 @@ func (p *page) outline(o *object) bool {
 	return o.name == "" || p.add("};\n")
 }
 
-// gist is the first sentence of a tool's description, if it is short.
+// gist returns the first sentence of a tool's description if it is short.
 func (t *tool) gist() string {
 	head := strings.ToValidUTF8(t.Description[:min(len(t.Description), 2*maxGist)], "")
 	sentences := schema.Sentences(head)

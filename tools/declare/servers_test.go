@@ -12,9 +12,10 @@ import (
 )
 
 // servers are the real servers of testdata/servers.
-var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb", "notion"}
+var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb",
+	"notion"}
 
-// recorded returns the tools of a server as it once listed them.
+// recorded returns the tools of a recorded listing.
 func recorded(t testing.TB, server string) []*tools.Tool {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "servers", server+".json"))
@@ -40,7 +41,7 @@ func recorded(t testing.TB, server string) []*tools.Tool {
 	return list
 }
 
-// What models see of real servers by default.
+// TestRealServers compares the default declarations of real servers with testdata.
 func TestRealServers(t *testing.T) {
 	t.Parallel()
 	for _, server := range servers {

@@ -23,14 +23,16 @@ func TestSignature(t *testing.T) {
 	}{
 		"whole": {
 			&tools.Tool{Namespace: "facilities", Name: "deviations", InputSchema: json.RawMessage(schema)}, 600,
-			`facilities.deviations(args: {amenity_id: string /* What it is about. */; month: string /* YYYY-MM */; unit?: "day" | "week"})`,
+			`facilities.deviations(args: {amenity_id: string /* What it is about. */; month: string /* YYYY-MM */; unit?: ` +
+				`"day" | "week"})`,
 		},
 		"cut": {
 			&tools.Tool{Namespace: "facilities", Name: "deviations", InputSchema: json.RawMessage(schema)}, 40,
 			`facilities.deviations(args: {amenity_id:…`,
 		},
 		"identifier": {&tools.Tool{Namespace: "erp", Name: "stock.levels"}, 600, `erp.stock_levels(args?: object)`},
-		"nothing":    {&tools.Tool{Name: "ping", InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)}, 600, `ping()`},
+		"nothing": {&tools.Tool{Name: "ping", InputSchema: json.RawMessage(`{"type":"object","properties":{},` +
+			`"additionalProperties":false}`)}, 600, `ping()`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

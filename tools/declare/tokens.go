@@ -5,14 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens estimates how many tokens a model counts in a text. Of declarations and
-// English it is within a tenth of what the tokenizer o200k makes of them, and
-// usually above; single lines, other languages and the tokenizers of
-// other models may be further off.
+// Tokens estimates the number of tokens in a text. For declarations and English prose
+// the estimate is within 10% of the tokenizer o200k, usually above; it may be further off
+// for single lines, other languages and the tokenizers of other models.
 func Tokens(text string) int { return (hundredths(text) + 99) / 100 }
 
-// hundredths are the hundredths of tokens that a text makes, to be summed up
-// line by line.
+// hundredths estimates the tokens of a text in hundredths, so that lines can be summed
+// up.
 func hundredths(text string) int {
 	s := splitter{text: text}
 	n := 0
@@ -22,13 +21,12 @@ func hundredths(text string) int {
 	return n
 }
 
-// splitter takes a text apart as byte-pair tokenizers do before they look
-// into their vocabulary: words with what is before them, digits by three, runs
-// of punctuation, white space.
+// splitter splits a text as byte-pair tokenizers do before they consult their
+// vocabulary: into words with the character before them, groups of three digits, runs of
+// punctuation, and white space.
 type splitter struct{ text string }
 
-// piece takes the next piece off and returns about how many tokens it makes, in
-// hundredths.
+// piece consumes the next piece and returns its estimate in hundredths.
 func (s *splitter) piece() int {
 	r, size := utf8.DecodeRuneInString(s.text)
 	switch {
@@ -62,7 +60,7 @@ func (s *splitter) letterAt(i int) bool {
 	return unicode.IsLetter(r)
 }
 
-// word takes capitals and then small letters, as in camel|Case.
+// word consumes capitals and then small letters, as in camel|Case.
 func (s *splitter) word() int {
 	upper := s.take(len(s.text), unicode.IsUpper)
 	lower := s.take(len(s.text), func(r rune) bool { return unicode.IsLetter(r) && !unicode.IsUpper(r) })
@@ -80,7 +78,7 @@ func (s *splitter) word() int {
 	}
 }
 
-// space takes white space; a single blank belongs to what follows it.
+// space consumes white space. A single blank belongs to the piece after it.
 func (s *splitter) space() int {
 	if s.text[0] == ' ' && len(s.text) > 1 {
 		s.text = s.text[1:]
@@ -95,14 +93,17 @@ func (s *splitter) space() int {
 	return 100
 }
 
-// marks takes a run of punctuation and symbols, with the ends of lines behind it.
+// marks consumes a run of punctuation and symbols, and the line ends after it.
 func (s *splitter) marks() int {
-	run := s.take(len(s.text), func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	run := s.take(len(s.text), func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	})
 	s.take(len(s.text), func(r rune) bool { return r == '\n' })
 	return 100 + (len(run)-1)*perMark
 }
 
-// take cuts off at most so many runes of a kind.
+// take consumes at most the given number of runes of a kind.
 func (s *splitter) take(most int, is func(rune) bool) string {
 	n, count := 0, 0
 	for n < len(s.text) && count < most {

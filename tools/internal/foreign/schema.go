@@ -97,7 +97,7 @@ func repair(raw json.RawMessage) (doc *jsonvalue.Document, dropped []string, err
 	case err != nil:
 		return nil, nil, fmt.Errorf("schema: %w", err)
 	case doc.Values > maxValues:
-		return nil, nil, fmt.Errorf("schema: has %d values; at most %d are taken", doc.Values, maxValues)
+		return nil, nil, fmt.Errorf("schema: has %d values; the limit is %d", doc.Values, maxValues)
 	}
 	doc.Value, dropped = repairValue(doc.Value)
 	return doc, dropped, nil

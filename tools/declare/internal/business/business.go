@@ -55,15 +55,20 @@ func (t table) tools(module, line string) []*tools.Tool {
 }
 
 const (
-	oneInput    = `{"type": "object", "properties": {"id": {"type": "string", "description": "The number, such as A-1042."}}, "required": ["id"]}`
-	manyInput   = `{"type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "cursor": {"type": "string"}}}`
-	fieldsInput = `{"type": "object", "properties": {"id": {"type": "string"}, "fields": {"type": "object", "properties": {"name": {"type": "string"}, "status": {"enum": ["open", "closed", "blocked"]}, "due": {"type": "string", "format": "date"}}}}, "required": ["fields"]}`
+	oneInput = `{"type": "object", "properties": {"id": {"type": "string", "description": "The number, such as ` +
+		`A-1042."}}, "required": ["id"]}`
+	manyInput = `{"type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer", ` +
+		`"minimum": 1, "maximum": 200, "default": 50}, "cursor": {"type": "string"}}}`
+	fieldsInput = `{"type": "object", "properties": {"id": {"type": "string"}, "fields": {"type": "object", ` +
+		`"properties": {"name": {"type": "string"}, "status": {"enum": ["open", "closed", "blocked"]}, "due": {"type": ` +
+		`"string", "format": "date"}}}}, "required": ["fields"]}`
 )
 
 var one, many, fields = json.RawMessage(oneInput), json.RawMessage(manyInput), json.RawMessage(fieldsInput)
 
 // both makes the tools of words that read and, after a bar, of those that have effects.
-func (t table) both(words string, make func(word string) (name, description string, input json.RawMessage)) []*tools.Tool {
+func (t table) both(words string, make func(word string) (name, description string,
+	input json.RawMessage)) []*tools.Tool {
 	var list []*tools.Tool
 	reads, effects, _ := strings.Cut(words, "|")
 	for i, part := range []string{reads, effects} {

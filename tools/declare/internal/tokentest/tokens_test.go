@@ -25,7 +25,8 @@ const (
 	table = root + "docs/measured/tokens.md"
 )
 
-var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb", "notion", company}
+var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb",
+	"notion", company}
 
 // company are four servers with 547 tools, of which only the names are shown.
 const company = "four servers"
@@ -177,7 +178,10 @@ func recorded(t *testing.T, server string) *tools.Set {
 	}
 	var list []*tools.Tool
 	for _, raw := range read(t, server).Tools {
-		tool := &tools.Tool{Namespace: server, Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}
+		tool := &tools.Tool{Namespace: server, Handler: func(context.Context, json.RawMessage) (json.RawMessage,
+			error) {
+			return nil, nil
+		}}
 		var told struct {
 			Name, Description         string
 			InputSchema, OutputSchema json.RawMessage
@@ -185,7 +189,8 @@ func recorded(t *testing.T, server string) *tools.Set {
 		if err := json.Unmarshal(raw, &told); err != nil {
 			t.Fatal(err)
 		}
-		tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema = told.Name, told.Description, told.InputSchema, told.OutputSchema
+		tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema = told.Name, told.Description, told.InputSchema,
+			told.OutputSchema
 		list = append(list, tool)
 	}
 	return newSet(t, list)

@@ -8,10 +8,10 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// What was not made by this package says so, and does not panic.
+// Methods of nil and zero values return an error and do not panic.
 func TestUnmade(t *testing.T) {
 	t.Parallel()
-	const want = "signature: there is no signature; make one by New, Parse or NewSpec"
+	const want = "signature: nil or zero signature; make one with New, Parse or NewSpec"
 	var none *signature.Signature[asked, answered]
 	for _, s := range []*signature.Signature[asked, answered]{none, {}} {
 		_, err := s.Encode(asked{})
@@ -29,7 +29,8 @@ func TestUnmade(t *testing.T) {
 		checkError(t, err, want)
 		_, err = s.Decode([]byte(`{}`))
 		checkError(t, err, want)
-		if got := fmt.Sprint(s.Validate([]byte(`{}`)), s.OutputTypeScript()); got != "[the value is that of no signature (make one by New, Parse or NewSpec)]{}" {
+		if got := fmt.Sprint(s.Validate([]byte(`{}`)), s.OutputTypeScript()); got != "[the value has no signature to "+
+			"fit (make one with New, Parse or NewSpec)]{}" {
 			t.Errorf("got %s", got)
 		}
 	}
@@ -47,37 +48,38 @@ type answered struct {
 	A float32 `json:"a"`
 }
 
-// Errors of values that JSON lacks name the field.
+// Errors about numbers that JSON lacks name the field.
 func TestNumbersThatJSONLacks(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[asked, answered](""))
 	_, err := s.Encode(asked{Q: math.NaN()})
-	checkError(t, err, `signature: input field "q" does not encode: NaN is no number of JSON`)
+	checkError(t, err, `signature: input field "q" does not encode: NaN is not a JSON number`)
 	_, err = s.Encode(asked{M: map[string]float64{"x": math.Inf(-1)}})
-	checkError(t, err, `signature: input field "m" does not encode: -Inf is no number of JSON`)
+	checkError(t, err, `signature: input field "m" does not encode: -Inf is not a JSON number`)
 	_, err = s.Turn(asked{}, answered{float32(math.Inf(1))})
-	checkError(t, err, `signature: output field "a" does not encode: +Inf is no number of JSON`)
+	checkError(t, err, `signature: output field "a" does not encode: +Inf is not a JSON number`)
 	type outer struct {
 		asked
 		B []asked
 	}
 	embedding := signature.Must(signature.New[outer, answered](""))
 	_, err = embedding.Encode(outer{B: []asked{{Q: math.NaN()}}})
-	checkError(t, err, `signature: input field "B" does not encode: NaN is no number of JSON`)
+	checkError(t, err, `signature: input field "B" does not encode: NaN is not a JSON number`)
 	_, err = signature.Parse("a -> b: float(ge=1e400)", "")
-	checkError(t, err, `signature: column 18: 1e400 is larger than any number that programs hold`)
+	checkError(t, err, `signature: column 18: 1e400 is out of range for a number`)
 	_, err = signature.Parse("a -> b: list[float](examples=[[1e400]])", "")
-	checkError(t, err, `signature: column 30: [[1e400]] is larger than any number that programs hold`)
+	checkError(t, err, `signature: column 30: [[1e400]] is out of range for a number`)
 }
 
 func TestValuesString(t *testing.T) {
 	t.Parallel()
 	for want, v := range map[string]fmt.Stringer{
-		`{"answer":"four","n":4,"none":null}`: signature.Values{{"answer", []byte(`"four"`)}, {"n", []byte(` 4`)}, {Name: "none"}},
-		`{"a":1,"b":oops}`:                    signature.Values{{"a", []byte(`1`)}, {"b", []byte(`oops`)}},
-		`{}`:                                  signature.Values(nil),
-		`"a":1`:                               signature.Value{"a", []byte(`1`)},
-		`"a":null`:                            signature.Value{Name: "a"},
+		`{"answer":"four","n":4,"none":null}`: signature.Values{{"answer", []byte(`"four"`)}, {"n", []byte(` 4`)},
+			{Name: "none"}},
+		`{"a":1,"b":oops}`: signature.Values{{"a", []byte(`1`)}, {"b", []byte(`oops`)}},
+		`{}`:               signature.Values(nil),
+		`"a":1`:            signature.Value{"a", []byte(`1`)},
+		`"a":null`:         signature.Value{Name: "a"},
 	} {
 		if got := fmt.Sprint(v); got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// TestNanoseconds holds that the unit of a time is said wherever one stands, also where
+// TestNanoseconds checks that the unit of a duration is shown everywhere, even if
 // descriptions are left out.
 func TestNanoseconds(t *testing.T) {
 	t.Parallel()
@@ -28,10 +28,13 @@ func TestNanoseconds(t *testing.T) {
 		{"map[string]time.Duration", `Record<string, number> /* nanoseconds */`, `Record<string, number> /* nanoseconds */`},
 		{
 			"schema_test.wait",
-			`{for: number /* integer, ≥ 0, nanoseconds. How long to wait. */; least?: number | null /* integer, nanoseconds */; steps: number[] /* each integer, nanoseconds */; ` +
-				`table: number[][] /* nanoseconds. By row. */; by: Record<string, number[]> /* nanoseconds */; last: {pause: number[] /* 2 items, each integer, nanoseconds */}}`,
+			`{for: number /* integer, ≥ 0, nanoseconds. How long to wait. */; least?: number | null /* integer, ` +
+				`nanoseconds */; steps: number[] /* each integer, nanoseconds */; ` +
+				`table: number[][] /* nanoseconds. By row. */; by: Record<string, number[]> /* nanoseconds */; last: {pause: ` +
+				`number[] /* 2 items, each integer, nanoseconds */}}`,
 			`{for: number /* nanoseconds */; least?: number | null /* nanoseconds */; steps: number[] /* nanoseconds */; ` +
-				`table: number[][] /* nanoseconds */; by: Record<string, number[]> /* nanoseconds */; last: {pause: number[] /* nanoseconds */}}`,
+				`table: number[][] /* nanoseconds */; by: Record<string, number[]> /* nanoseconds */; last: {pause: number[] ` +
+				`/* nanoseconds */}}`,
 		},
 	}
 	for i, of := range []any{time.Duration(0), []time.Duration{}, map[string]time.Duration{}, wait{}} {
@@ -49,8 +52,8 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
-// TestSmallNumbers holds that what a kind of Go cannot hold is told with all else that is
-// wrong, and shown only where somebody might come near it.
+// TestSmallNumbers checks that values out of range for a Go type are reported with the
+// other problems, and that only narrow ranges are shown.
 func TestSmallNumbers(t *testing.T) {
 	t.Parallel()
 	type small struct {
@@ -67,13 +70,17 @@ func TestSmallNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const typ = `{a: number /* integer, -128–127 */; b: number /* integer, 0–255 */; c: number[] /* each integer, 3–32767 */; d: number /* integer */; e: number /* integer, ≥ 0 */; f: number; g: 1 | 2; h: string}`
+	const typ = `{a: number /* integer, -128–127 */; b: number /* integer, 0–255 */; c: number[] /* each ` +
+		`integer, 3–32767 */; d: number /* integer */; e: number /* integer, ≥ 0 */; f: number; g: 1 | 2; h: string}`
 	if got := s.TypeScript(nil); got != typ {
 		t.Errorf("got  %s\nwant %s", got, typ)
 	}
-	const wrong = `a must be at most 127, not 300; b must be at most 255, not 256; c[0] must be at most 32767, not 40000; ` +
-		`d must be at most 2147483647, not 2147483648; e must be at most 4294967295, not 4294967296; f must be at most 340282346638528859811704183484516925440, not 1e39`
-	if got := schema.Summary(s.Validate([]byte(`{"a": 300, "b": 256, "c": [40000], "d": 2147483648, "e": 4294967296, "f": 1e39, "g": 1, "h": "7"}`))); got != wrong {
+	const wrong = `a must be at most 127, not 300; b must be at most 255, not 256; c[0] must be at most 32767, not ` +
+		`40000; ` +
+		`d must be at most 2147483647, not 2147483648; e must be at most 4294967295, not 4294967296; f must be at most ` +
+		`340282346638528859811704183484516925440, not 1e39`
+	if got := schema.Summary(s.Validate([]byte(`{"a": 300, "b": 256, "c": [40000], "d": 2147483648, "e": 4294967296, ` +
+		`"f": 1e39, "g": 1, "h": "7"}`))); got != wrong {
 		t.Errorf("got  %s\nwant %s", got, wrong)
 	}
 }
