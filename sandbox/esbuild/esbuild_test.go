@@ -65,7 +65,7 @@ func TestPlaces(t *testing.T) {
 		"thrown in a generator": {"async function* g(): any {\n  yield 1;\n  throw new Error('no')\n}\nfor await (const x of g()) {}",
 			"line 3, column 9: Error: no\n3 |   throw new Error('no')\n  |         ^"},
 		"several":           {"const a: number = b;\nconst c: number = d;", "the program was refused for 2 reasons; nothing has run\nline 1, column 19: b is not defined\n1 | const a: number = b;\n  |                   ^\nline 2, column 19: d is not defined\n2 | const c: number = d;\n  |                   ^"},
-		"behind an import":  {"import type {A} from 'a';\nimport {groupBy} from 'lodash';\ngroupBy(zed)", "line 2, column 23: the package \"lodash\" may not be imported (there are no packages; the declared tools are globals)\n2 | import {groupBy} from 'lodash';\n  |                       ^"},
+		"behind an import":  {"import type {A} from 'a';\nimport {groupBy} from 'lodash';\ngroupBy(zed)", "line 2, column 23: the package \"lodash\" may not be imported (no packages are available; the declared tools are globals)\n2 | import {groupBy} from 'lodash';\n  |                       ^"},
 		"an unused import":  {"import {groupBy} from 'lodash';\nzed", "line 2, column 1: zed is not defined\n2 | zed\n  | ^"},
 		"a fence":           {"```ts\nconst a: number = 1\n```", "line 1, column 1: the program is in a code fence (leave out the lines with ```)\n1 | ```ts\n  | ^"},
 		"export":            {"const a = 1;\nexport default a", "line 2, column 1: a program exports nothing (leave export out, and return the value or end with it as an expression)\n2 | export default a\n  | ^"},

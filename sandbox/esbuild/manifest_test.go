@@ -99,7 +99,7 @@ func TestShelf(t *testing.T) {
 	}
 	short := newShelf(root, []string{"a"}, 1, 1<<20)
 	_, first := short.First([]string{"node_modules/a/x.js"})
-	if _, err := short.First([]string{"node_modules/a/x.js"}); first != nil || err == nil || err.Error() != "the packages consist of more files, or of longer ones, than a program may be made of" {
+	if _, err := short.First([]string{"node_modules/a/x.js"}); first != nil || err == nil || err.Error() != "the packages have more files or more bytes than a program may import" {
 		t.Errorf("got %v, %v", first, err)
 	}
 }

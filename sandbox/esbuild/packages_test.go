@@ -162,8 +162,8 @@ func TestPackages(t *testing.T) {
 		"await":         {"import {a} from 'await'; a", "line 1, column 17: await/index.mjs, line 1: top-level await is currently not supported with the \"iife\" output format\n1 | import {a} from 'await'; a\n  |                 ^"},
 		"broken":        {"import {a} from 'broken'; a", "line 1, column 17: broken/index.js, line 1: unexpected \";\"\n1 | import {a} from 'broken'; a\n  |                 ^"},
 		"no export":     {"import {versio} from 'dep'; versio", "line 1, column 22: \"dep\" exports nothing that is called versio\n1 | import {versio} from 'dep'; versio\n  |                      ^"},
-		"not allowed":   {"import s from 'secret'; s", "line 1, column 15: the package \"secret\" may not be imported (there are: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'secret'; s\n  |               ^"},
-		"not installed": {"import s from 'linked'; s", "line 1, column 15: the package \"linked\" is not installed (there are: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'linked'; s\n  |               ^"},
+		"not allowed":   {"import s from 'secret'; s", "line 1, column 15: the package \"secret\" may not be imported (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'secret'; s\n  |               ^"},
+		"not installed": {"import s from 'linked'; s", "line 1, column 15: the package \"linked\" is not installed (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'linked'; s\n  |               ^"},
 		"by another":    {"import s from 'thief'; s", `while its imports were loaded: Error: thief/index.js: the package "secret" is not installed`},
 		"by a path":     {"import s from 'thief/up.js'; s", `while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports what is outside of its package`},
 	} {
@@ -193,8 +193,8 @@ func TestPackagesOr(t *testing.T) {
 	for source, want := range map[string]string{
 		"import {version} from 'dep'; version": `"top"`,
 		"import s from 'linked/x'; s":          "line 1, column 15: why not linked (ask for it)\n1 | import s from 'linked/x'; s\n  |               ^",
-		"import s from 'secret'; s":            "line 1, column 15: nobody may have secret (there are: dep)\n1 | import s from 'secret'; s\n  |               ^",
-		"import s from 'unknown'; s":           "line 1, column 15: the package \"unknown\" may not be imported (there are: dep)\n1 | import s from 'unknown'; s\n  |               ^",
+		"import s from 'secret'; s":            "line 1, column 15: nobody may have secret (available: dep)\n1 | import s from 'secret'; s\n  |               ^",
+		"import s from 'unknown'; s":           "line 1, column 15: the package \"unknown\" may not be imported (available: dep)\n1 | import s from 'unknown'; s\n  |               ^",
 		"import s from 'fs'; s":                "line 1, column 15: the Node module \"fs\" is not here (there is no file, network or process; use the declared tools)\n1 | import s from 'fs'; s\n  |               ^",
 	} {
 		if got := result(t, box, c, source); got != want {
@@ -325,9 +325,9 @@ func TestHostilePackages(t *testing.T) {
 			"linked":     place + `the package "linked" is not installed`,
 			"huge":       place + `node_modules/huge/index.js has more than 4194304 bytes`,
 			"many":       place + `many/index.js, line `,
-			"deep":       place + `node_modules/deep/package.json: it is nested too deep`,
+			"deep":       place + `node_modules/deep/package.json: it is nested too deeply`,
 			"weird":      place + `node_modules/weird/package.json: json: cannot unmarshal array`,
-			"bomb":       "the compiler cannot make sense of the program: it is nested too deep, or worse (write a simpler program, and import less)",
+			"bomb":       "the compiler cannot parse the program; it may be nested too deeply (write a simpler program, and import less)",
 			"map":        `"mapped"`,
 			"loop":       place + `"loop" exports nothing that is called default`,
 			"dep":        `[]`,

@@ -90,9 +90,9 @@ func TestAllowList(t *testing.T) {
 	f := newFake(t, plan{})
 	env, _ := f.environment(npm.Options{Allow: []string{"lodash-es", "date-*", "@scope/*"}})
 	_, err := env.Install(t.Context(), []string{"lodash", "date-fns", "@other/x@1", "@scope/x", "$(id)"})
-	const list = "not on the list of allowed packages, which has lodash-es, date-*, @scope/*"
+	const list = "not on the list of allowed packages: lodash-es, date-*, @scope/*"
 	want := `package "lodash": ` + list + "\n" + `package "@other/x@1": ` + list + "\n" +
-		`package "$(id)": only packages of the registry can be named, as name or @scope/name, in a-z, 0-9, . _ and -, beginning with a letter or digit`
+		`package "$(id)": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, beginning with a letter or digit`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -103,8 +103,8 @@ func TestAllowList(t *testing.T) {
 	if _, err := none.Install(t.Context(), []string{"a"}); err == nil || err.Error() != `package "a": no package is allowed here` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := npm.New(t.TempDir(), &npm.Options{Allow: []string{"[", ""}}); err == nil || err.Error() != `npm: Allow has "[", which is no pattern of package names; write lodash-es, date-* or @scope/*`+"\n"+
-		`npm: Allow has "", which is no pattern of package names; write lodash-es, date-* or @scope/*` {
+	if _, err := npm.New(t.TempDir(), &npm.Options{Allow: []string{"[", ""}}); err == nil || err.Error() != `npm: Allow has "[", which is not a pattern of package names; write lodash-es, date-* or @scope/*`+"\n"+
+		`npm: Allow has "", which is not a pattern of package names; write lodash-es, date-* or @scope/*` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestNoNpm(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = env.Install(t.Context(), []string{"a"})
-	want := `npm: there is no npm to install packages with; install Node.js, or name the executable in Options.Npm: exec: "` + missing + `": stat ` + missing + `: no such file or directory`
+	want := `npm: npm was not found; install Node.js, or set Options.Npm to the executable: exec: "` + missing + `": stat ` + missing + `: no such file or directory`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -72,12 +72,12 @@ func TestParseSpecRefuses(t *testing.T) {
 func TestSpecErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"lodash; touch X": `package "lodash; touch X": only packages of the registry can be named, as name or @scope/name, in a-z, 0-9, . _ and -, beginning with a letter or digit`,
-		"lodash@$(id)":    `package "lodash@$(id)": after the @ stands one version, range or tag of the registry, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases`,
+		"lodash; touch X": `package "lodash; touch X": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, beginning with a letter or digit`,
+		"lodash@$(id)":    `package "lodash@$(id)": after the @ must be one version, range or tag, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases`,
 		"lodash@":         `package "lodash@": nothing stands after the @; give a version, a range or a tag, or leave the @ out`,
 		"@scope":          `package "@scope": a name with a scope is @scope/name`,
 		"evil.tgz":        `package "evil.tgz": npm would take this for a file`,
-		"a@evil.tgz":      `package "a@evil.tgz": npm would take what stands after the @ for a file`,
+		"a@evil.tgz":      `package "a@evil.tgz": npm would take the part after the @ for a file`,
 		"node_modules":    `package "node_modules": npm reserves this name`,
 	} {
 		if _, err := npm.ParseSpec(text); err == nil || err.Error() != want {

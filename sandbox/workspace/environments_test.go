@@ -41,12 +41,12 @@ func TestEnvironments(t *testing.T) {
 		}
 	}
 	_, err := ann.NewEnvironment(t.Context(), "data")
-	errorIs(t, "twice", err, workspace.ErrExists, `workspace: there is one of that name: you have an environment "data"; use it, or choose another name`)
+	errorIs(t, "twice", err, workspace.ErrExists, `workspace: the name is taken: you already have an environment "data"; use it or choose a different name`)
 	_, err = ann.NewEnvironment(t.Context(), data.Handle)
-	errorIs(t, "its handle", err, workspace.ErrExists, `workspace: there is one of that name: you have an environment "`+data.Handle+`"; use it, or choose another name`)
+	errorIs(t, "its handle", err, workspace.ErrExists, `workspace: the name is taken: you already have an environment "`+data.Handle+`"; use it or choose a different name`)
 	newEnvironment(t, ann, "b.2")
 	_, err = ann.NewEnvironment(t.Context(), "c")
-	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 environments, and may have 2; nothing was made. Remove one that is no longer needed")
+	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 environments and the limit is 2; nothing was created. Remove one that is no longer needed")
 	for _, handle := range []string{"data", data.Handle, "", "..", "../environments/" + data.Handle} {
 		e, err := bob.Environment(t.Context(), handle)
 		errorIs(t, "bob's", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+handle+`"`)
@@ -69,7 +69,7 @@ func TestEnvironments(t *testing.T) {
 	}
 	_, err = data.Lock(t.Context())
 	errorIs(t, "lock", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+data.Handle+`"`)
-	if _, err := new(workspace.Environment).Lock(t.Context()); err == nil || err.Error() != "workspace: this environment is empty; get one by Space.Environment" {
+	if _, err := new(workspace.Environment).Lock(t.Context()); err == nil || err.Error() != "workspace: this Environment is empty; get one from Space.Environment" {
 		t.Error(err)
 	}
 }
@@ -112,7 +112,7 @@ func TestEnvironmentLock(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	_, err := e.Lock(ctx)
-	const gaveUp = "workspace: gave up waiting for others: context canceled: gone home"
+	const gaveUp = "workspace: gave up waiting for a lock: context canceled: gone home"
 	if errorIs(t, "held", err, context.Canceled, gaveUp); !errors.Is(err, cause) {
 		t.Error(err)
 	}

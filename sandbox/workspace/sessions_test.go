@@ -214,7 +214,7 @@ func TestSessionsOfOthers(t *testing.T) {
 	}
 	oldest := slices.MinFunc(list, func(x, y workspace.SessionInfo) int { return x.Used.Compare(y.Used) })
 	_, err = ann.NewSession(t.Context())
-	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 sessions, and may have 2; nothing was made. Remove one that is no longer needed; "+oldest.Handle+" was unused for longest")
+	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 sessions and the limit is 2; nothing was created. Remove one that is no longer needed; "+oldest.Handle+" has been unused the longest")
 }
 
 func TestSessionBytes(t *testing.T) {
@@ -232,7 +232,7 @@ func TestSessionBytes(t *testing.T) {
 	if bad != nil || len(list) != 1 || ran < 3 {
 		t.Fatal(list, bad, ran)
 	}
-	errorIs(t, "full", err, workspace.ErrLimit, fmt.Sprintf("workspace: over a limit: the session has recorded %d bytes, and may record 1000; nothing was run. Start another", list[0].Size))
+	errorIs(t, "full", err, workspace.ErrLimit, fmt.Sprintf("workspace: over a limit: the record of the session has %d bytes and the limit is 1000; nothing was run. Start a new session", list[0].Size))
 }
 
 // What is on the disk decides. A record that lacks its end goes on without it; one
