@@ -2,7 +2,7 @@ package esbuild
 
 import "strings"
 
-// builtins are the modules that Node has of its own.
+// builtins are the modules of Node.js.
 var builtins = map[string]bool{}
 
 func init() {
@@ -14,7 +14,7 @@ func init() {
 	}
 }
 
-// builtin reports whether a module is one of Node's.
+// builtin reports whether a module is part of Node.js.
 func builtin(module string) bool {
 	name, prefixed := strings.CutPrefix(module, "node:")
 	name, _, _ = strings.Cut(name, "/")

@@ -33,7 +33,7 @@ func bundle(wants []want, f files) *bundled {
 		return &bundled{Faults: b.faults(result.Errors)}
 	}
 	if len(result.OutputFiles) != 1 {
-		return &bundled{Faults: []fault{{Message: "the bundle has not one file"}}}
+		return &bundled{Faults: []fault{{Message: "the bundle does not consist of one file"}}}
 	}
 	return &bundled{Library: withShims(b.wants, string(result.OutputFiles[0].Contents)) + "return library"}
 }
@@ -191,7 +191,7 @@ func (b *bundler) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	case !ok:
 		return api.OnLoadResult{}, fmt.Errorf("%s was not found", a.Path)
 	case !known:
-		return api.OnLoadResult{}, fmt.Errorf("%s is no JavaScript", a.Path)
+		return api.OnLoadResult{}, fmt.Errorf("%s is not JavaScript", a.Path)
 	}
 	return api.OnLoadResult{Contents: &source, Loader: loader}, nil
 }

@@ -2,7 +2,7 @@ package esbuild
 
 import "strings"
 
-// What a compiled program can be, besides what it imports. TestDescribe tries all of it.
+// language describes the features of compiled programs. TestDescribe tests all of them.
 const language = `- Programs may be TypeScript. Types are removed, not checked. Async generators, for await, decorators and using work.
 - There are also URL, TextEncoder, TextDecoder, WeakRef, Promise.try, Array.fromAsync, and \p{…} in regular expressions.
 - There is no require, fetch, process, fs or Intl.

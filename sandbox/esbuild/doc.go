@@ -1,5 +1,5 @@
-// Package esbuild lets the programs of a sandbox be TypeScript, and import packages
-// from npm.
+// Package esbuild compiles TypeScript programs, which may import packages from npm, for
+// a sandbox.
 //
 //	bundler, err := esbuild.New(nil)
 //	if err != nil {
@@ -15,44 +15,41 @@
 //		Compiler: bundler.Packages(folder.FS(), []string{"lodash-es"}),
 //	})
 //
-// What a program does wrong, its author reads at his own lines and columns.
+// Findings have the lines and columns of the TypeScript source.
 //
 // # Programs
 //
-// A program may await and return at top level, and its last expression is its value,
-// as in JavaScript; where there is a top-level using, it must return. Types are
-// taken out, not checked. Async generators, for await, decorators and using become
-// what the engine has. An export before a declaration means nothing; other exports
-// are refused.
+// A program may await and return at top level, and its last expression is its value, as
+// in JavaScript. A program with a top-level using must return its value. Types are
+// removed, not checked. Async generators, for await, decorators and using are translated.
+// An export before a declaration is ignored; other exports are rejected.
 //
-// Import declarations and import() with a literal work; require does not. Imports
-// of types, and of names that only types need, are of nothing.
+// Import declarations and import() with a literal work; require does not. Imports of
+// types, and of names that only types use, are removed.
 //
 // # Packages
 //
-// A package is found as bundlers for browsers do: by exports, with the conditions
-// import or require, module, browser and default; else by browser, module and
-// main. What a program imports becomes one bundle, without the parts that nobody
-// uses; the bundle is kept for later programs with the same imports, and so is
-// what workers have compiled of it. It has the rights of the program that imports
-// it, and no others: it may call the tools, too.
+// Packages are resolved as for browsers: by exports, with the conditions import or
+// require, module, browser and default; otherwise by browser, module and main. What a
+// program imports becomes one bundle without unused parts, which is cached for later
+// programs with the same imports. The bundle has exactly the rights of the program that
+// imports it: it may call the tools, too.
 //
-// Nothing checks what a package means to do. The Node modules are not there: a
-// package that needs one cannot be loaded.
+// Packages are not checked for malicious code. The modules of Node.js are not available;
+// a package that needs one cannot be loaded.
 //
 // # What the engine lacks
 //
-// Where a package or program uses them, a library brings with it: URL, TextEncoder,
-// TextDecoder (of UTF-8), WeakRef, which holds its target, FinalizationRegistry, which
-// does nothing, Promise.try, Array.fromAsync, Symbol.asyncIterator, and \p{…} and the
-// flag v in patterns, without sets. LIMITATIONS.md says what is still missing.
+// If a package or program uses them, the bundle includes URL, TextEncoder, TextDecoder
+// (UTF-8 only), WeakRef (which keeps its target), FinalizationRegistry (which does
+// nothing), Promise.try, Array.fromAsync, Symbol.asyncIterator, and \p{…} and the flag v
+// in patterns, without sets. LIMITATIONS.md lists what is still missing.
 //
 // # Where it runs
 //
-// esbuild reads what a model or a stranger has written, and its parser overflows the
-// stack where that is nested deep. So it runs in workers of its own kind, as cut off
-// as those of package sandbox: they open no file. What they ask for, this process
-// reads for them, if it is a regular file of a package that programs may import, or
-// of one that such a package depends on. A worker that dies, or takes too long, is a
-// finding; the next program gets another.
+// esbuild parses code of models and strangers, and its parser overflows the stack if the
+// code is nested deeply. So it runs in worker processes, which are as isolated as those
+// of package sandbox and cannot open files. This process reads files for them, if they
+// are regular files of a package that programs may import or of its dependencies. If a
+// worker dies or takes too long, that is a finding; the next program gets a new worker.
 package esbuild

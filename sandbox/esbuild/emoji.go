@@ -1,7 +1,7 @@
 package esbuild
 
-// emoji are the properties of characters that package unicode does not have, as
-// first and last of each range, of Unicode 17.0.
+// emoji are the character properties that package unicode lacks, as the first and last
+// character of each range, in Unicode 17.0.
 var emoji = map[string][]rune{
 	"Emoji": {
 		0x23, 0x23, 0x2a, 0x2a, 0x30, 0x39, 0xa9, 0xa9, 0xae, 0xae, 0x203c, 0x203c,

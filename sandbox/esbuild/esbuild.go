@@ -16,24 +16,24 @@ import (
 
 // Options configures a [Bundler]. A zero field means its default.
 type Options struct {
-	// Time is how long one step may take; default 10 s. A program takes one step, and
-	// another if it imports something that is not known yet.
+	// Time is how long one step may take; default 10 s. A program needs one step, and a
+	// second one if its imports are not cached.
 	Time time.Duration
 
-	// Memory is how many bytes a worker may use beyond what it needs itself;
-	// default 512 MiB.
+	// Memory is how many bytes a worker may use in addition to what it needs when it is
+	// empty; default 512 MiB.
 	Memory int64
 
-	// Workers is how many processes there are at most, each compiling one program
-	// at a time; further ones wait. Default 2.
+	// Workers is the maximum number of processes, each of which compiles one program at a
+	// time. Default 2.
 	Workers int
 
-	// Files and Bytes are how many files of packages one program may be made of, and
-	// what these have together; default 4,000 and 32 MiB.
+	// Files and Bytes limit the number and total size of the files that one program may
+	// import; default 4,000 and 32 MiB.
 	Files, Bytes int
 
-	// Libraries is how many bundles each compiler of Packages keeps, for programs with
-	// the same imports; default 32. Together they have 32 MiB at most.
+	// Libraries is how many bundles each compiler of Packages caches, for programs with
+	// the same imports; default 32. Their total size is at most 32 MiB.
 	Libraries int
 
 	// Command starts a dedicated worker program instead of the running executable.
@@ -45,15 +45,14 @@ type Options struct {
 	MinIsolation sandbox.Isolation
 }
 
-// withDefaults is a copy with nothing left open.
+// withDefaults returns a copy with defaults.
 func (o *Options) withDefaults() (Options, error) {
 	var c Options
 	if o != nil {
 		c = *o
 	}
-	if min(c.Time, time.Duration(c.Memory), time.Duration(c.Workers), time.Duration(c.Files), time.Duration(c.Bytes),
-		time.Duration(c.Libraries)) < 0 {
-		return c, fmt.Errorf("esbuild: an option is negative: %+v; leave it zero for the default", c)
+	if min(c.Time, time.Duration(c.Memory), time.Duration(c.Workers), time.Duration(c.Files), time.Duration(c.Bytes), time.Duration(c.Libraries)) < 0 {
+		return c, fmt.Errorf("esbuild: an option is negative: %+v; use zero for the default", c)
 	}
 	c.Time = or(c.Time, 10*time.Second)
 	c.Memory = or(c.Memory, 512<<20)
@@ -71,17 +70,17 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-// Bundler compiles TypeScript, in worker processes that it owns. It is a
-// [sandbox.Compiler] of programs that import nothing; [Bundler.Packages] makes one
-// for those that do. It is safe for concurrent use.
+// Bundler compiles TypeScript in worker processes that it owns. It is a
+// [sandbox.Compiler] for programs without imports; see [Bundler.Packages] for others. It
+// is safe for concurrent use.
 type Bundler struct {
 	options Options
 	pool    *workers.Pool
 	alone   *packages
 }
 
-// New returns a bundler, which the caller closes. Nil options are the defaults. It
-// starts one worker at once, and returns an error that says why if that fails.
+// New returns a bundler, which the caller must close. Nil options mean the defaults. New
+// starts one worker and returns an error if that fails.
 func New(o *Options) (*Bundler, error) {
 	options, err := o.withDefaults()
 	if err != nil {
@@ -102,11 +101,10 @@ func New(o *Options) (*Bundler, error) {
 // ErrClosed is returned by compilers of a bundler that has been closed.
 var ErrClosed = errors.New("esbuild: the bundler has been closed")
 
-var errNotMade = errors.New("esbuild: this bundler is nil or empty; make one by New, and look at the error that " +
-	"it returned")
+var errNotMade = errors.New("esbuild: this Bundler is nil or empty; create one with New and check the error that New returns")
 
-// Ready says why nothing can be compiled, if so: the bundler is closed, which is
-// [ErrClosed], or was not made by New. Modules ask for it before they ask a model.
+// Ready returns an error if the bundler is closed ([ErrClosed]) or was not created by
+// New. Modules call it before they call a model.
 func (b *Bundler) Ready() error {
 	switch {
 	case b == nil || b.pool == nil:
@@ -117,7 +115,7 @@ func (b *Bundler) Ready() error {
 	return nil
 }
 
-// Close ends the workers, after what they are doing. It may be called again.
+// Close ends the workers when they have finished their work. It may be called again.
 func (b *Bundler) Close() error {
 	if b == nil || b.pool == nil {
 		return nil
@@ -125,8 +123,8 @@ func (b *Bundler) Close() error {
 	return b.pool.Close()
 }
 
-// Compile implements [sandbox.Compiler]: TypeScript without imports. It returns
-// [ErrClosed], the error of a ctx that is done, or why no worker can be started.
+// Compile implements [sandbox.Compiler] for TypeScript without imports. Its error is
+// [ErrClosed], the error of ctx, or the reason why no worker can be started.
 func (b *Bundler) Compile(ctx context.Context, source string) (*sandbox.Compiled, error) {
 	if b == nil || b.pool == nil {
 		return nil, errNotMade
@@ -134,30 +132,28 @@ func (b *Bundler) Compile(ctx context.Context, source string) (*sandbox.Compiled
 	return b.alone.Compile(ctx, source)
 }
 
-// Packages returns a compiler of TypeScript programs that may import the named
-// npm packages from root/node_modules, and nothing else; these may import whatever
-// their package.json says. Only regular files in node_modules are read, and no
-// symbolic link is followed if root tells of them, as [os.DirFS] and [os.Root.FS]
-// do. Nothing of a package but its code is run.
+// Packages returns a compiler of TypeScript programs that may import the named npm
+// packages from root/node_modules, and no others. The packages may import what their
+// package.json lists. Only regular files in node_modules are read. Symbolic links are not
+// followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages
+// do not run.
 //
-// What was made of a package is used again until a package.json that was read, or
-// node_modules/.package-lock.json, has changed: that is what installing changes.
+// Bundles are cached until node_modules/.package-lock.json or a package.json that was
+// read has changed.
 func (b *Bundler) Packages(root fs.FS, allow []string) sandbox.Describer {
 	return newPackages(b, root, allow, nil)
 }
 
-// PackagesOr is [Bundler.Packages] for hosts that know more of the packages that may
-// not be imported, or are not there. It asks why of each that a program imports, but
-// for the modules of Node: for what the finding is to say, and for its hint, without
-// which it lists what may be imported. An empty message leaves the finding as it is.
-// why changes nothing of what can be imported, and is called concurrently if the
-// compiler is.
-func (b *Bundler) PackagesOr(root fs.FS, allow []string,
-	why func(name string) (message, hint string)) sandbox.Describer {
+// PackagesOr is like [Bundler.Packages], for hosts that can explain why a package cannot
+// be imported. It calls why for each package that a program imports and that is not
+// allowed or not installed, except for the modules of Node.js. why returns the message
+// and hint of the finding. An empty message keeps the default finding; an empty hint
+// keeps the list of available packages. why may be called concurrently.
+func (b *Bundler) PackagesOr(root fs.FS, allow []string, why func(name string) (message, hint string)) sandbox.Describer {
 	return newPackages(b, root, allow, why)
 }
 
-// run has a worker do a task. What the text is guilty of is a finding.
+// run executes a task in a worker. Errors in the program or its packages are findings.
 func (b *Bundler) run(ctx context.Context, t task, host engine.Host, answer any) ([]sandbox.Finding, error) {
 	request, err := json.Marshal(t)
 	if err != nil {
@@ -184,18 +180,16 @@ func (b *Bundler) run(ctx context.Context, t task, host engine.Host, answer any)
 	return nil, nil
 }
 
-// failed says why a worker did not come to an end.
+// failed returns the finding for a worker that failed.
 func failed(f *engine.Failure, limit time.Duration) sandbox.Finding {
 	const simpler = "write a simpler program, and import less"
 	switch f.Kind {
 	case engine.Timeout:
-		return sandbox.Finding{Kind: sandbox.KindTimeout, Message: fmt.Sprintf("compiling the program took longer than %v",
-			limit), Hint: simpler}
+		return sandbox.Finding{Kind: sandbox.KindTimeout, Message: fmt.Sprintf("compiling the program took longer than %v", limit), Hint: simpler}
 	case engine.Memory:
 		return sandbox.Finding{Kind: sandbox.KindMemoryLimit, Message: "the compiler ran out of memory", Hint: simpler}
 	case engine.TooLarge:
 		return sandbox.Finding{Kind: sandbox.KindSourceLimit, Message: f.Message, Hint: simpler}
 	}
-	return sandbox.Finding{Kind: sandbox.KindSyntax,
-		Message: "the compiler cannot make sense of the program: it is nested too deep, or worse", Hint: simpler}
+	return sandbox.Finding{Kind: sandbox.KindSyntax, Message: "the compiler cannot parse the program; it may be nested too deeply", Hint: simpler}
 }

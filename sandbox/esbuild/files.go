@@ -98,7 +98,7 @@ func (s *shelf) First(paths []string) (found, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(paths) > maxPaths {
-		return found{}, fmt.Errorf("a module is looked for in more than %d places", maxPaths)
+		return found{}, fmt.Errorf("a module would be searched for in more than %d places", maxPaths)
 	}
 	for _, p := range paths {
 		if !s.reachable(p) || !s.regular(p) {
@@ -182,7 +182,7 @@ func (s *shelf) read(name string) (string, error) {
 	case len(text) > maxFile:
 		return "", fmt.Errorf("%s has more than %d bytes", name, maxFile)
 	case s.files < 0 || s.bytes < 0:
-		return "", errors.New("the packages consist of more files, or of longer ones, than a program may be made of")
+		return "", errors.New("the packages have more files or more bytes than a program may import")
 	}
 	if path.Base(name) == "package.json" {
 		s.manifest(name, text)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// static is a method that is called by the name of its class.
+// static matches a static method.
 var static = regexp.MustCompile(`^(Promise|Array|Symbol)\s*\.\s*(\w+)`)
 
-// lack notes what the engine lacks.
+// lack records a feature that the engine lacks.
 func (r *reader) lack(t token) {
 	name := ""
 	switch {
@@ -37,12 +37,12 @@ func (r *reader) lack(t token) {
 	}
 }
 
-// unescaped is a text in which what is to be a pattern looks like one.
+// unescaped returns text in which patterns in strings look like patterns.
 func unescaped(text string) string { return strings.ReplaceAll(text, `\\`, `\`) }
 
 var declares = map[string]bool{"const": true, "let": true, "var": true, "function": true, "class": true}
 
-// shims has the program import what the engine lacks.
+// shims adds imports for the features that the engine lacks.
 func (r *reader) shims() {
 	for name, at := range r.lacks {
 		if at < 0 || slices.ContainsFunc(r.imports, func(i imported) bool { return i.local == name }) {

@@ -58,7 +58,7 @@ func (v *value) read(d *json.Decoder, depth int) error {
 		return err
 	}
 	if depth > maxManifest {
-		return errors.New("it is nested too deep")
+		return errors.New("it is nested too deeply")
 	}
 	switch t := t.(type) {
 	case string:

@@ -135,11 +135,11 @@ func (p *packages) available() string {
 	names := p.present()
 	switch {
 	case len(names) == 0:
-		return "there are no packages; the declared tools are globals"
+		return "no packages are available; the declared tools are globals"
 	case len(names) > maxListed:
 		names = append(names[:maxListed], "…")
 	}
-	return "there are: " + strings.Join(names, ", ")
+	return "available: " + strings.Join(names, ", ")
 }
 
 // present are the packages that can be imported.
@@ -243,5 +243,5 @@ func (noFiles) Report(engine.Report) func() bool { return func() bool { return t
 
 // Call implements [engine.Host].
 func (noFiles) Call(_ engine.Call, reply func(engine.Reply)) func() {
-	return func() { reply(engine.Reply{Error: &engine.ToolError{Message: "there are no files"}}) }
+	return func() { reply(engine.Reply{Error: &engine.ToolError{Message: "no files are available"}}) }
 }

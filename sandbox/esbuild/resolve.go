@@ -204,7 +204,7 @@ func (r *resolver) owner(file string) (*manifest, error) {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("%s belongs to no package", file)
+	return nil, fmt.Errorf("%s does not belong to a package", file)
 }
 
 // open takes the first of some files that is there.

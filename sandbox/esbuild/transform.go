@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
 )
 
-// transformed is a program in JavaScript, or why there is none.
+// transformed is a program in JavaScript, or the faults of the TypeScript program.
 type transformed struct {
 	Source  string     `json:"source"`
 	Map     string     `json:"map"`
@@ -24,25 +24,24 @@ type transformed struct {
 	Faults  []fault    `json:"faults,omitempty"`
 }
 
-// required is something that the program imports and needs.
+// required is an import that the program uses.
 type required struct {
 	want
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }
 
-// maxDepth is how deep brackets may be nested. esbuild's parser takes stack for
-// each.
+// maxDepth bounds the nesting of brackets, because esbuild's parser is recursive.
 const maxDepth = 2000
 
-// maxFaults is how many findings are worth telling.
+// maxFaults bounds the number of findings.
 const maxFaults = 20
 
-// transform makes JavaScript of a program.
+// transform translates a program to JavaScript.
 //
-// esbuild sees it as a module, behind one line of import declarations, each for one
-// name; those that it leaves out only types have needed. Where the program returns
-// at top level, which modules can't, it is the body of a function.
+// It passes esbuild a module that begins with one line of import declarations, each for
+// one name. esbuild removes those that only types use. If the program returns at top
+// level, which a module cannot, it becomes the body of a function.
 func transform(program string) *transformed {
 	if strings.HasPrefix(program, "#!") {
 		program = "//" + program[2:]
@@ -71,31 +70,32 @@ func transform(program string) *transformed {
 	return p.finish(code)
 }
 
-// passage is a program on its way through esbuild.
+// passage is the translation of one program.
 type passage struct {
 	*module
 	program string
-	mark    string // the modules' name for esbuild, that no program can contain
+	mark    string // begins the module names that esbuild sees; no program contains it
 	wrapped bool
-	heads   []int // where each import declaration begins
+	heads   []int // the offsets of the import declarations
 }
 
-// markOf is derived from the text, so that it cannot be in it.
+// markOf returns a mark that is a hash of the program, so that the program cannot
+// contain it.
 func markOf(program string) string {
 	sum := sha256.Sum256([]byte(program))
 	return fmt.Sprintf("writ:%x:", sum[:12])
 }
 
-// lacking is what goja lacks of the language of 2022, and what is later.
+// lacking are the features that goja lacks of ES2022 and later.
 var lacking = map[string]bool{
 	"async-generator": false, "for-await": false, "dynamic-import": false, "using": false, "decorators": false,
 }
 
-// unicodePatterns are literals with the flag u or y. As a feature that is lacking,
-// they become calls of RegExp.
+// unicodePatterns are literals with the flag u or y. esbuild turns them into calls of
+// RegExp if the feature is not supported.
 const unicodePatterns = "regexp-sticky-and-unicode-flags"
 
-// supports is what the engine has of the language, for this program.
+// supports returns the language features of the engine for this program.
 func (p *passage) supports() map[string]bool {
 	if p.properties == "" {
 		return lacking
@@ -105,7 +105,7 @@ func (p *passage) supports() map[string]bool {
 	return supported
 }
 
-// through puts the program through esbuild.
+// through runs esbuild on the program.
 func (p *passage) through(prologue, epilogue string) api.TransformResult {
 	var head strings.Builder
 	p.heads = nil
@@ -133,7 +133,7 @@ func returnsAtTop(errs []api.Message) bool {
 	return false
 }
 
-// finish puts constants in the place of the imports, and takes the function away.
+// finish replaces the imports by constants and removes the function.
 func (p *passage) finish(code api.TransformResult) *transformed {
 	m, err := sourcemap.Parse(code.Map)
 	if err != nil {

@@ -10,42 +10,41 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// kind is that of the workers in which esbuild runs. What it reads, a model or a
-// stranger has written, and its parser overflows the stack where that is nested
-// deep; so it is in the same cage as programs are.
+// kind is the kind of worker in which esbuild runs. It is isolated like programs are,
+// because esbuild parses untrusted code, and its parser overflows the stack if the code
+// is nested deeply.
 const kind = "writ-esbuild"
 
 func init() { child.Hook(kind, work) }
 
-// maxAnswer is how much a worker may say at once: a library as JSON, and its map.
+// maxAnswer bounds the result of a worker: a library as JSON, and its source map.
 const maxAnswer = 8 << 20
 
-// task is what a worker is to do: transform a program, or bundle what programs
-// import.
+// task is a task for a worker: transform a program, or bundle what programs import.
 type task struct {
 	Program string `json:"program,omitempty"`
 	Bundle  []want `json:"bundle,omitempty"`
 }
 
-// want is something that a program imports.
+// want is one import of a program.
 type want struct {
 	Module  string `json:"module"`            // as written
-	Name    string `json:"name,omitempty"`    // the export; "*" for all of them, "" for none
+	Name    string `json:"name,omitempty"`    // the export; "*" for all, "" for none
 	Dynamic bool   `json:"dynamic,omitempty"` // by import()
 
-	Properties string `json:"properties,omitempty"` // of characters, that the program's patterns name
+	Properties string `json:"properties,omitempty"` // character properties in the program's patterns
 }
 
-// fault is a finding, as the worker tells of it.
+// fault is a finding of a worker.
 type fault struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	Want    int    `json:"want,omitempty"` // of a bundle: which of those wanted, from 1
+	Want    int    `json:"want,omitempty"` // of a bundle: the number of the import, from 1
 }
 
-// work runs in the worker.
+// work executes a task in the worker.
 func work(_ context.Context, job *engine.Job, host engine.Host) *engine.Result {
 	if !host.Report(engine.Report{})() {
 		return broken("the host refused the task")
@@ -66,7 +65,7 @@ func work(_ context.Context, job *engine.Job, host engine.Host) *engine.Result {
 		return broken(err.Error())
 	case len(value) > job.Limits.Output:
 		return &engine.Result{Failure: &engine.Failure{
-			Kind: engine.TooLarge, Message: fmt.Sprintf("compiled, it has more than %d bytes", job.Limits.Output),
+			Kind: engine.TooLarge, Message: fmt.Sprintf("the compiled program has more than %d bytes", job.Limits.Output),
 		}}
 	}
 	return &engine.Result{Value: value}
@@ -76,22 +75,22 @@ func broken(why string) *engine.Result {
 	return &engine.Result{Failure: &engine.Failure{Kind: engine.Crashed, Message: why}}
 }
 
-// fileTools is what a worker may ask of the host: see [request].
+// fileTools are the tools of a worker: see [request].
 var fileTools = []engine.Binding{{Namespace: "files", Names: []string{"first"}}}
 
-// request asks for the first of some paths that is a file which may be read. Paths
-// are relative to the root of the packages.
+// request requests the first of some paths that is a readable file. Paths are relative
+// to the root of the packages.
 type request struct {
 	Paths []string `json:"paths"`
 }
 
-// found is the answer. Path is "" if none of them is.
+// found is the answer to a request. Path is empty if no file was found.
 type found struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 }
 
-// remote has the files of packages from the host.
+// remote reads the files of packages through the host.
 type remote struct {
 	host engine.Host
 

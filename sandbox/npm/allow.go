@@ -18,8 +18,7 @@ func newAllowList(patterns []string) (allowList, error) {
 	var errs []error
 	for _, p := range patterns {
 		if _, err := path.Match(p, "x"); err != nil || p == "" {
-			errs = append(errs,
-				fmt.Errorf("npm: Allow has %q, which is no pattern of package names; write lodash-es, date-* or @scope/*", p))
+			errs = append(errs, fmt.Errorf("npm: Allow has %q, which is not a pattern of package names; write lodash-es, date-* or @scope/*", p))
 		}
 	}
 	return slices.Clone(patterns), errors.Join(errs...)
@@ -37,7 +36,7 @@ func (a allowList) refusal() string {
 	if len(a) == 0 {
 		return "no package is allowed here"
 	}
-	return "not on the list of allowed packages, which has " + strings.Join(a, ", ")
+	return "not on the list of allowed packages: " + strings.Join(a, ", ")
 }
 
 // specs reads all of them and reports all that are refused.

@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	homePrefix = "home-" // of the private HOME of a running npm
+	homePrefix = "home-" // of the HOME folder of a running npm
 
-	outputKept = 8 << 10         // bytes of what npm says
-	drainTime  = 2 * time.Second // for what is left in the pipes of a killed npm
-	lookEvery  = time.Second     // at what npm has written so far
-	fetched    = int64(64) << 20 // bytes that npm may keep beside twice MaxBytes, about packages
+	outputKept = 8 << 10         // bytes of npm's output
+	drainTime  = 2 * time.Second // to read the rest of the output of a killed npm
+	lookEvery  = time.Second     // to measure what npm has written
+	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice MaxBytes
 )
 
-// runNpm runs npm on the project in dir and waits until it and all that it started
-// have ended. Its HOME is removed again.
+// runNpm runs npm on the project in dir and waits until npm and all processes that it
+// started have ended. It creates a HOME folder for npm and removes it.
 func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec) error {
 	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
 	if err == nil {
-		defer func() { _ = os.RemoveAll(home) }() // if not now, by the next sweep
+		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes it
 		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
 	}
 	if err != nil {
-		return fmt.Errorf("npm: making a home for npm: %w", err)
+		return fmt.Errorf("npm: creating a home folder for npm: %w", err)
 	}
 	program, err := e.program()
 	if err != nil {
@@ -52,12 +52,12 @@ func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec
 	setGroup(cmd)
 	err = cmd.Run()
 	if cmd.Process != nil {
-		killGroup(cmd.Process.Pid) // what npm left behind, while no other group can have taken the number
+		killGroup(cmd.Process.Pid) // what npm started, before another group can have the same ID
 	}
 	return verdict(ctx, cmd, err, e.strip(out.String(), dir, home))
 }
 
-// verdict says what became of a command that gave err.
+// verdict returns the error for a command that ended with err.
 func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error {
 	limit := (*LimitError)(nil)
 	switch {
@@ -73,7 +73,7 @@ func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error
 	return &Error{Output: output, Err: err}
 }
 
-// watch ends npm once it has written more than it may.
+// watch ends npm when it has written too much.
 func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, dir, home string) {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
@@ -90,7 +90,7 @@ func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, d
 	}
 }
 
-// roomOf counts what is there, while npm changes it.
+// roomOf returns the disk space that a folder uses, while npm changes it.
 func roomOf(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
 		if err != nil {
@@ -104,7 +104,7 @@ func roomOf(dir string) (total int64) {
 	return total
 }
 
-// program is the npm executable, with what must stand before npm's arguments.
+// program returns the npm executable and the arguments that precede npm's own.
 func (e *Environment) program() ([]string, error) {
 	npm := e.o.Npm
 	if npm == "" {
@@ -115,9 +115,7 @@ func (e *Environment) program() ([]string, error) {
 		npm, err = filepath.Abs(npm)
 	}
 	if err != nil {
-		return nil,
-			fmt.Errorf("npm: there is no npm to install packages with; install Node.js, or name the executable in "+
-				"Options.Npm: %w", err)
+		return nil, fmt.Errorf("npm: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
 	}
 	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
 		return []string{npm}, nil
@@ -125,12 +123,12 @@ func (e *Environment) program() ([]string, error) {
 	// A batch file would be run by a shell.
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return nil, fmt.Errorf("npm: there is no node to run npm with: %w", err)
+		return nil, fmt.Errorf("npm: node was not found, which runs npm: %w", err)
 	}
 	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
 }
 
-// environ is all that npm gets to know of the host's environment.
+// environ returns the environment of npm.
 func (e *Environment) environ(home string) []string {
 	var env []string
 	for _, name := range slices.Concat(essential, e.o.Env) {
@@ -142,8 +140,7 @@ func (e *Environment) environ(home string) []string {
 	return append(env, "PATH="+absolutePath(), "HOME="+home, "USERPROFILE="+home, "TMPDIR="+tmp, "TEMP="+tmp, "TMP="+tmp)
 }
 
-// absolutePath is the host's PATH without what would be looked up in the folder
-// that npm works in.
+// absolutePath returns the host's PATH without relative folders.
 func absolutePath() string {
 	var keep []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {

@@ -1,27 +1,26 @@
-// Package npm keeps environments: folders of npm packages that programs may
-// import, once [github.com/writ-go/writ/sandbox/esbuild] has bundled them.
+// Package npm manages environments: folders of npm packages that programs may import
+// after [github.com/writ-go/writ/sandbox/esbuild] has bundled them.
 //
 //	env, err := npm.New("packages", &npm.Options{Allow: []string{"lodash-es", "@scope/*"}})
 //	report, err := env.Install(ctx, []string{"lodash-es@^4"})
 //	compiler := bundler.Packages(env.FS(), names) // names from env.Importable()
 //
-// The folder may be one that package workspace keeps for an owner, under a name:
-// npm.New(e.Dir, …) makes an [Environment] of a workspace.Environment e. Installing
-// takes turns by a lock of its own, whoever holds which; hold e.Lock around Install,
-// Remove and Configure as well, so that nobody removes the environment meanwhile.
-// [Environment.Importable] heeds the [Settings].
+// The folder may belong to an environment of package workspace: npm.New(e.Dir, …) opens
+// the folder of a workspace.Environment e. Changes lock the folder themselves; hold
+// e.Lock around Install, Remove and Configure as well, so that no other process removes
+// the environment in the meantime. [Environment.Importable] respects the [Settings].
 //
-// Who names a package to install need not be trusted. A name is taken apart here,
-// by npm's own rules and stricter ones, and must be on the allow-list; git, file
-// and http addresses, aliases and everything that npm or a shell could read as
-// something else are refused before a process starts. There is no shell. The npm
-// process runs no script of any package, has nothing of the host's environment but
-// the path and what [Options] name, and reads nobody's .npmrc.
+// The names of packages to install may come from an untrusted source. This package
+// parses them by npm's rules and stricter ones, and requires them to be on the allow
+// list. It rejects git, file and http addresses, aliases, and everything that npm or a
+// shell could interpret differently before it starts a process. It does not use a shell.
+// The npm process runs no scripts of packages, sees only PATH and the variables that
+// [Options] name, and reads no .npmrc.
 //
-// An installation happens in a copy, which takes the place of what was there in
-// one step once it is whole. One that fails, takes too long, grows too large or is
-// killed changes nothing. Processes that share a folder take turns.
+// A change is made in a copy, which replaces the environment in one step when it is
+// complete. A change that fails, takes too long, grows too large or is killed has no
+// effect. Processes that share a folder make their changes one after the other.
 //
-// What packages do once they are imported is an affair of the sandbox: their code
-// runs there, with no more rights than the program that imports them.
+// The code of imported packages runs in the sandbox, with the rights of the program
+// that imports them.
 package npm

@@ -73,13 +73,13 @@ func New(dir string, o *Options) (*Environment, error) {
 		return nil, err
 	}
 	if o.Timeout < 0 || o.MaxPackages < 0 || o.MaxBytes < 0 {
-		return nil, errors.New("npm: a limit in the options is negative; zero takes the default")
+		return nil, errors.New("npm: a limit in the options is negative; use zero for the default")
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("npm: %w", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("npm: making the folder of an environment: %w", err)
+		return nil, fmt.Errorf("npm: creating the folder of an environment: %w", err)
 	}
 	return &Environment{
 		dir:   dir,

@@ -65,6 +65,6 @@ func ExampleEnvironment_Install_refused() {
 	_, err = env.Install(context.Background(), []string{"lodash-es@^4", "zod", "lodash-es@npm:evil"})
 	fmt.Println(err)
 	// Output:
-	// package "zod": not on the list of allowed packages, which has lodash-es
-	// package "lodash-es@npm:evil": after the @ stands one version, range or tag of the registry, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases
+	// package "zod": not on the list of allowed packages: lodash-es
+	// package "lodash-es@npm:evil": after the @ must be one version, range or tag, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases
 }

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// The files of an environment. Its packages are in generations: folders that never
-// change once the state file names them. A change makes a new one and then
-// replaces that one file.
+// The files of an environment. Its packages are in generations: folders that do not
+// change after the state file names them. A change creates a new generation and then
+// replaces the state file.
 const (
 	lockName     = "environment.lock"
 	stateName    = "environment.json"
 	settingsName = "settings.json"
 	prefix       = "packages-" // of generations
 	modules      = "node_modules"
-	record       = ".package-lock.json" // npm's, of what is in node_modules
+	record       = ".package-lock.json" // npm's record of what is in node_modules
 
 	maxState = 64 << 10
 )
 
-// state says which generation counts. One more is kept, for who reads it still.
+// state names the current generation. The previous one is kept for its readers.
 type state struct {
-	Current  string `json:"current"` // empty: the folder itself, as prepared by hand
+	Current  string `json:"current"` // if empty, the folder itself, as prepared by hand
 	Previous string `json:"previous,omitempty"`
 }
 
@@ -41,10 +41,10 @@ func (e *Environment) state() (state, error) {
 		err = json.Unmarshal(data, &s)
 	}
 	if err == nil && !(isGeneration(s.Current) && (s.Previous == "" || isGeneration(s.Previous))) {
-		err = errors.New("it names a folder that is none of this package's")
+		err = errors.New("it names a folder that this package did not create")
 	}
 	if err != nil {
-		return s, fmt.Errorf("npm: %s of the environment is unusable; remove it to begin anew: %w", stateName, err)
+		return s, fmt.Errorf("npm: %s of the environment is unusable; remove the file to start over: %w", stateName, err)
 	}
 	return s, nil
 }
@@ -53,8 +53,8 @@ func isGeneration(name string) bool {
 	return strings.HasPrefix(name, prefix) && filepath.Base(name) == name
 }
 
-// open opens the generation that counts. An installation may have removed it
-// since its name was read, if there have been two: then there is another.
+// open opens the current generation. If two changes have removed it since its name was
+// read, open tries again.
 func (e *Environment) open() (*os.Root, error) {
 	for {
 		s, err := e.state()
@@ -71,8 +71,8 @@ func (e *Environment) open() (*os.Root, error) {
 	}
 }
 
-// begin makes a new generation that has what the present one has. What else lies
-// in a folder prepared by hand, such as an .npmrc, is left behind.
+// begin creates a new generation with the content of the current one. It does not copy
+// other files of a folder prepared by hand, such as .npmrc.
 func (e *Environment) begin() (dir string, err error) {
 	if dir, err = os.MkdirTemp(e.dir, prefix+"*"); err != nil {
 		return "", err
@@ -97,8 +97,8 @@ func (e *Environment) begin() (dir string, err error) {
 	return dir, copyModules(root, dir)
 }
 
-// copyModules copies the packages, and npm's record of them so that it takes them
-// for what they are: it believes a record that is not older than any of them.
+// copyModules copies the packages and npm's record of them, which npm trusts only if it
+// is not older than any of them.
 func copyModules(from *os.Root, dir string) error {
 	sub, err := from.OpenRoot(modules)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +110,7 @@ func copyModules(from *os.Root, dir string) error {
 	defer sub.Close()
 	to := filepath.Join(dir, modules)
 	if err := os.CopyFS(to, sub.FS()); err != nil || !isGeneration(filepath.Base(from.Name())) {
-		return err // what was prepared by hand may have changed since it was recorded
+		return err // a folder prepared by hand may have changed since npm recorded it
 	}
 	now := time.Now()
 	err = os.Chtimes(filepath.Join(to, record), now, now)
@@ -120,7 +120,7 @@ func copyModules(from *os.Root, dir string) error {
 	return err
 }
 
-// commit makes the generation the one that counts.
+// commit makes a generation the current one.
 func (e *Environment) commit(dir string) error {
 	s, err := e.state()
 	if err != nil {
@@ -129,8 +129,8 @@ func (e *Environment) commit(dir string) error {
 	return e.replace(stateName, state{Current: filepath.Base(dir), Previous: s.Current})
 }
 
-// sweep removes the generations that nobody needs, among them what a killed
-// process left. What can't be removed now can be the next time.
+// sweep removes unused generations and what killed processes left. What it cannot remove
+// remains for the next time.
 func (e *Environment) sweep() {
 	s, err := e.state()
 	if err != nil {
@@ -146,9 +146,9 @@ func (e *Environment) sweep() {
 	}
 }
 
-const draftPrefix = "draft-" // of files that are being written
+const draftPrefix = "draft-" // of temporary files
 
-// replace writes one of the environment's own files, whole or not at all.
+// replace writes one of the environment's own files atomically.
 func (e *Environment) replace(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "\t")
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"syscall"
 )
 
-// essential names the variables that every npm inherits: which certificates the
-// host trusts is no secret, and behind some proxies nothing works without.
+// essential are the variables that npm always inherits. The certificates that the host
+// trusts are not secret, and some proxies need them.
 var essential = []string{"NODE_EXTRA_CA_CERTS"}
 
-// setGroup makes the command the leader of a process group of its own, which also
-// keeps a Ctrl-C at the host's terminal from it.
+// setGroup runs the command in a new process group, which also protects it from a
+// Ctrl-C at the host's terminal.
 func setGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
-// killGroup ends the process and what it started.
+// killGroup kills the process and the processes that it started.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

@@ -10,32 +10,31 @@ import (
 	"time"
 )
 
-// What npm is told to do.
+// Commands of npm.
 const (
 	install   = "install"
 	uninstall = "uninstall"
 )
 
-// Report says what a change of an environment did.
+// Report describes a change of an environment.
 type Report struct {
 	Added    []Change      `json:"added"`
 	Updated  []Change      `json:"updated"`
 	Removed  []Change      `json:"removed"`
-	Packages int           `json:"packages"` // that there are now, dependencies included
-	Bytes    int64         `json:"bytes"`    // the room they take
-	Duration time.Duration `json:"duration"` // nanoseconds, with the wait for one's turn
+	Packages int           `json:"packages"` // after the change, including dependencies
+	Bytes    int64         `json:"bytes"`    // of disk space that they use
+	Duration time.Duration `json:"duration"` // in nanoseconds, including the wait for the lock
 }
 
-// Change is one package that came, went or has another version.
+// Change is one package that was added, updated or removed.
 type Change struct {
 	Name     string `json:"name"`
-	Version  string `json:"version"`            // now; of a removed one, what it was
-	Previous string `json:"previous,omitempty"` // of an updated one
-	Direct   bool   `json:"direct"`             // named by somebody, not only a dependency of another
+	Version  string `json:"version"`            // after the change or, if removed, before
+	Previous string `json:"previous,omitempty"` // before an update
+	Direct   bool   `json:"direct"`             // installed by name, not only a dependency
 }
 
-// Error says that npm ran and did not do what it was to. The environment is as
-// it was.
+// Error is returned if npm ran and failed. The environment is unchanged.
 type Error struct {
 	Output string // npm's last lines, without the paths and secrets of the host
 	Err    error  // wraps context.DeadlineExceeded after Options.Timeout
@@ -50,27 +49,26 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// LimitError says that a change would exceed a limit of [Options], so that the
-// environment is as it was.
+// LimitError is returned if a change would exceed a limit of [Options]. The environment
+// is unchanged.
 type LimitError struct {
 	What  string // "packages" or "bytes"
 	Limit int64
 	Got   int64 // where counting stopped
 }
 
-// Error says which limit it is.
+// Error implements error.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("npm: nothing was changed: there would be %d %s or more, and the limit is %d", e.Got, e.What,
-		e.Limit)
+	return fmt.Sprintf("npm: nothing was changed: at least %d %s would exceed the limit of %d", e.Got, e.What, e.Limit)
 }
 
-// Install installs packages, given as name or name@version, where the version is
-// a version, a range or a tag. It waits until nobody else changes the environment.
+// Install installs packages, given as name or name@version, where version is a version,
+// a range or a tag. It waits for other changes of the environment to end.
 //
-// All that is refused is reported at once, as [*SpecError], before anything
-// starts. If npm fails or takes too long the error is a [*Error], and a
-// [*LimitError] if the environment would grow too large; nothing has changed then,
-// nor if the process is killed in between.
+// It reports all invalid names at once, each as a [*SpecError], before it starts npm. If
+// npm fails or takes too long, the error is an [*Error]; if the environment would grow
+// too large, it is a [*LimitError]. On any error, and if the process is killed, the
+// environment is unchanged.
 func (e *Environment) Install(ctx context.Context, specs []string) (*Report, error) {
 	parsed, err := e.allow.specs(specs)
 	if err != nil {
@@ -79,8 +77,8 @@ func (e *Environment) Install(ctx context.Context, specs []string) (*Report, err
 	return e.change(ctx, install, parsed)
 }
 
-// Remove uninstalls packages that were installed by name, with the dependencies
-// that nobody else needs. It waits, and fails, as [Environment.Install] does.
+// Remove uninstalls packages that were installed by name, and the dependencies that no
+// other package needs. It waits and fails like [Environment.Install].
 func (e *Environment) Remove(ctx context.Context, names ...string) (*Report, error) {
 	if err := errors.Join(checkCount(len(names)), checkNames(names)); err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func (e *Environment) Remove(ctx context.Context, names ...string) (*Report, err
 	return e.change(ctx, uninstall, specs)
 }
 
-// change lets npm work on a copy, looks at what came of it and puts it in place.
+// change runs npm on a copy, inspects the copy, and makes it the environment.
 func (e *Environment) change(ctx context.Context, verb string, specs []Spec) (_ *Report, err error) {
 	started := time.Now()
 	release, err := e.acquire(ctx)
@@ -123,26 +121,25 @@ func (e *Environment) change(ctx context.Context, verb string, specs []Spec) (_ 
 		return nil, err
 	}
 	if err := e.commit(dir); err != nil {
-		return nil, fmt.Errorf("npm: putting the changed environment in place: %w", err)
+		return nil, fmt.Errorf("npm: replacing the environment: %w", err)
 	}
 	report := before.compare(after)
 	report.Bytes, report.Duration = bytes, time.Since(started)
 	return report, nil
 }
 
-// mustHave refuses to remove what nobody installed.
+// mustHave returns an error for each package that was not installed by name.
 func (l *listing) mustHave(specs []Spec) error {
 	var errs []error
 	for _, s := range specs {
 		if !l.direct[s.Name] {
-			errs = append(errs, &SpecError{s.Name, "not installed by name, so it can't be removed"})
+			errs = append(errs, &SpecError{s.Name, "was not installed by name, so it cannot be removed"})
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// inspect refuses what must not take the environment's place, whatever npm said
-// of its success.
+// inspect checks the changed copy, regardless of npm's exit status.
 func (e *Environment) inspect(dir, verb string, specs []Spec) (*listing, int64, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -169,7 +166,7 @@ func (e *Environment) inspect(dir, verb string, specs []Spec) (*listing, int64, 
 	return after, bytes, nil
 }
 
-// spoiled makes a finding an error of npm's, unless it is a limit.
+// spoiled wraps an error in [Error] unless it is a [LimitError].
 func spoiled(err error) error {
 	if limit := (*LimitError)(nil); errors.As(err, &limit) {
 		return limit
@@ -177,19 +174,18 @@ func spoiled(err error) error {
 	return &Error{Err: err}
 }
 
-// arguments are what npm is called with: options first, and after the -- what can
-// only be packages.
+// arguments returns npm's arguments: options and, after --, what can only be packages.
 func arguments(verb, project, home string, specs []Spec) []string {
 	args := []string{
 		verb, "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
 		"--no-progress", "--no-update-notifier", "--color=false", "--logs-max=0",
-		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", // the whole has a deadline
+		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", // Options.Timeout applies to the whole command
 		"--prefix=" + project,
 		"--cache=" + filepath.Join(home, "cache"),
 		"--userconfig=" + filepath.Join(home, "userconfig"),
 		"--globalconfig=" + filepath.Join(home, "globalconfig"),
-		// What a package depends on comes from the registry too, and git, whose
-		// configuration a package can bring, is not started.
+		// Dependencies come from the registry, too, and git, for which a package can
+		// bring a configuration, does not start.
 		"--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none",
 		"--git=" + filepath.Join(home, "no-git"),
 		"--",

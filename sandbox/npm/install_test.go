@@ -44,8 +44,7 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if updated := []npm.Change{{Name: "b", Version: "1.1.0", Previous: "1.0.0",
-		Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
+	if updated := []npm.Change{{Name: "b", Version: "1.1.0", Previous: "1.0.0", Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
 		t.Errorf("got %+v", second)
 	}
 	third, err := env.Remove(t.Context(), "@s/a")
@@ -55,9 +54,8 @@ func TestInstall(t *testing.T) {
 	if !slices.Contains(third.Removed, npm.Change{Name: "@s/a", Version: "2.0.0", Direct: true}) || len(third.Added) > 0 {
 		t.Errorf("got %+v", third)
 	}
-	if _, err := env.Remove(t.Context(), "@s/a", "never"); err == nil ||
-		err.Error() != `package "@s/a": not installed by name, so it can't be removed`+"\n"+
-			`package "never": not installed by name, so it can't be removed` {
+	if _, err := env.Remove(t.Context(), "@s/a", "never"); err == nil || err.Error() != `package "@s/a": was not installed by name, so it cannot be removed`+"\n"+
+		`package "never": was not installed by name, so it cannot be removed` {
 		t.Errorf("got %v", err)
 	}
 	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"b"}) {
@@ -100,11 +98,11 @@ func TestNothingChanges(t *testing.T) {
 		"npm does nothing": {plan{Nothing: true}, npm.Options{},
 			"npm: nothing was changed: npm reported success, but it did not install a"},
 		"a link out": {plan{Link: "../../.."}, npm.Options{},
-			"npm: nothing was changed: the link a/link leads out of node_modules, or nowhere"},
+			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
 		"an absolute link": {plan{Link: "/etc/passwd"}, npm.Options{},
-			"npm: nothing was changed: the link a/link leads out of node_modules, or nowhere"},
+			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
 		"a link to nothing": {plan{Link: "later"}, npm.Options{},
-			"npm: nothing was changed: the link a/link leads out of node_modules, or nowhere"},
+			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
 		"from git": {plan{From: "git+ssh://git@host/x.git#abc"}, npm.Options{},
 			"npm: nothing was changed: node_modules/a does not come from a registry"},
 		"all from git": {plan{From: "git+ssh://git@host/x.git#abc", Extra: 30}, npm.Options{},
@@ -112,13 +110,13 @@ func TestNothingChanges(t *testing.T) {
 		"from a file": {plan{From: "file:../x"}, npm.Options{},
 			"npm: nothing was changed: node_modules/a does not come from a registry"},
 		"needs git": {plan{Needs: "owner/repository"}, npm.Options{},
-			"npm: nothing was changed: node_modules/a wants needed from elsewhere than a registry"},
+			"npm: nothing was changed: node_modules/a wants needed from somewhere other than a registry"},
 		"needs an address": {plan{Needs: "https://host/needed.tgz"}, npm.Options{},
-			"npm: nothing was changed: node_modules/a wants needed from elsewhere than a registry"},
+			"npm: nothing was changed: node_modules/a wants needed from somewhere other than a registry"},
 		"too large": {plan{Sparse: 1 << 20}, npm.Options{MaxBytes: 1 << 20},
-			"npm: nothing was changed: there would be 1064960 bytes or more, and the limit is 1048576"},
+			"npm: nothing was changed: at least 1064960 bytes would exceed the limit of 1048576"},
 		"too many": {plan{Extra: 2}, npm.Options{MaxPackages: 3},
-			"npm: nothing was changed: there would be 4 packages or more, and the limit is 3"},
+			"npm: nothing was changed: at least 4 packages would exceed the limit of 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,8 +144,7 @@ func TestTimeout(t *testing.T) {
 	f.set(plan{Gate: g.address(), After: true, Child: true})
 	for limit := 3 * time.Second; ; limit *= 3 {
 		_, err := f.open(dir, npm.Options{Timeout: limit}).Install(t.Context(), []string{"a", "b"})
-		want := fmt.Sprintf("npm: nothing was changed: it took longer than %v to install a, b: context deadline exceeded",
-			limit)
+		want := fmt.Sprintf("npm: nothing was changed: it took longer than %v to install a, b: context deadline exceeded", limit)
 		if !errors.Is(err, context.DeadlineExceeded) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -309,11 +306,10 @@ func TestPreparedByHand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package.json":                  `{"dependencies":{"old":"^1"},"devDependencies":{"dev":"1"}}`,
-		".npmrc":                        "//registry/:_authToken=planted\nignore-scripts=false",
-		"node_modules/old/package.json": `{"name":"old","version":"1.2.3"}`,
-		"node_modules/.package-lock.json": `{"packages":{"node_modules/old":{"version":"1.2.3",` +
-			`"resolved":"https://r/old.tgz"}}}`,
+		"package.json":                    `{"dependencies":{"old":"^1"},"devDependencies":{"dev":"1"}}`,
+		".npmrc":                          "//registry/:_authToken=planted\nignore-scripts=false",
+		"node_modules/old/package.json":   `{"name":"old","version":"1.2.3"}`,
+		"node_modules/.package-lock.json": `{"packages":{"node_modules/old":{"version":"1.2.3","resolved":"https://r/old.tgz"}}}`,
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}

@@ -94,7 +94,7 @@ func readBounded(tree fs.FS, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := tree.Open(name)
 	if err != nil {
@@ -123,7 +123,7 @@ func (l *listing) check(most int) error {
 			for _, name := range slices.Sorted(maps.Keys(group)) {
 				version := group[name]
 				if strings.ContainsAny(version, ":/") && !strings.HasPrefix(version, "npm:") {
-					return fmt.Errorf("%s wants %s from elsewhere than a registry", where, name)
+					return fmt.Errorf("%s wants %s from somewhere other than a registry", where, name)
 				}
 			}
 		}
@@ -206,7 +206,7 @@ func room(root *os.Root, name string, entry fs.DirEntry) (int64, error) {
 		return block, nil
 	case entry.Type()&fs.ModeSymlink != 0:
 		if _, err := root.Stat(name); err != nil {
-			return 0, fmt.Errorf("the link %s leads out of node_modules, or nowhere", name)
+			return 0, fmt.Errorf("the link %s points outside node_modules or to a missing file", name)
 		}
 		return block, nil
 	case !entry.Type().IsRegular():

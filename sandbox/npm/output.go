@@ -37,17 +37,16 @@ func (t *tail) String() string {
 }
 
 var (
-	// userInfo is what an address has before its host.
+	// userInfo matches the part of a URL before its host.
 	userInfo = regexp.MustCompile(`//[^/@\s"']+@`)
-	// hostPath is an absolute path; an address is none, for its slashes follow a
-	// colon.
+	// hostPath matches an absolute path, but not a URL, whose slashes follow a colon.
 	hostPath = regexp.MustCompile(`(^|[\s"'(\[=,]|file:(?://)?)((?:[A-Za-z]:)?[\\/][^\s"'():\],]*)`)
-	// control is what a terminal would act upon.
+	// control matches control characters and sequences of terminals.
 	control = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]`)
 )
 
-// strip takes from npm's words what is the host's own: paths, the values of
-// inherited variables, and the names and passwords in addresses.
+// strip removes the host's data from npm's output: paths, the values of inherited
+// variables, and the user names and passwords in URLs.
 func (e *Environment) strip(text, dir, home string) string {
 	text = control.ReplaceAllString(text, "")
 	for _, name := range e.o.Env {
@@ -60,5 +59,5 @@ func (e *Environment) strip(text, dir, home string) string {
 	return hostPath.ReplaceAllString(text, "${1}[path]")
 }
 
-// minSecret is the length from which a variable's value is told from a word.
+// minSecret is the minimum length of a variable's value that strip removes.
 const minSecret = 4

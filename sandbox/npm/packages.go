@@ -17,7 +17,7 @@ import (
 // maxDescription is how many bytes of a package's description are kept.
 const maxDescription = 300
 
-// Package is what there is to know of one package.
+// Package describes one package.
 type Package struct {
 	Name        string `json:"name"`
 	Installed   bool   `json:"installed"`
@@ -25,12 +25,12 @@ type Package struct {
 	Description string `json:"description,omitempty"` // the first 300 bytes
 	Direct      bool   `json:"direct"`                // installed by name, not only a dependency of another
 	Importable  bool   `json:"importable"`            // programs may import it, see [Environment.Importable]
-	Types       bool   `json:"types"`                 // it brings TypeScript declarations
-	Problem     string `json:"problem,omitempty"`     // why its package.json can't be read
+	Types       bool   `json:"types"`                 // it has TypeScript declarations
+	Problem     string `json:"problem,omitempty"`     // why its package.json cannot be read
 }
 
-// manifest is what is read of a package.json. A field of an unexpected type is as
-// good as none.
+// manifest is the part of a package.json that is read. A field of an unexpected type is
+// ignored.
 type manifest struct {
 	Name        any             `json:"name"`
 	Version     any             `json:"version"`
@@ -40,10 +40,10 @@ type manifest struct {
 	Exports     json.RawMessage `json:"exports"`
 }
 
-// Installed says of every package that is named whether it is installed, and what
-// it is; without names, of all that were installed by name, in their order. The
-// error is a [*SpecError] for what is no name, else one of the environment's own
-// files; a package that is damaged is no error, but has a Problem.
+// Installed describes the named packages, installed or not. Without names, it describes
+// all packages that were installed by name, in alphabetical order. The error is a
+// [*SpecError] for an invalid name, or concerns the environment's own files. A damaged
+// package is not an error but has a Problem.
 func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package, error) {
 	if err := checkNames(names); err != nil {
 		return nil, err
@@ -72,9 +72,9 @@ func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package
 	return found, nil
 }
 
-// Importable lists the packages that programs may import by name: installed by
-// name, on the allow-list, and among [Settings].Imports if there are any. What is
-// only a dependency of another package is not among them.
+// Importable returns the packages that programs may import: those that were installed
+// by name, are on the allow list, and are in [Settings].Imports if that is not empty. It
+// does not include packages that are only dependencies.
 func (e *Environment) Importable() ([]string, error) {
 	root, err := e.open()
 	if err != nil {
@@ -85,8 +85,8 @@ func (e *Environment) Importable() ([]string, error) {
 	return importable, err
 }
 
-// names are those of the packages that package.json asks for, and of those among
-// them that can be imported.
+// names returns the names of the packages in package.json, and of those that programs
+// may import.
 func (e *Environment) names(root *os.Root) (direct map[string]bool, importable []string, err error) {
 	settings, err := e.Settings()
 	if err != nil {
@@ -123,11 +123,11 @@ func describe(tree fs.FS, name string) Package {
 		err = json.Unmarshal(data, &m)
 	}
 	if err != nil {
-		p.Problem = fmt.Sprintf("its package.json can't be read: %v", err)
+		p.Problem = fmt.Sprintf("its package.json cannot be read: %v", err)
 		return p
 	}
 	if real := text(m.Name); real != name {
-		p.Problem = fmt.Sprintf("what is installed under this name calls itself %q", clip(real))
+		p.Problem = fmt.Sprintf("the package that is installed under this name is called %q", clip(real))
 	}
 	p.Version, p.Description = clip(text(m.Version)), clip(text(m.Description))
 	_, err = fs.Stat(tree, folder+"/index.d.ts")
@@ -140,7 +140,7 @@ func text(v any) string {
 	return s
 }
 
-// clip makes one line of bounded length.
+// clip returns s as one line of bounded length.
 func clip(s string) string {
 	s = strings.Join(strings.Fields(control.ReplaceAllString(s, " ")), " ")
 	if len(s) <= maxDescription {

@@ -9,18 +9,17 @@ import (
 
 const maxText = 2000 // bytes of a description
 
-// Settings are what an environment is to be used for. They are data of whoever
-// uses the environment, and can only narrow what [Options] allow.
+// Settings describe the use of an environment. They are set by its user, and can only
+// restrict what [Options] allow.
 type Settings struct {
-	// Description says what the environment is for, in at most 2,000 bytes.
+	// Description is the purpose of the environment, in at most 2,000 bytes.
 	Description string `json:"description,omitempty"`
-	// Imports are the packages that programs may import, of those that are
-	// installed and allowed. Empty: all of them.
+	// Imports are the packages that programs may import, among those that are installed
+	// and allowed. If empty, programs may import all of those.
 	Imports []string `json:"imports,omitempty"`
 }
 
-// Settings returns those of the environment, empty if none were made. The error
-// says that they can't be read.
+// Settings returns the settings of the environment, which are empty if none were made.
 func (e *Environment) Settings() (Settings, error) {
 	var s Settings
 	if err := readJSON(os.DirFS(e.dir), settingsName, maxState, &s); err != nil {
@@ -29,8 +28,8 @@ func (e *Environment) Settings() (Settings, error) {
 	return s, nil
 }
 
-// Configure replaces the settings. It waits while packages are being installed.
-// The error lists all that is wrong with them.
+// Configure replaces the settings. It waits for other changes of the environment to end.
+// The error lists everything that is wrong with the settings.
 func (e *Environment) Configure(ctx context.Context, s Settings) error {
 	if err := e.check(s); err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// FS returns the packages as they are now, under node_modules/, for the bundler.
-// It stays what it is when packages are installed later, at least until the second
-// installation after. Links that lead out of node_modules can't be followed. That
-// the environment can't be opened is the error of everything that is read from it;
-// an environment without packages has an empty folder.
+// FS returns the current packages, under node_modules/, for the bundler. It does not
+// change when packages are installed later, at least until the second change after.
+// Links that point outside node_modules cannot be followed. If the environment cannot be
+// opened, every read returns the error. An environment without packages is an empty
+// folder.
 func (e *Environment) FS() fs.FS {
 	root, err := e.open()
 	if err != nil {
@@ -31,14 +31,13 @@ func (e *Environment) FS() fs.FS {
 
 type broken struct{ err error }
 
-// Open says why nothing can be opened.
+// Open returns the error for everything.
 func (b broken) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: b.err}
 }
 
-// tree has one folder, node_modules, and what is in it: what else lies in the
-// folder of an environment can't be read. The roots are closed by their finalizers,
-// when nobody has the tree any more.
+// tree contains node_modules and nothing else of the folder of an environment. The roots
+// are closed by their finalizers.
 type tree struct{ top, modules *os.Root }
 
 // Open opens node_modules or what is in it.
@@ -68,7 +67,7 @@ func (t tree) Open(name string) (fs.File, error) {
 // topFolder shows node_modules only.
 type topFolder struct{ *os.File }
 
-// ReadDir leaves out what lies beside node_modules.
+// ReadDir returns node_modules only.
 func (d topFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	for {
 		entries, err := d.File.ReadDir(n)

@@ -1,7 +1,7 @@
-// Package workspace keeps what somebody's programs need from one request to the next:
-// code files that are written in pieces, sessions, and environments, which are named
-// folders. All of it lies in one storage folder, which any number of processes
-// may share, so that whichever of them gets the next request can answer it.
+// Package workspace stores what a user's programs need between requests: code files that
+// are written in pieces, sessions, and environments, which are named folders. It stores
+// them in one folder that any number of processes may share, so that each of them can
+// answer the next request.
 //
 //	package main
 //
@@ -42,39 +42,38 @@
 //
 // # Owners and handles
 //
-// Everything belongs to an owner, who is any text: the name of an authenticated
-// principal. It is found by its handle, such as report-k3x9ab.js, which is its name
-// with a random part. For everybody else there is nothing of that handle, in any
-// process: [ErrNotFound], as for a handle that was made up or is none.
+// Everything has an owner, which is any text, such as the name of an authenticated user.
+// It is identified by a handle, such as report-k3x9ab.js, which is its name with a random
+// part. For all other owners the handle does not exist: they get [ErrNotFound], as for a
+// handle that was never issued or is malformed.
 //
-// [ErrNotFound], [ErrName], [ErrExists] and [ErrLimit] are for whoever asked, and say
-// what to do. Other errors are about the storage folder; they don't name its path.
+// [ErrNotFound], [ErrName], [ErrExists] and [ErrLimit] are meant for the user and say
+// what to do. Other errors concern the storage folder and do not contain its path.
 //
 // # Environments of packages
 //
-// An [Environment] is a name and a folder; what is in the folder, package npm sees to:
+// An [Environment] is a name and a folder, whose content package npm manages:
 //
 //	env, err := ann.Environment(ctx, "charts") // or NewEnvironment
 //	packages, err := npm.New(env.Dir, &npm.Options{Allow: []string{"lodash-es"}})
-//	unlock, err := env.Lock(ctx) // so that nobody removes it meanwhile
+//	unlock, err := env.Lock(ctx) // so that no other process removes it
 //	report, err := packages.Install(ctx, []string{"lodash-es"})
 //	unlock()
 //
-// npm takes turns of itself, and has settings of what may be imported. The examples of
-// package npm have the whole path, up to a program that imports.
+// Package npm does its own locking, and has settings for what may be imported. See its
+// examples for a complete program.
 //
 // # What the storage folder promises
 //
-// What has returned without an error outlives a crash and a loss of power. What dies
-// in the middle leaves everything as it was before or as it should be, never by half,
-// and no lock. Changes of one owner are made one after the other; reading waits for
-// nobody. Who waits can be cancelled by ctx.
+// A change that returned without an error survives a crash and a loss of power. If a
+// process dies during a change, the change is either complete or has no effect, and its
+// locks are released. The changes of one owner are made one after the other; reads do
+// not wait. Canceling ctx ends a wait.
 //
-// Nothing leads out of the folder: names have no separators, and links, pipes and
-// devices in it are as good as absent. Packages that are put into an environment's
-// folder are not looked at.
+// Names contain no separators, and symbolic links, pipes and devices in the folder are
+// ignored, so that nothing refers to a place outside it. The content of an environment's
+// folder is not inspected.
 //
-// Locks are those of the system: flock, or LockFileEx on Windows. A file system that
-// several machines share must honour them, as NFS does. What is stored is not
-// encrypted.
+// Locks are those of the operating system: flock, or LockFileEx on Windows. A file system
+// that several machines share must support them, as NFS does. Files are not encrypted.
 package workspace

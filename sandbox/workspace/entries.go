@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// entries visits what a folder has under handles.
+// entries visits the entries of a folder whose names are handles.
 func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error {
 	names, err := list(folder)
 	if err != nil {
@@ -19,7 +19,7 @@ func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error
 		}
 		info, err := folder.Lstat(name)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // it has just been removed
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return broken("the storage folder", err)
@@ -29,10 +29,10 @@ func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error
 	return nil
 }
 
-// each visits what the owner has of a kind.
+// each visits the owner's entries of a kind.
 func (s *Space) each(ctx context.Context, kind string, visit func(handle string, info os.FileInfo)) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("workspace: not looked: %w", err)
+		return fmt.Errorf("workspace: not listed: %w", err)
 	}
 	folder, err := s.look(kind)
 	if errors.Is(err, os.ErrNotExist) {
@@ -45,11 +45,11 @@ func (s *Space) each(ctx context.Context, kind string, visit func(handle string,
 	return entries(folder, visit)
 }
 
-// words are what the kinds of things are called.
+// words are the names of the kinds in messages.
 var words = map[string]string{files: "file", environments: "environment", sessions: "session"}
 
-// present reports whether the owner has something of that handle. It makes nothing,
-// and takes no lock.
+// present returns an error if the owner does not have the handle. It creates nothing and
+// takes no lock.
 func (s *Space) present(kind, handle string) error {
 	folder, err := s.look(kind)
 	if err == nil {
@@ -62,12 +62,12 @@ func (s *Space) present(kind, handle string) error {
 	return nil
 }
 
-// path names a thing from the folder of all owners.
+// path returns the path of an entry in the folder of all owners.
 func (s *Space) path(kind, handle string) string {
 	return s.dir + "/" + kind + "/" + entry(handle)
 }
 
-// hold takes the lock of an environment or a session.
+// hold locks an environment or session.
 func (s *Space) hold(ctx context.Context, kind, handle string) (release func(), err error) {
 	if err := s.present(kind, handle); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (s *Space) hold(ctx context.Context, kind, handle string) (release func(), 
 	return release, err
 }
 
-// inside opens the folder of an environment or a session.
+// inside opens the folder of an environment or session.
 func (s *Space) inside(kind, handle string) (*os.Root, error) {
 	folder, err := s.look(kind)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Space) inside(kind, handle string) (*os.Root, error) {
 	return root, nil
 }
 
-// establish makes the folder of an environment or a session, which is there with all
-// that it begins with, or not at all.
+// establish creates the folder of an environment or session, with its initial content,
+// atomically.
 func establish(folder *os.Root, name string, subfolders ...string) (handle string, err error) {
 	temp := temporary()
 	if err := folder.Mkdir(temp, 0o700); err != nil {
@@ -109,7 +109,7 @@ func establish(folder *os.Root, name string, subfolders ...string) (handle strin
 		err = persist(folder)
 	}
 	if err != nil {
-		return "", broken("nothing was made", errors.Join(err, folder.RemoveAll(temp)))
+		return "", broken("nothing was created", errors.Join(err, folder.RemoveAll(temp)))
 	}
 	return handle, nil
 }
@@ -132,7 +132,7 @@ func furnish(folder *os.Root, name string, subfolders []string) error {
 	return errors.Join(lock.Close(), persist(root))
 }
 
-// remove removes an environment or a session that nobody uses, for which it waits.
+// remove removes an environment or session. It waits until that is not in use.
 func (s *Space) remove(ctx context.Context, kind, handle string) error {
 	release, err := s.hold(ctx, kind, handle)
 	if err != nil {

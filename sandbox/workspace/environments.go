@@ -11,13 +11,12 @@ import (
 	"time"
 )
 
-// Environment is a named folder, such as one of npm packages: who has it and what it is
-// called are kept here, what its folder holds is an affair of others, such as
-// [github.com/writ-go/writ/sandbox/npm], whose Environment is opened by npm.New(e.Dir, …).
+// Environment is a named folder whose content another package manages, such as
+// [github.com/writ-go/writ/sandbox/npm], which opens it with npm.New(e.Dir, …).
 type Environment struct {
 	Handle string
 	Name   string
-	Dir    string    // absolute; there, empty at first, and for the caller to fill
+	Dir    string    // an absolute path; the folder exists and is empty at first
 	Used   time.Time // when it was last looked up, to the hour
 
 	space *Space
@@ -25,8 +24,8 @@ type Environment struct {
 
 const packages = "packages"
 
-// NewEnvironment makes an environment. No two of an owner have the same name:
-// [ErrExists]. The other errors are [ErrName] and [ErrLimit], as for files.
+// NewEnvironment creates an environment. It returns [ErrName], [ErrLimit], or [ErrExists]
+// if the owner already has an environment with that name.
 func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, error) {
 	if err := validName(name); err != nil {
 		return Environment{}, err
@@ -45,7 +44,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 	return made, err
 }
 
-// vacant reports whether there may be an environment more, of that name.
+// vacant returns an error if the owner may not create an environment of that name.
 func (s *Space) vacant(folder *os.Root, name string) error {
 	count, most, taken := 0, s.store.limits.Environments, false
 	err := entries(folder, func(handle string, _ os.FileInfo) {
@@ -57,10 +56,9 @@ func (s *Space) vacant(folder *os.Root, name string) error {
 	case err != nil:
 		return err
 	case taken:
-		return fmt.Errorf("%w: you have an environment %q; use it, or choose another name", ErrExists, name)
+		return fmt.Errorf("%w: you already have an environment %q; use it or choose a different name", ErrExists, name)
 	case count >= most:
-		return fmt.Errorf("%w: you have %d environments, and may have %d; nothing was made. Remove one that is no "+
-			"longer needed", ErrLimit, count, most)
+		return fmt.Errorf("%w: you have %d environments and the limit is %d; nothing was created. Remove one that is no longer needed", ErrLimit, count, most)
 	}
 	return nil
 }
@@ -71,8 +69,8 @@ func (s *Space) environment(handle string, used time.Time) Environment {
 	return Environment{Handle: handle, Name: name, Dir: dir, Used: used, space: s}
 }
 
-// Environment finds an environment of the owner by its handle or by its name, which
-// counts as using it. The error is [ErrNotFound] where there is none.
+// Environment returns an environment by its handle or name, or [ErrNotFound]. This counts
+// as a use of the environment.
 func (s *Space) Environment(ctx context.Context, handleOrName string) (Environment, error) {
 	e, err := s.find(ctx, handleOrName)
 	if err == nil {
@@ -99,7 +97,7 @@ func (s *Space) find(ctx context.Context, handleOrName string) (Environment, err
 	return list[i], nil
 }
 
-// use notes that the environment is used.
+// use records a use of the environment.
 func (e *Environment) use() error {
 	root, err := e.space.inside(environments, e.Handle)
 	if err != nil {
@@ -107,8 +105,7 @@ func (e *Environment) use() error {
 	}
 	defer root.Close()
 	if info, err := root.Lstat(packages); err != nil || !info.IsDir() {
-		return fmt.Errorf("workspace: the folder of the environment %s is gone, or no folder; remove the environment",
-			e.Handle)
+		return fmt.Errorf("workspace: the folder of the environment %s is missing or not a folder; remove the environment", e.Handle)
 	}
 	if info, err := root.Lstat(lockFile); err == nil {
 		use(root, lockFile, info)
@@ -116,7 +113,7 @@ func (e *Environment) use() error {
 	return nil
 }
 
-// Environments returns the owner's environments, by their names.
+// Environments returns the owner's environments, sorted by handle.
 func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 	var found []Environment
 	err := s.folders(ctx, environments, func(handle string, used time.Time) {
@@ -143,8 +140,9 @@ func (s *Space) folders(ctx context.Context, kind string, visit func(handle stri
 	})
 }
 
-// RemoveEnvironment removes an environment with its folder, by its handle or name,
-// when nobody holds its lock. The error is [ErrNotFound] where there is none.
+// RemoveEnvironment removes an environment and its folder, by its handle or name. It
+// waits for the environment's lock. It returns [ErrNotFound] if there is no such
+// environment.
 func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) error {
 	e, err := s.find(ctx, handleOrName)
 	if err != nil {
@@ -153,15 +151,14 @@ func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) erro
 	return s.remove(ctx, environments, e.Handle)
 }
 
-var errNoEnvironment = errors.New("workspace: this environment is empty; get one by Space.Environment")
+var errNoEnvironment = errors.New("workspace: this Environment is empty; get one from Space.Environment")
 
-// Lock waits until nobody else holds the environment's lock, in any process, and
-// takes it: for changing what is in its folder. The system takes it back from a
-// process that dies. The error is [ErrNotFound] where the environment has been
-// removed.
+// Lock locks the environment, for all processes, so that the caller can change the
+// content of its folder. The system releases the lock if the process dies. Lock returns
+// [ErrNotFound] if the environment has been removed.
 //
-// Changes by package npm take turns of themselves, so that they need this lock only to
-// keep the environment from being removed meanwhile.
+// Package npm does its own locking. Its changes need this lock only to keep the
+// environment from being removed in the meantime.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	if e.space == nil {
 		return nil, errNoEnvironment

@@ -49,8 +49,7 @@ func TestFiles(t *testing.T) {
 	defer other.Close()
 	ann := store.Space("ann@example.com/../\x00")
 	report := newFile(t, ann, "report.js", "const a = 1;\n")
-	if !regexp.MustCompile(`^report-[0-9a-z]{6}\.js$`).MatchString(report.Handle) || report.Name != "report.js" ||
-		report.Size != 13 {
+	if !regexp.MustCompile(`^report-[0-9a-z]{6}\.js$`).MatchString(report.Handle) || report.Name != "report.js" || report.Size != 13 {
 		t.Errorf("%+v", report)
 	}
 	same := newFile(t, ann, "report.js", "")
@@ -85,7 +84,7 @@ func TestFiles(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
-	const letters = "has other characters than letters from a to z, digits, dots, hyphens and underscores"
+	const letters = "has characters other than the letters a to z, digits, dots, hyphens and underscores"
 	for name, want := range map[string]string{
 		"":                      "is empty",
 		"../x":                  letters,
@@ -125,13 +124,11 @@ func TestNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, space := range []*workspace.Space{bob, store.Space("nobody")} {
-		for _, handle := range []string{mine, removed, "a-aaaaaa.js", "a.js", "", ".", "..", "../files/" + mine,
-			"/etc/passwd", "lock", ".tmp-x", "a\x00", "\xff", strings.Repeat("a/", 60)} {
+		for _, handle := range []string{mine, removed, "a-aaaaaa.js", "a.js", "", ".", "..", "../files/" + mine, "/etc/passwd", "lock", ".tmp-x", "a\x00", "\xff", strings.Repeat("a/", 60)} {
 			_, _, read := space.Read(t.Context(), handle)
 			_, _, part := space.ReadPart(t.Context(), handle, 0, 10)
 			_, appended := space.Append(t.Context(), handle, "x")
-			for what, err := range map[string]error{"read": read, "part": part, "append": appended,
-				"remove": space.RemoveFile(t.Context(), handle)} {
+			for what, err := range map[string]error{"read": read, "part": part, "append": appended, "remove": space.RemoveFile(t.Context(), handle)} {
 				errorIs(t, what, err, workspace.ErrNotFound, fmt.Sprintf("workspace: not found: you have no file %.100q", handle))
 			}
 		}
@@ -150,28 +147,17 @@ func TestLimits(t *testing.T) {
 	ann := store.Space("ann")
 	a, b := newFile(t, ann, "a", "1234567890"), newFile(t, ann, "b", "12345")
 	_, err := ann.Append(t.Context(), a.Handle, "x")
-	errorIs(t, "append", err, workspace.ErrLimit,
-		"workspace: over a limit: the file would have 11 bytes, and may have 10; nothing was written. Put the rest "+
-			"into another file, and run both in one session")
+	errorIs(t, "append", err, workspace.ErrLimit, "workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
 	_, err = ann.NewFile(t.Context(), "c", "12345678901")
-	errorIs(t, "new", err, workspace.ErrLimit,
-		"workspace: over a limit: the file would have 11 bytes, and may have 10; nothing was written. Put the rest "+
-			"into another file, and run both in one session")
+	errorIs(t, "new", err, workspace.ErrLimit, "workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
 	_, err = ann.NewFile(t.Context(), "c", "12345678")
-	errorIs(t, "bytes", err, workspace.ErrLimit,
-		"workspace: over a limit: your files would have 23 bytes together, and may have 22; nothing was written. "+
-			"Remove some that are no longer needed; "+a.Handle+" was unused for longest")
+	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
 	c := newFile(t, ann, "c", "123")
 	_, err = ann.Append(t.Context(), b.Handle, "12345")
-	errorIs(t, "bytes", err, workspace.ErrLimit,
-		"workspace: over a limit: your files would have 23 bytes together, and may have 22; nothing was written. "+
-			"Remove some that are no longer needed; "+a.Handle+" was unused for longest")
+	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
 	_, err = ann.NewFile(t.Context(), "d", "")
-	errorIs(t, "count", err, workspace.ErrLimit,
-		"workspace: over a limit: you have 3 files, and may have 3; nothing was written. Remove one that is no longer "+
-			"needed; "+a.Handle+" was unused for longest")
-	if got := readFile(t, ann, a.Handle) + readFile(t, ann, b.Handle) +
-		readFile(t, ann, c.Handle); got != "123456789012345123" {
+	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 3 files and the limit is 3; nothing was written. Remove one that is no longer needed; "+a.Handle+" has been unused the longest")
+	if got := readFile(t, ann, a.Handle) + readFile(t, ann, b.Handle) + readFile(t, ann, c.Handle); got != "123456789012345123" {
 		t.Errorf("%q", got)
 	}
 	newFile(t, store.Space("bob"), "d", "1234567890") // has limits of his own
@@ -186,8 +172,7 @@ func TestLimits(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := workspace.Open(dir+"/a", &workspace.Options{Files: -1}); err == nil ||
-		!strings.HasPrefix(err.Error(), "workspace: a limit is negative: {FileBytes:0 Files:-1 ") {
+	if _, err := workspace.Open(dir+"/a", &workspace.Options{Files: -1}); err == nil || !strings.HasPrefix(err.Error(), "workspace: a limit is negative: {FileBytes:0 Files:-1 ") {
 		t.Error(err)
 	}
 	if _, err := workspace.Open(dir+"/a/b", nil); !errors.Is(err, os.ErrNotExist) {
@@ -196,16 +181,14 @@ func TestOptions(t *testing.T) {
 	if err := os.WriteFile(dir+"/precious", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := "workspace: the storage folder " + dir +
-		`: it is no storage folder, and not empty: it has "precious"; choose another one`
+	want := "workspace: the storage folder " + dir + `: it is neither a storage folder nor empty: it contains "precious"; choose a different folder`
 	if _, err := workspace.Open(dir, nil); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 	if err := os.WriteFile(dir+"/format", []byte("writ workspace 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want = "workspace: the storage folder " + dir +
-		`: its format is "writ workspace 2\n", and this is "writ workspace 1\n"`
+	want = "workspace: the storage folder " + dir + `: its format is "writ workspace 2\n", but this version needs "writ workspace 1\n"`
 	if _, err := workspace.Open(dir, nil); err == nil || err.Error() != want {
 		t.Error(err)
 	}
@@ -271,9 +254,9 @@ func TestReadPart(t *testing.T) {
 		offset, limit int64
 		want          string
 	}{
-		{-1, 10, "workspace: there are no 10 bytes from -1 on; an offset is not negative, and a limit at least 4"},
-		{0, 3, "workspace: there are no 3 bytes from 0 on; an offset is not negative, and a limit at least 4"},
-		{file.Size + 1, 4, fmt.Sprintf("workspace: the file has %d bytes; there is nothing at %d", file.Size, file.Size+1)},
+		{-1, 10, "workspace: cannot read 10 bytes at offset -1: the offset must not be negative and the limit must be at least 4"},
+		{0, 3, "workspace: cannot read 3 bytes at offset 0: the offset must not be negative and the limit must be at least 4"},
+		{file.Size + 1, 4, fmt.Sprintf("workspace: the file has %d bytes; offset %d is after its end", file.Size, file.Size+1)},
 	} {
 		if _, _, err := ann.ReadPart(t.Context(), file.Handle, c.offset, c.limit); err == nil || err.Error() != c.want {
 			t.Errorf("%v", err)

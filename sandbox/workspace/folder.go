@@ -29,7 +29,7 @@ func within(root *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is no folder", name)
+		return nil, fmt.Errorf("%s is not a folder", name)
 	}
 	return root.OpenRoot(name)
 }
@@ -43,11 +43,11 @@ func ensure(root *os.Root, name string) error {
 		}
 		info, bad := root.Lstat(name)
 		switch {
-		case errors.Is(err, os.ErrExist) && errors.Is(bad, os.ErrNotExist): // it has just been removed
+		case errors.Is(err, os.ErrExist) && errors.Is(bad, os.ErrNotExist): // removed in the meantime
 		case bad != nil:
 			return err
 		case !info.IsDir():
-			return fmt.Errorf("%s is no folder", name)
+			return fmt.Errorf("%s is not a folder", name)
 		default:
 			return nil
 		}

@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// ErrNotFound is returned for a handle under which the owner has nothing: it was
-// removed, has expired, belongs to somebody else, or never existed.
+// ErrNotFound is returned for a handle that the owner does not have: it was removed, has
+// expired, belongs to another owner, or never existed.
 var ErrNotFound = errors.New("workspace: not found")
 
-// ErrName is returned for a name that nothing may have.
+// ErrName is returned for an invalid name.
 var ErrName = errors.New("workspace: the name cannot be used")
 
-// ErrExists is returned where an owner has something of that name.
-var ErrExists = errors.New("workspace: there is one of that name")
+// ErrExists is returned if the owner already has something with that name.
+var ErrExists = errors.New("workspace: the name is taken")
 
-// ErrLimit is returned where there would be more than [Options] allow. Nothing has
-// changed then.
+// ErrLimit is returned if a change would exceed a limit of [Options]. Nothing has changed.
 var ErrLimit = errors.New("workspace: over a limit")
 
 // A handle is a name with a random part before its last dot: report-k3x9ab.js.
@@ -39,7 +38,7 @@ func newHandle(name string) string {
 	return stem + "-" + string(random[:]) + ext
 }
 
-// split cuts a name before its last dot.
+// split splits a name before its last dot.
 func split(name string) (stem, ext string) {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		return name[:i], name[i:]
@@ -47,7 +46,7 @@ func split(name string) (stem, ext string) {
 	return name, ""
 }
 
-// nameOf is the name in a handle, if it is one.
+// nameOf returns the name in a handle, and whether the handle is well-formed.
 func nameOf(handle string) (name string, ok bool) {
 	stem, ext := split(handle)
 	at := len(stem) - randomLength - 1
@@ -58,11 +57,11 @@ func nameOf(handle string) (name string, ok bool) {
 	return name, validName(name) == nil
 }
 
-// noHandle stands for all texts that are no handle. Nothing has that name, and
-// looking for it takes as long as for any other.
+// noHandle replaces a malformed handle. Nothing has that name, and looking it up takes as
+// long as for any other.
 const noHandle = "0-none"
 
-// entry is the handle as the name of a file or folder.
+// entry returns the name of the file or folder of a handle.
 func entry(handle string) string {
 	if _, ok := nameOf(handle); !ok {
 		return noHandle
@@ -78,13 +77,13 @@ func validName(name string) error {
 	case len(name) > nameLength:
 		return bad(fmt.Sprintf("has %d characters; %d are allowed", len(name), nameLength))
 	case strings.IndexFunc(name, func(r rune) bool { return !nameRune(r) }) >= 0:
-		return bad("has other characters than letters from a to z, digits, dots, hyphens and underscores")
+		return bad("has characters other than the letters a to z, digits, dots, hyphens and underscores")
 	case strings.IndexByte(".-_", name[0]) >= 0:
 		return bad("must begin with a letter or a digit")
 	case name[len(name)-1] == '.':
 		return bad("must not end with a dot")
 	case !filepath.IsLocal(name):
-		return bad("is a name that the system keeps for itself")
+		return bad("is reserved by the operating system")
 	}
 	return nil
 }

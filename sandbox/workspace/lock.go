@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// A folder is locked by its file "lock", which the system unlocks when its holder
-// dies. Those who wait in one process have one of them try, and of the processes
-// that wait only the one that holds "next" does: who has just had the lock comes
-// after those who wait, though these only look now and then.
+// A folder is locked by its file "lock", which the system unlocks when its holder dies.
+// In each process one goroutine at a time tries to lock it, and only in the process that
+// holds the lock of the file "next". So the last holder comes after those that wait,
+// although they poll.
 const (
 	lockFile = "lock"
 	nextFile = "next"
 )
 
-var errBusy = errors.New("workspace: it is in use")
+var errBusy = errors.New("workspace: locked")
 
-// lock takes the lock of a folder, named from that of the owners. It waits until it
-// has it or ctx is done; it is [os.ErrNotExist] where the folder isn't, or no longer.
+// lock locks a folder, whose path is relative to the folder of all owners. It waits until
+// ctx is done. The error is [os.ErrNotExist] if the folder does not exist.
 func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err error) {
-	if ctx.Err() != nil { // or chance would say whether there is nothing to wait for
+	if ctx.Err() != nil { // otherwise the result would depend on timing
 		return nil, waited(ctx)
 	}
 	leave, err := s.turns.enter(ctx, folder)
@@ -42,12 +42,12 @@ func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err err
 		return nil, err
 	}
 	return func() {
-		file.Close() // which unlocks it
+		file.Close() // unlocks it
 		leave()
 	}, nil
 }
 
-// tryLock is lock, but errBusy where somebody has it.
+// tryLock is like lock but returns errBusy instead of waiting.
 func (s *Store) tryLock(folder string) (unlock func(), err error) {
 	file, err := s.attempt(folder + "/" + lockFile)
 	if err != nil {
@@ -56,16 +56,16 @@ func (s *Store) tryLock(folder string) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// waited is the error of who gave up.
+// waited returns the error for a canceled wait.
 func waited(ctx context.Context) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}
-	return fmt.Errorf("workspace: gave up waiting for others: %w", err)
+	return fmt.Errorf("workspace: gave up waiting for a lock: %w", err)
 }
 
-// lockable reports whether the file system has locks.
+// lockable returns an error if the file system does not support locks.
 func lockable(root *os.Root, name string) error {
 	file, err := root.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -73,12 +73,12 @@ func lockable(root *os.Root, name string) error {
 	}
 	defer file.Close()
 	if _, err := lockNow(file); err != nil {
-		return fmt.Errorf("its file system has no locks, without which processes cannot share it: %w", err)
+		return fmt.Errorf("its file system does not support locks, which processes need to share it: %w", err)
 	}
 	return nil
 }
 
-// await opens a file and locks it.
+// await opens a file and waits until it has locked it.
 func (s *Store) await(ctx context.Context, name string) (*os.File, error) {
 	const longest = 16 * time.Millisecond
 	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
@@ -94,7 +94,7 @@ func (s *Store) await(ctx context.Context, name string) (*os.File, error) {
 	}
 }
 
-// attempt opens a file and locks it, if nobody else has.
+// attempt opens a file and locks it, or returns errBusy.
 func (s *Store) attempt(name string) (*os.File, error) {
 	file, err := s.owners.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Store) attempt(name string) (*os.File, error) {
 	return file, nil
 }
 
-// current reports whether a file is still the one of that name.
+// current returns errBusy if name refers to a different file by now.
 func (s *Store) current(name string, file *os.File) error {
 	have, err := file.Stat()
 	if err != nil {
@@ -127,12 +127,12 @@ func (s *Store) current(name string, file *os.File) error {
 	case err != nil:
 		return broken("a lock of the storage folder", err)
 	case !os.SameFile(have, now):
-		return errBusy // another one is there now
+		return errBusy // it was replaced
 	}
 	return nil
 }
 
-// turns lets one goroutine of the process after the other have something.
+// turns is a set of named locks within a process.
 type turns struct {
 	mu    sync.Mutex
 	queue map[string]*turn

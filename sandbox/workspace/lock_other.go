@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// lockNow says that there is no lock that dies with its holder.
+// lockNow returns an error: the system has no lock that ends with its holder.
 func lockNow(*os.File) (ok bool, err error) { return false, errors.ErrUnsupported }

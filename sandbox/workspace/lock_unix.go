@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockNow locks a file for this process alone, until it is closed, if nobody has.
+// lockNow locks a file exclusively until it is closed. It reports false if the file is
+// locked.
 func lockNow(file *os.File) (ok bool, err error) {
 	for {
 		switch err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockNow locks a file for this process alone, until it is closed, if nobody has.
+// lockNow locks a file exclusively until it is closed. It reports false if the file is
+// locked.
 func lockNow(file *os.File) (ok bool, err error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err = windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))

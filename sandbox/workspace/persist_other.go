@@ -4,7 +4,7 @@ package workspace
 
 import "os"
 
-// persist makes sure that the names in a folder outlive a loss of power.
+// persist makes the entries of a folder durable.
 func persist(root *os.Root) error {
 	dir, err := root.Open(".")
 	if err != nil {

@@ -81,17 +81,15 @@ func TestPlantedFolders(t *testing.T) {
 	_, found := ann.Environment(t.Context(), "data")
 	_, ran := ann.RunSession(t.Context(), session, inProcess(t), program("1"))
 	for want, err := range map[string]error{
-		"workspace: the storage folder: files is no folder": made,
-		"workspace: the session's record: it is no file":    ran,
-		"workspace: the folder of the environment " + environment.Handle +
-			" is gone, or no folder; remove the environment": found,
+		"workspace: the storage folder: files is not a folder":                                                                   made,
+		"workspace: the session's record: it is not a file":                                                                      ran,
+		"workspace: the folder of the environment " + environment.Handle + " is missing or not a folder; remove the environment": found,
 	} {
 		if err == nil || err.Error() != want || strings.Contains(err.Error(), dir) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	if err := errors.Join(ann.RemoveEnvironment(t.Context(), "data"),
-		ann.RemoveSession(t.Context(), session)); err != nil {
+	if err := errors.Join(ann.RemoveEnvironment(t.Context(), "data"), ann.RemoveSession(t.Context(), session)); err != nil {
 		t.Error(err)
 	}
 	newFile(t, bob, "a", "x")

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// SessionInfo is a session as it is stored.
+// SessionInfo describes a stored session.
 type SessionInfo struct {
 	Handle string
 	Size   int64     // bytes of its record
@@ -23,13 +23,12 @@ type SessionInfo struct {
 
 const recordFile = "record"
 
-// ErrNotStored is returned together with the outcome of a program that ran but whose
-// session could not be stored: it goes on as if the program had not been.
-var ErrNotStored = errors.New("workspace: the program ran, and its outcome is here, but the session could not " +
-	"be stored and is as it was before")
+// ErrNotStored is returned together with the outcome of a program if the session could
+// not be stored. The session continues as if the program had not run.
+var ErrNotStored = errors.New("workspace: the program ran, but the session could not be stored and is unchanged")
 
-// NewSession makes an empty session, in which [Space.RunSession] runs programs. The
-// error is [ErrLimit] where the owner has too many.
+// NewSession creates an empty session for [Space.RunSession]. It returns [ErrLimit] if the
+// owner has too many.
 func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 	err = s.change(ctx, sessions, func(folder *os.Root) (err error) {
 		var have amount
@@ -37,8 +36,7 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 			return err
 		}
 		if most := s.store.limits.Sessions; have.count >= most {
-			return fmt.Errorf("%w: you have %d sessions, and may have %d; nothing was made. Remove one that is no longer "+
-				"needed; %s was unused for longest", ErrLimit, have.count, most, have.oldest)
+			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no longer needed; %s has been unused the longest", ErrLimit, have.count, most, have.oldest)
 		}
 		handle, err = establish(folder, "session")
 		return err
@@ -64,25 +62,23 @@ func (s *Space) recorded(handle string) int64 {
 	return info.Size()
 }
 
-// RemoveSession removes a session, when it runs no program. The error is
-// [ErrNotFound] where there is none.
+// RemoveSession removes a session. It waits for a program in progress. It returns
+// [ErrNotFound] if there is no such session.
 func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 	s.store.warm.drop(s.path(sessions, handle))
 	return s.remove(ctx, sessions, handle)
 }
 
-// RunSession runs the next program of a session, as [sandbox.Session.Run] does, in a
-// sandbox of any process that has the folder open: one program after the other, in
-// whichever. What the program needs to be made again is stored, and outlives a
-// crash, before its outcome is given. A process that dies in the middle leaves the
-// session as it was, but for what tools did.
+// RunSession runs the next program of a session, like [sandbox.Session.Run]. The programs
+// of a session may run in different processes, one after the other. What is needed to
+// replay the program is stored, and survives a crash, before RunSession returns. If the
+// process dies before that, the session is unchanged, except for what tools did.
 //
-// Besides the errors of [sandbox.Session.Run] there are [ErrNotFound], [ErrLimit]
-// where the record has become too large, and [ErrNotStored] together with the outcome.
-// It is [sandbox.ErrSessionLost] where the sandbox is another version, or the other
-// tier, or has other rules than the one before.
-func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
-	p sandbox.Program) (*sandbox.Outcome, error) {
+// In addition to the errors of [sandbox.Session.Run], it returns [ErrNotFound],
+// [ErrLimit] if the record has become too large, and [ErrNotStored] together with the
+// outcome. It returns [sandbox.ErrSessionLost] if the sandbox has a different version,
+// tier or rules than the one before.
+func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox, p sandbox.Program) (*sandbox.Outcome, error) {
 	release, err := s.hold(ctx, sessions, handle)
 	if err != nil {
 		return nil, err
@@ -99,8 +95,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	}
 	defer record.close()
 	if most := s.store.limits.SessionBytes; record.size > most {
-		return nil, fmt.Errorf("%w: the session has recorded %d bytes, and may record %d; nothing was run. Start another",
-			ErrLimit, record.size, most)
+		return nil, fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session", ErrLimit, record.size, most)
 	}
 	session, err := s.restored(handle, box, record)
 	if err != nil {
@@ -109,7 +104,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	return s.store.runStored(ctx, s.path(sessions, handle), session, record, p)
 }
 
-// restored is the session of a record: the one that this process has, if it is that.
+// restored returns the session of a record, from memory if it is current.
 func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed, error) {
 	end, err := r.end()
 	if err != nil {
@@ -132,12 +127,11 @@ func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed
 	return warmed{box: box, session: session, size: int64(whole), end: tail(text[:whole])}, nil
 }
 
-// runStored runs a program and stores what there is of it then.
-func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record, p sandbox.Program) (*sandbox.Outcome,
-	error) {
+// runStored runs a program and appends it to the record.
+func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record, p sandbox.Program) (*sandbox.Outcome, error) {
 	before := w.session.Len()
 	out, err := w.session.Run(ctx, p)
-	if w.session.Len() == before { // it failed, and left no trace
+	if w.session.Len() == before { // it failed without a trace
 		if !errors.Is(err, sandbox.ErrSessionLost) {
 			s.warm.put(name, w)
 		}
@@ -155,7 +149,7 @@ func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record,
 	return out, err
 }
 
-// record is a session's record on the disk.
+// record is a session's record on disk.
 type record struct {
 	file *os.File
 	size int64
@@ -164,7 +158,7 @@ type record struct {
 func openRecord(root *os.Root) (*record, error) {
 	seen, err := root.Lstat(recordFile)
 	if err == nil && !seen.Mode().IsRegular() {
-		return nil, errors.New("it is no file")
+		return nil, errors.New("it is not a file")
 	}
 	file, err := root.OpenFile(recordFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -186,12 +180,12 @@ func openRecord(root *os.Root) (*record, error) {
 
 func (r *record) close() { r.file.Close() }
 
-// lineEnd is how long the end of a record is that tells it from all others.
+// lineEnd is the length of the end of a record, which identifies it.
 const lineEnd = 64 + 1
 
 type ending [lineEnd]byte
 
-// tail is the end of a record.
+// tail returns the end of a record.
 func tail(text []byte) (end ending) {
 	copy(end[:], text[max(0, len(text)-lineEnd):])
 	return end
@@ -215,7 +209,8 @@ func (r *record) all() ([]byte, error) {
 	return text, err
 }
 
-// add writes lines where the whole ones end. If it can't, it leaves those.
+// add writes lines at an offset, where the complete lines end. If it fails, it keeps
+// those.
 func (r *record) add(at int64, lines []byte) error {
 	var err error
 	if r.size > at {

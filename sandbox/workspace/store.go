@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// Options bounds what each owner may keep. A zero field means its default; there is
-// no way to say "unlimited".
+// Options limits what each owner may store. Zero fields mean the default; there is
+// deliberately no "unlimited".
 type Options struct {
 	FileBytes    int64 // of one code file; default 1 MiB
 	Files        int   // code files; default 200
 	Bytes        int64 // of all code files together; default 32 MiB
 	Environments int   // default 20
 	Sessions     int   // default 50
-	SessionBytes int64 // of one session's record, which may exceed it by one program; default 8 MiB
+	SessionBytes int64 // of one session's record, not counting its last program; default 8 MiB
 
-	// Unused is how long what nobody uses is kept: see [Store.Sweep]. Default 30 days.
+	// Unused is when [Store.Sweep] removes what has not been used. Default 30 days.
 	Unused time.Duration
 
-	// Warm is how many sessions this process keeps in memory, so that it need not
-	// read their records again. Default 64.
+	// Warm is how many sessions this process keeps in memory, to avoid reading their
+	// records. Default 64.
 	Warm int
 }
 
@@ -36,7 +36,7 @@ func (o *Options) withDefaults() (Options, error) {
 	least := min(o.FileBytes, int64(o.Files), o.Bytes, int64(o.Environments), int64(o.Sessions), o.SessionBytes,
 		int64(o.Unused), int64(o.Warm))
 	if least < 0 {
-		return Options{}, fmt.Errorf("workspace: a limit is negative: %+v; leave it zero for the default", *o)
+		return Options{}, fmt.Errorf("workspace: a limit is negative: %+v; use zero for the default", *o)
 	}
 	return Options{
 		FileBytes:    or(o.FileBytes, 1<<20),
@@ -58,8 +58,8 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-// Store is a storage folder. Several processes may have the same one open. It is
-// safe for concurrent use.
+// Store is a storage folder, which several processes may have open at the same time. It
+// is safe for concurrent use.
 type Store struct {
 	limits Options
 	path   string   // absolute
@@ -68,12 +68,12 @@ type Store struct {
 	warm   warm
 }
 
-// format is what the file of that name says.
+// format is the content of the file of that name.
 const format = "writ workspace 1\n"
 
-// Open opens a storage folder and makes it if there is none. Its parent must exist.
-// Nil options are the defaults; all who share the folder should have the same. The
-// caller closes it. A folder that holds something else is refused.
+// Open opens a storage folder, and creates it if it does not exist; its parent must
+// exist. It rejects a folder with other content. Nil options mean the defaults; all
+// processes that share the folder should use the same. The caller must close the store.
 func Open(dir string, o *Options) (*Store, error) {
 	limits, err := o.withDefaults()
 	if err != nil {
@@ -104,14 +104,14 @@ func Open(dir string, o *Options) (*Store, error) {
 	return &Store{limits: limits, path: path, owners: owners, warm: warm{most: limits.Warm}}, nil
 }
 
-// claim makes a folder a storage folder, if it is none and empty.
+// claim makes an empty folder a storage folder.
 func claim(root *os.Root) error {
 	text, err := root.ReadFile("format")
 	switch {
 	case err == nil && string(text) == format:
 		return nil
 	case err == nil:
-		return fmt.Errorf("its format is %.50q, and this is %q", text, format)
+		return fmt.Errorf("its format is %.50q, but this version needs %q", text, format)
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
@@ -124,34 +124,31 @@ func claim(root *os.Root) error {
 	return replace(root, "format", []byte(format))
 }
 
-// empty reports what stands in the way of making a folder a storage folder. Another
-// process may be doing the same.
+// empty returns an error if a folder cannot become a storage folder. Another process may
+// be claiming it at the same time.
 func empty(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {
 		if name != "owners" && name != "format" && !strings.HasPrefix(name, leftover) {
-			return fmt.Errorf("it is no storage folder, and not empty: it has %q; choose another one", name)
+			return fmt.Errorf("it is neither a storage folder nor empty: it contains %q; choose a different folder", name)
 		}
 	}
 	return err
 }
 
-// Close gives up what the process holds of the folder, after which the store can't
-// be used. What is stored stays.
+// Close releases the resources of the store. It does not remove anything.
 func (s *Store) Close() error {
 	s.warm.clear()
 	return s.owners.Close()
 }
 
-// Space is what one owner keeps. It is safe for concurrent use, and costs nothing to
-// make.
+// Space is the storage of one owner. It is safe for concurrent use and cheap to create.
 type Space struct {
 	store *Store
 	dir   string // in the folder of owners
 }
 
-// Space returns what an owner keeps. An owner is any text, such as a principal's
-// name; two texts are two owners.
+// Space returns the storage of an owner, which is any text, such as a user's name.
 func (s *Store) Space(owner string) *Space {
 	sum := sha256.Sum256([]byte(owner))
 	return &Space{store: s, dir: strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))}

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Sweep removes what nobody has used for [Options].Unused, and what crashes have
-// left. Reading, running and looking up are uses; listing is not. What somebody holds
-// at the moment stays. It returns how many things it has removed. Call it now and
-// then: once a day will do. Several processes may do so at once.
+// Sweep removes what has not been used for [Options].Unused, and what crashes have left.
+// Reading, running and looking up are uses; listing is not. Sweep does not remove what is
+// locked. It returns how many files, environments and sessions it has removed. Call it
+// about once a day. Several processes may call it at the same time.
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	owners, err := list(s.owners)
 	if err != nil {
@@ -21,11 +21,11 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	var errs []error
 	for _, owner := range owners {
 		if ctx.Err() != nil {
-			return removed, errors.Join(append(errs, fmt.Errorf("workspace: not all was swept: %w", ctx.Err()))...)
+			return removed, errors.Join(append(errs, fmt.Errorf("workspace: the sweep was not completed: %w", ctx.Err()))...)
 		}
 		n, err := s.sweepOwner(ctx, owner)
 		removed += n
-		if err != nil && !errors.Is(err, os.ErrNotExist) { // another process may have been quicker
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // another process may have removed it
 			errs = append(errs, err)
 		}
 	}
