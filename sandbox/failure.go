@@ -89,7 +89,8 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	warnings := slices.Concat(h.unlisted(r.Failure), shown)
 	slices.SortStableFunc(warnings, inOrder)
 	if h.refused > 0 && out.Failure == nil {
-		message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s", h.refused, h.limits.Calls, h.uncountedCalls())
+		message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s",
+			h.refused, h.limits.Calls, h.uncountedCalls())
 		hint := "make fewer calls, or print what you have and continue in the next program"
 		warnings = append(warnings, h.finding(KindCallLimit, message, hint, engine.Pos{}))
 	}
