@@ -56,8 +56,8 @@ func (h *host) overLimit(tool int) *engine.ToolError {
 	}
 	h.refused++
 	te := engineError(&tools.ToolError{Tool: path, Kind: tools.KindLimit, Message: fmt.Sprintf(
-		"this program has made the %d tool calls that it may make%s; the call was not made; "+
-			"look for a loop that does not end, or print what you have", h.limits.Calls, h.besides())})
+		"a program may make %d tool calls%s; this call was not made; "+
+			"look for an endless loop, or print what you have", h.limits.Calls, h.uncountedCalls())})
 	endless := h.refused > maxRefused
 	h.mu.Unlock()
 	if endless {
@@ -128,8 +128,8 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	d := json.NewDecoder(bytes.NewReader(more))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return nil, errors.New(`the second argument of a tool only answers a call that was held, as {same: "E7"}, ` +
-			`{again: "E2"}, {distinct: "all"} or {fresh: true}; everything else goes into the first argument`)
+		return nil, errors.New(`the second argument of a tool call only answers a hold: {same: "E7"}, {again: "E2"}, ` +
+			`{distinct: "all"} or {fresh: true}; put everything else into the first argument`)
 	}
 	names := len(r.Again) + len(r.Distinct)
 	switch {
@@ -271,13 +271,13 @@ func (r *resultLimiter) failure(te *tools.ToolError) error {
 // take counts the bytes of a result. If there are too many, it returns the reason.
 func (r *resultLimiter) take(size int) (excess string) {
 	if size > r.each {
-		return fmt.Sprintf("has %d bytes; %d are allowed; ask for less at a time", size, r.each)
+		return fmt.Sprintf("has %d bytes; %d are allowed; request less at a time", size, r.each)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.used+size > r.all {
-		return fmt.Sprintf("has %d bytes, and all results of the program together may have %d, of which %d are left; "+
-			"ask for less, or go on in another program", size, r.all, r.all-r.used)
+		return fmt.Sprintf("has %d bytes; all results of a program together may have %d, and %d are left; "+
+			"request less, or continue in another program", size, r.all, r.all-r.used)
 	}
 	r.used += size
 	return ""

@@ -107,12 +107,12 @@ func TestSubmitIsRefused(t *testing.T) {
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		for _, test := range []struct{ program, want string }{
 			{"stay({});\nawait send({n: 1});\nsend({n: 2});\nawait asked({stays: 1}); submit('all sent')", `
-- line 1: stay was made, and answered too late
+- line 1: stay was made but answered too late
 - line 3: send was not made: no answer`},
 			{"[1, 2].forEach(async n => {\n  await stay({}); await send({n});\n});\nawait send({n: 0});\nsend({n: 9});\n" +
 				"await asked({stays: 2}); submit('all sent')", `
-- line 2: stay was made, and answered too late
-- line 2: stay was made, and answered too late
+- line 2: stay was made but answered too late
+- line 2: stay was made but answered too late
 - line 5: send was not made: no answer`},
 		} {
 			d := newDesk()

@@ -110,11 +110,11 @@ func (h *host) usedEarly(name engine.Name) Finding {
 	if name.Assigned {
 		hidden := "the " + h.constantKind(name.Name)
 		if hidden == "the "+earlierConstant {
-			hidden = "that of an earlier program"
+			hidden = "the one of an earlier program"
 		}
 		message += ": the variable hides " + hidden
 	}
-	hint := "call the variable something else"
+	hint := "choose another name for the variable"
 	if e := name.Elsewhere; !name.Assigned && e != nil && cmp.Or(e.Line-name.Line, e.Column-name.Column) > 0 {
 		hint = fmt.Sprintf("line %d declares it; move that up", e.Line)
 	}
@@ -139,7 +139,7 @@ func (h *host) constant(w engine.Write) Finding {
 		article = "an"
 	}
 	message += fmt.Sprintf(" cannot be %s: it is %s %s", verb, article, what)
-	return h.finding(KindUnsupported, message, "declare a variable of your own", w.Pos)
+	return h.finding(KindUnsupported, message, "declare another variable", w.Pos)
 }
 
 const earlierConstant = "earlier constant"

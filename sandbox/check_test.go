@@ -23,7 +23,8 @@ func TestEarlier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const afresh = " is not defined (an earlier program declared it, but every program starts afresh; declare it again)"
+	const afresh = " is not defined (an earlier program declared it, but programs do not share variables; declare " +
+		"it again)"
 	for source, want := range map[string]string{
 		"rows.length": "line 1, column 1: rows" + afresh,
 		"a + 1":       "line 1, column 1: a" + afresh,

@@ -131,10 +131,10 @@ func (h *host) compilerFindings(c *Compiled) []Finding {
 		return []Finding{{Kind: KindSourceLimit, Message: message, Hint: "write a shorter program, and import less"}}
 	}
 	if limit := maxGrowth*h.limits.Source + spareBytes; len(c.Source) > limit {
-		return tooLarge("compiled, the program has", len(c.Source), limit)
+		return tooLarge("the compiled program has", len(c.Source), limit)
 	}
 	if len(c.Library) > maxLibrary {
-		return tooLarge("what the program imports has", len(c.Library), maxLibrary)
+		return tooLarge("the imports of the program have", len(c.Library), maxLibrary)
 	}
 	return nil
 }

@@ -210,9 +210,9 @@ line 2, column 3: two
 				"line 2, column 3: secret is not allowed here (do without it)\n2 | X.secret\n  |   ^"},
 		"names of the compiler's": {shouted(""), "1", "<nil>"},
 		"too long": {gives(sandbox.Compiled{Source: strings.Repeat(" ", 100_000)}), "1",
-			"compiled, the program has 100000 bytes; 65936 are allowed (write a shorter program, and import less)"},
+			"the compiled program has 100000 bytes; 65936 are allowed (write a shorter program, and import less)"},
 		"a long library": {gives(sandbox.Compiled{Library: strings.Repeat(" ", 5<<20)}), "1",
-			"what the program imports has 5242880 bytes; 4194304 are allowed (write a shorter program, and import less)"},
+			"the imports of the program have 5242880 bytes; 4194304 are allowed (write a shorter program, and import less)"},
 		"a broken library": {gives(sandbox.Compiled{Source: "1", Library: "return {"}), "1",
 			"the library of the program cannot be loaded: expected } instead of EOF in object literal (do without what " +
 				"it imports)"},

@@ -89,8 +89,9 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	warnings := slices.Concat(h.unlisted(r.Failure), shown)
 	slices.SortStableFunc(warnings, inOrder)
 	if h.refused > 0 && out.Failure == nil {
-		message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s", h.refused, h.limits.Calls, h.besides())
-		hint := "make fewer, or print what is known and go on in the next program"
+		message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s",
+			h.refused, h.limits.Calls, h.uncountedCalls())
+		hint := "make fewer calls, or print what you have and continue in the next program"
 		warnings = append(warnings, h.finding(KindCallLimit, message, hint, engine.Pos{}))
 	}
 	for _, c := range out.Calls {
@@ -167,7 +168,7 @@ func (h *host) stopped(finding Finding) *Failure {
 	case errors.Is(h.aborted, errCallLimit):
 		f.Kind = KindCallLimit
 		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more were refused",
-			h.limits.Calls, h.besides(), maxRefused)
+			h.limits.Calls, h.uncountedCalls(), maxRefused)
 		f.Hint = "stop at the first ToolError of kind \"limit\""
 	case errors.As(h.aborted, &f.Hold):
 		f.Kind, f.Message = KindHeld, f.Hold.Error()
@@ -204,7 +205,7 @@ func (h *host) unawaited(ids []int) string {
 		case c.Pending:
 			b.WriteString("has not been answered")
 		case te == nil:
-			b.WriteString("was made, and answered too late")
+			b.WriteString("was made but answered too late")
 		case tools.StateOf(te) == tools.StateRejected:
 			b.WriteString("was not made: " + shorten(te.Message, 200))
 		default:
@@ -223,8 +224,8 @@ func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
 	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
 }
 
-// besides describes the calls that did not count towards the limit.
-func (h *host) besides() string {
+// uncountedCalls describes the calls that did not count towards the limit.
+func (h *host) uncountedCalls() string {
 	var list []string
 	for _, path := range slices.Sorted(maps.Keys(h.uncounted)) {
 		list = append(list, fmt.Sprintf("%d of %s", h.uncounted[path], path))
@@ -232,5 +233,5 @@ func (h *host) besides() string {
 	if list == nil {
 		return ""
 	}
-	return ", besides " + strings.Join(list, " and ") + " that do not count"
+	return " (not counting " + strings.Join(list, " and ") + ")"
 }

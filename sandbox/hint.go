@@ -19,10 +19,10 @@ const (
 	noNetwork  = "there is no network"
 	noBrowser  = "there is no browser; the program sees only its inputs and tools"
 	noBytes    = "there are no encoders; use strings, encodeURIComponent or btoa"
-	noWeak     = "use Map or Set; the program is over before memory matters"
-	noCancel   = "nothing can be cancelled; let the call end, or do without it"
-	noQuestion = "nobody can be asked; the program sees only its inputs and tools"
-	noStorage  = "nothing is stored; keep values in variables"
+	noWeak     = "use Map or Set; the memory is released when the program ends"
+	noCancel   = "calls cannot be canceled; wait for the call to end, or do not make it"
+	noQuestion = "the user cannot be asked; the program sees only its inputs and tools"
+	noStorage  = "there is no storage; keep values in variables"
 	giveValue  = "return the value, or end with it as an expression"
 	javaScript = "the program must be JavaScript: write "
 )
@@ -43,7 +43,7 @@ var replacements = map[string]string{
 	"localStorage": noStorage, "sessionStorage": noStorage,
 	"alert": "use console.log", "prompt": noQuestion, "confirm": noQuestion,
 
-	"URL":         "take the text apart by split or a regular expression, and use URLSearchParams for the query",
+	"URL":         "parse the text with split or a regular expression, and use URLSearchParams for the query",
 	"TextEncoder": noBytes, "TextDecoder": noBytes, "Blob": noBytes, "FormData": noBytes,
 	"Buffer":          "there are no buffers; use strings, btoa and atob, or Uint8Array",
 	"AbortController": noCancel, "AbortSignal": noCancel,
@@ -72,7 +72,7 @@ func (h *host) undeclaredHint(name engine.Name) string {
 	case replacements[name.Name] != "":
 		return replacements[name.Name]
 	case slices.Contains(h.program.Earlier, name.Name) && name.Elsewhere == nil:
-		return "an earlier program declared it, but every program starts afresh; declare it again"
+		return "an earlier program declared it, but programs do not share variables; declare it again"
 	case name.Assigned:
 		return "declare it with let or const"
 	case name.Elsewhere != nil && name.Elsewhere.Line > 0:

@@ -34,7 +34,7 @@ func TestProgramLimits(t *testing.T) {
 			{`"y".repeat(3000)`, sandbox.Limits{Argument: 10_000}, "as JSON it has more than 1000 bytes"},
 			{`"y".repeat(3000).length; "y".repeat(3000)`, sandbox.Limits{Output: 10_000}, "yyyyy"},
 			{`for (const i of [1, 2]) await length({Text: ""})`, sandbox.Limits{Calls: 1},
-				"this program has made the 1 tool calls that it may make"},
+				"a program may make 1 tool calls; this call was not made"},
 			{`1`, sandbox.Limits{Time: -1}, "sandbox: a limit is negative"},
 			{`1`, sandbox.Limits{Time: 10_000 * time.Hour}, "sandbox: a limit of time is longer than"},
 			{`1`, sandbox.Limits{Memory: 1}, "sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"},
@@ -109,16 +109,21 @@ func TestBudgets(t *testing.T) {
 // worker, and the failure names the limit.
 func TestBudgetOfNatives(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Compute: 100 * time.Millisecond}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
-	for _, source := range []string{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`,
-		`/^(?=(a+)+$)\1b/.test("a".repeat(40) + "!")`} {
-		out, err := box.Run(t.Context(), sandbox.Program{Source: source})
-		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindComputeLimit || out.Duration > guard {
-			t.Errorf("%s: %v, %v", source, out, err)
+	box := openTiers(t, sandbox.Limits{})["isolated"]
+	const indexOf, match = `Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`,
+		`/^(?=(a+)+$)\1b/.test("a".repeat(40) + "!")`
+	for _, test := range []struct {
+		source string
+		limits sandbox.Limits
+		want   sandbox.Kind
+	}{
+		{indexOf, sandbox.Limits{Compute: 100 * time.Millisecond}, sandbox.KindComputeLimit},
+		{match, sandbox.Limits{Compute: 100 * time.Millisecond}, sandbox.KindComputeLimit},
+		{indexOf, sandbox.Limits{Time: 100 * time.Millisecond}, sandbox.KindTimeout},
+	} {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: test.source, Limits: test.limits})
+		if err != nil || out.Failure == nil || out.Failure.Kind != test.want {
+			t.Errorf("%s: got %s, want %s", test.source, outcomeOf(out, err), test.want)
 		}
 	}
 }
@@ -170,9 +175,9 @@ func untilAbandoned(calls, abandoned int, run func(limit time.Duration) (*sandbo
 func TestUncounted(t *testing.T) {
 	t.Parallel()
 	const calls = `const make = async (f, n) => { for (let i = 0; i < n; i++) await f({}) }; `
-	over := func(tool, besides string) string {
-		return tool + ": this program has made the 3 tool calls that it may make" + besides +
-			"; the call was not made; look for a loop that does not end, or print what you have"
+	over := func(tool, uncounted string) string {
+		return tool + ": a program may make 3 tool calls" + uncounted +
+			"; this call was not made; look for an endless loop, or print what you have"
 	}
 	eachTier(t, sandbox.Limits{Calls: 3}, func(t *testing.T, box *sandbox.Sandbox) {
 		for program, want := range map[string]string{
@@ -181,10 +186,10 @@ func TestUncounted(t *testing.T) {
 			`await make(text, 5)`:                            "",
 			`await make(text, 2); await make(files.list, 4)`: "",
 			`await make(nothing, 4)`:                         over("nothing", ""),
-			`await make(text, 6)`:                            over("text", ", besides 2 of text that do not count"),
+			`await make(text, 6)`:                            over("text", " (not counting 2 of text)"),
 			`await make(files.list, 1); await make(text, 6)`: over("text",
-				", besides 1 of files.list and 2 of text that do not count"),
-			`await Promise.all(Array(7).fill({}).map(x => text(x)))`: over("text", ", besides 2 of text that do not count"),
+				" (not counting 1 of files.list and 2 of text)"),
+			`await Promise.all(Array(7).fill({}).map(x => text(x)))`: over("text", " (not counting 2 of text)"),
 		} {
 			uncounted := map[string]int{"text": 2, "files.list": 1, "nothing": -1, "none": 5}
 			out, err := box.Run(t.Context(), sandbox.Program{Source: calls + program, Tools: testTools(t), Uncounted: uncounted})
@@ -225,16 +230,16 @@ func TestResultLimits(t *testing.T) {
 	}{
 		{sandbox.Limits{Result: 100},
 			`[(await get({Bytes: 100})).length, await get({Bytes: 101}).catch(e => [e.kind, e.message])]`,
-			`[98,["too_large","the call was made, but its result has 101 bytes; 100 are allowed; ask for less at a time"]]`},
+			`[98,["too_large","the call was made, but its result has 101 bytes; 100 are allowed; request less at a time"]]`},
 		{sandbox.Limits{Results: 150},
 			`const got = []; for (const Bytes of [100, 51, 50, 1e6]) got.push(await get({Bytes}).then(s => s.length, e ` +
 				`=> e.message)); got`,
-			`[98,"the call was made, but its result has 51 bytes, and all results of the program together may have 150, ` +
-				`of which 50 are left; ask for less, or go on in another program",48,` +
-				`"the call was made, but its result has 1000000 bytes, and all results of the program together may have 150,` +
-				` of which 0 are left; ask for less, or go on in another program"]`},
+			`[98,"the call was made, but its result has 51 bytes; all results of a program together may have 150, ` +
+				`and 50 are left; request less, or continue in another program",48,` +
+				`"the call was made, but its result has 1000000 bytes; all results of a program together may have 150, ` +
+				`and 0 are left; request less, or continue in another program"]`},
 		{sandbox.Limits{Result: 100}, `await fail({Bytes: 101}).catch(e => [e.kind, e.message, e.tool])`,
-			`["failed","the call failed, and its error has 101 bytes; 100 are allowed; ask for less at a time","fail"]`},
+			`["failed","the call failed, and its error has 101 bytes; 100 are allowed; request less at a time","fail"]`},
 		{sandbox.Limits{}, `[(await get({Bytes: 4 << 20})).length, await get({Bytes: (4 << 20) + 1}).catch(e => e.kind)]`,
 			`[4194302,"too_large"]`},
 	} {

@@ -106,7 +106,7 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []en
 	}
 	errs := []error{p.Determinism.check()}
 	if p.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for the limit", p.Timeout))
+		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for no timeout", p.Timeout))
 	}
 	if errs = append(errs, p.Limits.check()); p.Limits.Memory != 0 {
 		errs = append(errs, errors.New("sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"))
@@ -115,12 +115,12 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []en
 	errs = append(errs, err)
 	for _, in := range slices.Concat(sessionInputs, own) {
 		if bound.globals[in.Name] {
-			errs = append(errs, fmt.Errorf("%w %q: a tool has that name", ErrInput, in.Name))
+			errs = append(errs, fmt.Errorf("%w %q: a tool has this name", ErrInput, in.Name))
 		}
 	}
 	for _, in := range sessionInputs {
 		if _, twice := p.Inputs[in.Name]; twice {
-			errs = append(errs, fmt.Errorf("%w %q: the session has one of that name", ErrInput, in.Name))
+			errs = append(errs, fmt.Errorf("%w %q: the session has an input with that name", ErrInput, in.Name))
 		}
 	}
 	job.Inputs = own

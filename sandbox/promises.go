@@ -119,7 +119,7 @@ func (h *host) droppedPromise(s engine.Stray, variable string) clue {
 
 // misusedPromise describes a promise that was used as if it were its result.
 func (h *host) misusedPromise(s engine.Stray, variable string) clue {
-	promise, hint := "a promise", "await it first, several by Promise.all"
+	promise, hint := "a promise", "await it first; await several with Promise.all"
 	if s.Tool >= 0 {
 		call := h.callText(s.Tool)
 		promise = "the promise " + or(variable, "of "+call)

@@ -126,7 +126,7 @@ func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, er
 	for n := 0; ; n++ {
 		length := bytes.IndexByte(record[whole:], '\n') + 1
 		if length == 0 && n == 0 {
-			err = errors.New("it has no first line")
+			err = errors.New("the first line is missing")
 		}
 		if length > 0 {
 			err = session.read(record[whole : whole+length-1])
@@ -172,7 +172,7 @@ func (s *Session) readHead(line []byte) error {
 		return err
 	}
 	if h.Format != recordFormat || h.Maker != s.box.maker() {
-		return fmt.Errorf("it was made by %.200q, %.200q, and this is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
+		return fmt.Errorf("it was made by %.200q, %.200q; this is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
 	}
 	if h.Pin != nil {
 		s.pinned = &Determinism{Time: time.UnixMilli(h.Pin.Time), Seed: h.Pin.Seed}
@@ -202,7 +202,7 @@ func decodeStrictly(line []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows its JSON")
+		return errors.New("there is extra data after the JSON")
 	}
 	return nil
 }
@@ -239,9 +239,9 @@ func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {
 	case p == nil:
 	case p.Text == "" && !hasLibrary(s.log, p.Hash):
-		return errors.New("the program has no library of its hash")
+		return errors.New("the library of the program is missing")
 	case p.Text != "" && p.Hash != engine.NewPrelude(p.Text).Hash:
-		return errors.New("the program has another library than its hash says")
+		return errors.New("the library of the program does not match its hash")
 	}
 	return nil
 }

@@ -241,19 +241,19 @@ func TestRecordRefused(t *testing.T) {
 	box := open(t, sandbox.NewInProcess)
 	first := head(t, box)
 	for name, c := range map[string]struct{ record, want string }{
-		"empty":      {"", "line 1 of its record: it has no first line"},
+		"empty":      {"", "line 1 of its record: the first line is missing"},
 		"not sealed": {first + "\n", "line 1 of its record: it is damaged"},
 		"no JSON": {string(sealed(first, "x")),
 			"line 2 of its record: invalid character 'x' looking for beginning of value"},
 		"two values": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1}} {}`)),
-			"line 2 of its record: something follows its JSON"},
+			"line 2 of its record: there is extra data after the JSON"},
 		"unknown":  {string(sealed(first, `{"sauce":"1"}`)), `line 2 of its record: json: unknown field "sauce"`},
 		"no clock": {string(sealed(first, `{"source":"1"}`)), "line 2 of its record: the program has no clock"},
 		"library": {string(sealed(first,
 			`{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5","text":"return 1"}}`)),
-			"line 2 of its record: the program has another library than its hash says"},
+			"line 2 of its record: the library of the program does not match its hash"},
 		"no library": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5"}}`)),
-			"line 2 of its record: the program has no library of its hash"},
+			"line 2 of its record: the library of the program is missing"},
 		"no such call": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"turns":[{"call":1,"at":1}]}`)),
 			"line 2 of its record: there is no call 1"},
 		"nameless": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":[]}]}`)),

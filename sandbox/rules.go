@@ -141,6 +141,6 @@ func (h *host) tooDeep(r engine.Report) []Finding {
 		return nil
 	}
 	message := fmt.Sprintf("the program is nested %d deep; %d are allowed", r.Depth, h.rules.Depth)
-	hint := "take parts of it out into variables and functions"
+	hint := "move parts of it into variables and functions"
 	return []Finding{h.finding(KindPolicyViolation, message, hint, engine.Pos{})}
 }

@@ -53,9 +53,9 @@ func TestSessionInputsThatCannotBe(t *testing.T) {
 		"sandbox: input \"a b\": the name is reserved or not a JavaScript identifier\nsandbox: input \"await\": the " +
 			"name is reserved or not a JavaScript identifier": {inputs: map[string]any{"await": 1, "a b": 2}},
 		`sandbox: input "f": json: unsupported type: func()`: {inputs: map[string]any{"f": func() {}}},
-		`sandbox: input "text": the session has one of that name`: {map[string]any{"text": 1},
+		`sandbox: input "text": the session has an input with that name`: {map[string]any{"text": 1},
 			sandbox.Program{Inputs: map[string]any{"text": 2}}},
-		`sandbox: input "text": a tool has that name`: {map[string]any{"text": 1}, sandbox.Program{Tools: tool}},
+		`sandbox: input "text": a tool has this name`: {map[string]any{"text": 1}, sandbox.Program{Tools: tool}},
 	} {
 		out, err := box.NewSession(&sandbox.SessionOptions{Inputs: c.inputs}).Run(t.Context(), c.p)
 		if out != nil || err == nil || err.Error() != want {

@@ -197,7 +197,7 @@ func (h *host) textUsed(s engine.Site, u engine.Use, r *siteResults) clue {
 	case r.values == nil:
 		hint += " if the text is JSON"
 	case r.form == textForm:
-		hint = "it is not JSON; take it apart as text, as by split or match"
+		hint = "it is not JSON; parse it as text, for example with split or match"
 	}
 	message := fmt.Sprintf("%s is text: %s returns a string, %s", name, call, effect)
 	return clue{h.finding(KindWrongType, message, hint, u.Pos), s.Holder}
@@ -310,8 +310,8 @@ func (h *host) morePages(calls []Call) (list []Finding) {
 		}
 		warned = append(warned, c.Tool)
 		list = append(list, h.finding(KindMorePages,
-			fmt.Sprintf("%s returned %s, so there are more pages, and the program does not read it", c.Tool, member),
-			fmt.Sprintf("call again with %s until there is none", member), engine.Pos{Line: c.Line, Column: c.Column}))
+			fmt.Sprintf("%s returned %s, so there are more pages, but the program does not read it", c.Tool, member),
+			fmt.Sprintf("call again with %s until the result has none", member), engine.Pos{Line: c.Line, Column: c.Column}))
 	}
 	return list
 }

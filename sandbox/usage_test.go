@@ -106,7 +106,7 @@ func TestMissingMembers(t *testing.T) {
 // reference.
 func TestFirstPages(t *testing.T) {
 	t.Parallel()
-	const warning = "shop.list returned next_cursor, so there are more pages, and the program does not read it"
+	const warning = "shop.list returned next_cursor, so there are more pages, but the program does not read it"
 	for _, test := range []struct{ result, source, want string }{
 		{`{"orders":[],"next_cursor":"5"}`, "const p = await shop.list(); p.orders.length", warning},
 		{`{"orders":[],"next_cursor" : 5}`, "(await shop.list()).orders", warning},

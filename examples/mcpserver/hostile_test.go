@@ -43,8 +43,8 @@ func TestTakenNames(t *testing.T) {
 			t.Errorf("got %s, want %s", text, want)
 		}
 	}
-	refused(map[string]any{"code": "1", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has that name`)
-	refused(map[string]any{"code": "1", "session": "new", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has that name`)
+	refused(map[string]any{"code": "1", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has this name`)
+	refused(map[string]any{"code": "1", "session": "new", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has this name`)
 	if list, err := a.store.Space(local.Name).Sessions(t.Context()); err != nil || len(list) > 0 {
 		t.Errorf("there are sessions whose handles nobody knows: %v, %v", list, err)
 	}
