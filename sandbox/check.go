@@ -54,7 +54,7 @@ func (h *host) judge(r engine.Report) []Finding {
 		return h.finding(KindUnsupported, f.Message, f.Hint, f.Pos)
 	})
 	judgeEach(h, &list, r.Undeclared, h.undeclared)
-	judgeEach(h, &list, r.Early, h.usedEarly)
+	judgeEach(h, &list, r.EarlyReads, h.usedEarly)
 	judgeEach(h, &list, r.Constants, h.constant)
 	judgeEach(h, &list, r.Sites, h.site)
 	judgeEach(h, &list, r.Forbidden, h.forbidden)
@@ -238,7 +238,7 @@ func declaredAs(b *tools.Binding) string { return "it is declared as " + signatu
 // warn turns the worker's report into warnings.
 func (h *host) warn(r engine.Report) []Finding {
 	var list []Finding
-	judgeEach(h, &list, r.Smells, func(f engine.Finding) Finding {
+	judgeEach(h, &list, r.Warnings, func(f engine.Finding) Finding {
 		return h.finding(KindNotAwaited, f.Message, f.Hint, f.Pos)
 	})
 	judgeEach(h, &list, r.Sites, func(s engine.Site) Finding {

@@ -204,8 +204,8 @@ func (o *origin) translate(r *engine.Result) {
 	if o == nil || r == nil {
 		return
 	}
-	for i := range r.Strays {
-		s := &r.Strays[i]
+	for i := range r.PromiseMisuses {
+		s := &r.PromiseMisuses[i]
 		s.Pos, s.Call = o.pos(s.Pos), o.pos(s.Call)
 	}
 	if r.Failure == nil {
@@ -241,8 +241,8 @@ func (t *translator) Report(r engine.Report) func() bool {
 		}
 	}
 	finding := func(f *engine.Finding) { f.Pos = o.pos(f.Pos) }
-	r.Findings, r.Smells = translated(r.Findings, finding), translated(r.Smells, finding)
-	r.Undeclared, r.Early = translated(r.Undeclared, name), translated(r.Early, name)
+	r.Findings, r.Warnings = translated(r.Findings, finding), translated(r.Warnings, finding)
+	r.Undeclared, r.EarlyReads = translated(r.Undeclared, name), translated(r.EarlyReads, name)
 	r.Constants = translated(r.Constants, func(w *engine.Write) { w.Pos = o.pos(w.Pos) })
 	r.Sites = translated(r.Sites, func(s *engine.Site) {
 		s.Pos = o.pos(s.Pos)

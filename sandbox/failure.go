@@ -35,7 +35,7 @@ func (h *host) partial() *Outcome {
 	if calls == 0 {
 		return nil
 	}
-	f := &engine.Failure{Kind: engine.Stopped, Message: "the program could not be stopped"}
+	f := &engine.Failure{Kind: engine.KindStopped, Message: "the program could not be stopped"}
 	return h.outcome(&engine.Result{Failure: f})
 }
 
@@ -50,7 +50,7 @@ func (h *host) unlessAborted(r *engine.Result) *engine.Result {
 	}
 	stopped := *r
 	stopped.Value, stopped.Submitted = nil, false
-	stopped.Failure = &engine.Failure{Kind: engine.Stopped, Message: "the program was stopped"}
+	stopped.Failure = &engine.Failure{Kind: engine.KindStopped, Message: "the program was stopped"}
 	return &stopped
 }
 
@@ -106,7 +106,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 // unlisted returns the warnings of the check, except those about calls that the failure
 // lists as not awaited.
 func (h *host) unlisted(f *engine.Failure) []Finding {
-	if f == nil || f.Kind != engine.Unawaited {
+	if f == nil || f.Kind != engine.KindUnawaited {
 		return h.warnings
 	}
 	listed := func(w Finding) bool {
@@ -122,11 +122,11 @@ func (h *host) unlisted(f *engine.Failure) []Finding {
 // only checked and has no findings.
 func (h *host) failure(f *engine.Failure) *Failure {
 	finding := h.finding(Kind(f.Kind), f.Message, f.Hint, f.Pos)
-	if h.aborted != nil || f.Kind == engine.Stopped {
+	if h.aborted != nil || f.Kind == engine.KindStopped {
 		return h.stopped(finding)
 	}
 	switch f.Kind {
-	case engine.Syntax:
+	case engine.KindSyntax:
 		if !h.judged {
 			h.findings = h.violations()
 		}
@@ -136,14 +136,14 @@ func (h *host) failure(f *engine.Failure) *Failure {
 		findings := append(h.findings, finding)
 		slices.SortStableFunc(findings, inOrder)
 		return refusal(findings)
-	case engine.Refused:
+	case engine.KindRefused:
 		if len(h.findings) > 0 {
 			return refusal(h.findings)
 		}
 		return nil
-	case engine.Unawaited:
+	case engine.KindUnawaited:
 		finding.Message += h.unawaited(f.Calls)
-	case engine.Timeout:
+	case engine.KindTimeout:
 		finding.Message = fmt.Sprintf("the program ran longer than %v", h.timeLimit())
 	}
 	out := &Failure{Finding: finding}

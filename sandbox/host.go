@@ -179,7 +179,7 @@ func endedByItself(r *engine.Result) bool {
 		return true
 	}
 	switch r.Failure.Kind {
-	case engine.Thrown, engine.Unawaited, engine.Deadlock, engine.BadValue, engine.TooLarge:
+	case engine.KindThrown, engine.KindUnawaited, engine.KindDeadlock, engine.KindBadValue, engine.KindTooLarge:
 		return true
 	}
 	return false

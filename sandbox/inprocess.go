@@ -115,7 +115,7 @@ func (p *inProcess) release(goroutine chan func()) {
 }
 
 // watchedHost is the host of a program whose memory is watched and which may be stuck. It
-// implements [engine.Stucker].
+// implements [engine.Supervisor].
 type watchedHost struct {
 	engine.Host
 	heap  *heap
@@ -123,15 +123,15 @@ type watchedHost struct {
 	stop  func(error)
 }
 
-// Begin implements [engine.Stucker].
+// Begin implements [engine.Supervisor].
 func (w *watchedHost) Begin(stop func(error)) {
 	w.stop = stop
 	w.heap.enter(w)
 }
 
-// Patience implements [engine.Stucker]. On a busy machine a program needs time to react,
+// Patience implements [engine.Supervisor]. On a busy machine a program needs time to react,
 // and nothing is gained by giving up early because the goroutine cannot be ended.
 func (w *watchedHost) Patience() time.Duration { return 2 * time.Second }
 
-// Stuck implements [engine.Stucker].
+// Stuck implements [engine.Supervisor].
 func (w *watchedHost) Stuck(*engine.Failure) { close(w.stuck) }

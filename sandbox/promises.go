@@ -82,7 +82,7 @@ func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 			known[engine.Pos{Line: w.Line, Column: w.Column}] = true
 		}
 	}
-	for _, s := range r.Strays[:min(len(r.Strays), 2*maxFindings)] {
+	for _, s := range r.PromiseMisuses[:min(len(r.PromiseMisuses), 2*maxFindings)] {
 		if s.Call.Line > 0 && known[s.Call] || s.Tool >= len(h.bindings) {
 			continue
 		}
@@ -102,7 +102,7 @@ func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 }
 
 // droppedPromise describes calls that nothing awaited. The variable holds the promise.
-func (h *host) droppedPromise(s engine.Stray, variable string) clue {
+func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	call := h.callText(s.Tool)
 	message, hint := "nothing awaits "+call+": its result is lost", "write await before it"
 	switch {
@@ -118,7 +118,7 @@ func (h *host) droppedPromise(s engine.Stray, variable string) clue {
 }
 
 // misusedPromise describes a promise that was used as if it were its result.
-func (h *host) misusedPromise(s engine.Stray, variable string) clue {
+func (h *host) misusedPromise(s engine.PromiseMisuse, variable string) clue {
 	promise, hint := "a promise", "await it first; await several with Promise.all"
 	if s.Tool >= 0 {
 		call := h.callText(s.Tool)

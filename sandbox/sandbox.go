@@ -188,7 +188,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 		return nil, ErrClosed
 	case err != nil:
 		return h.partial(), fmt.Errorf("sandbox: %w", err)
-	case result.Failure != nil && result.Failure.Kind == engine.Diverged:
+	case result.Failure != nil && result.Failure.Kind == engine.KindDiverged:
 		return nil, fmt.Errorf("%w: %s", ErrSessionLost, result.Failure.Message)
 	case step != nil:
 		recorder.finish(result)

@@ -260,7 +260,7 @@ type recorder struct {
 func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	r.mu.Lock()
 	i := len(r.step.record.Calls)
-	answered := engine.Answered{Tool: r.tools[c.Tool].Path(), Args: engine.Digest(c.Args), More: c.More}
+	answered := engine.RecordedCall{Tool: r.tools[c.Tool].Path(), Args: engine.Digest(c.Args), More: c.More}
 	r.step.record.Calls = append(r.step.record.Calls, answered)
 	r.mu.Unlock()
 	return r.Host.Call(c, func(a engine.Reply) {

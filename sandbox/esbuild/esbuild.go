@@ -184,11 +184,11 @@ func (b *Bundler) run(ctx context.Context, t task, host engine.Host, answer any)
 func failed(f *engine.Failure, limit time.Duration) sandbox.Finding {
 	const simpler = "write a simpler program, and import less"
 	switch f.Kind {
-	case engine.Timeout:
+	case engine.KindTimeout:
 		return sandbox.Finding{Kind: sandbox.KindTimeout, Message: fmt.Sprintf("compiling the program took longer than %v", limit), Hint: simpler}
-	case engine.Memory:
+	case engine.KindMemory:
 		return sandbox.Finding{Kind: sandbox.KindMemoryLimit, Message: "the compiler ran out of memory", Hint: simpler}
-	case engine.TooLarge:
+	case engine.KindTooLarge:
 		return sandbox.Finding{Kind: sandbox.KindSourceLimit, Message: f.Message, Hint: simpler}
 	}
 	return sandbox.Finding{Kind: sandbox.KindSyntax, Message: "the compiler cannot parse the program; it may be nested too deeply", Hint: simpler}

@@ -65,14 +65,14 @@ func work(_ context.Context, job *engine.Job, host engine.Host) *engine.Result {
 		return broken(err.Error())
 	case len(value) > job.Limits.Output:
 		return &engine.Result{Failure: &engine.Failure{
-			Kind: engine.TooLarge, Message: fmt.Sprintf("the compiled program has more than %d bytes", job.Limits.Output),
+			Kind: engine.KindTooLarge, Message: fmt.Sprintf("the compiled program has more than %d bytes", job.Limits.Output),
 		}}
 	}
 	return &engine.Result{Value: value}
 }
 
 func broken(why string) *engine.Result {
-	return &engine.Result{Failure: &engine.Failure{Kind: engine.Crashed, Message: why}}
+	return &engine.Result{Failure: &engine.Failure{Kind: engine.KindCrashed, Message: why}}
 }
 
 // fileTools are the tools of a worker: see [request].

@@ -82,9 +82,9 @@ type Host interface {
 	Call(c Call, reply func(Reply)) (perform func())
 }
 
-// Stucker is a [Host] that wants to know about programs that do not react when they are
+// Supervisor is a [Host] that wants to know about programs that do not react when they are
 // stopped, and that may stop a program itself.
-type Stucker interface {
+type Supervisor interface {
 	// Begin is called before the program runs. stop ends the program.
 	Begin(stop func(error))
 
@@ -123,17 +123,17 @@ type ToolError struct {
 
 // Result is the result of a run.
 type Result struct {
-	Value     json.RawMessage `json:"value,omitempty"` // nil is undefined
-	Submitted bool            `json:"submitted,omitempty"`
-	Failure   *Failure        `json:"failure,omitempty"`
-	Stdout    Output          `json:"stdout"`
-	Stderr    Output          `json:"stderr"`
-	Computed  time.Duration   `json:"computed,omitempty"`
-	Waited    time.Duration   `json:"waited,omitempty"`
-	Turns     []Turn          `json:"turns,omitempty"`     // only of a program in a session
-	Used      []int           `json:"used,omitempty"`      // indices of the tools that a program in a session used, sorted
-	Variables []Variable      `json:"variables,omitempty"` // of the session; see SessionJob.List
-	Strays    []Stray         `json:"strays,omitempty"`
+	Value          json.RawMessage `json:"value,omitempty"` // nil is undefined
+	Submitted      bool            `json:"submitted,omitempty"`
+	Failure        *Failure        `json:"failure,omitempty"`
+	Stdout         Output          `json:"stdout"`
+	Stderr         Output          `json:"stderr"`
+	Computed       time.Duration   `json:"computed,omitempty"`
+	Waited         time.Duration   `json:"waited,omitempty"`
+	Turns          []Turn          `json:"turns,omitempty"`     // only of a program in a session
+	Used           []int           `json:"used,omitempty"`      // indices of the tools that a program in a session used, sorted
+	Variables      []Variable      `json:"variables,omitempty"` // of the session; see SessionJob.List
+	PromiseMisuses []PromiseMisuse `json:"strays,omitempty"`
 }
 
 // Output is what was written to one stream of the console, cut at Limits.Output. Tail is its end.
@@ -157,19 +157,19 @@ type Failure struct {
 
 // Kinds of Failure that the engine reports.
 const (
-	Syntax       = "syntax"        // the source is not JavaScript that this engine runs
-	Refused      = "refused"       // Host.Report did not allow the program
-	Thrown       = "thrown"        // an exception was not caught
-	Timeout      = "timeout"       // Limits.Time passed
-	ComputeLimit = "compute_limit" // Limits.Compute passed
-	WaitLimit    = "wait_limit"    // Limits.Wait passed
-	Stale        = "stale"         // the engine has neither the VM of the session nor its log
-	Diverged     = "diverged"      // a program of a session did something else when it was run again
-	Stopped      = "stopped"       // the context was cancelled
-	Deadlock     = "deadlock"      // the program awaits a promise that nothing can settle
-	Unawaited    = "unawaited"     // it submitted with unsettled or failed calls, or with the text of a promise
-	TooLarge     = "output_limit"  // the value exceeds Limits.Output
-	BadValue     = "bad_value"     // the value has no JSON form
-	Memory       = "memory_limit"  // memory ran short
-	Crashed      = "crashed"       // the worker died, or the engine failed
+	KindSyntax       = "syntax"        // the source is not JavaScript that this engine runs
+	KindRefused      = "refused"       // Host.Report did not allow the program
+	KindThrown       = "thrown"        // an exception was not caught
+	KindTimeout      = "timeout"       // Limits.Time passed
+	KindComputeLimit = "compute_limit" // Limits.Compute passed
+	KindWaitLimit    = "wait_limit"    // Limits.Wait passed
+	KindStale        = "stale"         // the engine has neither the VM of the session nor its log
+	KindDiverged     = "diverged"      // a program of a session did something else when it was run again
+	KindStopped      = "stopped"       // the context was cancelled
+	KindDeadlock     = "deadlock"      // the program awaits a promise that nothing can settle
+	KindUnawaited    = "unawaited"     // it submitted with unsettled or failed calls, or with the text of a promise
+	KindTooLarge     = "output_limit"  // the value exceeds Limits.Output
+	KindBadValue     = "bad_value"     // the value has no JSON form
+	KindMemory       = "memory_limit"  // memory ran short
+	KindCrashed      = "crashed"       // the worker died, or the engine failed
 )

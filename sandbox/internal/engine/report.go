@@ -14,8 +14,8 @@ type Report struct {
 	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine refuses
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that are not declared, at their first use
 	Constants  []Write   `json:"constants,omitempty"`  // assignments to inputs and tools
-	Early      []Name    `json:"early,omitempty"`      // variables read too early; Assigned if they hide a tool or input
-	Smells     []Finding `json:"smells,omitempty"`     // warnings: code that runs, but probably does not do what is meant
+	EarlyReads []Name    `json:"early,omitempty"`      // variables read too early; Assigned if they hide a tool or input
+	Warnings   []Finding `json:"smells,omitempty"`     // warnings: code that runs, but probably does not do what is meant
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
 	Depth      int       `json:"depth,omitempty"`      // how deeply the source is nested

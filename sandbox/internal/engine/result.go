@@ -1,8 +1,8 @@
 package engine
 
-// Stray is the promise of a tool call that was never awaited, or a promise that was used
+// PromiseMisuse is the promise of a tool call that was never awaited, or a promise that was used
 // like its value.
-type Stray struct {
+type PromiseMisuse struct {
 	Use     string `json:"use"`               // how the promise was used, or Dropped
 	Tool    int    `json:"tool"`              // index into Job.Tools; -1 if no tool returned the promise
 	Call    Pos    `json:"call"`              // the call that returned the promise; the zero Pos if no call did

@@ -45,14 +45,14 @@ type Step struct {
 
 	Clock *Clock `json:"clock,omitempty"`
 
-	Calls     []Answered      `json:"calls,omitempty"`
+	Calls     []RecordedCall  `json:"calls,omitempty"`
 	Turns     []Turn          `json:"turns,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Submitted bool            `json:"submitted,omitempty"`
 }
 
-// Answered is a call and its reply.
-type Answered struct {
+// RecordedCall is a call and its reply.
+type RecordedCall struct {
 	Tool  string          `json:"tool"` // as the program writes it
 	Args  json.RawMessage `json:"args"` // the [Digest] of the arguments
 	More  json.RawMessage `json:"more,omitempty"`

@@ -26,7 +26,7 @@ import (
 //	verdict  host    bool              the answer to report
 //	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
 //	reply    host    Reply             at most once for each call, in any order
-//	stop     host    none              the caller has canceled: end with engine.Stopped
+//	stop     host    none              the caller has canceled: end with engine.KindStopped
 //	result   worker  engine.Result     ends the run; the worker then sends nothing
 //	last     worker  engine.Result     like result; the worker cannot be used again
 //

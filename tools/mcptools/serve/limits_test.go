@@ -164,7 +164,7 @@ func TestSessions(t *testing.T) {
 func TestIdleSessions(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
-		r := s.start(t, serve.Options{Limits: serve.Limits{Idle: 20 * time.Millisecond}})
+		r := s.start(t, serve.Options{Limits: serve.Limits{IdleTimeout: 20 * time.Millisecond}})
 		id := r.post(initialize).header.Get("Mcp-Session-Id")
 		for live := range r.server(serve.Principal{Name: "local"}).Sessions() {
 			if err := live.Wait(); err != nil { // nobody but the limit ends it
@@ -183,7 +183,7 @@ func TestIdleSessions(t *testing.T) {
 func TestStalls(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
-		r := s.start(t, serve.Options{Limits: serve.Limits{Stall: 150 * time.Millisecond}})
+		r := s.start(t, serve.Options{Limits: serve.Limits{StallTimeout: 150 * time.Millisecond}})
 		session := r.client(oldEra, "", nil)
 		waiting := make(chan error, 1)
 		go func() {
@@ -228,7 +228,7 @@ func TestUnreadAnswer(t *testing.T) {
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 8<<20)}}}, nil
 			})
-		r := s.start(t, serve.Options{Limits: serve.Limits{Stall: 150 * time.Millisecond}})
+		r := s.start(t, serve.Options{Limits: serve.Limits{StallTimeout: 150 * time.Millisecond}})
 		conn := r.dial()
 		defer conn.Close()
 		body := strings.Replace(callWho, "who", "much", 1)

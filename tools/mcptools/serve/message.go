@@ -108,7 +108,7 @@ func (l Limits) unread(err error) *refusal {
 	case errors.Is(err, jsonscan.ErrValues):
 		return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d JSON values", l.Values)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.Stall)
+		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.StallTimeout)
 	}
 	return invalid(http.StatusBadRequest, "cannot read the message")
 }

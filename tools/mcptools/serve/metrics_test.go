@@ -18,7 +18,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(nil)
 	_ = q.Do(t.Context(), "ada", func(context.Context) error { return nil })
-	if err := q.Beside("tasks", nil).Do(t.Context(), "ada",
+	if err := q.AddQueue("tasks", nil).Do(t.Context(), "ada",
 		func(context.Context) error { return errors.New("oops") }); err == nil {
 		t.Error("the call failed, and Do did not")
 	}

@@ -117,11 +117,11 @@ type Limits struct {
 
 	// Idle is how long a session lives without a request or an open stream. Zero means 30
 	// minutes.
-	Idle time.Duration
+	IdleTimeout time.Duration
 
 	// Stall is how long a client may take to send its headers, to send its message, or to
 	// accept a piece of a response. Zero means 20 seconds.
-	Stall time.Duration
+	StallTimeout time.Duration
 
 	// Connections is how many connections may be open at once; others wait to be accepted.
 	// Zero means 4,096.
@@ -136,14 +136,14 @@ func (l Limits) defaults() Limits {
 	l.Burst = cmp.Or(l.Burst, max(1, int(2*l.Rate)))
 	l.Requests = cmp.Or(l.Requests, 512)
 	l.Sessions = cmp.Or(l.Sessions, 256)
-	l.Idle = cmp.Or(l.Idle, 30*time.Minute)
-	l.Stall = cmp.Or(l.Stall, 20*time.Second)
+	l.IdleTimeout = cmp.Or(l.IdleTimeout, 30*time.Minute)
+	l.StallTimeout = cmp.Or(l.StallTimeout, 20*time.Second)
 	l.Connections = cmp.Or(l.Connections, 4096)
 	return l
 }
 
 func (l Limits) check() error {
-	if min(l.Body, l.Memory, int64(l.Idle), int64(l.Stall)) < 0 ||
+	if min(l.Body, l.Memory, int64(l.IdleTimeout), int64(l.StallTimeout)) < 0 ||
 		min(l.Values, l.Burst, l.Requests, l.Sessions, l.Connections) < 0 {
 		return fmt.Errorf("limits: only Rate may be negative: %+v", l)
 	}

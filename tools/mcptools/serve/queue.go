@@ -31,7 +31,7 @@ type QueueOptions struct {
 	Running int
 
 	// Each is how many calls of one principal run at once. Zero means Running.
-	Each int
+	PerPrincipal int
 
 	// Waiting is how many calls wait at once. If there are more, the principal with the most
 	// waiting calls loses its newest. Zero means 256; a negative number means none.
@@ -81,7 +81,7 @@ func NewQueue(o *QueueOptions) *Queue {
 	}
 	l := *o
 	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
-	l.Each = min(cmp.Or(l.Each, l.Running), l.Running)
+	l.PerPrincipal = min(cmp.Or(l.PerPrincipal, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
 	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}}
@@ -163,7 +163,7 @@ func (q *Queue) join(who string) (*place, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.byWho[who]
-	if l == nil && q.running < q.limits.Running && q.each[who] < q.limits.Each {
+	if l == nil && q.running < q.limits.Running && q.each[who] < q.limits.PerPrincipal {
 		q.start(who)
 		return nil, nil
 	}
@@ -234,7 +234,7 @@ func (q *Queue) recordDuration(took time.Duration) {
 func (q *Queue) next() {
 	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
 		l := q.lines[i]
-		if q.each[l.who] >= q.limits.Each {
+		if q.each[l.who] >= q.limits.PerPrincipal {
 			i++
 			continue
 		}
@@ -300,7 +300,7 @@ func (q *Queue) estimate() time.Duration {
 // Beside returns another queue, for another kind of calls. It has its own limits, stops with q,
 // and appears in the metrics of q under its name, as in writ_tasks_running. The name must
 // consist of letters and be unique.
-func (q *Queue) Beside(name string, o *QueueOptions) *Queue {
+func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	other := NewQueue(o)
 	other.name = name
 	q.mu.Lock()

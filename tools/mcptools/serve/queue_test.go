@@ -87,7 +87,7 @@ func TestFullQueue(t *testing.T) {
 func TestEach(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := serve.NewQueue(&serve.QueueOptions{Running: 3, Each: 2, Wait: time.Hour})
+		q := serve.NewQueue(&serve.QueueOptions{Running: 3, PerPrincipal: 2, Wait: time.Hour})
 		var all sync.WaitGroup
 		begin := time.Now()
 		for range 4 {
@@ -191,7 +191,7 @@ func TestStop(t *testing.T) {
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
-	tasks := q.Beside("tasks", nil)
+	tasks := q.AddQueue("tasks", nil)
 	err := q.Do(t.Context(), "a", func(ctx context.Context) error {
 		return tasks.Do(ctx, "a", func(ctx context.Context) error {
 			q.Stop()
@@ -235,7 +235,7 @@ func TestRetryAfter(t *testing.T) {
 // all places are free at the end.
 func TestQueueStorm(t *testing.T) {
 	t.Parallel()
-	q := serve.NewQueue(&serve.QueueOptions{Running: 4, Each: 2, Waiting: 50, Wait: 5 * time.Millisecond})
+	q := serve.NewQueue(&serve.QueueOptions{Running: 4, PerPrincipal: 2, Waiting: 50, Wait: 5 * time.Millisecond})
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	running, most := 0, 0

@@ -84,7 +84,7 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 	if one.live == nil {
 		return nil // it has ended
 	}
-	one.idle = time.AfterFunc(s.limits.Idle, func() { s.expire(one) })
+	one.idle = time.AfterFunc(s.limits.IdleTimeout, func() { s.expire(one) })
 	one.idle.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *sessions) release(one *session) {
 	one.open--
 	one.lastUsed = time.Now()
 	if one.open == 0 && s.all[one.id] == one {
-		one.idle.Reset(s.limits.Idle)
+		one.idle.Reset(s.limits.IdleTimeout)
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *sseServer) send(w http.ResponseWriter, r *http.Request, p Principal, m 
 	}
 	call.stays = true // until its response is sent over the stream
 	id := one.conn.expect(m.id, call.leave)
-	accepted := &response{ResponseWriter: w, control: http.NewResponseController(w), stall: s.limits.Stall}
+	accepted := &response{ResponseWriter: w, control: http.NewResponseController(w), stall: s.limits.StallTimeout}
 	if one.post.ServeHTTP(accepted, r); accepted.status() != http.StatusAccepted {
 		one.conn.abandon(id)
 	}

@@ -122,7 +122,7 @@ func (s *web) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		about := &logged{method: "refused"}
-		answer := newResponse(w, s.Limits.Stall)
+		answer := newResponse(w, s.Limits.StallTimeout)
 		answer.extendWrite()
 		if r.Body != http.NoBody {
 			answer.limitRead()
@@ -272,7 +272,7 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 	defer s.endStream()
 	srv := &http.Server{
 		Handler:           s.handler(),
-		ReadHeaderTimeout: s.Limits.Stall,
+		ReadHeaderTimeout: s.Limits.StallTimeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),

@@ -36,7 +36,7 @@ type Globals interface {
 
 // Report compares the outline with the globals of a run.
 func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
-	r := engine.Report{Findings: slices.Clip(p.findings), Smells: p.warnings, Depth: p.Depth, Declared: p.declared}
+	r := engine.Report{Findings: slices.Clip(p.findings), Warnings: p.warnings, Depth: p.Depth, Declared: p.declared}
 	for _, n := range p.names {
 		if n.name == "await" {
 			r.Findings = append(r.Findings, engine.Finding{Message: AwaitMessage, Hint: AwaitHint, Pos: p.pos(n.at)})
@@ -54,7 +54,7 @@ func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
 		}
 	}
 	for _, v := range p.early {
-		r.Early = append(r.Early, engine.Name{
+		r.EarlyReads = append(r.EarlyReads, engine.Name{
 			Name: v.name, Assigned: s.Bound(v.name), Elsewhere: p.elsewhere(v.elsewhere), Pos: p.pos(v.at),
 		})
 	}

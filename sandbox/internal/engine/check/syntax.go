@@ -13,12 +13,12 @@ import (
 )
 
 func syntaxFailure(message, hint string, pos engine.Pos) *engine.Failure {
-	return &engine.Failure{Kind: engine.Syntax, Message: message, Hint: hint, Pos: pos}
+	return &engine.Failure{Kind: engine.KindSyntax, Message: message, Hint: hint, Pos: pos}
 }
 
 // preflightFailure describes an error of the first parser.
 func preflightFailure(src *Source, err error) *engine.Failure {
-	f := &engine.Failure{Kind: engine.Syntax, Message: err.Error()}
+	f := &engine.Failure{Kind: engine.KindSyntax, Message: err.Error()}
 	var perr *tdparse.Error
 	if errors.As(err, &perr) {
 		f.Message = wordSyntax(perr.Message)
@@ -44,7 +44,7 @@ func (s *Source) parseFailure(err error, unsupported string) *engine.Failure {
 // SyntaxFailure describes an error of goja's parser or compiler at a position in the wrapped
 // program. line is 0 if the position is not known.
 func (s *Source) SyntaxFailure(message string, line, column int) *engine.Failure {
-	f := &engine.Failure{Kind: engine.Syntax, Message: wordSyntax(message)}
+	f := &engine.Failure{Kind: engine.KindSyntax, Message: wordSyntax(message)}
 	if line > 0 {
 		f.Pos = s.fromGoja(line, column)
 	}

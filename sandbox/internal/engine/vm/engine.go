@@ -60,7 +60,7 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*run, *engine.Fa
 		return r, nil
 	}
 	if s.Kept || len(s.Log) != s.Step {
-		return nil, &engine.Failure{Kind: engine.Stale, Message: "the engine does not have the session"}
+		return nil, &engine.Failure{Kind: engine.KindStale, Message: "the engine does not have the session"}
 	}
 	r := newRun()
 	r.sessionInputs = s.Inputs
@@ -79,11 +79,11 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*run, *engine.Fa
 
 // notRebuilt returns the failure of a session whose programs cannot be run again.
 func notRebuilt(number int, f *engine.Failure) *engine.Failure {
-	if f.Kind == engine.Stopped {
+	if f.Kind == engine.KindStopped {
 		return f
 	}
 	return &engine.Failure{
-		Kind: engine.Diverged, Message: fmt.Sprintf("rerun of program %d of the session: %s", number, f.Message),
+		Kind: engine.KindDiverged, Message: fmt.Sprintf("rerun of program %d of the session: %s", number, f.Message),
 	}
 }
 
@@ -132,7 +132,7 @@ func (r *run) runJob(ctx context.Context, e *Engine, job *engine.Job, host engin
 		result.Computed, result.Waited = spent.computed, spent.waited
 		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
-		result.Strays = r.promiseUses(result.Failure)
+		result.PromiseMisuses = r.promiseUses(result.Failure)
 		result.Variables = r.listed
 	}()
 	if failure := r.pipeline(e, job); failure != nil {
@@ -163,7 +163,7 @@ func (r *run) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 		if s := job.Session; s != nil && s.List {
 			r.listed = r.variables()
 		}
-		return &engine.Failure{Kind: engine.Refused, Message: "the program was refused"}
+		return &engine.Failure{Kind: engine.KindRefused, Message: "the program was refused"}
 	}
 	e.keepProgram(key, p)
 	if failure := r.prepare(job); failure != nil {

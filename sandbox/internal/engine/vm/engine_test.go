@@ -133,7 +133,7 @@ func TestConstants(t *testing.T) {
 func TestRefusedRunsNothing(t *testing.T) {
 	t.Parallel()
 	got := new(Engine).Run(t.Context(), job(`console.log("ran")`), &answering{answer: echo, refuse: true})
-	if got.Failure == nil || got.Failure.Kind != engine.Refused || got.Stdout.Bytes != 0 {
+	if got.Failure == nil || got.Failure.Kind != engine.KindRefused || got.Stdout.Bytes != 0 {
 		t.Errorf("got %+v", got)
 	}
 }

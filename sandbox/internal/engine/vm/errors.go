@@ -67,7 +67,7 @@ func (r *run) failure(err error) *engine.Failure {
 	switch {
 	case errors.As(err, &overflow):
 		f := &engine.Failure{
-			Kind: engine.Thrown, Message: "RangeError: too much recursion",
+			Kind: engine.KindThrown, Message: "RangeError: too much recursion",
 			Hint: fmt.Sprintf("functions can be nested %d calls deep; use a loop", maxCallStack),
 		}
 		r.locate(f, framesOf(&overflow.Exception, r.program.Name))
@@ -79,7 +79,7 @@ func (r *run) failure(err error) *engine.Failure {
 		}
 		return f
 	default:
-		return &engine.Failure{Kind: engine.Thrown, Message: err.Error()}
+		return &engine.Failure{Kind: engine.KindThrown, Message: err.Error()}
 	}
 }
 
@@ -95,7 +95,7 @@ func framesOf(e *goja.Exception, name string) []check.Frame {
 
 // rejection describes a thrown value.
 func (r *run) rejection(v goja.Value) *engine.Failure {
-	f := &engine.Failure{Kind: engine.Thrown, Message: "uncaught " + r.convert.Inspect(v)}
+	f := &engine.Failure{Kind: engine.KindThrown, Message: "uncaught " + r.convert.Inspect(v)}
 	object, ok := v.(*goja.Object)
 	if !ok || object.ClassName() != "Error" {
 		return f
@@ -178,10 +178,10 @@ func (r *run) locate(f *engine.Failure, frames []check.Frame) {
 func encodeFailure(err error) *engine.Failure {
 	if errors.Is(err, convert.ErrTooLarge) {
 		return &engine.Failure{
-			Kind: engine.TooLarge, Message: err.Error(),
+			Kind: engine.KindTooLarge, Message: err.Error(),
 			Hint: "return a summary, or only the part that is needed",
 		}
 	}
 	message := "the value of the program cannot be written as JSON: " + err.Error()
-	return &engine.Failure{Kind: engine.BadValue, Message: message}
+	return &engine.Failure{Kind: engine.KindBadValue, Message: message}
 }

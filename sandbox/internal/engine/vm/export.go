@@ -48,7 +48,7 @@ func (r *run) hideEarlier() *engine.Failure {
 		delete(r.exports, name)
 		if err := global.Delete(name); err != nil {
 			return &engine.Failure{
-				Kind: engine.Thrown, Hint: "start another session",
+				Kind: engine.KindThrown, Hint: "start another session",
 				Message: name + " is an input or a tool, but an earlier program made it a permanent property of the global object",
 			}
 		}

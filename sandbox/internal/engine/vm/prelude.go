@@ -19,7 +19,7 @@ func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 		return code, nil
 	}
 	if p.Text == "" {
-		return nil, &engine.Failure{Kind: engine.Stale, Message: "the engine does not have the library"}
+		return nil, &engine.Failure{Kind: engine.KindStale, Message: "the engine does not have the library"}
 	}
 	code, failure := compilePrelude(p.Text)
 	if failure == nil {
@@ -60,7 +60,7 @@ func (r *run) preload(p *engine.Prelude, code *goja.Program) bool {
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)
-		if f := r.result.Failure; f != nil && f.Kind == engine.Thrown { // nil if it has submitted
+		if f := r.result.Failure; f != nil && f.Kind == engine.KindThrown { // nil if it has submitted
 			f.Message = "while its imports were loaded: " + f.Message
 		}
 		return false

@@ -92,7 +92,7 @@ func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 // compile compiles the program to bytecode, once.
 func (p *program) compile() (*goja.Program, *engine.Failure) {
 	p.once.Do(func() {
-		p.failure = &engine.Failure{Kind: engine.Crashed, Message: "the compiler cannot make sense of this"}
+		p.failure = &engine.Failure{Kind: engine.KindCrashed, Message: "the compiler cannot make sense of this"}
 		defer func() { _ = recover() }()
 		code, err := goja.CompileAST(p.AST, false)
 		if err != nil {

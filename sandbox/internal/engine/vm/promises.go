@@ -21,7 +21,7 @@ type promises struct {
 }
 
 type promiseUse struct {
-	engine.Stray
+	engine.PromiseMisuse
 	promise *goja.Promise
 }
 
@@ -64,7 +64,7 @@ func (r *run) notePromise(o *goja.Object, use string) {
 	if slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Pos == at && u.Use == use }) {
 		return
 	}
-	stray := engine.Stray{Use: use, Tool: -1, Pos: at}
+	stray := engine.PromiseMisuse{Use: use, Tool: -1, Pos: at}
 	if i := slices.IndexFunc(r.promises.made, func(c callPromise) bool { return c.promise == p }); i >= 0 {
 		stray.Tool, stray.Call = r.promises.made[i].tool, r.promises.made[i].at
 	}
@@ -78,19 +78,19 @@ func (r *run) promiseAsText(answer []byte) *engine.Failure {
 		return nil
 	}
 	return &engine.Failure{
-		Kind: engine.Unawaited, Message: `"[object Promise]" is in the answer: the text of a promise, not its result`,
+		Kind: engine.KindUnawaited, Message: `"[object Promise]" is in the answer: the text of a promise, not its result`,
 		Hint: "await the promise before you use it as text",
 	}
 }
 
 // promiseUses lists the misused promises of the program. Promises that were never awaited
 // are listed only if the program ended by itself.
-func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
+func (r *run) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 	for _, u := range r.promises.uses {
 		u.Awaited = handled(u.promise)
-		list = append(list, u.Stray)
+		list = append(list, u.PromiseMisuse)
 	}
-	if f != nil && f.Kind != engine.Thrown && f.Kind != engine.BadValue && f.Kind != engine.TooLarge {
+	if f != nil && f.Kind != engine.KindThrown && f.Kind != engine.KindBadValue && f.Kind != engine.KindTooLarge {
 		return list
 	}
 	places := 0
@@ -98,7 +98,7 @@ func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
 		if handled(c.promise) {
 			continue
 		}
-		i := slices.IndexFunc(list, func(s engine.Stray) bool {
+		i := slices.IndexFunc(list, func(s engine.PromiseMisuse) bool {
 			return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at
 		})
 		switch {
@@ -106,7 +106,7 @@ func (r *run) promiseUses(f *engine.Failure) (list []engine.Stray) {
 			list[i].Calls++
 		case places < maxStrays:
 			places++
-			list = append(list, engine.Stray{Use: engine.Dropped, Tool: c.tool, Calls: 1, Call: c.at, Pos: c.at})
+			list = append(list, engine.PromiseMisuse{Use: engine.Dropped, Tool: c.tool, Calls: 1, Call: c.at, Pos: c.at})
 		}
 	}
 	return list

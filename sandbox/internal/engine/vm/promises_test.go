@@ -50,13 +50,13 @@ func TestPromisesAreForgotten(t *testing.T) {
 // at returns a position in the first line.
 func at(column int) engine.Pos { return engine.Pos{Line: 1, Column: column} }
 
-func dropped(calls, column int) engine.Stray {
-	return engine.Stray{Use: engine.Dropped, Tool: 1, Calls: calls, Call: at(column), Pos: at(column)}
+func dropped(calls, column int) engine.PromiseMisuse {
+	return engine.PromiseMisuse{Use: engine.Dropped, Tool: 1, Calls: calls, Call: at(column), Pos: at(column)}
 }
 
 func TestStrays(t *testing.T) {
 	t.Parallel()
-	for source, want := range map[string][]engine.Stray{
+	for source, want := range map[string][]engine.PromiseMisuse{
 		`await refund({})`:                                 nil,
 		`refund({}).then(() => 1)`:                         nil,
 		`async function f() { return refund({}) } await f`: nil,
@@ -75,8 +75,8 @@ func TestStrays(t *testing.T) {
 		`refund({}); await new Promise(() => 1)`: nil, // a deadlock
 	} {
 		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
-		if !reflect.DeepEqual(got.Strays, want) {
-			t.Errorf("%s\ngave %+v\nwant %+v", source, got.Strays, want)
+		if !reflect.DeepEqual(got.PromiseMisuses, want) {
+			t.Errorf("%s\ngave %+v\nwant %+v", source, got.PromiseMisuses, want)
 		}
 	}
 }

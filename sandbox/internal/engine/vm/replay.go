@@ -27,7 +27,7 @@ func (r *run) turn(t engine.Turn) {
 	}
 	if len(r.turns) > engine.MaxTurns {
 		r.end(&engine.Result{Failure: &engine.Failure{
-			Kind: engine.WaitLimit, Hint: "sleep longer",
+			Kind: engine.KindWaitLimit, Hint: "sleep longer",
 			Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
 		}})
 		r.vm.Interrupt(errEnded)
@@ -62,7 +62,7 @@ func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits eng
 }
 
 func diverged(format string, args ...any) *engine.Failure {
-	return &engine.Failure{Kind: engine.Diverged, Message: fmt.Sprintf(format, args...)}
+	return &engine.Failure{Kind: engine.KindDiverged, Message: fmt.Sprintf(format, args...)}
 }
 
 // Report implements [engine.Host]. The program was checked before.

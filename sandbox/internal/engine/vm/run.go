@@ -88,7 +88,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 	r.pin(job.Clock)
 	r.timers.fixed = r.clock.fixed
 	r.memory = job.Limits.Memory
-	stucker, _ := host.(engine.Stucker)
+	stucker, _ := host.(engine.Supervisor)
 	r.watch = newWatchdog(ctx, r.vm, job.Limits, stucker)
 	if stucker != nil {
 		stucker.Begin(r.watch.stop)
@@ -134,7 +134,7 @@ func (r *run) loop(value goja.Value, main *goja.Promise) {
 	for !r.ended && r.unsettled(main) {
 		if len(r.waiting) == 0 && len(r.timers.list) == 0 {
 			r.end(&engine.Result{Failure: &engine.Failure{
-				Kind:    engine.Deadlock,
+				Kind:    engine.KindDeadlock,
 				Message: "the program awaits a promise that nothing will settle",
 				Hint:    "a promise must be settled by a tool call, sleep or timer",
 			}})
@@ -202,7 +202,7 @@ func (r *run) recovered(p any) {
 		}
 	}
 	r.end(&engine.Result{Failure: &engine.Failure{
-		Kind: engine.Crashed, Message: "a built-in function of the engine failed",
+		Kind: engine.KindCrashed, Message: "a built-in function of the engine failed",
 		Hint: "look for objects that imitate arrays, collections or regular expressions, and write that part differently",
 	}})
 }
@@ -216,7 +216,7 @@ func (r *run) rejectionOf(v goja.Value) (f *engine.Failure) {
 			panic(interrupt)
 		}
 		if p != nil || f.Message == "" {
-			f = &engine.Failure{Kind: engine.Thrown, Message: "uncaught [a value that cannot be printed]"}
+			f = &engine.Failure{Kind: engine.KindThrown, Message: "uncaught [a value that cannot be printed]"}
 		}
 	}()
 	return r.rejection(v)
@@ -301,7 +301,7 @@ func (r *run) unawaited() *engine.Failure {
 		message = fmt.Sprintf("%d calls were not awaited when the program answered. Await every call: "+
 			"write for (const x of list) { await … } or await Promise.all(list.map(…))", len(calls))
 	}
-	return &engine.Failure{Kind: engine.Unawaited, Message: message, Calls: calls[:min(len(calls), maxUnawaited)]}
+	return &engine.Failure{Kind: engine.KindUnawaited, Message: message, Calls: calls[:min(len(calls), maxUnawaited)]}
 }
 
 // maxUnawaited bounds the calls that a failure names.

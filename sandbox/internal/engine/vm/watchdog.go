@@ -25,9 +25,9 @@ var (
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
-	stuck  engine.Stucker // may be nil
-	over   chan struct{}  // closed when the run must end
-	unbind func() bool    // from the context
+	stuck  engine.Supervisor // may be nil
+	over   chan struct{}     // closed when the run must end
+	unbind func() bool       // from the context
 
 	mu       sync.Mutex
 	timer    *time.Timer
@@ -41,7 +41,7 @@ type watchdog struct {
 	stopped  bool  // the run has ended
 }
 
-func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, stuck engine.Stucker) *watchdog {
+func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, stuck engine.Supervisor) *watchdog {
 	w := &watchdog{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now(), cpu: cpuTime()}
 	if left := left(l, spent{}); left > 0 {
 		w.mu.Lock() // the timer may fire before it is assigned
@@ -171,26 +171,26 @@ func (w *watchdog) end() spent {
 func (w *watchdog) failure(cause error) *engine.Failure {
 	switch l := w.limits; {
 	case errors.Is(cause, errTime):
-		return &engine.Failure{Kind: engine.Timeout, Message: fmt.Sprintf("the program did not end within %v", l.Time)}
+		return &engine.Failure{Kind: engine.KindTimeout, Message: fmt.Sprintf("the program did not end within %v", l.Time)}
 	case errors.Is(cause, errCompute):
 		return &engine.Failure{
-			Kind: engine.ComputeLimit, Message: fmt.Sprintf("the program computed for more than %v", l.Compute),
+			Kind: engine.KindComputeLimit, Message: fmt.Sprintf("the program computed for more than %v", l.Compute),
 			Hint: "look for endless loops and for quadratic work",
 		}
 	case errors.Is(cause, errWait):
 		return &engine.Failure{
-			Kind: engine.WaitLimit, Message: fmt.Sprintf("the program waited for tools and timers for more than %v", l.Wait),
+			Kind: engine.KindWaitLimit, Message: fmt.Sprintf("the program waited for tools and timers for more than %v", l.Wait),
 			Hint: "make independent calls at the same time, with Promise.all",
 		}
 	case errors.Is(cause, engine.ErrMemory):
 		return outOfMemory()
 	}
-	return &engine.Failure{Kind: engine.Stopped, Message: "the program was stopped"}
+	return &engine.Failure{Kind: engine.KindStopped, Message: "the program was stopped"}
 }
 
 func outOfMemory() *engine.Failure {
 	return &engine.Failure{
-		Kind: engine.Memory, Message: "the program ran out of memory",
+		Kind: engine.KindMemory, Message: "the program ran out of memory",
 		Hint: "keep less at once: process in parts, and don't build huge strings or arrays",
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// run is one job in this worker. It implements [engine.Host] and [engine.Stucker] by
+// run is one job in this worker. It implements [engine.Host] and [engine.Supervisor] by
 // exchanging frames with the host.
 type run struct {
 	s       *server
@@ -77,17 +77,17 @@ func (r *run) answer(f worker.Frame) error {
 	return nil
 }
 
-// Begin implements [engine.Stucker].
+// Begin implements [engine.Supervisor].
 func (r *run) Begin(func(error)) {}
 
 // patience is short because a slow program loses nothing: it fails in the same way,
 // and its worker is not used again.
 const patience = 100 * time.Millisecond
 
-// Patience implements [engine.Stucker].
+// Patience implements [engine.Supervisor].
 func (r *run) Patience() time.Duration { return patience }
 
-// Stuck implements [engine.Stucker]. It reports the failure and ends the process,
+// Stuck implements [engine.Supervisor]. It reports the failure and ends the process,
 // because the program will not end.
 func (r *run) Stuck(f *engine.Failure) {
 	_ = r.s.out.Send(worker.KindLast, r.id, &engine.Result{Failure: f})

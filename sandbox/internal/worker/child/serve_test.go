@@ -30,7 +30,7 @@ func value(s string) *engine.Result {
 // fake is an engine for tests: it calls tool 0, waits to be stopped, or returns the source.
 func fake(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result {
 	if !host.Report(engine.Report{})() {
-		return &engine.Result{Failure: &engine.Failure{Kind: engine.Refused}}
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindRefused}}
 	}
 	switch job.Source {
 	case "call":
@@ -39,7 +39,7 @@ func fake(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
 		return &engine.Result{Value: (<-replies).Value}
 	case "wait":
 		<-ctx.Done()
-		return &engine.Result{Failure: &engine.Failure{Kind: engine.Stopped}}
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindStopped}}
 	}
 	return value(job.Source)
 }
@@ -138,7 +138,7 @@ func TestServeStop(t *testing.T) {
 	v.send(worker.KindVerdict, 1, true)
 	var res engine.Result
 	v.expect(worker.KindResult, 1, &res)
-	if res.Failure == nil || res.Failure.Kind != engine.Stopped {
+	if res.Failure == nil || res.Failure.Kind != engine.KindStopped {
 		t.Errorf("%+v", res)
 	}
 	v.close("")

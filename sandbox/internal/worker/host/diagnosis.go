@@ -72,18 +72,18 @@ func signalOf(state *os.ProcessState) (syscall.Signal, bool) {
 
 func timedOut(limit time.Duration) *engine.Failure {
 	return &engine.Failure{
-		Kind:    engine.Timeout,
+		Kind:    engine.KindTimeout,
 		Message: fmt.Sprintf("the program did not end within %v and was killed", limit),
 	}
 }
 
 func stopped() *engine.Failure {
-	return &engine.Failure{Kind: engine.Stopped, Message: "the program was stopped"}
+	return &engine.Failure{Kind: engine.KindStopped, Message: "the program was stopped"}
 }
 
 func unread(cause error) *engine.Failure {
 	return &engine.Failure{
-		Kind:    engine.Memory,
+		Kind:    engine.KindMemory,
 		Message: "tool results waiting for the program exceed its memory: " + cause.Error(),
 		Hint:    "request less data at once, and await a few calls before making more",
 	}
@@ -91,7 +91,7 @@ func unread(cause error) *engine.Failure {
 
 func outOfMemory() *engine.Failure {
 	return &engine.Failure{
-		Kind:    engine.Memory,
+		Kind:    engine.KindMemory,
 		Message: "the program ran out of memory",
 		Hint:    "keep less data at once: process it in parts, and do not build huge strings or arrays",
 	}
@@ -99,7 +99,7 @@ func outOfMemory() *engine.Failure {
 
 func stackOverflow() *engine.Failure {
 	return &engine.Failure{
-		Kind: engine.Crashed,
+		Kind: engine.KindCrashed,
 		Message: "stack overflow: a built-in function recursed without end, " +
 			"through a value that contains itself or a callback that calls it again",
 		Hint: "look for cyclic data passed to flat, JSON.stringify or toString, " +
@@ -109,7 +109,7 @@ func stackOverflow() *engine.Failure {
 
 func crashed(how string) *engine.Failure {
 	return &engine.Failure{
-		Kind:    engine.Crashed,
+		Kind:    engine.KindCrashed,
 		Message: "the process that ran the program died: " + how,
 		Hint:    "write the program in a different way",
 	}

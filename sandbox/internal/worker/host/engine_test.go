@@ -18,7 +18,7 @@ func TestJudgedTooLate(t *testing.T) {
 	j := job("1 + 1")
 	j.Limits.Time = 50 * time.Millisecond
 	res, err := p.Run(t.Context(), j, &beginning{began: func() { <-w.exited }})
-	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Timeout {
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindTimeout {
 		t.Errorf("%+v (%v), %v", res, res.Failure, err)
 	}
 }
@@ -34,19 +34,19 @@ func TestEngine(t *testing.T) {
 	for _, tt := range []struct{ source, value, kind string }{
 		{"1+1", "2", ""},
 		{"const x = {}; if (!x) await t.f({" + members + strings.Repeat("...x, ", 300) + "}); 3", "3", ""}, // a long report
-		{"throw new Error('x'.repeat(1 << 20))", "", engine.Thrown},
+		{"throw new Error('x'.repeat(1 << 20))", "", engine.KindThrown},
 		{"(await t.f({n: 7})).n + 1", "8", ""},
 		{"(await Promise.all([t.f({n: 1}), t.f({n: 2})])).map(x => x.n)", "[1,2]", ""},
-		{"throw new Error('no')", "", engine.Thrown},
-		{"1 +", "", engine.Syntax},
-		{"while (true) {}", "", engine.Timeout},
-		{"await new Promise(() => {})", "", engine.Deadlock},
-		{"const a = []; a.push(a); a['fla'+'t'](Infinity)", "", engine.Crashed},
-		{"'x'['repea'+'t'](2**40)", "", engine.Memory},
-		{"let s = 'x'.repeat(1 << 20), a = []; while (true) a.push((s + a.length).split(''))", "", engine.Memory},
+		{"throw new Error('no')", "", engine.KindThrown},
+		{"1 +", "", engine.KindSyntax},
+		{"while (true) {}", "", engine.KindTimeout},
+		{"await new Promise(() => {})", "", engine.KindDeadlock},
+		{"const a = []; a.push(a); a['fla'+'t'](Infinity)", "", engine.KindCrashed},
+		{"'x'['repea'+'t'](2**40)", "", engine.KindMemory},
+		{"let s = 'x'.repeat(1 << 20), a = []; while (true) a.push((s + a.length).split(''))", "", engine.KindMemory},
 	} {
 		j := job(tt.source)
-		if tt.kind == engine.Timeout {
+		if tt.kind == engine.KindTimeout {
 			j.Limits.Time = 100 * time.Millisecond
 		}
 		j.Limits.Output = 1 << 20

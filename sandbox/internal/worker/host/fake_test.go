@@ -32,11 +32,11 @@ func fake(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
 		lie(host, name)
 	}
 	if name == "syntax" {
-		return &engine.Result{Failure: &engine.Failure{Kind: engine.Syntax, Message: "bad"}}
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindSyntax, Message: "bad"}}
 	}
 	allowed := host.Report(engine.Report{Sites: sites(arg)})
 	if !allowed() {
-		return &engine.Result{Failure: &engine.Failure{Kind: engine.Refused, Message: "refused"}}
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindRefused, Message: "refused"}}
 	}
 	return act(ctx, name, arg, host)
 }
@@ -61,7 +61,7 @@ func act(ctx context.Context, name, arg string, host engine.Host) *engine.Result
 		}
 	case "wait":
 		<-ctx.Done()
-		return &engine.Result{Failure: &engine.Failure{Kind: engine.Stopped, Message: "stopped in time"}}
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindStopped, Message: "stopped in time"}}
 	case "die":
 		panic("no more")
 	case "exit":
@@ -143,7 +143,7 @@ func callMany(host engine.Host, arg string) *engine.Result {
 		last = <-got
 	}
 	if last.Error != nil {
-		return &engine.Result{Failure: &engine.Failure{Kind: engine.Thrown, Message: last.Error.Message, Tool: last.Error}}
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindThrown, Message: last.Error.Message, Tool: last.Error}}
 	}
 	return &engine.Result{Value: last.Value}
 }
@@ -185,11 +185,11 @@ func lie(host engine.Host, name string) {
 		allow()
 		send(worker.KindResult, fakeRuns, engine.Result{Used: []int{0, 1}})
 	case "raw-stale":
-		send(worker.KindResult, fakeRuns, engine.Result{Failure: &engine.Failure{Kind: engine.Stale}})
+		send(worker.KindResult, fakeRuns, engine.Result{Failure: &engine.Failure{Kind: engine.KindStale}})
 	case "raw-late-stale":
 		allow()
 		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing})
-		send(worker.KindResult, fakeRuns, engine.Result{Failure: &engine.Failure{Kind: engine.Stale}})
+		send(worker.KindResult, fakeRuns, engine.Result{Failure: &engine.Failure{Kind: engine.KindStale}})
 	case "raw-null":
 		send(worker.KindResult, fakeRuns, nothing[:0:0])
 	case "raw-not-json":

@@ -248,7 +248,7 @@ var lies = []func(*liar){
 		time.Sleep(10 * time.Millisecond)
 	},
 	func(l *liar) {
-		l.send(worker.KindResult, l.run, engine.Result{Failure: &engine.Failure{Kind: []string{"", "approved", engine.Thrown}[l.IntN(3)], Message: string(filler[:l.IntN(1<<12)]), Call: l.IntN(99)}})
+		l.send(worker.KindResult, l.run, engine.Result{Failure: &engine.Failure{Kind: []string{"", "approved", engine.KindThrown}[l.IntN(3)], Message: string(filler[:l.IntN(1<<12)]), Call: l.IntN(99)}})
 	},
 	func(l *liar) { l.text(worker.KindResult, `{"value":"%s"}`, filler[:l.IntN(1<<14)]) },
 	func(l *liar) {
@@ -523,7 +523,7 @@ func TestDeafFromTheStart(t *testing.T) {
 	j.Inputs = []engine.Input{{Name: "big", JSON: json.RawMessage(`"` + strings.Repeat("x", 4<<20) + `"`)}}
 	start := time.Now()
 	res, reusable, err := w.do(t.Context(), j, &host{})
-	if err != nil || reusable || res.Failure == nil || res.Failure.Kind != engine.Timeout || time.Since(start) > sessionEnd {
+	if err != nil || reusable || res.Failure == nil || res.Failure.Kind != engine.KindTimeout || time.Since(start) > sessionEnd {
 		t.Errorf("after %v: %+v, %v", time.Since(start), res, err)
 	}
 	w.retire()

@@ -133,7 +133,7 @@ func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 //
 // Run calls the methods of host on its own goroutine, and never after it has returned.
 // If one of them panics, so does Run. If ctx is done during the run, the result is a
-// failure of kind [engine.Stopped], at most a tenth of a second later.
+// failure of kind [engine.KindStopped], at most a tenth of a second later.
 func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
 	for lost := false; ; {
 		res, err := p.try(ctx, job, host)

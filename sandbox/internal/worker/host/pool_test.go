@@ -107,11 +107,11 @@ func TestRun(t *testing.T) {
 		mustEcho(t, p, itoa(i))
 	}
 	res, err := p.Run(t.Context(), job("echo:x"), &host{refuse: true})
-	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Refused {
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindRefused {
 		t.Errorf("refused: %+v, %v", res, err)
 	}
 	res, err = p.Run(t.Context(), job("syntax"), &host{})
-	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Syntax {
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindSyntax {
 		t.Errorf("syntax: %+v, %v", res, err)
 	}
 	mustEcho(t, p, "again")
@@ -203,11 +203,11 @@ func TestDeaths(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Memory: 64 << 20})
 	for _, tt := range []struct{ source, kind, message string }{
-		{"die", engine.Crashed, "the process that ran the program died: panic: no more"},
-		{"exit", engine.Crashed, "the process that ran the program died: exit status 7"},
-		{"recurse", engine.Crashed, stackOverflow().Message},
-		{"allocate", engine.Memory, "the program ran out of memory"},
-		{"grow", engine.Memory, "the program ran out of memory"},
+		{"die", engine.KindCrashed, "the process that ran the program died: panic: no more"},
+		{"exit", engine.KindCrashed, "the process that ran the program died: exit status 7"},
+		{"recurse", engine.KindCrashed, stackOverflow().Message},
+		{"allocate", engine.KindMemory, "the program ran out of memory"},
+		{"grow", engine.KindMemory, "the program ran out of memory"},
 	} {
 		f := mustFail(t, p, job(tt.source), &host{})
 		if f.Kind != tt.kind || f.Message != tt.message {
@@ -247,7 +247,7 @@ func TestLies(t *testing.T) {
 			t.Parallel()
 			p := newPool(t, Options{Max: 1})
 			f := mustFail(t, p, job(source), &host{})
-			if f.Kind != engine.Crashed || f.Message != message {
+			if f.Kind != engine.KindCrashed || f.Message != message {
 				t.Errorf("%s: %s", f.Kind, f.Message)
 			}
 		})
@@ -274,7 +274,7 @@ func TestDeadline(t *testing.T) {
 		start := time.Now()
 		res, err := p.Run(t.Context(), j, &host{})
 		late := time.Since(start) - j.Limits.Time
-		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Timeout {
+		if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindTimeout {
 			t.Fatalf("%+v, %v", res, err)
 		}
 		if late < gracePeriod || late > endTime {
@@ -296,7 +296,7 @@ func TestCancel(t *testing.T) {
 		for source == "wait" && err == nil && res.Failure != nil && res.Failure.Message != message && time.Since(start) < endTime {
 			res, err = cancelled(t, p, source) // it was too busy to say it
 		}
-		if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped || res.Failure.Message != message {
+		if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindStopped || res.Failure.Message != message {
 			t.Errorf("%s: %+v, %v", source, res, err)
 		}
 		if d := time.Since(start); d > endTime {
@@ -517,7 +517,7 @@ func TestFlood(t *testing.T) {
 		}
 	}}
 	res, err := p.Run(ctx, job("raw-flood"), h)
-	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Stopped {
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindStopped {
 		t.Errorf("%+v, %v", res, err)
 	}
 	mustEcho(t, p, "next")
@@ -534,7 +534,7 @@ func TestUnread(t *testing.T) {
 		wg.Go(func() { reply(engine.Reply{Value: big}) })
 	}}
 	res, err := p.Run(t.Context(), job("raw-deaf"), h)
-	if err != nil || res.Failure == nil || res.Failure.Kind != engine.Memory || !strings.Contains(res.Failure.Message, "tool results waiting") {
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindMemory || !strings.Contains(res.Failure.Message, "tool results waiting") {
 		t.Errorf("%+v, %v", res, err)
 	}
 	wg.Wait()
@@ -755,22 +755,22 @@ func TestDiagnosis(t *testing.T) {
 		kind  string
 		want  string
 	}{
-		{"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow", two, engine.Crashed, stackOverflow().Message},
-		{"fatal error: runtime: out of memory", two, engine.Memory, ""},
-		{"fatal error: runtime: cannot map pages in arena address space", two, engine.Memory, ""},
-		{"fatal error: unexpected signal during runtime execution\n[signal SIGSEGV: segmentation violation", two, engine.Memory, ""},
-		{"runtime/cgo: pthread_create failed: Resource temporarily unavailable", status("kill -ABRT $$"), engine.Memory, ""},
-		{"", two, engine.Memory, ""},
-		{"", status("kill -SEGV $$"), engine.Memory, ""},
-		{"", status("kill -BUS $$"), engine.Memory, ""},
-		{"", status("kill -KILL $$"), engine.Memory, ""},
-		{"ThreadSanitizer: CHECK failed", race, engine.Memory, ""},
-		{"", race, engine.Memory, ""},
-		{"panic: no more\n\ngoroutine 7", two, engine.Crashed, "the process that ran the program died: panic: no more"},
-		{"fatal error: concurrent map writes", two, engine.Crashed, "the process that ran the program died: fatal error: concurrent map writes"},
-		{"writ worker: frame 'T' is odd", status("exit 125"), engine.Crashed, "the process that ran the program died: writ worker: frame 'T' is odd"},
-		{"", status("exit 7"), engine.Crashed, "the process that ran the program died: exit status 7"},
-		{"", status("kill -SYS $$"), engine.Crashed, "the process that ran the program died: it made a forbidden system call"},
+		{"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow", two, engine.KindCrashed, stackOverflow().Message},
+		{"fatal error: runtime: out of memory", two, engine.KindMemory, ""},
+		{"fatal error: runtime: cannot map pages in arena address space", two, engine.KindMemory, ""},
+		{"fatal error: unexpected signal during runtime execution\n[signal SIGSEGV: segmentation violation", two, engine.KindMemory, ""},
+		{"runtime/cgo: pthread_create failed: Resource temporarily unavailable", status("kill -ABRT $$"), engine.KindMemory, ""},
+		{"", two, engine.KindMemory, ""},
+		{"", status("kill -SEGV $$"), engine.KindMemory, ""},
+		{"", status("kill -BUS $$"), engine.KindMemory, ""},
+		{"", status("kill -KILL $$"), engine.KindMemory, ""},
+		{"ThreadSanitizer: CHECK failed", race, engine.KindMemory, ""},
+		{"", race, engine.KindMemory, ""},
+		{"panic: no more\n\ngoroutine 7", two, engine.KindCrashed, "the process that ran the program died: panic: no more"},
+		{"fatal error: concurrent map writes", two, engine.KindCrashed, "the process that ran the program died: fatal error: concurrent map writes"},
+		{"writ worker: frame 'T' is odd", status("exit 125"), engine.KindCrashed, "the process that ran the program died: writ worker: frame 'T' is odd"},
+		{"", status("exit 7"), engine.KindCrashed, "the process that ran the program died: exit status 7"},
+		{"", status("kill -SYS $$"), engine.KindCrashed, "the process that ran the program died: it made a forbidden system call"},
 	} {
 		f := diagnose(tt.log, tt.state)
 		if f.Kind != tt.kind || tt.want != "" && f.Message != tt.want {

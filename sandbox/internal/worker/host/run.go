@@ -95,7 +95,7 @@ func (w *instance) do(
 		w.learn(job.Prelude)
 	}
 	reusable = r.end() && inTime && !r.last && w.in.Drained() && harmless(res.Failure)
-	if res.Failure != nil && res.Failure.Kind == engine.Stale {
+	if res.Failure != nil && res.Failure.Kind == engine.KindStale {
 		w.preludes = nil
 		return nil, reusable, errStale
 	}
@@ -111,8 +111,8 @@ func (r *run) failed(err error) (*engine.Result, error) {
 		return nil, err
 	}
 	f := r.failure(err)
-	if r.replays && !r.reported && f.Kind != engine.Stopped { // an earlier program is the cause
-		f = &engine.Failure{Kind: engine.Diverged, Message: "the replay of earlier programs failed: " + f.Message}
+	if r.replays && !r.reported && f.Kind != engine.KindStopped { // an earlier program is the cause
+		f = &engine.Failure{Kind: engine.KindDiverged, Message: "the replay of earlier programs failed: " + f.Message}
 	}
 	if !r.heard && errors.Is(r.w.killed(), errUnused) { // not killed by the host
 		if s, ok := signalOf(r.w.cmd.ProcessState); ok && s == syscall.SIGKILL {
@@ -136,7 +136,7 @@ func (r *run) failure(err error) *engine.Failure {
 	case errors.Is(cause, errUnread):
 		return unread(cause)
 	case errors.Is(cause, worker.ErrBreach):
-		return &engine.Failure{Kind: engine.Crashed, Message: cause.Error()}
+		return &engine.Failure{Kind: engine.KindCrashed, Message: cause.Error()}
 	}
 	return diagnose(r.w.log.String(), r.w.cmd.ProcessState)
 }
@@ -376,7 +376,7 @@ func (r *run) checkFailure(f *engine.Failure) error {
 	switch {
 	case !known:
 		return breach("a failure of kind %.50q", f.Kind)
-	case f.Kind == engine.Stale && (r.reported || !r.abridged):
+	case f.Kind == engine.KindStale && (r.reported || !r.abridged):
 		return breach("a session or prelude reported missing that was sent")
 	case f.Call < 0 || f.Call > r.calls:
 		return breach("a failure of call %d of %d", f.Call, r.calls)
@@ -389,10 +389,10 @@ func (r *run) checkFailure(f *engine.Failure) error {
 // failureKinds are the kinds of failure that an engine reports, and whether the worker
 // may be used again after it.
 var failureKinds = map[string]bool{
-	engine.Syntax: true, engine.Refused: true, engine.Thrown: true, engine.Unawaited: true,
-	engine.Deadlock: true, engine.BadValue: true, engine.Diverged: true, engine.Stale: true,
-	engine.Timeout: false, engine.Stopped: false, engine.TooLarge: false, engine.Memory: false,
-	engine.Crashed: false, engine.ComputeLimit: false, engine.WaitLimit: false,
+	engine.KindSyntax: true, engine.KindRefused: true, engine.KindThrown: true, engine.KindUnawaited: true,
+	engine.KindDeadlock: true, engine.KindBadValue: true, engine.KindDiverged: true, engine.KindStale: true,
+	engine.KindTimeout: false, engine.KindStopped: false, engine.KindTooLarge: false, engine.KindMemory: false,
+	engine.KindCrashed: false, engine.KindComputeLimit: false, engine.KindWaitLimit: false,
 }
 
 // harmless reports whether a worker may be used again after a run that ended with f.

@@ -31,7 +31,7 @@ func (w *instance) remember(s *engine.SessionJob, res *engine.Result) {
 		delete(w.sessions, s.Key)
 	case f == nil:
 		w.sessions[s.Key] = s.Step + 1
-	case f.Kind == engine.Syntax, f.Kind == engine.Refused:
+	case f.Kind == engine.KindSyntax, f.Kind == engine.KindRefused:
 		w.sessions[s.Key] = s.Step
 	default:
 		delete(w.sessions, s.Key)
