@@ -30,7 +30,7 @@ func TestReadyBeforeAsking(t *testing.T) {
 	const (
 		isClosed  = "sandbox: it has been closed"
 		isEmpty   = "sandbox: this one is nil or empty; make one by New, and look at the error that it returned"
-		noBundler = "esbuild: this bundler is nil or empty; make one by New, and look at the error that it returned"
+		noBundler = "esbuild: this Bundler is nil or empty; create one with New and check the error that New returns"
 	)
 	open := inProcess(t)
 	for _, c := range []struct {

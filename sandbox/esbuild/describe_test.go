@@ -53,7 +53,8 @@ func TestDescribe(t *testing.T) {
 	for _, word := range []string{"There are also", "There is no", " and ", " or "} {
 		rest = strings.ReplaceAll(rest, word, "")
 	}
-	if rest = strings.Trim(strings.NewReplacer(",", "", ".", "", "-", "", "\n", "", " ", "").Replace(rest), " "); rest != "" {
+	if rest = strings.Trim(strings.NewReplacer(",", "", ".", "", "-", "", "\n", "", " ", "").Replace(rest),
+		" "); rest != "" {
 		t.Errorf("nothing tries: %s", rest)
 	}
 	want := "- These npm packages can be imported, and no others: dep, plain.\n"

@@ -29,7 +29,8 @@ func TestSurvey(t *testing.T) {
 	for _, test := range []struct{ source, body, want string }{
 		{`import a from "x"; a`, `                   a`, "default of x as a\n"},
 		{`import {a, b as c, "d-e" as f, default as g} from 'x'` + "\na", strings.Repeat(" ", 53) + "\na", "a of x as a\nb of x as c\nd-e of x as f\ndefault of x as g\n"},
-		{"import {\n  a,\n  type B,\n  type as,\n  type as as C,\n} from \"x\"", "        \n    \n         \n          \n               \n          ", "a of x as a\n"},
+		{"import {\n  a,\n  type B,\n  type as,\n  type as as C,\n} from \"x\"",
+			"        \n    \n         \n          \n               \n          ", "a of x as a\n"},
 		{`import {type as as x} from "x"`, strings.Repeat(" ", 30), ""},
 		{`import * as all from "x"`, strings.Repeat(" ", 24), "* of x as all\n"},
 		{`import a, * as b from "@s/x/y"`, strings.Repeat(" ", 30), "default of @s/x/y as a\n* of @s/x/y as b\n"},
@@ -46,7 +47,8 @@ func TestSurvey(t *testing.T) {
 		{`import.meta.url`, `import.meta.url`, ""},
 		{`({import: 1}).import; a.import`, `({import: 1}).import; a.import`, ""},
 		{`import A = N.B; import x = require("x")`, `import A = N.B; import x = require("x")`, "1:28 require cannot be used here\n"},
-		{"// import a from \"x\"\n/* import b from \"y\" */ `import c from \"z\" ${`${1}`} import d from \"w\"`", "// import a from \"x\"\n/* import b from \"y\" */ `import c from \"z\" ${`${1}`} import d from \"w\"`", ""},
+		{"// import a from \"x\"\n/* import b from \"y\" */ `import c from \"z\" ${`${1}`} import d from \"w\"`",
+			"// import a from \"x\"\n/* import b from \"y\" */ `import c from \"z\" ${`${1}`} import d from \"w\"`", ""},
 		{`"import a from 'x'"; 'import b'`, `"import a from 'x'"; 'import b'`, ""},
 		{"x = 1 / 2; import a from 'y' // '", "x = 1 / 2;                   // '", "default of y as a\n"},
 		{"x = /[/'\"`]/; import a from 'y'", "x = /[/'\"`]/;                  ", "default of y as a\n"},
@@ -66,12 +68,15 @@ func TestSurvey(t *testing.T) {
 		{"import a from \"x", "import a from \"x", ""},
 		{"import {a, from 'x'", "import {a, from 'x'", ""},
 		{"import a from \"\\x78\"", "import a from \"\\x78\"", ""},
-		{"URL(a); a.WeakRef; Array . fromAsync(a, f)", "URL(a); a.WeakRef; Array . fromAsync(a, f)", "URL of writ:shim as URL\nArray.fromAsync of writ:shim as \n"},
+		{"URL(a); a.WeakRef; Array . fromAsync(a, f)", "URL(a); a.WeakRef; Array . fromAsync(a, f)",
+			"URL of writ:shim as URL\nArray.fromAsync of writ:shim as \n"},
 		{"function URL() {} URL()", "function URL() {} URL()", ""},
 		{`/\p{L}/u; new RegExp("[\\P{N}]", "u")`, `/\p{L}/u; new RegExp("[\\P{N}]", "u")`, "RegExp of writ:shim as RegExp\n"},
 		{`new RegExp("a")`, `new RegExp("a")`, ""},
-		{"import\u00a0a from\u3000'x'; return\u00a0/'/", "      \u00a0      \u3000     return\u00a0/'/", "default of x as a\n"},
-		{"import {é, 中 as 𝒳} from 'x'; a", "        \u00a0  \u3000    \u00a0\u00a0            a", "é of x as é\n中 of x as 𝒳\n"},
+		{"import\u00a0a from\u3000'x'; return\u00a0/'/", "      \u00a0      \u3000     return\u00a0/'/",
+			"default of x as a\n"},
+		{"import {é, 中 as 𝒳} from 'x'; a", "        \u00a0  \u3000    \u00a0\u00a0            a",
+			"é of x as é\n中 of x as 𝒳\n"},
 	} {
 		m := survey(test.source)
 		if m.body != test.body {
@@ -130,7 +135,8 @@ func FuzzTransform(f *testing.F) {
 			return
 		}
 		p := transform(source)
-		lines := strings.Count(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(source), "\n") + 1
+		lines := strings.Count(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029",
+			"\n").Replace(source), "\n") + 1
 		for _, f := range p.Faults {
 			if f.Message == "" || f.Line > lines || f.Line < 0 || f.Column < 0 || f.Column > len(source)+1 {
 				t.Fatalf("%q: %+v", source, f)

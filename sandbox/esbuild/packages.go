@@ -80,7 +80,8 @@ func importsOf(list []required) []sandbox.Import {
 func findingsOf(faults []fault) []sandbox.Finding {
 	var list []sandbox.Finding
 	for _, f := range faults {
-		list = append(list, sandbox.Finding{Kind: sandbox.KindSyntax, Message: f.Message, Hint: f.Hint, Line: f.Line, Column: f.Column})
+		list = append(list, sandbox.Finding{Kind: sandbox.KindSyntax, Message: f.Message, Hint: f.Hint, Line: f.Line,
+			Column: f.Column})
 	}
 	return list
 }
@@ -121,7 +122,8 @@ func (p *packages) refusal(module string) (message, hint string) {
 	case slices.Contains(p.allow, name):
 		return fmt.Sprintf("the package %q is not installed", name), p.available()
 	case builtin(module):
-		return fmt.Sprintf("the Node module %q is not here", module), "there is no file, network or process; use the declared tools"
+		return fmt.Sprintf("the Node module %q is not here",
+			module), "there is no file, network or process; use the declared tools"
 	case name == "":
 		return fmt.Sprintf("%.100q is no package, and only those can be imported", module), p.available()
 	}

@@ -105,7 +105,8 @@ var derived = map[string]property{
 	"Uppercase":  in(unicode.Lu, unicode.Other_Uppercase),
 	"ID_Start": in(unicode.L, unicode.Nl, unicode.Other_ID_Start).
 		without(unicode.Pattern_Syntax, unicode.Pattern_White_Space),
-	"ID_Continue": in(unicode.L, unicode.Nl, unicode.Other_ID_Start, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue).
+	"ID_Continue": in(unicode.L, unicode.Nl, unicode.Other_ID_Start, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc,
+		unicode.Other_ID_Continue).
 		without(unicode.Pattern_Syntax, unicode.Pattern_White_Space),
 }
 

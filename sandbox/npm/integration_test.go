@@ -25,7 +25,8 @@ import (
 )
 
 // host are the variables without which the registry may not be reached.
-var host = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "npm_config_registry"}
+var host = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+	"npm_config_registry"}
 
 // TestRealPackages installs what programs are likely to want, with the real npm
 // from the registry.
@@ -36,7 +37,8 @@ func TestRealPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := env.Install(t.Context(), []string{"date-fns@^4", "lodash-es@4.17.21", "marked", "papaparse@latest", "yaml@2.x"})
+	first, err := env.Install(t.Context(), []string{"date-fns@^4", "lodash-es@4.17.21", "marked", "papaparse@latest",
+		"yaml@2.x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,8 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 
 func (r *registry) manifest(name string) map[string]any {
 	scripts := map[string]string{}
-	for _, stage := range []string{"preinstall", "install", "postinstall", "prepare", "preprepare", "preuninstall", "uninstall", "postuninstall"} {
+	for _, stage := range []string{"preinstall", "install", "postinstall", "prepare", "preprepare", "preuninstall",
+		"uninstall", "postuninstall"} {
 		scripts[stage] = "echo ran > " + filepath.Join(r.dir, stage)
 	}
 	manifest := map[string]any{

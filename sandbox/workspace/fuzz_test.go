@@ -12,7 +12,8 @@ import (
 // FuzzName makes files of any name: they lie where they should and are found again,
 // or the name is refused.
 func FuzzName(f *testing.F) {
-	for _, name := range []string{"report.js", "a", "a.b.c", "x-123456.js", "../a", "a/b", ".", "..", "CON", "nul.txt", "-", "a.", "ä", "\x00", "lock", "a--------"} {
+	for _, name := range []string{"report.js", "a", "a.b.c", "x-123456.js", "../a", "a/b", ".", "..", "CON", "nul.txt",
+		"-", "a.", "ä", "\x00", "lock", "a--------"} {
 		f.Add(name, "content")
 	}
 	store, dir := openStore(f, &workspace.Options{Files: 1 << 30})
@@ -45,7 +46,8 @@ func FuzzName(f *testing.F) {
 func FuzzHandle(f *testing.F) {
 	store, _ := openStore(f, nil)
 	other := newFile(f, store.Space("ann"), "report.js", "secret").Handle
-	for _, handle := range []string{other, "report-aaaaaa.js", "../" + other, "files/" + other, "..", "", "lock", "0-none", "/", "\xff", strings.Repeat("a", 300)} {
+	for _, handle := range []string{other, "report-aaaaaa.js", "../" + other, "files/" + other, "..", "", "lock",
+		"0-none", "/", "\xff", strings.Repeat("a", 300)} {
 		f.Add(handle)
 	}
 	f.Fuzz(func(t *testing.T, handle string) {
@@ -54,7 +56,8 @@ func FuzzHandle(f *testing.F) {
 		_, appended := bob.Append(t.Context(), handle, "x")
 		_, environment := bob.Environment(t.Context(), handle)
 		_, session := bob.RunSession(t.Context(), handle, nil, program("1"))
-		for _, err := range []error{read, appended, environment, session, bob.RemoveFile(t.Context(), handle), bob.RemoveEnvironment(t.Context(), handle), bob.RemoveSession(t.Context(), handle)} {
+		for _, err := range []error{read, appended, environment, session, bob.RemoveFile(t.Context(), handle),
+			bob.RemoveEnvironment(t.Context(), handle), bob.RemoveSession(t.Context(), handle)} {
 			if !errors.Is(err, workspace.ErrNotFound) {
 				t.Fatal(err)
 			}

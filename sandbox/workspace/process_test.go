@@ -87,7 +87,8 @@ func (c *child) die(t *testing.T) {
 	c.in.Close()
 }
 
-var roles = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner, "count": countUp, "hold": holder}
+var roles = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner,
+	"count": countUp, "hold": holder}
 
 // play is the child's main.
 func play(role string) int {
@@ -181,7 +182,8 @@ func runner(store *workspace.Store) error {
 		return err
 	}
 	return lines(func(words []string) (string, error) {
-		out, err := store.Space("ann").RunSession(ctx, words[0], box, sandbox.Program{Source: strings.Join(words[1:], " "), Tools: set})
+		out, err := store.Space("ann").RunSession(ctx, words[0], box, sandbox.Program{Source: strings.Join(words[1:],
+			" "), Tools: set})
 		return shown(out, err), nil
 	})
 }

@@ -33,7 +33,8 @@ func (o *Options) withDefaults() (Options, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	least := min(o.FileBytes, int64(o.Files), o.Bytes, int64(o.Environments), int64(o.Sessions), o.SessionBytes, int64(o.Unused), int64(o.Warm))
+	least := min(o.FileBytes, int64(o.Files), o.Bytes, int64(o.Environments), int64(o.Sessions), o.SessionBytes,
+		int64(o.Unused), int64(o.Warm))
 	if least < 0 {
 		return Options{}, fmt.Errorf("workspace: a limit is negative: %+v; use zero for the default", *o)
 	}
