@@ -51,7 +51,8 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		c = *o
 	}
-	if min(c.Time, time.Duration(c.Memory), time.Duration(c.Workers), time.Duration(c.Files), time.Duration(c.Bytes), time.Duration(c.Libraries)) < 0 {
+	if min(c.Time, time.Duration(c.Memory), time.Duration(c.Workers), time.Duration(c.Files), time.Duration(c.Bytes),
+		time.Duration(c.Libraries)) < 0 {
 		return c, fmt.Errorf("esbuild: an option is negative: %+v; use zero for the default", c)
 	}
 	c.Time = or(c.Time, 10*time.Second)
@@ -149,7 +150,8 @@ func (b *Bundler) Packages(root fs.FS, allow []string) sandbox.Describer {
 // allowed or not installed, except for the modules of Node.js. why returns the message
 // and hint of the finding. An empty message keeps the default finding; an empty hint
 // keeps the list of available packages. why may be called concurrently.
-func (b *Bundler) PackagesOr(root fs.FS, allow []string, why func(name string) (message, hint string)) sandbox.Describer {
+func (b *Bundler) PackagesOr(root fs.FS, allow []string, why func(name string) (message,
+	hint string)) sandbox.Describer {
 	return newPackages(b, root, allow, why)
 }
 
@@ -185,11 +187,13 @@ func failed(f *engine.Failure, limit time.Duration) sandbox.Finding {
 	const simpler = "write a simpler program, and import less"
 	switch f.Kind {
 	case engine.KindTimeout:
-		return sandbox.Finding{Kind: sandbox.KindTimeout, Message: fmt.Sprintf("compiling the program took longer than %v", limit), Hint: simpler}
+		return sandbox.Finding{Kind: sandbox.KindTimeout,
+			Message: fmt.Sprintf("compiling the program took longer than %v", limit), Hint: simpler}
 	case engine.KindMemory:
 		return sandbox.Finding{Kind: sandbox.KindMemoryLimit, Message: "the compiler ran out of memory", Hint: simpler}
 	case engine.KindTooLarge:
 		return sandbox.Finding{Kind: sandbox.KindSourceLimit, Message: f.Message, Hint: simpler}
 	}
-	return sandbox.Finding{Kind: sandbox.KindSyntax, Message: "the compiler cannot parse the program; it may be nested too deeply", Hint: simpler}
+	return sandbox.Finding{Kind: sandbox.KindSyntax,
+		Message: "the compiler cannot parse the program; it may be nested too deeply", Hint: simpler}
 }

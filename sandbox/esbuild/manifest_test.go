@@ -37,7 +37,8 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 		for _, p := range watched.found {
-			if !strings.HasPrefix(p, "node_modules/a/") && !strings.HasPrefix(p, "node_modules/secret/") || strings.Contains(p, "..") {
+			if !strings.HasPrefix(p, "node_modules/a/") && !strings.HasPrefix(p,
+				"node_modules/secret/") || strings.Contains(p, "..") {
 				t.Fatalf("%s was read", p)
 			}
 			if strings.Contains(p, "secret") && !s.allowed["secret"] {
@@ -80,7 +81,8 @@ func TestShelf(t *testing.T) {
 		}
 	}
 	refuses("node_modules/b/x.js", "node_modules/b/package.json") // until it is known who depends on it
-	if f, err := s.First([]string{"node_modules/a/nowhere.js", "node_modules/a/package.json"}); err != nil || f.Path != "node_modules/a/package.json" {
+	if f, err := s.First([]string{"node_modules/a/nowhere.js",
+		"node_modules/a/package.json"}); err != nil || f.Path != "node_modules/a/package.json" {
 		t.Fatal(f, err)
 	}
 	if f, err := s.First([]string{"node_modules/b/x.js"}); err != nil || f.Text != "b" {

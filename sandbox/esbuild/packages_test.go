@@ -132,16 +132,19 @@ func TestPackages(t *testing.T) {
 	b, box := open(t, nil)
 	c := b.Packages(rooted(shop), allowed)
 	for name, test := range map[string]struct{ source, want string }{
-		"main":            {"import {name, deep, dep} from 'plain'; [name, dep]", `["plain","nested"]`},
-		"default of CJS":  {"import plain from 'plain'; plain.name", `"plain"`},
-		"a file":          {"import extra from 'plain/extra'; extra()", `"extra"`},
-		"module":          {"import Dep, {version} from 'dep'; [version, new Dep() instanceof Dep]", `["top",true]`},
-		"all":             {"import * as dep from 'dep'; Object.keys(dep).sort()", `["default","version"]`},
-		"exports":         {"import {kind} from 'mapped'; kind", `"esm inner top"`},
-		"patterns":        {"import a from 'mapped/features/a'; import b from 'mapped/features/a.js'; [a, b]", `["feature a","feature a"]`},
-		"fallbacks":       {"import {kind} from 'mapped/list'; kind", "line 1, column 20: there is no file for \"mapped/list\"\n1 | import {kind} from 'mapped/list'; kind\n  |                    ^"},
-		"private":         {"import b from 'mapped/features/private/b'; b", "line 1, column 15: the package \"mapped\" has no module \"mapped/features/private/b\"\n1 | import b from 'mapped/features/private/b'; b\n  |               ^"},
-		"not exported":    {"import b from 'mapped/inner.js'; b", "line 1, column 15: the package \"mapped\" has no module \"mapped/inner.js\"\n1 | import b from 'mapped/inner.js'; b\n  |               ^"},
+		"main":           {"import {name, deep, dep} from 'plain'; [name, dep]", `["plain","nested"]`},
+		"default of CJS": {"import plain from 'plain'; plain.name", `"plain"`},
+		"a file":         {"import extra from 'plain/extra'; extra()", `"extra"`},
+		"module":         {"import Dep, {version} from 'dep'; [version, new Dep() instanceof Dep]", `["top",true]`},
+		"all":            {"import * as dep from 'dep'; Object.keys(dep).sort()", `["default","version"]`},
+		"exports":        {"import {kind} from 'mapped'; kind", `"esm inner top"`},
+		"patterns":       {"import a from 'mapped/features/a'; import b from 'mapped/features/a.js'; [a, b]", `["feature a","feature a"]`},
+		"fallbacks": {"import {kind} from 'mapped/list'; kind",
+			"line 1, column 20: there is no file for \"mapped/list\"\n1 | import {kind} from 'mapped/list'; kind\n  |                    ^"},
+		"private": {"import b from 'mapped/features/private/b'; b",
+			"line 1, column 15: the package \"mapped\" has no module \"mapped/features/private/b\"\n1 | import b from 'mapped/features/private/b'; b\n  |               ^"},
+		"not exported": {"import b from 'mapped/inner.js'; b",
+			"line 1, column 15: the package \"mapped\" has no module \"mapped/inner.js\"\n1 | import b from 'mapped/inner.js'; b\n  |               ^"},
 		"browser":         {"import {all} from 'browser'; all", `[{},"no network"]`},
 		"scope":           {"import {a} from '@scope/one'; a", `"a"`},
 		"unused effects":  {"import {b} from '@scope/one'; b()", "undefined"},
@@ -159,13 +162,18 @@ func TestPackages(t *testing.T) {
 		"shadowed":        {"import {version} from 'dep';\nconst f = (version: number) => version; [f(1), version]", `[1,"top"]`},
 		"no names left":   {"import {version} from 'dep'; typeof library + typeof i0 + typeof __filename + version", `"undefinedundefinedundefinedtop"`},
 
-		"await":         {"import {a} from 'await'; a", "line 1, column 17: await/index.mjs, line 1: top-level await is currently not supported with the \"iife\" output format\n1 | import {a} from 'await'; a\n  |                 ^"},
-		"broken":        {"import {a} from 'broken'; a", "line 1, column 17: broken/index.js, line 1: unexpected \";\"\n1 | import {a} from 'broken'; a\n  |                 ^"},
-		"no export":     {"import {versio} from 'dep'; versio", "line 1, column 22: \"dep\" exports nothing that is called versio\n1 | import {versio} from 'dep'; versio\n  |                      ^"},
-		"not allowed":   {"import s from 'secret'; s", "line 1, column 15: the package \"secret\" may not be imported (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'secret'; s\n  |               ^"},
-		"not installed": {"import s from 'linked'; s", "line 1, column 15: the package \"linked\" is not installed (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'linked'; s\n  |               ^"},
-		"by another":    {"import s from 'thief'; s", `while its imports were loaded: Error: thief/index.js: the package "secret" is not installed`},
-		"by a path":     {"import s from 'thief/up.js'; s", `while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports what is outside of its package`},
+		"await": {"import {a} from 'await'; a",
+			"line 1, column 17: await/index.mjs, line 1: top-level await is currently not supported with the \"iife\" output format\n1 | import {a} from 'await'; a\n  |                 ^"},
+		"broken": {"import {a} from 'broken'; a",
+			"line 1, column 17: broken/index.js, line 1: unexpected \";\"\n1 | import {a} from 'broken'; a\n  |                 ^"},
+		"no export": {"import {versio} from 'dep'; versio",
+			"line 1, column 22: \"dep\" exports nothing that is called versio\n1 | import {versio} from 'dep'; versio\n  |                      ^"},
+		"not allowed": {"import s from 'secret'; s",
+			"line 1, column 15: the package \"secret\" may not be imported (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'secret'; s\n  |               ^"},
+		"not installed": {"import s from 'linked'; s",
+			"line 1, column 15: the package \"linked\" is not installed (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'linked'; s\n  |               ^"},
+		"by another": {"import s from 'thief'; s", `while its imports were loaded: Error: thief/index.js: the package "secret" is not installed`},
+		"by a path":  {"import s from 'thief/up.js'; s", `while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports what is outside of its package`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -212,7 +220,8 @@ func TestNoPackage(t *testing.T) {
 		"fs", "node:fs", "fs/promises", "/etc/passwd", "../x", "./x", "..", ".", "", "file:///etc/passwd", "data:text/javascript,export default 1",
 		"https://example.com/x.js", "#inner", "dep/../secret", "dep/../../etc/passwd", "dep//etc", "@", "@scope", "@/x", "node_modules/dep", "a\x00b", ".bin/x", "C:\\x", "writ:shim", "writ:0",
 	} {
-		for _, source := range []string{fmt.Sprintf("import x from %q; x", module), fmt.Sprintf("import %q", module), fmt.Sprintf("await import(%q)", module)} {
+		for _, source := range []string{fmt.Sprintf("import x from %q; x", module), fmt.Sprintf("import %q", module),
+			fmt.Sprintf("await import(%q)", module)} {
 			t.Run(source, func(t *testing.T) {
 				t.Parallel()
 				got := result(t, box, c, source)

@@ -354,8 +354,8 @@ func save(name string, v any) error {
 
 // fakeHost is a process of its own that installs one package: host DIR SPEC.
 func fakeHost() int {
-	env, err := npm.New(os.Args[1], &npm.Options{Allow: []string{"*"},
-		Npm: filepath.Join(filepath.Dir(os.Args[0]), "npm")})
+	env, err := npm.New(os.Args[1], &npm.Options{Allow: []string{"*"}, Npm: filepath.Join(filepath.Dir(os.Args[0]),
+		"npm")})
 	if err == nil {
 		_, err = env.Install(context.Background(), os.Args[2:])
 	}

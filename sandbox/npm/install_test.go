@@ -44,7 +44,8 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if updated := []npm.Change{{Name: "b", Version: "1.1.0", Previous: "1.0.0", Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
+	if updated := []npm.Change{{Name: "b", Version: "1.1.0", Previous: "1.0.0",
+		Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
 		t.Errorf("got %+v", second)
 	}
 	third, err := env.Remove(t.Context(), "@s/a")
@@ -144,7 +145,8 @@ func TestTimeout(t *testing.T) {
 	f.set(plan{Gate: g.address(), After: true, Child: true})
 	for limit := 3 * time.Second; ; limit *= 3 {
 		_, err := f.open(dir, npm.Options{Timeout: limit}).Install(t.Context(), []string{"a", "b"})
-		want := fmt.Sprintf("npm: nothing was changed: it took longer than %v to install a, b: context deadline exceeded", limit)
+		want := fmt.Sprintf("npm: nothing was changed: it took longer than %v to install a, b: context deadline exceeded",
+			limit)
 		if !errors.Is(err, context.DeadlineExceeded) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

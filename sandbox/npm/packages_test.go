@@ -50,10 +50,12 @@ func TestInstalled(t *testing.T) {
 		{Name: "@s/n", Installed: true, Version: "1.0.0", Direct: true},
 		{Name: "absent"},
 		{Name: "alias", Installed: true, Version: "6.6.6", Direct: true, Importable: true, Problem: `the package that is installed under this name is called "evil"`},
-		{Name: "broken", Installed: true, Direct: true, Importable: true, Problem: "its package.json cannot be read: unexpected end of JSON input"},
+		{Name: "broken", Installed: true, Direct: true, Importable: true,
+			Problem: "its package.json cannot be read: unexpected end of JSON input"},
 		{Name: "declared", Installed: true, Version: "1.0.0", Direct: true, Importable: true, Types: true},
 		{Name: "exported", Installed: true, Version: "1.0.0", Direct: true, Importable: true, Types: true},
-		{Name: "large", Installed: true, Direct: true, Importable: true, Problem: "its package.json cannot be read: it is longer than 1048576 bytes"},
+		{Name: "large", Installed: true, Direct: true, Importable: true,
+			Problem: "its package.json cannot be read: it is longer than 1048576 bytes"},
 		{Name: "odd", Installed: true, Direct: true, Importable: true},
 		plain,
 		{Name: "typed", Installed: true, Version: "1.0.0", Direct: true, Importable: true, Types: true},
@@ -67,7 +69,8 @@ func TestInstalled(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 	}
-	if _, err := env.Installed(t.Context(), "plain", "../plain", "-g"); err == nil || strings.Count(err.Error(), "must be the name of a package in the registry") != 2 {
+	if _, err := env.Installed(t.Context(), "plain", "../plain", "-g"); err == nil || strings.Count(err.Error(),
+		"must be the name of a package in the registry") != 2 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -114,7 +117,8 @@ func TestSettings(t *testing.T) {
 	if names, err := again.Importable(); err != nil || !slices.Equal(names, []string{"typed"}) {
 		t.Errorf("importable are %v, %v", names, err)
 	}
-	err = env.Configure(t.Context(), npm.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed", "odd", "../x"}})
+	err = env.Configure(t.Context(), npm.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed",
+		"odd", "../x"}})
 	const wrong = "npm: a description has at most 2000 bytes, not 2001\n" +
 		`package "odd": not on the list of allowed packages: plain, typed, later` + "\n" +
 		`package "../x": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, beginning with a letter or digit`

@@ -52,7 +52,8 @@ var hostile = []string{
 	"Lodash", "LODASH", "löd", "lo\u200bdash", "lodash\u202e", "ｌodash", "\xff", "a\xc3\x28", "lodash@１",
 	"a%2fb", "a%00", "a~b", "a'b", "a!b", "a(b)", "a*b", "*", "a?b", "a#b", "a=b", "a:b", "a,b", "a\"b", "{a,b}", "[a]", "!a", "<a", "a>b", "^a",
 	"lodash@1 2", "lodash@'1'", "lodash@\"1\"", "lodash@1,2", "lodash@{1,2}", "lodash@>x<y", "lodash@1@2", "lodash@<", "lodash@^", "lodash@%2f", "lodash@!1", "lodash@1?",
-	"node_modules", "favicon.ico", strings.Repeat("a", 215), "@a/" + strings.Repeat("b", 212), "a@" + strings.Repeat("1", 65), strings.Repeat("a", 1<<20),
+	"node_modules", "favicon.ico", strings.Repeat("a", 215), "@a/" + strings.Repeat("b",
+		212), "a@" + strings.Repeat("1", 65), strings.Repeat("a", 1<<20),
 }
 
 func TestParseSpecRefuses(t *testing.T) {
@@ -63,7 +64,8 @@ func TestParseSpecRefuses(t *testing.T) {
 			t.Errorf("ParseSpec(%q) = %+v", text, got)
 			continue
 		}
-		if message := err.Error(); len(message) > 1000 || strings.ContainsFunc(message, func(r rune) bool { return r < ' ' }) {
+		if message := err.Error(); len(message) > 1000 || strings.ContainsFunc(message,
+			func(r rune) bool { return r < ' ' }) {
 			t.Errorf("the message about %q is %q", text, message)
 		}
 	}

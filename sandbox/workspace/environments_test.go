@@ -36,7 +36,8 @@ func TestEnvironments(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range []string{"data", data.Handle} {
-		if e, err := ann.Environment(t.Context(), name); err != nil || e.Handle != data.Handle || e.Dir != data.Dir || e.Name != "data" {
+		if e, err := ann.Environment(t.Context(),
+			name); err != nil || e.Handle != data.Handle || e.Dir != data.Dir || e.Name != "data" {
 			t.Errorf("%+v, %v", e, err)
 		}
 	}
@@ -46,7 +47,8 @@ func TestEnvironments(t *testing.T) {
 	errorIs(t, "its handle", err, workspace.ErrExists, `workspace: the name is taken: you already have an environment "`+data.Handle+`"; use it or choose a different name`)
 	newEnvironment(t, ann, "b.2")
 	_, err = ann.NewEnvironment(t.Context(), "c")
-	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 environments and the limit is 2; nothing was created. Remove one that is no longer needed")
+	errorIs(t, "count", err, workspace.ErrLimit,
+		"workspace: over a limit: you have 2 environments and the limit is 2; nothing was created. Remove one that is no longer needed")
 	for _, handle := range []string{"data", data.Handle, "", "..", "../environments/" + data.Handle} {
 		e, err := bob.Environment(t.Context(), handle)
 		errorIs(t, "bob's", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+handle+`"`)

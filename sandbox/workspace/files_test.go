@@ -124,11 +124,13 @@ func TestNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, space := range []*workspace.Space{bob, store.Space("nobody")} {
-		for _, handle := range []string{mine, removed, "a-aaaaaa.js", "a.js", "", ".", "..", "../files/" + mine, "/etc/passwd", "lock", ".tmp-x", "a\x00", "\xff", strings.Repeat("a/", 60)} {
+		for _, handle := range []string{mine, removed, "a-aaaaaa.js", "a.js", "", ".", "..", "../files/" + mine,
+			"/etc/passwd", "lock", ".tmp-x", "a\x00", "\xff", strings.Repeat("a/", 60)} {
 			_, _, read := space.Read(t.Context(), handle)
 			_, _, part := space.ReadPart(t.Context(), handle, 0, 10)
 			_, appended := space.Append(t.Context(), handle, "x")
-			for what, err := range map[string]error{"read": read, "part": part, "append": appended, "remove": space.RemoveFile(t.Context(), handle)} {
+			for what, err := range map[string]error{"read": read, "part": part, "append": appended,
+				"remove": space.RemoveFile(t.Context(), handle)} {
 				errorIs(t, what, err, workspace.ErrNotFound, fmt.Sprintf("workspace: not found: you have no file %.100q", handle))
 			}
 		}
@@ -147,17 +149,23 @@ func TestLimits(t *testing.T) {
 	ann := store.Space("ann")
 	a, b := newFile(t, ann, "a", "1234567890"), newFile(t, ann, "b", "12345")
 	_, err := ann.Append(t.Context(), a.Handle, "x")
-	errorIs(t, "append", err, workspace.ErrLimit, "workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
+	errorIs(t, "append", err, workspace.ErrLimit,
+		"workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
 	_, err = ann.NewFile(t.Context(), "c", "12345678901")
-	errorIs(t, "new", err, workspace.ErrLimit, "workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
+	errorIs(t, "new", err, workspace.ErrLimit,
+		"workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
 	_, err = ann.NewFile(t.Context(), "c", "12345678")
-	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
+	errorIs(t, "bytes", err, workspace.ErrLimit,
+		"workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
 	c := newFile(t, ann, "c", "123")
 	_, err = ann.Append(t.Context(), b.Handle, "12345")
-	errorIs(t, "bytes", err, workspace.ErrLimit, "workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
+	errorIs(t, "bytes", err, workspace.ErrLimit,
+		"workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
 	_, err = ann.NewFile(t.Context(), "d", "")
-	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 3 files and the limit is 3; nothing was written. Remove one that is no longer needed; "+a.Handle+" has been unused the longest")
-	if got := readFile(t, ann, a.Handle) + readFile(t, ann, b.Handle) + readFile(t, ann, c.Handle); got != "123456789012345123" {
+	errorIs(t, "count", err, workspace.ErrLimit,
+		"workspace: over a limit: you have 3 files and the limit is 3; nothing was written. Remove one that is no longer needed; "+a.Handle+" has been unused the longest")
+	if got := readFile(t, ann, a.Handle) + readFile(t, ann, b.Handle) + readFile(t, ann,
+		c.Handle); got != "123456789012345123" {
 		t.Errorf("%q", got)
 	}
 	newFile(t, store.Space("bob"), "d", "1234567890") // has limits of his own
@@ -172,7 +180,8 @@ func TestLimits(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := workspace.Open(dir+"/a", &workspace.Options{Files: -1}); err == nil || !strings.HasPrefix(err.Error(), "workspace: a limit is negative: {FileBytes:0 Files:-1 ") {
+	if _, err := workspace.Open(dir+"/a", &workspace.Options{Files: -1}); err == nil || !strings.HasPrefix(err.Error(),
+		"workspace: a limit is negative: {FileBytes:0 Files:-1 ") {
 		t.Error(err)
 	}
 	if _, err := workspace.Open(dir+"/a/b", nil); !errors.Is(err, os.ErrNotExist) {
@@ -256,7 +265,8 @@ func TestReadPart(t *testing.T) {
 	}{
 		{-1, 10, "workspace: cannot read 10 bytes at offset -1: the offset must not be negative and the limit must be at least 4"},
 		{0, 3, "workspace: cannot read 3 bytes at offset 0: the offset must not be negative and the limit must be at least 4"},
-		{file.Size + 1, 4, fmt.Sprintf("workspace: the file has %d bytes; offset %d is after its end", file.Size, file.Size+1)},
+		{file.Size + 1, 4, fmt.Sprintf("workspace: the file has %d bytes; offset %d is after its end", file.Size,
+			file.Size+1)},
 	} {
 		if _, _, err := ann.ReadPart(t.Context(), file.Handle, c.offset, c.limit); err == nil || err.Error() != c.want {
 			t.Errorf("%v", err)

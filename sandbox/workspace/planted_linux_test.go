@@ -89,7 +89,8 @@ func TestPlantedFolders(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	if err := errors.Join(ann.RemoveEnvironment(t.Context(), "data"), ann.RemoveSession(t.Context(), session)); err != nil {
+	if err := errors.Join(ann.RemoveEnvironment(t.Context(), "data"), ann.RemoveSession(t.Context(),
+		session)); err != nil {
 		t.Error(err)
 	}
 	newFile(t, bob, "a", "x")

@@ -182,8 +182,8 @@ func runner(store *workspace.Store) error {
 		return err
 	}
 	return lines(func(words []string) (string, error) {
-		out, err := store.Space("ann").RunSession(ctx, words[0], box,
-			sandbox.Program{Source: strings.Join(words[1:], " "), Tools: set})
+		out, err := store.Space("ann").RunSession(ctx, words[0], box, sandbox.Program{Source: strings.Join(words[1:],
+			" "), Tools: set})
 		return shown(out, err), nil
 	})
 }

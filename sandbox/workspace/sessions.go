@@ -78,7 +78,8 @@ func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 // [ErrLimit] if the record has become too large, and [ErrNotStored] together with the
 // outcome. It returns [sandbox.ErrSessionLost] if the sandbox has a different version,
 // tier or rules than the one before.
-func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox, p sandbox.Program) (*sandbox.Outcome, error) {
+func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
+	p sandbox.Program) (*sandbox.Outcome, error) {
 	release, err := s.hold(ctx, sessions, handle)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,8 @@ func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed
 }
 
 // runStored runs a program and appends it to the record.
-func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record, p sandbox.Program) (*sandbox.Outcome, error) {
+func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record,
+	p sandbox.Program) (*sandbox.Outcome, error) {
 	before := w.session.Len()
 	out, err := w.session.Run(ctx, p)
 	if w.session.Len() == before { // it failed without a trace

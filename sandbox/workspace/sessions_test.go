@@ -214,7 +214,8 @@ func TestSessionsOfOthers(t *testing.T) {
 	}
 	oldest := slices.MinFunc(list, func(x, y workspace.SessionInfo) int { return x.Used.Compare(y.Used) })
 	_, err = ann.NewSession(t.Context())
-	errorIs(t, "count", err, workspace.ErrLimit, "workspace: over a limit: you have 2 sessions and the limit is 2; nothing was created. Remove one that is no longer needed; "+oldest.Handle+" has been unused the longest")
+	errorIs(t, "count", err, workspace.ErrLimit,
+		"workspace: over a limit: you have 2 sessions and the limit is 2; nothing was created. Remove one that is no longer needed; "+oldest.Handle+" has been unused the longest")
 }
 
 func TestSessionBytes(t *testing.T) {
@@ -232,7 +233,8 @@ func TestSessionBytes(t *testing.T) {
 	if bad != nil || len(list) != 1 || ran < 3 {
 		t.Fatal(list, bad, ran)
 	}
-	errorIs(t, "full", err, workspace.ErrLimit, fmt.Sprintf("workspace: over a limit: the record of the session has %d bytes and the limit is 1000; nothing was run. Start a new session", list[0].Size))
+	errorIs(t, "full", err, workspace.ErrLimit,
+		fmt.Sprintf("workspace: over a limit: the record of the session has %d bytes and the limit is 1000; nothing was run. Start a new session", list[0].Size))
 }
 
 // What is on the disk decides. A record that lacks its end goes on without it; one
@@ -249,7 +251,8 @@ func TestSessionRecord(t *testing.T) {
 	ann := store.Space("ann")
 	handle := newSession(t, ann)
 	for i := range 3 {
-		if got := shown(ann.RunSession(t.Context(), handle, box, program(fmt.Sprintf("const x%d = %d; x%d", i, i, i)))); got != fmt.Sprint(i) {
+		if got := shown(ann.RunSession(t.Context(), handle, box, program(fmt.Sprintf("const x%d = %d; x%d", i, i,
+			i)))); got != fmt.Sprint(i) {
 			t.Fatal(got)
 		}
 	}
@@ -272,7 +275,8 @@ func TestSessionRecord(t *testing.T) {
 		{"its end is empty", string(whole) + "\x00\x00", "[x0, x1, x2]", "[0,1,2]"},
 		{"only its head is begun", "{", "typeof x0", `"undefined"`},
 		{"empty", "", "typeof x0", `"undefined"`},
-		{"changed", strings.Replace(string(whole), "x1", "y1", 1), "1", "error: workspace: sandbox: the session cannot be rebuilt: line 3 of its record: it is damaged"},
+		{"changed", strings.Replace(string(whole), "x1", "y1", 1), "1",
+			"error: workspace: sandbox: the session cannot be rebuilt: line 3 of its record: it is damaged"},
 	} {
 		if err := os.WriteFile(file, []byte(c.record), 0o600); err != nil {
 			t.Fatal(err)
@@ -294,7 +298,8 @@ func TestSessionRecord(t *testing.T) {
 	if err := os.WriteFile(file, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ann.RunSession(t.Context(), handle, strict, program("1")); !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "no rules") {
+	if _, err := ann.RunSession(t.Context(), handle, strict, program("1")); !errors.Is(err,
+		sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "no rules") {
 		t.Error(err)
 	}
 	if got := shown(ann.RunSession(t.Context(), handle, box, program("x2"))); got != "2" {

@@ -87,8 +87,8 @@ func TestSweepLeftovers(t *testing.T) {
 	if err != nil || len(owners) != 1 {
 		t.Fatal(owners, err)
 	}
-	for _, left := range []string{dir + "/owners/.tmp-x/sessions/y", owners[0] + "/files/.tmp-x", owners[0] +
-		"/sessions/.tmp-y/z", owners[0] + "/environments/.tmp-y/packages"} {
+	for _, left := range []string{dir + "/owners/.tmp-x/sessions/y", owners[0] + "/files/.tmp-x",
+		owners[0] + "/sessions/.tmp-y/z", owners[0] + "/environments/.tmp-y/packages"} {
 		if err := os.MkdirAll(left, 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -206,13 +206,15 @@ func TestBodies(t *testing.T) {
 		&Reply{ID: 3, Reply: engine.Reply{Value: json.RawMessage(`[1,"x"]`)}},
 		&Reply{ID: 3, Reply: engine.Reply{Error: te}},
 		&engine.Report{
-			Findings: []engine.Finding{{Message: "m", Hint: "h", Pos: at}}, Undeclared: []engine.Name{{Name: "n", Assigned: true, Pos: at}},
+			Findings: []engine.Finding{{Message: "m", Hint: "h", Pos: at}}, Undeclared: []engine.Name{{Name: "n",
+				Assigned: true, Pos: at}},
 			Constants: []engine.Write{{Object: "o", Name: "c", Delete: true, Pos: at}},
 			Sites:     []engine.Site{{Tool: -1, Namespace: "ns", Name: "n", Args: &engine.Literal{JSON: json.RawMessage(`null`), Unknown: []string{"/a", "/..."}}, Pos: at}},
 		},
 		&engine.Result{
 			Value: json.RawMessage(`1`), Submitted: true, Stdout: engine.Output{Text: "a\nb", Bytes: 9},
-			Failure: &engine.Failure{Kind: "k", Message: "m", Hint: "h", Stack: []engine.Pos{at, {}}, Tool: te, Call: 2, Pos: at},
+			Failure: &engine.Failure{Kind: "k", Message: "m", Hint: "h", Stack: []engine.Pos{at, {}}, Tool: te, Call: 2,
+				Pos: at},
 		},
 		&engine.Job{
 			Source: "x\x00y", Inputs: []engine.Input{{Name: "i", JSON: json.RawMessage(`{}`)}}, Submit: true,

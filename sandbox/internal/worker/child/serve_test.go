@@ -57,7 +57,8 @@ type served struct {
 func serve(t *testing.T) *served {
 	theirs, ours := net.Pipe()
 	s := newServer(theirs, fake)
-	v := &served{t: t, s: s, in: worker.NewReader(ours, worker.MaxBody), out: worker.NewWriter(ours), end: ours, done: make(chan error, 1)}
+	v := &served{t: t, s: s, in: worker.NewReader(ours, worker.MaxBody), out: worker.NewWriter(ours), end: ours,
+		done: make(chan error, 1)}
 	go func() {
 		err := s.serve()
 		theirs.Close()

@@ -14,7 +14,10 @@ import (
 func TestGap(t *testing.T) {
 	t.Parallel()
 	var i worker.Isolation
-	if err := addLayer(&i, "a", func() error { return unavailable(named("x", unix.EINVAL)) }); err == nil || err.Error() != "a: x: invalid argument" {
+	if err := addLayer(&i, "a", func() error {
+		return unavailable(named("x",
+			unix.EINVAL))
+	}); err == nil || err.Error() != "a: x: invalid argument" {
 		t.Error(err)
 	}
 	if err := addLayer(&i, "b", func() error { return unavailable(named("x", unix.EPERM)) }); err != nil {

@@ -20,7 +20,8 @@ func TestVersions(t *testing.T) {
 		}
 		known = known || errno == 0
 	}
-	if version, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); !known && int(version) > 0 {
+	if version, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
+		unix.LANDLOCK_CREATE_RULESET_VERSION); !known && int(version) > 0 {
 		t.Error("none is known")
 	}
 }

@@ -36,7 +36,10 @@ func Probe(i *worker.Isolation, parent int, memory int64) {
 		{"tracing the parent", &i.NoTracing, func() error { return trace(parent) }},
 		{"reading the parent's memory", &i.NoTracing, func() error { return peek(parent) }},
 		{"mapping shared memory", &i.NoSharedMemory, func() error { return mapped(unix.PROT_READ, unix.MAP_SHARED) }},
-		{"mapping executable memory", &i.NoExecutableMemory, func() error { return mapped(unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE) }},
+		{"mapping executable memory", &i.NoExecutableMemory, func() error {
+			return mapped(unix.PROT_READ|unix.PROT_EXEC,
+				unix.MAP_PRIVATE)
+		}},
 		{"making memory executable", &i.NoExecutableMemory, makeExecutable},
 	}
 	for _, a := range attempts {
@@ -134,7 +137,8 @@ func execute() error {
 // is not attached to the other, but the error shows whether the call is available.
 func trace(pid int) error {
 	var word uintptr
-	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_PEEKDATA, uintptr(pid), 0, uintptr(unsafe.Pointer(&word)), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_PEEKDATA, uintptr(pid), 0,
+		uintptr(unsafe.Pointer(&word)), 0, 0)
 	return asError(errno)
 }
 
@@ -143,7 +147,8 @@ func peek(pid int) error {
 	var b [1]byte
 	local := unix.Iovec{Base: &b[0]}
 	local.SetLen(1)
-	_, err := unix.ProcessVMReadv(pid, []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&b[0])), Len: 1}}, 0)
+	_, err := unix.ProcessVMReadv(pid, []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&b[0])),
+		Len: 1}}, 0)
 	return err
 }
 

@@ -59,15 +59,18 @@ var escapes = []struct {
 	{name: "sendmsg", number: unix.SYS_SENDMSG, args: [6]uintptr{harden.LinkFD}},
 	{name: "recvfrom", number: unix.SYS_RECVFROM, args: [6]uintptr{harden.LinkFD}},
 	{name: "recvmsg", number: unix.SYS_RECVMSG, args: [6]uintptr{harden.LinkFD}},
-	{name: "own another's signals", number: unix.SYS_FCNTL, args: [6]uintptr{harden.LivenessFD, unix.F_SETOWN, uintptr(parent)}},
+	{name: "own another's signals", number: unix.SYS_FCNTL, args: [6]uintptr{harden.LivenessFD, unix.F_SETOWN,
+		uintptr(parent)}},
 	{name: "live without the host", number: unix.SYS_FCNTL, args: [6]uintptr{harden.LivenessFD, unix.F_SETFL, 0}},
 	{name: "ioctl", number: unix.SYS_IOCTL, args: [6]uintptr{harden.LivenessFD, unix.TIOCOUTQ}},
 	{name: "execveat", number: unix.SYS_EXECVEAT},
 	{name: "unshare", number: unix.SYS_UNSHARE},
 	{name: "setns", number: unix.SYS_SETNS},
 	{name: "clone with a signal", number: unix.SYS_CLONE, args: [6]uintptr{uintptr(unix.SIGCHLD)}},
-	{name: "clone with high bits", number: unix.SYS_CLONE, args: [6]uintptr{1<<32 | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
-	{name: "clone of the network", number: unix.SYS_CLONE, args: [6]uintptr{unix.CLONE_NEWNET | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
+	{name: "clone with high bits", number: unix.SYS_CLONE,
+		args: [6]uintptr{1<<32 | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
+	{name: "clone of the network", number: unix.SYS_CLONE,
+		args: [6]uintptr{unix.CLONE_NEWNET | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
 	{name: "tkill", number: unix.SYS_TKILL},
 	{name: "tgkill of the parent", number: unix.SYS_TGKILL, args: [6]uintptr{uintptr(parent), uintptr(parent), 0}},
 	{name: "rt_sigqueueinfo", number: unix.SYS_RT_SIGQUEUEINFO},
@@ -81,10 +84,14 @@ var escapes = []struct {
 	{name: "userfaultfd", number: unix.SYS_USERFAULTFD},
 	{name: "keyctl", number: unix.SYS_KEYCTL},
 	{name: "mremap", number: unix.SYS_MREMAP},
-	{name: "map a file", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, unix.PROT_READ, unix.MAP_PRIVATE, harden.LinkFD}},
-	{name: "map a growing stack", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, readWrite, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_GROWSDOWN, ^uintptr(0)}},
-	{name: "map with validation", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, readWrite, unix.MAP_SHARED_VALIDATE | unix.MAP_ANONYMOUS, ^uintptr(0)}},
-	{name: "map with high bits", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, 1<<32 | readWrite, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS, ^uintptr(0)}},
+	{name: "map a file", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, unix.PROT_READ, unix.MAP_PRIVATE,
+		harden.LinkFD}},
+	{name: "map a growing stack", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, readWrite,
+		unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_GROWSDOWN, ^uintptr(0)}},
+	{name: "map with validation", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, readWrite,
+		unix.MAP_SHARED_VALIDATE | unix.MAP_ANONYMOUS, ^uintptr(0)}},
+	{name: "map with high bits", number: unix.SYS_MMAP, args: [6]uintptr{0, 4096, 1<<32 | readWrite,
+		unix.MAP_PRIVATE | unix.MAP_ANONYMOUS, ^uintptr(0)}},
 	{name: "poison a page", number: unix.SYS_MADVISE, args: [6]uintptr{0, 0, unix.MADV_HWPOISON}},
 	{name: "raise a limit", number: unix.SYS_PRLIMIT64, args: [6]uintptr{0, unix.RLIMIT_DATA}},
 	{name: "replace the filter", number: unix.SYS_SECCOMP},
@@ -404,7 +411,8 @@ func TestNoSeccomp(t *testing.T) {
 				begin = "start worker: the required isolation is not available: it lacks "
 				then  = "no other processes, no signals to others, no tracing, no shared memory, no executable memory: Landlock is not in force (landlock_create_ruleset: function not implemented); seccomp is not in force (seccomp: function not implemented); "
 			)
-			if !strings.HasPrefix(err, begin) || !strings.Contains(err, then) || !strings.Contains(err, "; starting a process is not prevented (it succeeded); ") {
+			if !strings.HasPrefix(err, begin) || !strings.Contains(err, then) || !strings.Contains(err,
+				"; starting a process is not prevented (it succeeded); ") {
 				t.Error(err)
 			}
 		}

@@ -97,7 +97,8 @@ type liar struct {
 }
 
 func newLiar(seed uint64, run uint32, link io.ReadWriter, log io.Writer) *liar {
-	l := &liar{Rand: rand.New(rand.NewPCG(seed, 1)), run: run, in: worker.NewReader(link, worker.MaxBody), out: link, log: log}
+	l := &liar{Rand: rand.New(rand.NewPCG(seed, 1)), run: run, in: worker.NewReader(link, worker.MaxBody), out: link,
+		log: log}
 	l.exit = []int{-1, -1, 0, 1, 2, 7, 66, 125}[l.IntN(8)]
 	l.halfway = l.IntN(6) == 0
 	return l
@@ -156,7 +157,8 @@ func (l *liar) call() {
 }
 
 // hostKinds are what only a host sends, or nobody.
-var hostKinds = []worker.Kind{worker.KindHello, worker.KindTools, worker.KindRun, worker.KindVerdict, worker.KindReply, worker.KindStop, worker.KindReady, '?', 0}
+var hostKinds = []worker.Kind{worker.KindHello, worker.KindTools, worker.KindRun, worker.KindVerdict,
+	worker.KindReply, worker.KindStop, worker.KindReady, '?', 0}
 
 var filler = bytes.Repeat([]byte("filler "), 1<<13)
 
@@ -203,7 +205,8 @@ var lies = []func(*liar){
 	},
 	func(l *liar) { l.send(worker.KindResult, l.Uint32(), engine.Result{}) },
 	func(l *liar) {
-		l.send(worker.KindCall, l.run, engine.Call{ID: l.id + 1, Tool: []int{1, -1, 1 << 40}[l.IntN(3)], Args: json.RawMessage("{}")})
+		l.send(worker.KindCall, l.run, engine.Call{ID: l.id + 1, Tool: []int{1, -1, 1 << 40}[l.IntN(3)],
+			Args: json.RawMessage("{}")})
 	},
 	func(l *liar) { l.send(worker.KindReport, l.run, engine.Report{}) },
 	func(l *liar) {
@@ -248,7 +251,8 @@ var lies = []func(*liar){
 		time.Sleep(10 * time.Millisecond)
 	},
 	func(l *liar) {
-		l.send(worker.KindResult, l.run, engine.Result{Failure: &engine.Failure{Kind: []string{"", "approved", engine.KindThrown}[l.IntN(3)], Message: string(filler[:l.IntN(1<<12)]), Call: l.IntN(99)}})
+		l.send(worker.KindResult, l.run, engine.Result{Failure: &engine.Failure{Kind: []string{"", "approved",
+			engine.KindThrown}[l.IntN(3)], Message: string(filler[:l.IntN(1<<12)]), Call: l.IntN(99)}})
 	},
 	func(l *liar) { l.text(worker.KindResult, `{"value":"%s"}`, filler[:l.IntN(1<<14)]) },
 	func(l *liar) {
@@ -368,7 +372,8 @@ func (t *tally) count(res *engine.Result, err error) {
 }
 
 // against plays a session whose worker is a goroutine.
-func against(ctx context.Context, seed uint64, j *engine.Job, h engine.Host, states []*os.ProcessState) (*engine.Result, error) {
+func against(ctx context.Context, seed uint64, j *engine.Job, h engine.Host,
+	states []*os.ProcessState) (*engine.Result, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -376,7 +381,8 @@ func against(ctx context.Context, seed uint64, j *engine.Job, h engine.Host, sta
 	theirs := os.NewFile(uintptr(pair[1]), "theirs")
 	w := newInstanceOn(newLink(os.NewFile(uintptr(pair[0]), "ours")), &Options{Memory: 1 << 20})
 	state := states[seed%uint64(len(states))]
-	w.process = &process{cmd: &exec.Cmd{ProcessState: state}, reaped: true, link: w.box.link, log: &stderrLog{}, exited: make(chan struct{})}
+	w.process = &process{cmd: &exec.Cmd{ProcessState: state}, reaped: true, link: w.box.link, log: &stderrLog{},
+		exited: make(chan struct{})}
 	go func() {
 		defer close(w.exited)
 		defer theirs.Close()
@@ -444,7 +450,8 @@ func playMalice() {
 	start := time.Now()
 	check(besiege(seed, sessions, pool, states))
 	grown := peak() - before
-	fmt.Printf("%d sessions in %v; the host has grown by %.1f MB at most\n", sessions, time.Since(start).Round(time.Millisecond), float64(max(0, grown))/1e6)
+	fmt.Printf("%d sessions in %v; the host has grown by %.1f MB at most\n", sessions,
+		time.Since(start).Round(time.Millisecond), float64(max(0, grown))/1e6)
 	for _, end := range slices.Sorted(maps.Keys(ends.seen)) {
 		fmt.Printf("%6d %s\n", ends.seen[end], end)
 	}

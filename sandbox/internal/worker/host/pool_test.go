@@ -534,7 +534,8 @@ func TestUnread(t *testing.T) {
 		wg.Go(func() { reply(engine.Reply{Value: big}) })
 	}}
 	res, err := p.Run(t.Context(), job("raw-deaf"), h)
-	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindMemory || !strings.Contains(res.Failure.Message, "tool results waiting") {
+	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindMemory || !strings.Contains(res.Failure.Message,
+		"tool results waiting") {
 		t.Errorf("%+v, %v", res, err)
 	}
 	wg.Wait()
@@ -755,10 +756,12 @@ func TestDiagnosis(t *testing.T) {
 		kind  string
 		want  string
 	}{
-		{"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow", two, engine.KindCrashed, stackOverflow().Message},
+		{"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow", two, engine.KindCrashed,
+			stackOverflow().Message},
 		{"fatal error: runtime: out of memory", two, engine.KindMemory, ""},
 		{"fatal error: runtime: cannot map pages in arena address space", two, engine.KindMemory, ""},
-		{"fatal error: unexpected signal during runtime execution\n[signal SIGSEGV: segmentation violation", two, engine.KindMemory, ""},
+		{"fatal error: unexpected signal during runtime execution\n[signal SIGSEGV: segmentation violation", two,
+			engine.KindMemory, ""},
 		{"runtime/cgo: pthread_create failed: Resource temporarily unavailable", status("kill -ABRT $$"), engine.KindMemory, ""},
 		{"", two, engine.KindMemory, ""},
 		{"", status("kill -SEGV $$"), engine.KindMemory, ""},
@@ -767,10 +770,13 @@ func TestDiagnosis(t *testing.T) {
 		{"ThreadSanitizer: CHECK failed", race, engine.KindMemory, ""},
 		{"", race, engine.KindMemory, ""},
 		{"panic: no more\n\ngoroutine 7", two, engine.KindCrashed, "the process that ran the program died: panic: no more"},
-		{"fatal error: concurrent map writes", two, engine.KindCrashed, "the process that ran the program died: fatal error: concurrent map writes"},
-		{"writ worker: frame 'T' is odd", status("exit 125"), engine.KindCrashed, "the process that ran the program died: writ worker: frame 'T' is odd"},
+		{"fatal error: concurrent map writes", two, engine.KindCrashed,
+			"the process that ran the program died: fatal error: concurrent map writes"},
+		{"writ worker: frame 'T' is odd", status("exit 125"), engine.KindCrashed,
+			"the process that ran the program died: writ worker: frame 'T' is odd"},
 		{"", status("exit 7"), engine.KindCrashed, "the process that ran the program died: exit status 7"},
-		{"", status("kill -SYS $$"), engine.KindCrashed, "the process that ran the program died: it made a forbidden system call"},
+		{"", status("kill -SYS $$"), engine.KindCrashed,
+			"the process that ran the program died: it made a forbidden system call"},
 	} {
 		f := diagnose(tt.log, tt.state)
 		if f.Kind != tt.kind || tt.want != "" && f.Message != tt.want {

@@ -358,8 +358,10 @@ func TestForged(t *testing.T) {
 	}{
 		{"name alone", []string{child.Marker + fakes}, nil, nil, child.StatusFailed},
 		{"name and token", []string{child.Marker + fakes}, []string{child.TokenEnv + "=x"}, nil, child.StatusFailed},
-		{"file", []string{child.Marker + child.Sandbox}, []string{child.TokenEnv + "=x"}, []*os.File{null, null}, child.StatusFailed},
-		{"no liveness", []string{child.Marker + fakes}, []string{child.TokenEnv + "=x"}, []*os.File{socket}, child.StatusFailed},
+		{"file", []string{child.Marker + child.Sandbox}, []string{child.TokenEnv + "=x"}, []*os.File{null, null},
+			child.StatusFailed},
+		{"no liveness", []string{child.Marker + fakes}, []string{child.TokenEnv + "=x"}, []*os.File{socket},
+			child.StatusFailed},
 		{"argument", []string{"x", "-test.run=^$", child.Marker + fakes}, nil, []*os.File{socket}, 0},
 		{"token alone", []string{"x", "-test.run=^$"}, []string{child.TokenEnv + "=x"}, []*os.File{socket}, 0},
 	} {
@@ -377,7 +379,8 @@ func TestWrongToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := worker.NewWriter(c.link).Send(worker.KindHello, 0, worker.Hello{Token: "wrong", Memory: 1 << 26}); err != nil {
+	if err := worker.NewWriter(c.link).Send(worker.KindHello, 0, worker.Hello{Token: "wrong",
+		Memory: 1 << 26}); err != nil {
 		t.Fatal(err)
 	}
 	<-c.exited
@@ -421,7 +424,8 @@ func TestStatus(t *testing.T) {
 	}
 	for line := range strings.Lines(string(limits)) {
 		f := strings.Fields(line)
-		if strings.HasPrefix(line, "Max core") && f[4] != "0" || strings.HasPrefix(line, "Max file size") && f[3] != "0" || strings.HasPrefix(line, "Max open files") && f[3] != "0" {
+		if strings.HasPrefix(line, "Max core") && f[4] != "0" || strings.HasPrefix(line,
+			"Max file size") && f[3] != "0" || strings.HasPrefix(line, "Max open files") && f[3] != "0" {
 			t.Error(line)
 		}
 		if strings.HasPrefix(line, "Max data") && f[3] == "unlimited" {
