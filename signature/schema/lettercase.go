@@ -15,8 +15,11 @@ import (
 // OtherCase returns the names in a value that differ only in case from a property
 // that the schema describes at the same place. Encoding/json decodes such a name as
 // the property, while other programs do not. Levels is the depth to which objects
-// and arrays are searched; 0 means all.
+// and arrays are searched; 0 means all. The value must be valid.
 func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
+	if levels == 1 && s.closed() {
+		return nil
+	}
 	d, err := jsonvalue.Decode(value, maxValueDepth, false)
 	if err != nil {
 		return []Finding{{Message: err.Error()}}
@@ -30,6 +33,12 @@ func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 		w.problems = []problem{{text: "has too many names to compare them with the schema"}}
 	}
 	return (&explainer{root: d.Value}).findings(cut(w.problems, 0))
+}
+
+// closed reports whether an object can only have the listed properties.
+func (s *Schema) closed() bool {
+	c := s.compiled
+	return c.AdditionalProperties == false && len(c.PatternProperties) == 0
 }
 
 // caseWalk walks a value together with the schemas that may describe it.
