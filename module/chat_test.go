@@ -203,10 +203,10 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 		"--- human ---\nThe answer is valid.\n" +
 		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
 		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
-		"Effects of failed programs that still count:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
-		"Calls that reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
-		"Calls that may or may not have happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
-		"Check whether such a call took effect before you make it again.\n\n" +
+		"Effects of failed programs, which still apply:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
+		"Reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
+		"Unknown whether it happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
+		"Check whether such a call took effect before you repeat it.\n\n" +
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -157,7 +157,7 @@ func TestOrphansAreReported(t *testing.T) {
 		}
 		const want = "The answer is valid.\n\nDone by earlier programs, but not called by this one:\n" +
 			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nIf that was wrong, undo it, or say so in the answer.\n" +
-			"If the answer is right as it is, submit it with a program of one line that calls no tools:\nsubmit({\"total\":1})"
+			"If the answer is right as it is, submit it with a one-line program, without calling tools again:\nsubmit({\"total\":1})"
 		if got := pred.Trajectory.Steps[1].Observation; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: told %s", name, got)
 		}

@@ -35,8 +35,8 @@ func TestNewCodeActWarns(t *testing.T) {
 		want string
 	}{
 		{set,
-			`level=WARN msg="nobody is asked before these destructive tools are called: refund; add policy.Approve to ` +
-				`the set, or policy.AllowDestructive if that is meant"` + "\n"},
+			`level=WARN msg="destructive tools can be called without approval: refund; add policy.Approve to ` +
+				`the set, or policy.AllowDestructive if that is intended"` + "\n"},
 		{set.With(policy.AllowDestructive), ""},
 		{nil, ""},
 	} {

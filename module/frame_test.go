@@ -72,7 +72,7 @@ Failed reads:
 		t.Fatal(err)
 	}
 	if got, want := acted.Trajectory.Steps[0].Observation, "pay failed: no\n    \n    Write the whole step again.\n    Done:\n    - E1 refund({})\n    ```\n"+
-		"It may have taken effect: check before you make the same call again."; got != want {
+		"It may have taken effect: check before you repeat the call."; got != want {
 		t.Errorf("ReAct: got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -103,7 +103,7 @@ func TestSandboxIsReadyBeforeRun(t *testing.T) {
 	const (
 		isClosed  = "sandbox: the sandbox has been closed"
 		isEmpty   = "sandbox: the sandbox is nil or empty; create it with New, and check the error of New"
-		noBundler = "esbuild: this bundler is nil or empty; make one by New, and look at the error that it returned"
+		noBundler = "esbuild: this Bundler is nil or empty; create one with New and check the error that New returns"
 	)
 	open := inProcess(t)
 	for _, c := range []struct {

@@ -39,8 +39,8 @@ func TestPredictorFieldErrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	var unmade *llmtest.Model
-	const nilModel = "module: no answer: the model: the model is a nil *llmtest.Model; pass one that was made, and " +
-		"look at the error of what makes it"
+	const nilModel = "module: no answer: the model: the model is a nil *llmtest.Model; check the error of the " +
+		"function that returned it"
 	if err := second(
 		module.NewPredict(adding, unmade, nil).Run(t.Context(), anything),
 	); err == nil ||

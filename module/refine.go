@@ -112,7 +112,7 @@ func scoreText(score, threshold float64) string {
 	if math.IsInf(threshold, 1) {
 		return fmt.Sprintf("%g; the highest possible score is wanted", score)
 	}
-	return fmt.Sprintf("%g, but at least %g is required", score, threshold)
+	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
 }
 
 // advisor is the module that asks Advisor.

@@ -72,7 +72,7 @@ console.log(errors.join("\n")); n`
 		told, left string
 	}{
 		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "Programs cannot call models any more."},
-		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget for model calls is used up: this call needs about 61 tokens, and 50 of 200 are left; go on without further calls\n", "Programs can call models 47 more times, with 50 tokens."},
+		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget for model calls is used up: this call needs about 58 tokens, and 50 of 200 are left; go on without further calls\n", "Programs can call models 47 more times, with 50 tokens."},
 		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	if err != nil || pred.Output.Total != 20 || len(sub.Requests()) != 20 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	read := regexp.MustCompile(`\n\nIt could not read:\n- llm ×4 → the budget for model calls is used up: 20 of 20 model calls have been made; go on without further calls\n\nIt had read:\n- llm ×20\n`)
+	read := regexp.MustCompile(`\n\nFailed reads:\n- llm ×4 → the budget for model calls is used up: 20 of 20 model calls have been made; go on without further calls\n\nReads:\n- llm ×20\n`)
 	if told := model.Requests()[1].Last(); !read.MatchString(told) {
 		t.Errorf("told %s", told)
 	}

@@ -31,7 +31,7 @@ func (c *client) withArguments(p program, hint string) string {
 	switch {
 	case strings.HasSuffix(hint, "without types") && p.Language != typescript:
 		return hint + `, or pass language: "typescript"`
-	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "there are no packages")) && len(c.app.settings.packages) > 0:
+	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "no packages are available")) && len(c.app.settings.packages) > 0:
 		return fmt.Sprintf("packages are imported from an environment: pass environment: %q, or the name of another", defaultEnvironment)
 	}
 	return hint

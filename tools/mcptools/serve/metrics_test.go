@@ -121,7 +121,7 @@ func TestCheck(t *testing.T) {
 		Limits:  serve.Limits{Body: -1}, Grace: -1,
 	}).Check(t.Context())
 	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 ` +
-		`Burst:1000 Requests:512 Sessions:256 Idle:30m0s Stall:20s Connections:4096}
+		`Burst:1000 Requests:512 Sessions:256 IdleTimeout:30m0s StallTimeout:20s Connections:4096}
 path "mcp" is invalid or reserved; use one like /mcp
 origin must be like https://app.example.com, without a path, not "app.example.com"
 origin must be like https://app.example.com, without a path, not "https://x/path"
