@@ -164,7 +164,7 @@ func (h *host) perform(call *Call, issued tools.IssuedCall, reply func(engine.Re
 		h.abort(fmt.Errorf("tool %s: %w", call.Tool, err))
 	case h.hasEnded(): // the program gets no reply
 	case err == nil:
-		reply(engine.Reply{Value: result})
+		reply(resultReply(call.Tool, result))
 	case catchable:
 		reply(engine.Reply{Error: engineError(te)})
 	default:
@@ -172,11 +172,26 @@ func (h *host) perform(call *Call, issued tools.IssuedCall, reply func(engine.Re
 	}
 }
 
+// resultReply returns a result for the program, or an error if the program cannot receive it. A worker could not
+// even decode a result that is nested too deep.
+func resultReply(tool string, result json.RawMessage) engine.Reply {
+	if err := engine.Check(result); err != nil {
+		return engine.Reply{Error: &engine.ToolError{
+			Tool: tool, Kind: tools.KindInvalidResult, Message: "the result: " + err.Error(),
+		}}
+	}
+	return engine.Reply{Value: result}
+}
+
 // engineError converts an error for the program. A session's record can hold valid UTF-8
 // only.
 func engineError(e *tools.ToolError) *engine.ToolError {
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
-	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), Data: e.Data}
+	data := e.Data
+	if engine.Check(data) != nil {
+		data = nil
+	}
+	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), Data: data}
 }
 
 // toolError returns an error as the record of the call shows it, and whether the program
