@@ -14,17 +14,17 @@ import (
 )
 
 // sample returns the attacks of an archive to run: the first of each vector that ends by
-// itself, one in three of the others that do, and one in 16 of those that use up what they
+// itself, one in eight of the others that do, and one in 32 of those that use up what they
 // are given. Under the race detector, where everything takes several times as long, it is
 // one in six attacks.
 func sample(attacks []*attack) []*attack {
 	var list []*attack
 	seen := map[string]bool{}
 	for i, a := range attacks {
-		vector, n := path.Dir(a.name), uint32(3)
+		vector, n := path.Dir(a.name), uint32(8)
 		switch {
 		case a.exhausts():
-			n = 16
+			n = 32
 		case !seen[vector]:
 			seen[vector], n = true, 1
 		}
