@@ -86,7 +86,7 @@ func TestCompiler(t *testing.T) {
 				"line 2, column 4: uncaught no\n2 |  { THROW 'NO' })\n  |    ^\nstack: line 2, column 4; line 1, column 18"},
 			"text": {"[0, 1, 2].MAP(K => { TRY { RETURN TYPEOF __WRIT_LIBRARY__.MAKE(K) } CATCH (E) { RETURN E.MESSAGE } })",
 				`value: ["code cannot be created from text","code cannot be created from text","code cannot be ` +
-					`created from text here"]`},
+					`created from text"]`},
 			"own name": {"HELPER = 2", "line 1, column 1: helper cannot be assigned to: it is declared by const"},
 		} {
 			t.Run(name, func(t *testing.T) {
