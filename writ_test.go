@@ -46,7 +46,8 @@ func TestDirectDependencies(t *testing.T) {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, direct) {
-		t.Errorf("direct dependencies:\n%s\nwant:\n%s\nIf this is intended, change the list here and give the reason in RATIONALE.md.",
+		t.Errorf("direct dependencies:\n%s\nwant:\n%s\nIf this is intended, change the list here and give the reason "+
+			"in RATIONALE.md.",
 			strings.Join(got, "\n"), strings.Join(direct, "\n"))
 	}
 }

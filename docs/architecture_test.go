@@ -57,7 +57,8 @@ func imports(t *testing.T) map[string]map[string]bool {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "examples" || name == "docs" || strings.HasPrefix(name, ".") && file != root) {
+		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "examples" || name == "docs" ||
+			strings.HasPrefix(name, ".") && file != root) {
 			return fs.SkipDir
 		}
 		if filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || nested(file) {

@@ -22,10 +22,12 @@ func TestClients(t *testing.T) {
 	full(t)
 	t.Parallel()
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "mcpserver"), "../examples/mcpserver").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "mcpserver"),
+		"../examples/mcpserver").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "mcp_servers.json"), []byte(`{"mcpServers": {"off": {"command": "off", "disabled": true}}}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "mcp_servers.json"),
+		[]byte(`{"mcpServers": {"off": {"command": "off", "disabled": true}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("clients.md")
@@ -90,7 +92,8 @@ func start(t *testing.T, line int, entry string) {
 	if !slices.Contains(names, "writ.execute_code") {
 		t.Errorf("line %d: the tools are %q; servers: %+v", line, names, servers.Status())
 	}
-	if strings.Contains(entry, "-allow-install") && (!slices.Contains(names, "writ.install_dependencies") || !slices.Contains(names, "writ.run_task")) {
+	if strings.Contains(entry, "-allow-install") &&
+		(!slices.Contains(names, "writ.install_dependencies") || !slices.Contains(names, "writ.run_task")) {
 		t.Errorf("line %d: the tools are %q", line, names)
 	}
 }

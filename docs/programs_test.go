@@ -33,19 +33,25 @@ var printed = map[string]string{
 	"module/models/anthropic": "… ANTHROPIC_API_KEY is not set; set it or pass a key",
 	"module/models/ollama":    "Thimphu.",
 	"module/models/openai":    "… MISTRAL_API_KEY is not set; set it or pass a key",
-	"module/models":           "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of 0.000225\nquestions: 1 asked, 0 answered by the cache",
-	"sandbox":                 "[1 4 9]",
-	"sandbox/workspace":       "[1,2,3]",
-	"signature":               "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
+	"module/models": "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of " +
+		"0.000225\nquestions: 1 asked, 0 answered by the cache",
+	"sandbox":           "[1 4 9]",
+	"sandbox/workspace": "[1,2,3]",
+	"signature": "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one " +
+		"of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
 	"signature/schema": "{customer_id: string; limit?: number /* integer, 1–100 */}\ncustomer_id is required\n" +
 		"custommer_id is not a known property (did you mean customer_id?)\nlimit must be an integer, not \"ten\"",
-	"tools":                "\"refunded a1\" <nil>\n tool refund: ask a person first\n tool refund: id is required; idd is not a known property (did you mean id?)",
-	"tools/declare":        "```ts\ndeclare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n/** Refund one order. */\ndeclare function refund(args: {id: string}): Promise<boolean>;\n```",
+	"tools": "\"refunded a1\" <nil>\n tool refund: ask a person first\n tool refund: id is " +
+		"required; idd is not a known property (did you mean id?)",
+	"tools/declare": "```ts\ndeclare class ToolError extends Error { tool: string; kind: string; data?: " +
+		"unknown }\n/** Refund one order. */\ndeclare function refund(args: {id: string}): Promise<boolean>;\n```",
 	"tools/journal":        "\"mail 1\" <nil> sent: 1 recorded: false\n\"mail 1\" <nil> sent: 1 recorded: true",
 	"tools/mcptools":       "shop … <nil>\n…\nshop.execute_code - …\n…",
 	"tools/mcptools/serve": "… tokens: stat tokens.json: no such file or directory", // and so it doesn't listen
-	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}\n\"refunded a1 with the key [redacted]\" <nil>\n" +
-		"may I? refund (unclassified, destructive)\n{\n  \"id\": \"vip\"\n}\n{…\"outcome\":\"denied\"…}\n tool refund: not approved: leave this one to the shop",
+	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}" +
+		"\n\"refunded a1 with the key [redacted]\" <nil>\n" +
+		"may I? refund (unclassified, destructive)\n{\n  \"id\": \"vip\"\n}\n{…\"outcome\":\"denied\"…}\n tool " +
+		"refund: not approved: leave this one to the shop",
 	"tools/search": "refund Refund one order.",
 }
 
@@ -149,7 +155,8 @@ func buildPrograms(t *testing.T, programs map[string]string) string {
 		t.Fatal(err)
 	}
 	slices.Sort(packages)
-	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-overlay", file, "-o", bin + string(filepath.Separator)}, packages...)...)
+	build := exec.CommandContext(t.Context(), "go",
+		append([]string{"build", "-overlay", file, "-o", bin + string(filepath.Separator)}, packages...)...)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -175,8 +182,9 @@ func replyTo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	err = json.NewEncoder(w).Encode(map[string]any{
 		"id": "1", "object": "chat.completion", "model": "stand-in",
-		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": text}}},
-		"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop",
+			"message": map[string]any{"role": "assistant", "content": text}}},
+		"usage": map[string]any{"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
 	})
 	if err != nil {
 		panic(http.ErrAbortHandler)

@@ -21,12 +21,17 @@ func TestAdviceIsBounded(t *testing.T) {
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			if strings.Contains(r.Text(), "The parts of the program") {
 				advised, advisor = true, max(advisor, len(r.Text()))
-				return llmtest.Reply{Text: `{"discussion": "?", "advice": {"Predictor": "` + strings.Repeat("a", 50_000) + `", "Sub": ""}}`}, nil
+				return llmtest.Reply{Text: `{"discussion": "?", "advice": {"Predictor": "` + strings.Repeat("a", 50_000) +
+					`", "Sub": ""}}`}, nil
 			}
 			attempts = append(attempts, len(r.Text()))
-			return llmtest.Reply{Text: fence(fmt.Sprintf(`await Promise.all(Array.from({length: %d}, (_, i) => llm(i + "p".repeat(3000)))); submit({total: 1})`, calls))}, nil
+			return llmtest.Reply{Text: fence(fmt.Sprintf(`await Promise.all(Array.from({length: %d}, (_, i) => llm(i + `+
+				`"p".repeat(3000)))); submit({total: 1})`, calls))}, nil
 		})
-		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return llmtest.Reply{Text: long}, nil })
+		sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply,
+			error) {
+			return llmtest.Reply{Text: long}, nil
+		})
 		m := module.NewRLM(adding, model, largeBox(t), nil, &module.RLMOptions{Sub: sub, MaxCalls: 1000})
 		if _, err := module.NewRefine(m, 2, never, 1, nil).Run(t.Context(), anything); err != nil {
 			t.Fatal(err)
@@ -47,7 +52,8 @@ func TestAdviceWithoutThreshold(t *testing.T) {
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			return llmtest.Reply{Text: advised(r)}, nil
 		})
-		if _, err := module.NewRefine(module.NewPredict(adding, model, nil), 2, never, threshold, nil).Run(t.Context(), anything); err != nil {
+		if _, err := module.NewRefine(module.NewPredict(adding, model, nil), 2, never, threshold, nil).Run(t.Context(),
+			anything); err != nil {
 			t.Fatal(err)
 		}
 		if requests := model.Requests(); len(requests) != 3 || !strings.Contains(requests[1].Text(), want) {

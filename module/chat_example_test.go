@@ -35,15 +35,18 @@ func ExampleChat() {
 		loaded++
 		return []Order{{"Mole", 30}, {"Rat", 120}, {"Mole", 50}, {"Toad", 700}}, nil
 	}
-	set, err := tools.NewSet(context.Background(), tools.Func("orders", "Returns all orders.", load, &tools.Hints{Class: tools.Read}))
+	set, err := tools.NewSet(context.Background(),
+		tools.Func("orders", "Returns all orders.", load, &tools.Hints{Class: tools.Read}))
 	if err != nil {
 		log.Fatal(err)
 	}
 	model := llmtest.New(
 		"```js\nconst table = await orders({});\nsubmit({answer: `There are ${table.length} orders.`})\n```",
 		"```js\nconst spent = {};\nfor (const o of table) spent[o.customer] = (spent[o.customer] ?? 0) + o.total;\n"+
-			"const [best] = Object.entries(spent).sort((a, b) => b[1] - a[1]);\nsubmit({answer: `${best[0]} spent ${best[1]}.`})\n```",
-		"```js\nsubmit({answer: `${Object.keys(spent).filter(name => spent[name] < 100).join(', ')} spent less than 100.`})\n```",
+			"const [best] = Object.entries(spent).sort((a, b) => b[1] - a[1]);\nsubmit({answer: `${best[0]} spent "+
+			"${best[1]}.`})\n```",
+		"```js\nsubmit({answer: `${Object.keys(spent).filter(name => spent[name] < 100).join(', ')} spent less than "+
+			"100.`})\n```",
 	)
 	box, err := sandbox.NewInProcess(nil) // sandbox.New for programs of real models
 	if err != nil {

@@ -67,7 +67,8 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 			failed++
 		default:
 			made.Programs = append(made.Programs, pastStep{
-				Reasoning: prompt.Shorten(s.Reasoning, prompt.PastReasoning), Code: prompt.PastProgram(s.Code), Result: pastResult(s),
+				Reasoning: prompt.Shorten(s.Reasoning, prompt.PastReasoning), Code: prompt.PastProgram(s.Code),
+				Result: pastResult(s),
 			})
 		}
 	}

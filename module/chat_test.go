@@ -28,7 +28,8 @@ type told struct {
 
 var talking = signature.Must(signature.New[saying, told]("Answer."))
 
-func newChat(t *testing.T, o *module.ChatOptions, set *tools.Set, replies ...string) (*module.Chat[saying, told], *llmtest.Model) {
+func newChat(t *testing.T, o *module.ChatOptions, set *tools.Set, replies ...string) (*module.Chat[saying, told],
+	*llmtest.Model) {
 	t.Helper()
 	model := llmtest.New(replies...)
 	return module.NewChat(talking, model, inProcess(t), set, o), model
@@ -70,7 +71,8 @@ func TestChat(t *testing.T) {
 		"--- ai ---\n```js\nconst more = 5; more\n```\n" +
 		"--- human ---\nThe program finished. Its value:\n5\n\n" +
 		"Not shown: 1 failed, refused or stopped program.\n" +
-		"This question was not answered: the steps are used up; the last one: The program finished without submitting an answer. Its value: 5.\n" +
+		"This question was not answered: the steps are used up; the last one: The program finished without submitting " +
+		"an answer. Its value: 5.\n" +
 		"Calls that were made:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
 		"Variables from earlier programs that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
 		"[[ ## question ## ]]\nQuestion 3?" + question
@@ -97,9 +99,11 @@ func TestChatTellsOmittedTurns(t *testing.T) {
 	t.Parallel()
 	var replies []string
 	for i := range 6 {
-		replies = append(replies, fence(fmt.Sprintf("const v%d = %d; submit({answer: '%s'})", i, i, strings.Repeat("x", 1000))))
+		replies = append(replies, fence(fmt.Sprintf("const v%d = %d; submit({answer: '%s'})", i, i,
+			strings.Repeat("x", 1000))))
 	}
-	chat, model := newChat(t, &module.ChatOptions{HistoryBytes: 5000}, nil, append(replies, fence("submit({answer: String(v0)})"))...)
+	chat, model := newChat(t, &module.ChatOptions{HistoryBytes: 5000}, nil,
+		append(replies, fence("submit({answer: String(v0)})"))...)
 	for range 6 {
 		if _, err := chat.Run(t.Context(), saying{strings.Repeat("Why? ", 1000)}); err != nil {
 			t.Fatal(err)
@@ -162,8 +166,10 @@ func TestChatThatCannotRun(t *testing.T) {
 	}{
 		{none, "module: the Chat is nil, or was not made by NewChat"},
 		{&module.Chat[saying, told]{}, "module: the Chat is nil, or was not made by NewChat"},
-		{module.NewChat(talking, model, nil, nil, nil), "module: there is no sandbox; open one with sandbox.New, and close it in the end"},
-		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil), "module: there is no signature; make one with signature.New"},
+		{module.NewChat(talking, model, nil, nil, nil),
+			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil),
+			"module: there is no signature; make one with signature.New"},
 	} {
 		if _, err := c.chat.Run(t.Context(), saying{"Why?"}); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
@@ -189,7 +195,8 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 	h := &handlers{called: map[string]int{}}
 	chat, model := newChat(t, nil, h.set(t),
 		fence("await send({to: 'Rat', text: 'x'}); throw new Error('no')"),
-		fence("for (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}\nsubmit({answer: 'a'})"),
+		fence("for (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}"+
+			"\nsubmit({answer: 'a'})"),
 		fence("submit({answer: 'b'})"),
 		fence("submit({answer: 'c'})"),
 	)
@@ -199,12 +206,14 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 		}
 	}
 	want := "[[ ## question ## ]]\nOne?" + programReminder +
-		"--- ai ---\n```js\nfor (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}\nsubmit({answer: 'a'})\n```\n" +
+		"--- ai ---\n```js\nfor (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}" +
+		"\nsubmit({answer: 'a'})\n```\n" +
 		"--- human ---\nThe answer is valid.\n" +
 		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
 		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
 		"Effects of failed programs, which still apply:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
-		"Reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
+		"Reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order " +
+		"of Mole\n" +
 		"Unknown whether it happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
 		"Check whether such a call took effect before you repeat it.\n\n" +
 		"[[ ## question ## ]]\nTwo?" + programReminder
@@ -290,7 +299,8 @@ func TestChatSessionIsFull(t *testing.T) {
 			t.Fatalf("got %v, %v", pred, err)
 		}
 	}
-	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier programs are gone (load again what you need)"
+	want := "The program was refused; nothing has run:\nthere is no more room, so the variables of earlier " +
+		"programs are gone (load again what you need)"
 	if got := model.Requests()[2].Last(); !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
@@ -322,7 +332,8 @@ func TestChatMakesNoAttempts(t *testing.T) {
 		return module.Score{}, nil
 	}
 	const want = "module: a Chat cannot make attempts, since all of them would be turns of one conversation; use a CodeAct"
-	if _, err := module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"}); err == nil || err.Error() != want {
+	if _, err := module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"}); err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 	if _, err := module.Samples(t.Context(), chat, saying{"One?"}, 2, nil); err == nil || err.Error() != want {

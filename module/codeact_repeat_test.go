@@ -29,7 +29,8 @@ type message struct {
 
 func (o *outbox) tools(t *testing.T) *tools.Set {
 	return toolSet(t,
-		tools.Func("list_sent", "", func(context.Context, struct{}) ([]string, error) { return slices.Clone(o.sent), nil }, nil),
+		tools.Func("list_sent", "", func(context.Context, struct{}) ([]string, error) { return slices.Clone(o.sent), nil },
+			nil),
 		tools.Func("send", "", func(_ context.Context, m message) (string, error) {
 			o.sent = append(o.sent, m.To)
 			if o.failed[m.To] {
@@ -150,14 +151,16 @@ func TestOrphansAreReported(t *testing.T) {
 		o := &outbox{}
 		replies := append([]string{fence("await send({to: 'ann'});\nnull.x"), fence("submit({total: 1})")}, after...)
 		model := llmtest.New(replies...)
-		pred, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 3}).Run(t.Context(), anything)
+		pred, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t),
+			&module.Options{MaxIters: 3}).Run(t.Context(), anything)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		const want = "The answer is valid.\n\nDone by earlier programs, but not called by this one:\n" +
 			"- E1 send({\"to\":\"ann\"}) → \"sent\"\nIf that was wrong, undo it, or say so in the answer.\n" +
-			"If the answer is right as it is, submit it with a one-line program, without calling tools again:\nsubmit({\"total\":1})"
+			"If the answer is right as it is, submit it with a one-line program, without calling tools " +
+			"again:\nsubmit({\"total\":1})"
 		if got := pred.Trajectory.Steps[1].Observation; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: told %s", name, got)
 		}
@@ -210,7 +213,8 @@ null.x`)
 // Replies that did nothing do not cost a step, unless they are repeated.
 func TestFreeTurns(t *testing.T) {
 	t.Parallel()
-	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read})
+	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil },
+		&tools.Hints{Class: tools.Read})
 	for name, c := range map[string]struct {
 		replies []string
 		free    bool

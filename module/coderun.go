@@ -180,7 +180,8 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, parsable: map[string]bool{}, late: c.coder.options.Extract}
+	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, parsable: map[string]bool{},
+		late: c.coder.options.Extract}
 	for _, f := range spec.Inputs() {
 		r.inputs[f.Name] = emptyValue(f) // programs have a constant for every input
 	}

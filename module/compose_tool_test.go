@@ -37,10 +37,12 @@ func TestModuleAsATool(t *testing.T) {
 		var paid atomic.Int64
 		within := toolSet(t,
 			tools.Func("pay", "", func(context.Context, orders) (int64, error) { return paid.Add(1), nil }, nil),
-			tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, &tools.Hints{Class: tools.Read}))
+			tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil },
+				&tools.Hints{Class: tools.Read}))
 		box := inProcess(t)
 		agent := tools.Func("agent", "", func(ctx context.Context, _ struct{}) (int, error) {
-			pred, err := module.NewCodeAct(adding, llmtest.New(fence(program)), box, within, &module.Options{MaxIters: 1}).Run(ctx, anything)
+			pred, err := module.NewCodeAct(adding, llmtest.New(fence(program)), box, within,
+				&module.Options{MaxIters: 1}).Run(ctx, anything)
 			if err != nil {
 				return 0, fmt.Errorf("the agent: %w", err)
 			}
@@ -55,7 +57,8 @@ func TestModuleAsATool(t *testing.T) {
 			effects = pred.Trajectory.Calls
 		}
 		unknown := (*journal.UnknownError)(nil)
-		if got := states(effects); paid.Load() != want.paid || got != want.states || errors.As(err, &unknown) != want.unknown {
+		if got := states(effects); paid.Load() != want.paid || got != want.states ||
+			errors.As(err, &unknown) != want.unknown {
 			t.Errorf("%s: paid %d times, %s, %v", program, paid.Load(), got, err)
 		}
 	}
@@ -91,7 +94,8 @@ func TestMayHaveActed(t *testing.T) {
 func TestModuleAsToolPartialEffects(t *testing.T) {
 	t.Parallel()
 	halves := tools.Func("halves", "", func(context.Context, orders) (int, error) {
-		return 0, fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "the bank is closed"})
+		return 0, fmt.Errorf("the second half: %w",
+			&tools.ToolError{Kind: tools.KindUnavailable, Message: "the bank is closed"})
 	}, nil)
 	model := llmtest.New(fence(`await halves({limit: 1})`), submit1)
 	pred, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, halves), nil).Run(t.Context(), anything)

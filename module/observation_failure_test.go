@@ -19,8 +19,10 @@ func TestObservationsOnFailures(t *testing.T) {
 			return 0, &tools.ToolError{Message: "no such key", Data: data}
 		}, &tools.Hints{Class: tools.Read})
 	}
-	count := tools.Func("count", "", func(_ context.Context, o orders) (orders, error) { return o, nil }, &tools.Hints{Class: tools.Read})
-	set := toolSet(t, count, fails("find", json.RawMessage(`{"valid":["x","y"]}`)), fails("list", json.RawMessage(`"`+strings.Repeat("z", 3000)+`"`)), fails("look", nil))
+	count := tools.Func("count", "", func(_ context.Context, o orders) (orders, error) { return o, nil },
+		&tools.Hints{Class: tools.Read})
+	set := toolSet(t, count, fails("find", json.RawMessage(`{"valid":["x","y"]}`)),
+		fails("list", json.RawMessage(`"`+strings.Repeat("z", 3000)+`"`)), fails("look", nil))
 	for program, want := range map[string]string{
 		`await find({limit: 1})`: `The program failed: line 1, column 7: ToolError: find: no such key
 1 | await find({limit: 1})
@@ -53,13 +55,16 @@ NaN and Infinity become null in JSON.`,
 		`submit({total: "one"})`: `The submitted answer was not accepted:
 total must be an integer, not "one"
 Submit it in this form, with your values: submit({total: 1})`,
-		`async function main() { return 1 }`: `The program finished, but it showed nothing. End it with an expression, print something, or submit the answer. main is never used. If it is the function to run, add await main() at the end.`,
+		`async function main() { return 1 }`: `The program finished, but it showed nothing. End it with an expression,` +
+			` print something, or submit the answer. main is never used. If it is the function to run, add await main() ` +
+			`at the end.`,
 		`const o = count({limit: 1}); o.limit`: `The program finished, but it showed nothing. End it with an expression, print something, or submit the answer.
 
 Warnings:
 line 1, column 11: o is a promise: await it before reading limit (write await before count(…))`,
 	} {
-		pred, err := module.NewCodeAct(adding, llmtest.New(fence(program), submit1), inProcess(t), set, nil).Run(t.Context(), anything)
+		pred, err := module.NewCodeAct(adding, llmtest.New(fence(program), submit1), inProcess(t), set,
+			nil).Run(t.Context(), anything)
 		if err != nil {
 			t.Errorf("%s: %v", program, err)
 		} else if got := pred.Trajectory.Steps[0].Observation; got != want {

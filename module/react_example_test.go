@@ -14,7 +14,8 @@ import (
 
 // The model explains its answer first, in one call. The reasoning is not part of the answer.
 func ExampleChainOfThought() {
-	model := llmtest.New("[[ ## reasoning ## ]]\nA thing that breaks twice is a bad one.\n\n[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]")
+	model := llmtest.New("[[ ## reasoning ## ]]\nA thing that breaks twice is a bad one.\n\n[[ ## mood ## " +
+		"]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]")
 	pred, err := module.NewChainOfThought(judge, model, nil).Run(context.Background(), Review{"Broke twice."})
 	if err != nil {
 		log.Fatal(err)
@@ -35,9 +36,12 @@ func ExampleReAct() {
 		log.Fatal(err)
 	}
 	model := llmtest.New(
-		"[[ ## thought ## ]]\nLook it up.\n\n[[ ## tool ## ]]\ninhabitant\n\n[[ ## args ## ]]\n{\"city\": \"Oslo\"}\n\n[[ ## completed ## ]]",
-		"[[ ## thought ## ]]\nOnce more.\n\n[[ ## tool ## ]]\ninhabitants\n\n[[ ## args ## ]]\n{\"city\": \"Oslo\"}\n\n[[ ## completed ## ]]",
-		"[[ ## thought ## ]]\nThat is it.\n\n[[ ## tool ## ]]\nsubmit\n\n[[ ## args ## ]]\n{\"total\": 720000}\n\n[[ ## completed ## ]]",
+		"[[ ## thought ## ]]\nLook it up.\n\n[[ ## tool ## ]]\ninhabitant\n\n[[ ## args ## ]]\n{\"city\": \"Oslo\"}"+
+			"\n\n[[ ## completed ## ]]",
+		"[[ ## thought ## ]]\nOnce more.\n\n[[ ## tool ## ]]\ninhabitants\n\n[[ ## args ## ]]\n{\"city\": \"Oslo\"}"+
+			"\n\n[[ ## completed ## ]]",
+		"[[ ## thought ## ]]\nThat is it.\n\n[[ ## tool ## ]]\nsubmit\n\n[[ ## args ## ]]\n{\"total\": 720000}\n\n[[ "+
+			"## completed ## ]]",
 	)
 	pred, err := module.NewReAct(sig, model, set, nil).Run(context.Background(), City{"Oslo"})
 	if err != nil {
@@ -90,7 +94,8 @@ func ExampleReAct_unknown() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	again := "[[ ## thought ## ]]\nPay.\n\n[[ ## tool ## ]]\npay\n\n[[ ## args ## ]]\n{\"city\": \"Oslo\"}\n\n[[ ## completed ## ]]"
+	again := "[[ ## thought ## ]]\nPay.\n\n[[ ## tool ## ]]\npay\n\n[[ ## args ## ]]\n{\"city\": \"Oslo\"}\n\n[[ " +
+		"## completed ## ]]"
 	_, err = module.NewReAct(sig, llmtest.New(again, again), set, nil).Run(context.Background(), City{"Oslo"})
 	var incomplete *module.IncompleteError
 	if errors.As(err, &incomplete) {

@@ -254,7 +254,8 @@ func TestToolsRefusedInAttempts(t *testing.T) {
 		return llmtest.Reply{Text: submits1}, nil
 	}).With(canTools)
 	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
-	b := module.NewBestOfN[orders, sum](m, 4, func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
+	b := module.NewBestOfN[orders, sum](m, 4, func(context.Context, orders, *module.Prediction[sum]) (module.Score,
+		error) {
 		return module.Score{}, nil
 	}, 1, nil)
 	for range 2 {

@@ -46,7 +46,8 @@ func TestRLMConcurrency(t *testing.T) {
 		}
 		defer box.Close()
 		m, _ := rlm(t, box, sub, &module.RLMOptions{Concurrency: c.concurrency},
-			`const numbers = await Promise.all([...Array(20).keys()].map(i => llm(String(i + 1)))); submit({total: numbers.map(Number).reduce((a, b) => a + b)})`)
+			`const numbers = await Promise.all([...Array(20).keys()].map(i => llm(String(i + 1)))); submit({total: `+
+				`numbers.map(Number).reduce((a, b) => a + b)})`)
 		pred, err := m.Run(t.Context(), book{"x"})
 		if err != nil || pred.Output.Total != 210 || most.Load() != int64(c.together) {
 			t.Errorf("concurrency %d: %v, %v, %d at the same time", c.concurrency, pred, err, most.Load())
@@ -65,15 +66,19 @@ func TestRLMBudgets(t *testing.T) {
 	const program = `const errors = []; let n = 0;
 for (let i = 0; i < 5; i++) try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
 console.log(errors.join("\n")); n`
-	const counted = "llm budget: the budget for model calls is used up: 2 of 2 model calls have been made; go on without further calls"
+	const counted = "llm budget: the budget for model calls is used up: 2 of 2 model calls have been made; go on " +
+		"without further calls"
 	for name, c := range map[string]struct {
 		o          module.RLMOptions
 		made       int
 		told, left string
 	}{
-		"calls":  {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3), "Programs cannot call models any more."},
-		"tokens": {module.RLMOptions{MaxTokens: 200}, 3, "llm budget: the budget for model calls is used up: this call needs about 58 tokens, and 50 of 200 are left; go on without further calls\n", "Programs can call models 47 more times, with 50 tokens."},
-		"none":   {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", ""},
+		"calls": {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3),
+			"Programs cannot call models any more."},
+		"tokens": {module.RLMOptions{MaxTokens: 200}, 3,
+			"llm budget: the budget for model calls is used up: this call needs about 58 tokens, and 50 of 200 are left; " +
+				"go on without further calls\n", "Programs can call models 47 more times, with 50 tokens."},
+		"none": {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,10 +89,12 @@ console.log(errors.join("\n")); n`
 				t.Fatal(err)
 			}
 			told := model.Requests()[1].Last()
-			if pred.Output.Total != c.made || len(sub.Requests()) != c.made || !strings.Contains(told, c.told) || !strings.Contains(told, c.left) {
+			if pred.Output.Total != c.made || len(sub.Requests()) != c.made || !strings.Contains(told, c.told) ||
+				!strings.Contains(told, c.left) {
 				t.Errorf("%d calls, the model is told:\n%s", len(sub.Requests()), told)
 			}
-			if spent := pred.Trajectory.Spent.Total(); spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made, OutputTokens: 20 * c.made}) {
+			if spent := pred.Trajectory.Spent.Total(); spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made,
+				OutputTokens: 20 * c.made}) {
 				t.Errorf("spent %+v", spent)
 			}
 		})
@@ -102,7 +109,8 @@ func TestRLMConcurrentTokens(t *testing.T) {
 		return llmtest.Reply{Text: "yes", InputTokens: 45, OutputTokens: 5}, nil
 	})
 	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{MaxTokens: most},
-		`const all = await Promise.allSettled([...Array(40).keys()].map(i => llm("What about " + i + "?"))); submit({total: all.filter(a => a.status === "fulfilled").length})`)
+		`const all = await Promise.allSettled([...Array(40).keys()].map(i => llm("What about " + i + "?"))); `+
+			`submit({total: all.filter(a => a.status === "fulfilled").length})`)
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +135,10 @@ func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 		}
 		return pred.Output.Total, nil
 	}
-	program := fence(`await llm("one"); const n = await count({}); let kind; try { await count({}) } catch (e) { kind = e.kind } console.log(kind); submit({total: n})`)
-	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)), &module.RLMOptions{Sub: sub, MaxCalls: 2})
+	program := fence(`await llm("one"); const n = await count({}); let kind; try { await count({}) } catch (e) { ` +
+		`kind = e.kind } console.log(kind); submit({total: n})`)
+	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)),
+		&module.RLMOptions{Sub: sub, MaxCalls: 2})
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil || pred.Output.Total != 3 || len(inner.Requests()) != 1 || !errors.Is(failed, module.ErrBudget) {
 		t.Fatalf("got %v, %v, %d calls, %v", pred, err, len(inner.Requests()), failed)
@@ -147,15 +157,18 @@ func TestRLMCancelledWhileWaiting(t *testing.T) {
 		waiting, cancel := context.WithCancelCause(ctx)
 		holder := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 			go cancel(gone)
-			_, failed = module.NewPredict(adding, llmtest.New(fits), nil).Run(waiting, anything) // with the tool's context, so that it has to wait
+			// with the tool's context, so that it has to wait
+			_, failed = module.NewPredict(adding, llmtest.New(fits), nil).Run(waiting, anything)
 			return llmtest.Reply{Text: fits}, nil
 		})
 		_, err := module.NewPredict(adding, holder, nil).Run(ctx, anything)
 		return 1, err
 	}
 	program := fence(`submit({total: await count({})})`)
-	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)), &module.RLMOptions{Concurrency: 1})
-	if _, err := m.Run(t.Context(), book{"x"}); err != nil || !errors.Is(failed, context.Canceled) || !errors.Is(failed, gone) {
+	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)),
+		&module.RLMOptions{Concurrency: 1})
+	if _, err := m.Run(t.Context(), book{"x"}); err != nil || !errors.Is(failed, context.Canceled) ||
+		!errors.Is(failed, gone) {
 		t.Errorf("got %v and %v", err, failed)
 	}
 }
@@ -179,7 +192,8 @@ func TestRLMEndedContextIsNotCharged(t *testing.T) {
 		return 1, nil
 	}
 	program := fence(`const n = await count({}); await llm("one"); submit({total: n})`)
-	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)), &module.RLMOptions{Sub: echoes(), MaxCalls: 1})
+	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)),
+		&module.RLMOptions{Sub: echoes(), MaxCalls: 1})
 	pred, err := m.Run(t.Context(), book{"x"})
 	if err != nil || pred.Trajectory.Usage().Calls != 2 || asked != 0 {
 		t.Errorf("got %v, %v after %d events", pred, err, asked)
@@ -191,7 +205,8 @@ func TestRLMNested(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Messages[0].Parts[0].(llms.TextContent).Text, "declare function submit") {
-			return llmtest.Reply{Text: fence(`submit({reply: prompt + ": " + context.length + await llm("?" + context[0])})`)}, nil
+			return llmtest.Reply{Text: fence(`submit({reply: prompt + ": " + context.length + await llm("?" + context[0])})`)},
+				nil
 		}
 		return llmtest.Reply{Text: r.Last()}, nil
 	})
@@ -203,16 +218,20 @@ func TestRLMNested(t *testing.T) {
 		}
 		return pred, model.Requests()[1].Last(), nil
 	}
-	const two = `await Promise.all([rlm({prompt: "how many", context: [1, 2, 3]}), rlm({prompt: "how many", context: "ab"})])`
+	const two = `await Promise.all([rlm({prompt: "how many", context: [1, 2, 3]}), rlm({prompt: "how many", ` +
+		`context: "ab"})])`
 	pred, told, err := run(module.RLMOptions{Depth: 2}, two)
 	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) {
 		t.Fatalf("%v, the model is told:\n%s", err, told)
 	}
-	if tr := pred.Trajectory; len(tr.Runs) != 2 || tr.Runs[0].Spent.Total().Calls != 1 || tr.Spent != nil || tr.Usage().Calls != 6 {
+	if tr := pred.Trajectory; len(tr.Runs) != 2 || tr.Runs[0].Spent.Total().Calls != 1 || tr.Spent != nil ||
+		tr.Usage().Calls != 6 {
 		t.Errorf("%d attempts, spent %+v, usage %+v", len(tr.Runs), tr.Spent, tr.Usage())
 	}
-	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1}, `try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
-	if want := "budget the task was not worked out: the budget for model calls is used up: 1 of 1 model calls have been made; go on without further calls"; !strings.Contains(told, want) {
+	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1},
+		`try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
+	if want := "budget the task was not worked out: the budget for model calls is used up: 1 of 1 model calls have " +
+		"been made; go on without further calls"; !strings.Contains(told, want) {
 		t.Errorf("got %s, want %s", told, want)
 	}
 	_, told, _ = run(module.RLMOptions{}, two)
@@ -267,7 +286,9 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 		}
 		return llmtest.Reply{Text: fence(`submit({reply: context.toUpperCase()})`)}, nil
 	})
-	m, _ := rlm(t, box, sub, &module.RLMOptions{Depth: 3}, `const all = await Promise.all([text, "rat?"].map(context => rlm({prompt: "shout", context}))); console.log(all.join()); submit({total: 1})`)
+	m, _ := rlm(t, box, sub, &module.RLMOptions{Depth: 3},
+		`const all = await Promise.all([text, "rat?"].map(context => rlm({prompt: "shout", context}))); `+
+			`console.log(all.join()); submit({total: 1})`)
 	pred, err := m.Run(t.Context(), book{"mole"})
 	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE,RAT?\n" || pred.Trajectory.Usage().Calls != 7 {
 		t.Errorf("got %+v, %v", pred, err)
@@ -294,7 +315,8 @@ func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	if err != nil || pred.Output.Total != 20 || len(sub.Requests()) != 20 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	read := regexp.MustCompile(`\n\nFailed reads:\n- llm ×4 → the budget for model calls is used up: 20 of 20 model calls have been made; go on without further calls\n\nReads:\n- llm ×20\n`)
+	read := regexp.MustCompile(`\n\nFailed reads:\n- llm ×4 → the budget for model calls is used up: 20 of 20 ` +
+		`model calls have been made; go on without further calls\n\nReads:\n- llm ×20\n`)
 	if told := model.Requests()[1].Last(); !read.MatchString(told) {
 		t.Errorf("told %s", told)
 	}

@@ -21,13 +21,15 @@ func TestTrajectoryAnswer(t *testing.T) {
 		m    module.Module[orders, sum]
 		want string
 	}{
-		"reply":      {module.NewPredict(adding, total1(), nil), `{"total":1}`},
-		"submitted":  {module.NewCodeAct(adding, llmtest.New(submit1), box, nil, nil), `{"total":1}`},
-		"value":      {module.NewProgramOfThought(adding, llmtest.New(fence(`({total: 1})`)), box, nil), `{"total":1}`},
-		"extracted":  {module.NewCodeAct(adding, llmtest.New(fence("1"), `{"total": 1}`), box, nil, extracting), `{"total":1}`},
+		"reply":     {module.NewPredict(adding, total1(), nil), `{"total":1}`},
+		"submitted": {module.NewCodeAct(adding, llmtest.New(submit1), box, nil, nil), `{"total":1}`},
+		"value":     {module.NewProgramOfThought(adding, llmtest.New(fence(`({total: 1})`)), box, nil), `{"total":1}`},
+		"extracted": {module.NewCodeAct(adding, llmtest.New(fence("1"), `{"total": 1}`), box, nil, extracting),
+			`{"total":1}`},
 		"by ReAct":   {module.NewReAct(adding, llmtest.New("?", "?", `{"total": 1}`), nil, extracting), `{"total":1}`},
 		"not at all": {module.NewCodeAct(adding, llmtest.New(fence("1")), box, nil, &module.Options{MaxIters: 1}), ""},
-		"invalid":    {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`), fence(`submit({total: "x"})`)), box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
+		"invalid": {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`), fence(`submit({total: "x"})`)),
+			box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
 		"an attempt": {module.NewBestOfN(module.NewPredict(adding, total1(), nil), 1, never, 1, nil), `{"total":1}`},
 	} {
 		pred, err := c.m.Run(t.Context(), anything)
@@ -51,7 +53,8 @@ func TestProgramOfThoughtNothingGiven(t *testing.T) {
 	if err != nil || pred.Output.Total == nil || *pred.Output.Total != 2 {
 		t.Errorf("got %+v, %v", pred, err)
 	}
-	pred, err = module.NewProgramOfThought(sig, llmtest.New(fence(`submit({})`)), inProcess(t), nil).Run(t.Context(), anything)
+	pred, err = module.NewProgramOfThought(sig, llmtest.New(fence(`submit({})`)), inProcess(t), nil).Run(t.Context(),
+		anything)
 	if err != nil || pred.Output.Total != nil {
 		t.Errorf("submitted: got %+v, %v", pred, err)
 	}
@@ -61,7 +64,8 @@ func TestProgramOfThoughtNothingGiven(t *testing.T) {
 func TestIncompleteErrorIsBounded(t *testing.T) {
 	t.Parallel()
 	long := errors.New(strings.Repeat("x", 3<<20))
-	set := toolSet(t, tools.Func("pay", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(long) }, nil))
+	set := toolSet(t, tools.Func("pay", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(long) },
+		nil))
 	for _, m := range []module.Module[orders, sum]{
 		module.NewReAct(adding, llmtest.New(action("pay", `{}`)), set, nil),
 		module.NewCodeAct(adding, llmtest.New(fence(`await pay({})`)), inProcess(t), set, nil),
@@ -82,7 +86,8 @@ func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
 		Names []string `json:"names"`
 	}
 	sig := signature.Must(signature.New[orders, report]("Add up."))
-	right, wrong, low := fence(`submit({total: 1, names: []})`), fence(`submit({sum: 1, people: ["Ann"], list: 3})`), fence(`submit({total: -1, names: []})`)
+	right, wrong, low := fence(`submit({total: 1, names: []})`), fence(`submit({sum: 1, people: ["Ann"], list: 3})`),
+		fence(`submit({total: -1, names: []})`)
 	one := &module.Options{MaxIters: 1}
 	for _, m := range []*module.CodeAct[orders, report]{
 		module.NewCodeAct(sig, llmtest.New(wrong, right), inProcess(t), nil, one),
@@ -91,14 +96,16 @@ func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
 		if err != nil || pred.Output.Total != 1 {
 			t.Fatalf("got %+v, %v", pred, err)
 		}
-		want := "The submitted answer was not accepted.\nSubmit it in this form, with your values: submit({total: 1, names: [\"…\"]})\n" +
+		want := "The submitted answer was not accepted.\nSubmit it in this form, with your values: submit({total: 1, " +
+			"names: [\"…\"]})\n" +
 			"JSON omits undefined fields.\n\nOne program is left: submit the answer."
 		if got := pred.Trajectory.Steps[0].Observation; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
 	for name, replies := range map[string][]string{"twice": {wrong, wrong}, "a rule": {low}} {
-		if _, err := module.NewCodeAct(sig, llmtest.New(replies...), inProcess(t), nil, one).Run(t.Context(), anything); !errors.Is(err, module.ErrMaxIters) {
+		if _, err := module.NewCodeAct(sig, llmtest.New(replies...), inProcess(t), nil, one).Run(t.Context(),
+			anything); !errors.Is(err, module.ErrMaxIters) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -127,12 +134,14 @@ func TestTrajectoryChosen(t *testing.T) {
 	larger := func(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Score, error) {
 		return module.Score{Value: float64(pred.Output.Total), Feedback: "more"}, nil
 	}
-	pred, err := module.NewRefine(module.NewChainOfThought(adding, model, nil), 3, larger, 9, nil).Run(t.Context(), anything)
+	pred, err := module.NewRefine(module.NewChainOfThought(adding, model, nil), 3, larger, 9, nil).Run(t.Context(),
+		anything)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := pred.Trajectory
-	if got.Chosen != 2 || got.Runs[1].Score.Value != 3 || got.Reasoning() != "three" || string(got.Answer()) != `{"total":3}` || got.Usage().Calls != 3 {
+	if got.Chosen != 2 || got.Runs[1].Score.Value != 3 || got.Reasoning() != "three" ||
+		string(got.Answer()) != `{"total":3}` || got.Usage().Calls != 3 {
 		t.Errorf("chosen was %d with %v: %q, %s", got.Chosen, got.Runs[1].Score, got.Reasoning(), got.Answer())
 	}
 }

@@ -40,9 +40,11 @@ func TestEdits(t *testing.T) {
 		want string
 	}{
 		{"append inputs", func() (*signature.Spec, error) { return spec.AppendInputs(two...) },
-			`{text: string /* ≥ 1 character. What was said. */; score: number /* integer. How sure. */; any?: unknown} → ` + outputs},
+			`{text: string /* ≥ 1 character. What was said. */; score: number /* integer. How sure. */; any?: unknown} → ` +
+				outputs},
 		{"prepend inputs", func() (*signature.Spec, error) { return spec.PrependInputs(two...) },
-			`{score: number /* integer. How sure. */; any?: unknown; text: string /* ≥ 1 character. What was said. */} → ` + outputs},
+			`{score: number /* integer. How sure. */; any?: unknown; text: string /* ≥ 1 character. What was said. */} → ` +
+				outputs},
 		{"append outputs", func() (*signature.Spec, error) { return spec.AppendOutputs(score) },
 			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; ` +
 				`phone?: string; note?: string; score: number /* integer. How sure. */}`},

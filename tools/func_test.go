@@ -135,8 +135,10 @@ func TestFuncErrors(t *testing.T) {
 			Name string `json:"name" jsonschema:"minimum=3"`
 		}) (int, error) {
 			return 0, nil
-		}, nil), `tools: tool "f": argument type struct { Name string "json:\"name\" jsonschema:\"minimum=3\"" }: field "name": jsonschema tag: the rule minimum does not apply to string; ` +
-			`use minLength, maxLength, pattern, format, enum, default, example, title, description, required, nullable`},
+		}, nil),
+			`tools: tool "f": argument type struct { Name string "json:\"name\" jsonschema:\"minimum=3\"" }: field ` +
+				`"name": jsonschema tag: the rule minimum does not apply to string; ` +
+				`use minLength, maxLength, pattern, format, enum, default, example, title, description, required, nullable`},
 		{"nil function", tools.Func[query, int]("f", "", nil, nil), `tools: tool "f": the function is nil`},
 	}
 	for _, test := range tests {

@@ -95,7 +95,8 @@ func TestForeignSchemaIsInvalid(t *testing.T) {
 	set := newSet(t, sources...)
 	want := []string{
 		`tool "a" of "s": input schema: properties.a.$ref refers to "#/nowhere", which does not exist; that is not checked`,
-		`tool "a" of "s": input schema: properties.b.type must be one or more of "array", "boolean", "integer", "null", "number", "object", "string", not "int"; that is not checked`,
+		`tool "a" of "s": input schema: properties.b.type must be one or more of "array", "boolean", "integer", ` +
+			`"null", "number", "object", "string", not "int"; that is not checked`,
 		`tool "b" of "s": input schema: the schema must be an object or a boolean, not "no schema"; that is not checked`,
 		`tool "c" of "s": its arguments are not checked: input schema: schema: is nested deeper than 200`,
 	}

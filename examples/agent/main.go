@@ -49,10 +49,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&c.steps, "steps", 0, "how many programs may be written (default 5)")
 	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in all (default: no limit)")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
-	flags.Func("trust", "`servers`, separated by commas, whose word is taken on which of their tools only read", func(names string) error {
-		c.trust = strings.Split(names, ",")
-		return nil
-	})
+	flags.Func("trust", "`servers`, separated by commas, whose word is taken on which of their tools only read",
+		func(names string) error {
+			c.trust = strings.Split(names, ",")
+			return nil
+		})
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"")
 		flags.PrintDefaults()
@@ -62,7 +63,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return 2
 	}
-	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 || c.steps < 0 || c.tokens < 0 {
+	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 ||
+		c.steps < 0 || c.tokens < 0 {
 		fmt.Fprintln(stderr, "agent: flags stand before the task, and -steps and -tokens are not negative")
 		return 2
 	}

@@ -86,14 +86,16 @@ func (s *openAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := len(s.requests)
 	if err != nil || r.URL.Path != "/chat/completions" || n > len(s.replies) || s.replies[n-1] == overloaded {
 		w.Header().Set("Retry-After-Ms", "1")
-		http.Error(w, `{"error":{"message":"overloaded, come back later","type":"server_error"}}`, http.StatusServiceUnavailable)
+		http.Error(w, `{"error":{"message":"overloaded, come back later","type":"server_error"}}`,
+			http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	err = json.NewEncoder(w).Encode(map[string]any{
 		"id": fmt.Sprint(n), "object": "chat.completion", "model": "stub",
-		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": s.replies[n-1]}}},
-		"usage":   map[string]any{"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
+		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop",
+			"message": map[string]any{"role": "assistant", "content": s.replies[n-1]}}},
+		"usage": map[string]any{"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
 	})
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -167,7 +169,8 @@ func TestTask(t *testing.T) {
 	if err != nil || string(written) != report {
 		t.Errorf("report.json holds %q (%v), want %q", written, err, report)
 	}
-	if first := stub.requests[0]; !strings.Contains(first, "Add up the sales files.") || !strings.Contains(first, "declare const fs") {
+	if first := stub.requests[0]; !strings.Contains(first, "Add up the sales files.") ||
+		!strings.Contains(first, "declare const fs") {
 		t.Errorf("the first request lacks the task or the tools:\n%s", first)
 	}
 	if second := stub.requests[1]; !strings.Contains(second, "the reply has no program") {
@@ -201,7 +204,8 @@ func TestAskedAgain(t *testing.T) {
 	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
 		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
 	}
-	const told = "   asking again in 1ms: the model: openai answered 503 Service Unavailable: overloaded, come back later; try again\n"
+	const told = "   asking again in 1ms: the model: openai answered 503 Service Unavailable: overloaded, come " +
+		"back later; try again\n"
 	if n := strings.Count(stderr, told); n != 2 {
 		t.Errorf("it was told %d times that the question is asked again:\n%s", n, stderr)
 	}
@@ -226,24 +230,40 @@ func TestFailures(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1, "agent: the task is empty; say what is to be done"},
+		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1,
+			"agent: the task is empty; say what is to be done"},
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
 		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
-		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2, "-steps and -tokens are not negative"},
-		{"no model", nil, []string{"-config", good, "task"}, nil, 1, `models: "" does not name a provider and a model; write both, such as "openai:gpt-5.1"`},
-		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1, `models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini, mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`},
+		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2,
+			"-steps and -tokens are not negative"},
+		{"no model", nil, []string{"-config", good, "task"}, nil, 1,
+			`models: "" does not name a provider and a model; write both, such as "openai:gpt-5.1"`},
+		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1,
+			`models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini, mistral,` +
+				` groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`},
 		{"no config", nil, []string{"-model", "openai:x", "-config", "missing.json", "task"}, nil, 1, "missing.json"},
 		{"malformed config", nil, []string{"-model", "openai:x", "-config", broken, "task"}, nil, 1, "line 3"},
-		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1, "no-such-command-anywhere"},
+		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1,
+			"no-such-command-anywhere"},
 		{"cancelled", cancelled, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "context canceled"},
 		{"model error", nil, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "overloaded, come back later"},
-		{"tokens used up", nil, []string{"-model", "openai:x", "-tokens", "4000", "-config", good, "task"}, []string{"no", "no", "no", "no"}, 1, "the budget of 4000 tokens allows no further call of the model; spent: 3 calls, 3000 input and 300 output tokens"},
-		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"}, []string{"no", "", "", ""}, 1, "no answer after 4 steps: the steps are used up; the last one: Nothing was run: the reply is empty"},
-		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1, "context deadline exceeded"},
-		{"syntax error", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nlet a = ;\n```"}, 1, "✗ line 1, column 9: unexpected ; in expression"},
-		{"unknown tool", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.wipe({})\n```"}, 1, `fs has no tool "wipe"`},
-		{"wrong argument", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.read_text_file({path: 7})\n```"}, 1, "fs.read_text_file: path must be a string, not 7"},
-		{"server dies", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"}, []string{"```js\nawait fs.die({})\n```"}, 1, "ToolError: fs.die:"},
+		{"tokens used up", nil, []string{"-model", "openai:x", "-tokens", "4000", "-config", good, "task"},
+			[]string{"no", "no", "no",
+				"no"}, 1,
+			"the budget of 4000 tokens allows no further call of the model; spent: 3 calls, 3000 input and 300 output tokens"},
+		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"},
+			[]string{"no", "", "",
+				""}, 1, "no answer after 4 steps: the steps are used up; the last one: Nothing was run: the reply is empty"},
+		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1,
+			"context deadline exceeded"},
+		{"syntax error", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"},
+			[]string{"```js\nlet a = ;\n```"}, 1, "✗ line 1, column 9: unexpected ; in expression"},
+		{"unknown tool", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"},
+			[]string{"```js\nawait fs.wipe({})\n```"}, 1, `fs has no tool "wipe"`},
+		{"wrong argument", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"},
+			[]string{"```js\nawait fs.read_text_file({path: 7})\n```"}, 1, "fs.read_text_file: path must be a string, not 7"},
+		{"server dies", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"},
+			[]string{"```js\nawait fs.die({})\n```"}, 1, "ToolError: fs.die:"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			newOpenAI(t, test.replies...)

@@ -41,7 +41,8 @@ func (s server) connect(ctx context.Context, stderr io.Writer) (*mcp.ClientSessi
 // advise says of an address where no server answers which it may be instead.
 func (s server) advise(err error) error {
 	at, bad := url.Parse(s.url)
-	if err == nil || bad != nil || s.url == "" || strings.Trim(at.Path, "/") != "" || !strings.Contains(err.Error(), http.StatusText(http.StatusNotFound)) {
+	if err == nil || bad != nil || s.url == "" || strings.Trim(at.Path, "/") != "" ||
+		!strings.Contains(err.Error(), http.StatusText(http.StatusNotFound)) {
 		return err
 	}
 	return fmt.Errorf("%w; most servers answer at a path: try -url %s", err, at.JoinPath("mcp"))

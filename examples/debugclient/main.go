@@ -64,9 +64,11 @@ func parse(args []string, stderr io.Writer) (r request, err error) {
 	flags := flag.NewFlagSet("debugclient", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&r.server.url, "url", "", "where the server is, instead of a command")
-	flags.StringVar(&r.server.token, "token", os.Getenv("WRIT_TOKEN"), "bearer token for -url (default: of the variable WRIT_TOKEN)")
+	flags.StringVar(&r.server.token, "token", os.Getenv("WRIT_TOKEN"),
+		"bearer token for -url (default: of the variable WRIT_TOKEN)")
 	flags.BoolVar(&r.server.sse, "sse", false, "speak HTTP with SSE to -url, as before 2025")
-	flags.StringVar(&r.server.protocol, "protocol", "", "`version` to ask for, such as 2025-11-25 (default: the newest that both know)")
+	flags.StringVar(&r.server.protocol, "protocol", "",
+		"`version` to ask for, such as 2025-11-25 (default: the newest that both know)")
 	code := flags.String("code", "", "`program` to run")
 	file := flags.String("file", "", "`file` with a program to run")
 	task := flags.String("task", "", "`task` to be done, in words")
@@ -139,7 +141,8 @@ func (r request) run(ctx context.Context, stdout, stderr io.Writer) (bool, error
 	}
 	defer session.Close()
 	about := session.InitializeResult()
-	fmt.Fprintf(stderr, "connected to %s %s in %s (MCP %s)\n", about.ServerInfo.Name, about.ServerInfo.Version, short(time.Since(began)), about.ProtocolVersion)
+	fmt.Fprintf(stderr, "connected to %s %s in %s (MCP %s)\n", about.ServerInfo.Name, about.ServerInfo.Version,
+		short(time.Since(began)), about.ProtocolVersion)
 	if r.tool == "" {
 		return r.list(ctx, session, stdout)
 	}

@@ -73,11 +73,13 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := filepath.Join(t.TempDir(), "replies")
-	if err := os.WriteFile(script, []byte("```js\nsubmit({answer: await fs.read_text_file({path: 'a.txt'})})\n```\n"), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte("```js\nsubmit({answer: await fs.read_text_file({path: 'a.txt'})})\n```\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "program.js")
-	if err := os.WriteFile(program, []byte("console.log('hello');\nawait fs.read_text_file({path: 'a.txt'})"), 0o600); err != nil {
+	if err := os.WriteFile(program, []byte("console.log('hello');\nawait fs.read_text_file({path: 'a.txt'})"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := []string{"--", mcpserver(t), "-config", servers, "-model", "script:" + script}
@@ -123,7 +125,8 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	var stdout bytes.Buffer
 	code := command(t.Context(), []string{"--", mcpserver(t)}, &stdout, t.Output())
-	if code != 0 || !strings.Contains(stdout.String(), "execute_code(code, environment?, language?, session?, timeout?, variables?)\n    Run a ") {
+	if code != 0 || !strings.Contains(stdout.String(),
+		"execute_code(code, environment?, language?, session?, timeout?, variables?)\n    Run a ") {
 		t.Errorf("exit code %d\n%s", code, stdout.String())
 	}
 }
@@ -159,7 +162,8 @@ func TestNoPath(t *testing.T) {
 		{at + "/nothing", notFound + "\n"},
 	} {
 		var stderr bytes.Buffer
-		if code := command(t.Context(), []string{"-protocol", "2025-11-25", "-url", test.url}, t.Output(), &stderr); code != 1 || stderr.String() != test.want {
+		if code := command(t.Context(), []string{"-protocol", "2025-11-25", "-url", test.url}, t.Output(),
+			&stderr); code != 1 || stderr.String() != test.want {
 			t.Errorf("%s: exit code %d\n%s", test.url, code, stderr.String())
 		}
 	}
@@ -202,7 +206,8 @@ func serve(t *testing.T, args ...string) (url string) {
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{}, {"-url", "http://127.0.0.1:1", "--", "cat"}, {"-code", "1", "-task", "x", "--", "cat"}, {"-args", "[]", "--", "cat"}, {"-nonsense"}, {"-file", "missing.js", "--", "cat"},
+		{}, {"-url", "http://127.0.0.1:1", "--", "cat"}, {"-code", "1", "-task", "x", "--", "cat"},
+		{"-args", "[]", "--", "cat"}, {"-nonsense"}, {"-file", "missing.js", "--", "cat"},
 	} {
 		says(t, 2, "", args...)
 	}

@@ -23,7 +23,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := newServer(*notes, os.Exit).Run(ctx, &mcp.StdioTransport{}); err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+	if err := newServer(*notes, os.Exit).Run(ctx, &mcp.StdioTransport{}); err != nil && !errors.Is(err, io.EOF) &&
+		ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "echoserver:", err)
 		os.Exit(1)
 	}
@@ -34,7 +35,8 @@ func newServer(notes string, exit func(int)) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
 	add(server, "echo", "Returns the text.", `{"text": {"type": "string"}}`, `"text"`,
 		func(_ context.Context, a arguments) (string, error) { return a.Text, nil })
-	add(server, "wait", "Returns after so many seconds.", `{"seconds": {"type": "number", "minimum": 0, "maximum": 60}}`, `"seconds"`, wait)
+	add(server, "wait", "Returns after so many seconds.", `{"seconds": {"type": "number", "minimum": 0, "maximum": 60}}`,
+		`"seconds"`, wait)
 	add(server, "die", "Ends the server, without an answer.", `{}`, ``,
 		func(context.Context, arguments) (string, error) { exit(3); return "", nil })
 	if notes != "" {
@@ -49,7 +51,8 @@ type arguments struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func add(server *mcp.Server, name, about, properties, required string, do func(context.Context, arguments) (string, error)) {
+func add(server *mcp.Server, name, about, properties, required string,
+	do func(context.Context, arguments) (string, error)) {
 	schema := fmt.Sprintf(`{"type": "object", "properties": %s, "required": [%s]}`, properties, required)
 	server.AddTool(&mcp.Tool{Name: name, Description: about, InputSchema: json.RawMessage(schema)},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -57,7 +57,8 @@ func TestNotesAreOptional(t *testing.T) {
 	if _, err := newServer("", nil).Connect(t.Context(), there, nil); err != nil {
 		t.Fatal(err)
 	}
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(context.Background(), here, nil)
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(context.Background(),
+		here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

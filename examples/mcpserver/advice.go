@@ -31,8 +31,10 @@ func (c *client) withArguments(p program, hint string) string {
 	switch {
 	case strings.HasSuffix(hint, "without types") && p.Language != typescript:
 		return hint + `, or pass language: "typescript"`
-	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "no packages are available")) && len(c.app.settings.packages) > 0:
-		return fmt.Sprintf("packages are imported from an environment: pass environment: %q, or the name of another", defaultEnvironment)
+	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "no packages are available")) &&
+		len(c.app.settings.packages) > 0:
+		return fmt.Sprintf("packages are imported from an environment: pass environment: %q, or the name of another",
+			defaultEnvironment)
 	}
 	return hint
 }
@@ -99,11 +101,14 @@ func (c *client) excuse(ctx context.Context, e environment) func(name string) (m
 		case err != nil:
 			return "", ""
 		case !list[0].Installed:
-			return fmt.Sprintf("the package %q is not installed in this environment", name), c.ifOffered("install_dependencies", "install_dependencies installs it")
+			return fmt.Sprintf("the package %q is not installed in this environment",
+				name), c.ifOffered("install_dependencies", "install_dependencies installs it")
 		case !list[0].Direct:
-			return fmt.Sprintf("the package %q is in this environment only because another one needs it", name), c.ifOffered("install_dependencies", "install_dependencies installs it for programs too")
+			return fmt.Sprintf("the package %q is in this environment only because another one needs it",
+				name), c.ifOffered("install_dependencies", "install_dependencies installs it for programs too")
 		case len(settings.Imports) > 0 && !slices.Contains(settings.Imports, name):
-			return fmt.Sprintf("the package %q is installed, but not among the imports of this environment", name), c.ifOffered("configure_environment", "configure_environment says which those are")
+			return fmt.Sprintf("the package %q is installed, but not among the imports of this environment",
+				name), c.ifOffered("configure_environment", "configure_environment says which those are")
 		}
 		return "", ""
 	}

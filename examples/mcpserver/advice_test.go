@@ -10,7 +10,8 @@ import (
 )
 
 // diagnosed is what is said of a program that cannot be run.
-func diagnosed(t *testing.T, call func(name string, args any) (json.RawMessage, bool), args map[string]any) (message, hint string) {
+func diagnosed(t *testing.T, call func(name string, args any) (json.RawMessage, bool), args map[string]any) (message,
+	hint string) {
 	t.Helper()
 	text, failed := call("execute_code", args)
 	var e execution
@@ -34,22 +35,33 @@ func TestImportsExplained(t *testing.T) {
 		args          map[string]any
 		message, hint string
 	}{
-		{"not installed", []string{"-packages", "tiny,zod,z-*", "-allow-install"}, nil, map[string]any{"environment": "lab", "code": `import z from "z-od"; z`},
+		{"not installed", []string{"-packages", "tiny,zod,z-*", "-allow-install"}, nil,
+			map[string]any{"environment": "lab", "code": `import z from "z-od"; z`},
 			`the package "z-od" is not installed in this environment`, "install_dependencies installs it"},
-		{"not installed, and cannot be", []string{"-packages", "tiny,zod"}, nil, map[string]any{"environment": "lab", "code": `import z from "zod"; z`},
+		{"not installed, and cannot be", []string{"-packages", "tiny,zod"}, nil,
+			map[string]any{"environment": "lab", "code": `import z from "zod"; z`},
 			`the package "zod" is not installed in this environment`, "available: tiny"},
-		{"in the default environment", []string{"-packages", "zod", "-allow-install"}, nil, map[string]any{"environment": "default", "code": `import z from "zod"; z`},
+		{"in the default environment", []string{"-packages", "zod", "-allow-install"}, nil,
+			map[string]any{"environment": "default", "code": `import z from "zod"; z`},
 			`the package "zod" is not installed in this environment`, "install_dependencies installs it"},
-		{"of another", []string{"-packages", "tiny,undeclared", "-allow-install"}, nil, map[string]any{"environment": "lab", "code": `import z from "undeclared"; z`},
-			`the package "undeclared" is in this environment only because another one needs it`, "install_dependencies installs it for programs too"},
-		{"excluded", []string{"-packages", "tiny,zod"}, []string{"zod"}, map[string]any{"environment": "lab", "code": `import z from "tiny"; z`},
-			`the package "tiny" is installed, but not among the imports of this environment`, "configure_environment says which those are"},
-		{"not allowed", []string{"-packages", "tiny", "-allow-install"}, nil, map[string]any{"environment": "lab", "code": `import z from "lodash"; z`},
+		{"of another", []string{"-packages", "tiny,undeclared", "-allow-install"}, nil,
+			map[string]any{"environment": "lab", "code": `import z from "undeclared"; z`},
+			`the package "undeclared" is in this environment only because another one needs it`,
+			"install_dependencies installs it for programs too"},
+		{"excluded", []string{"-packages", "tiny,zod"}, []string{"zod"},
+			map[string]any{"environment": "lab", "code": `import z from "tiny"; z`},
+			`the package "tiny" is installed, but not among the imports of this environment`,
+			"configure_environment says which those are"},
+		{"not allowed", []string{"-packages", "tiny", "-allow-install"}, nil,
+			map[string]any{"environment": "lab", "code": `import z from "lodash"; z`},
 			`the package "lodash" may not be imported`, "available: tiny"},
-		{"no environment", []string{"-packages", "tiny"}, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax, elsewhere},
-		{"no environment, TypeScript", []string{"-packages", "tiny"}, nil, map[string]any{"language": "typescript", "code": `import z from "tiny"; z`},
+		{"no environment", []string{"-packages", "tiny"}, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax,
+			elsewhere},
+		{"no environment, TypeScript", []string{"-packages", "tiny"}, nil,
+			map[string]any{"language": "typescript", "code": `import z from "tiny"; z`},
 			`the package "tiny" may not be imported`, elsewhere},
-		{"no packages", nil, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax, "there are no modules, and the program has no tools"},
+		{"no packages", nil, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax,
+			"there are no modules, and the program has no tools"},
 		{"types", nil, nil, map[string]any{"code": `const n: number = 1; n`},
 			"expected = instead of : in const statement", `write JavaScript, without types, or pass language: "typescript"`},
 	} {
@@ -57,7 +69,8 @@ func TestImportsExplained(t *testing.T) {
 			t.Parallel()
 			session, a := begin(t, nil, nil, test.flags...)
 			if test.args["environment"] == "lab" {
-				get[configuration](t, session, "configure_environment", map[string]any{"environment": "lab", "imports": append([]string{}, test.imports...)})
+				get[configuration](t, session, "configure_environment",
+					map[string]any{"environment": "lab", "imports": append([]string{}, test.imports...)})
 				furnish(t, a, "lab")
 			}
 			call := func(name string, args any) (json.RawMessage, bool) { return ask(t, session, name, args) }
@@ -81,20 +94,24 @@ func TestAbsentServer(t *testing.T) {
 	session, a := begin(t, nil, nil, "-config", path)
 	call := func(name string, args any) (json.RawMessage, bool) { return ask(t, session, name, args) }
 	const want = "the server gone_away is not connected: its command was not found"
-	if message, hint := diagnosed(t, call, map[string]any{"code": "await gone_away.x({})"}); message != "gone_away is not defined" || hint != want {
+	if message, hint := diagnosed(t, call,
+		map[string]any{"code": "await gone_away.x({})"}); message != "gone_away is not defined" || hint != want {
 		t.Errorf("got %s (%s)", message, hint)
 	}
-	if message, hint := diagnosed(t, call, map[string]any{"code": "await nowhere.x({})"}); message != "nowhere is not defined" || hint != "use the tools: fs" {
+	if message, hint := diagnosed(t, call,
+		map[string]any{"code": "await nowhere.x({})"}); message != "nowhere is not defined" || hint != "use the tools: fs" {
 		t.Errorf("got %s (%s)", message, hint)
 	}
 	for name, args := range map[string]any{
-		"search_tools": map[string]any{"query": "x", "server": "gone_away"}, "describe_tool": map[string]any{"name": "gone_away.x"},
+		"search_tools": map[string]any{"query": "x",
+			"server": "gone_away"}, "describe_tool": map[string]any{"name": "gone_away.x"},
 	} {
 		if text, failed := ask(t, session, name, args); !failed || string(text) != want {
 			t.Errorf("%s: got %s", name, text)
 		}
 	}
-	for pattern, told := range map[string]bool{"fs.*": false, "gone away.read_*": true, "*": true, "gone*": true, "execute_code": false, "g*_code": true} {
+	for pattern, told := range map[string]bool{"fs.*": false, "gone away.read_*": true, "*": true, "gone*": true,
+		"execute_code": false, "g*_code": true} {
 		p := local
 		p.Tools = []string{pattern}
 		other := a.client(p)
@@ -108,9 +125,10 @@ func TestAbsentServer(t *testing.T) {
 func TestReason(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`mcp server "x": command "/home/ada/secret" was not found in PATH; install it`:    "its command was not found",
-		`mcp server "x": no answer within 1s; see that its command starts an MCP server`:  "no answer within 1s",
-		`it failed and is tried again in 2s: exit status 1; it said: /home/ada: password`: "it could not be started or reached",
+		`mcp server "x": command "/home/ada/secret" was not found in PATH; install it`:   "its command was not found",
+		`mcp server "x": no answer within 1s; see that its command starts an MCP server`: "no answer within 1s",
+		`it failed and is tried again in 2s: exit status 1; it said: /home/ada: password`: "it could not be started " +
+			"or reached",
 	} {
 		if got := reason(errors.New(text)); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
@@ -123,15 +141,18 @@ func TestReason(t *testing.T) {
 func TestDefaultEnvironment(t *testing.T) {
 	t.Parallel()
 	session, a := begin(t, nil, nil, "-packages", "tiny")
-	if e := get[execution](t, session, "execute_code", map[string]any{"environment": "default", "code": "const n: number = 42; n"}); string(e.Result) != "42" {
+	if e := get[execution](t, session, "execute_code",
+		map[string]any{"environment": "default", "code": "const n: number = 42; n"}); string(e.Result) != "42" {
 		t.Errorf("got %+v", e)
 	}
-	if text, failed := ask(t, session, "get_environment_config", map[string]any{"environment": "lab"}); !failed || string(text) != `not found: you have no environment "lab"` {
+	if text, failed := ask(t, session, "get_environment_config", map[string]any{"environment": "lab"}); !failed ||
+		string(text) != `not found: you have no environment "lab"` {
 		t.Errorf("got %s", text)
 	}
 	get[configuration](t, session, "configure_environment", map[string]any{"environment": "lab", "imports": []string{}})
 	furnish(t, a, "lab")
-	got := get[configuration](t, session, "configure_environment", map[string]any{"environment": "lab", "imports": []string{"tiny"}})
+	got := get[configuration](t, session, "configure_environment",
+		map[string]any{"environment": "lab", "imports": []string{"tiny"}})
 	if !slices.Equal(got.Imports, []string{"tiny"}) || !slices.Equal(got.Importable, []string{"tiny"}) {
 		t.Errorf("got %+v", got)
 	}

@@ -53,7 +53,8 @@ func open(ctx context.Context, s *settings, log io.Writer) (_ *app, err error) {
 	})
 	a.queue = serve.NewQueue(s.turns())
 	a.tasks = a.queue.AddQueue("tasks", &serve.QueueOptions{Running: mostTasks, PerPrincipal: mostTasks / 2})
-	a.installs = a.queue.AddQueue("installs", &serve.QueueOptions{Running: mostInstalls, PerPrincipal: 1, Wait: npm.DefaultTimeout})
+	a.installs = a.queue.AddQueue("installs",
+		&serve.QueueOptions{Running: mostInstalls, PerPrincipal: 1, Wait: npm.DefaultTimeout})
 	a.checks = a.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 	defer func() {
 		if err != nil {
@@ -89,7 +90,8 @@ func (s *settings) programs() int { return cmp.Or(s.workers, max(4, 2*runtime.Nu
 // turns is how programs take turns. The wait for one outlives a program: somebody
 // whose programs all run for as long as they may has the others wait, and no more.
 func (s *settings) turns() *serve.QueueOptions {
-	return &serve.QueueOptions{Running: s.programs(), Waiting: s.waiting, PerPrincipal: s.each, Wait: s.limits.Time + 30*time.Second}
+	return &serve.QueueOptions{Running: s.programs(), Waiting: s.waiting, PerPrincipal: s.each, Wait: s.limits.Time +
+		30*time.Second}
 }
 
 func (a *app) openStore() (err error) {

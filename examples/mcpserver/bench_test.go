@@ -24,7 +24,8 @@ func BenchmarkExecute(b *testing.B) {
 	fromServer, output := io.Pipe()
 	s.serving.In, s.serving.Out = input, output
 	go func() { _ = a.serve(context.Background(), s.transport(a.log, a.queue), nil) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.Context(),
+		&mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

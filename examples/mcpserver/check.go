@@ -49,13 +49,17 @@ func (a *app) check(ctx context.Context, w io.Writer) error {
 func (a *app) checkLimits(row func(name, format string, args ...any)) {
 	s, l := a.settings, a.box.Limits()
 	row("clients", "%s", s.serves())
-	row("programs", "%s, of which %s computing, %d MiB, %d tool calls, %d at the same time", l.Time, min(l.Compute, l.Time), l.Memory>>20, l.Calls, s.programs())
+	row("programs", "%s, of which %s computing, %d MiB, %d tool calls, %d at the same time", l.Time,
+		min(l.Compute, l.Time), l.Memory>>20, l.Calls, s.programs())
 	row("isolation", "%s", strings.TrimPrefix(strings.ReplaceAll(a.box.Isolation().String(), "\n", "; "), "isolation: "))
 	if len(s.packages) > 0 {
 		if !s.install && s.storage == "" {
-			row("warning", "-packages: no program can import any of them: without -allow-install none is installed, and without -storage no folder has some that were installed before")
+			row("warning",
+				"-packages: no program can import any of them: without -allow-install none is installed, and without "+
+					"-storage no folder has some that were installed before")
 		}
-		row("packages", "%s; installing is %s", strings.Join(s.packages, ", "), map[bool]string{true: "allowed", false: "off"}[s.install])
+		row("packages", "%s; installing is %s", strings.Join(s.packages, ", "),
+			map[bool]string{true: "allowed", false: "off"}[s.install])
 	}
 	if a.model != nil {
 		row("tasks", "%s: %d steps, %s, %s", s.model, s.task.steps, s.task.time, tokens(s.task.tokens))

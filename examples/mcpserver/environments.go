@@ -170,9 +170,10 @@ type installation struct {
 
 func (c *client) installTool() tool {
 	return offer(mcp.Tool{
-		Name:         "install_dependencies",
-		Title:        "Install npm packages",
-		Description:  "Install npm packages into an environment, which is made if there is none of that name. Programs that name the environment can import them.",
+		Name:  "install_dependencies",
+		Title: "Install npm packages",
+		Description: "Install npm packages into an environment, which is made if there is none of that name. " +
+			"Programs that name the environment can import them.",
 		InputSchema:  json.RawMessage(installInput),
 		OutputSchema: json.RawMessage(installOutput),
 		Annotations:  hints(mcp.ToolAnnotations{IdempotentHint: true}, false, true),
@@ -264,9 +265,10 @@ func (c *client) configureTool() tool {
 		Imports     *[]string
 	}
 	return offer(mcp.Tool{
-		Name:         "configure_environment",
-		Title:        "Set up an environment",
-		Description:  "Set up an environment, a named folder of npm packages, which is made if there is none of that name. What is not given stays as it is.",
+		Name:  "configure_environment",
+		Title: "Set up an environment",
+		Description: "Set up an environment, a named folder of npm packages, which is made if there is none of that " +
+			"name. What is not given stays as it is.",
 		InputSchema:  json.RawMessage(configureInput),
 		OutputSchema: json.RawMessage(configOutput),
 		Annotations:  hints(mcp.ToolAnnotations{IdempotentHint: true}, false, false),

@@ -34,7 +34,10 @@ const programInput = `
     "language": {"type": "string", "enum": ["javascript", "typescript"], "description": "JavaScript by default; with an environment, TypeScript works without being named."},
     "environment": {"type": "string", "description": "The name of an environment, whose npm packages the program may import; without one it can import nothing. There is always one named default. See install_dependencies, if there is that tool."}`
 
-const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run. It may take %s, of which %s computing.`
+const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, ` +
+	`sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the ` +
+	`program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run. ` +
+	`It may take %s, of which %s computing.`
 
 const aboutTools = `
 The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError. Run independent calls at the same time with Promise.all.
@@ -54,7 +57,8 @@ const (
 // may call.
 func (c *client) describeExecute(set *tools.Set) string {
 	l := c.app.box.Limits()
-	text := "Run a JavaScript program in a sandbox and return its result.\n" + fmt.Sprintf(aboutPrograms, l.Time, min(l.Compute, l.Time))
+	text := "Run a JavaScript program in a sandbox and return its result.\n" +
+		fmt.Sprintf(aboutPrograms, l.Time, min(l.Compute, l.Time))
 	text += c.describeUnlisted()
 	if set.Len() == 0 {
 		return text
@@ -160,7 +164,8 @@ func (p program) prepare() (sandbox.Program, error) {
 }
 
 // runIn runs a program by itself, or in a session, whose handle it returns.
-func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (out *sandbox.Outcome, _ string, err error) {
+func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (out *sandbox.Outcome, _ string,
+	err error) {
 	if session == "" {
 		out, err = c.app.box.Run(ctx, p)
 		return out, "", err

@@ -169,7 +169,8 @@ func shown(o sandbox.Output) string {
 	tail := o.Tail[max(0, len(o.Tail)-mostOutput/2):]
 	head := o.Text[:min(len(o.Text), mostOutput-len(tail)-remark)]
 	left := o.Bytes - len(head) - len(tail)
-	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes are left out …\n", left) + strings.ToValidUTF8(tail, "")
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes are left out …\n", left) +
+		strings.ToValidUTF8(tail, "")
 }
 
 func cut(text string, most int) string {

@@ -14,8 +14,11 @@ import (
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	session, _ := begin(t, nil, nil)
-	e := executeCode(t, session, map[string]any{"code": `console.log("first"); for (let i = 0; i < 3000; i++) console.log("é".repeat(50)); console.log("last"); console.error("short")`})
-	if e.StdoutBytes != 6+3000*101+5 || !e.StdoutTruncated || len(e.Stdout) > 64<<10 || !strings.HasPrefix(e.Stdout, "first\n") || !strings.HasSuffix(e.Stdout, "last\n") || !utf8.ValidString(e.Stdout) {
+	e := executeCode(t, session,
+		map[string]any{"code": `console.log("first"); for (let i = 0; i < 3000; i++) console.log("é".repeat(50)); ` +
+			`console.log("last"); console.error("short")`})
+	if e.StdoutBytes != 6+3000*101+5 || !e.StdoutTruncated || len(e.Stdout) > 64<<10 ||
+		!strings.HasPrefix(e.Stdout, "first\n") || !strings.HasSuffix(e.Stdout, "last\n") || !utf8.ValidString(e.Stdout) {
 		t.Errorf("got %d bytes of %d: %.20q … %q", len(e.Stdout), e.StdoutBytes, e.Stdout, e.Stdout[len(e.Stdout)-20:])
 	}
 	if !strings.Contains(e.Stdout, " bytes are left out …\n") {
@@ -57,7 +60,8 @@ func TestCrash(t *testing.T) {
 	if err := json.Unmarshal(text, &e); err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
-	if !failed || e.ErrorType != "MEMORY_LIMIT" && e.ErrorType != "CRASHED" || len(e.Calls) != 1 || !e.Calls[0].OK || e.Calls[0].Args != `{"path":"c.txt","content":"1"}` {
+	if !failed || e.ErrorType != "MEMORY_LIMIT" && e.ErrorType != "CRASHED" || len(e.Calls) != 1 || !e.Calls[0].OK ||
+		e.Calls[0].Args != `{"path":"c.txt","content":"1"}` {
 		t.Errorf("got %s", text)
 	}
 	if e := executeCode(t, session, map[string]any{"code": "6 * 7"}); string(e.Result) != "42" {
@@ -70,11 +74,14 @@ func TestServerLost(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
 	session, _ := begin(t, nil, nil, "-config", path)
-	e := executeCode(t, session, map[string]any{"code": `await fs.write_file({path: "c.txt", content: "1"}); await fs.die({})`})
-	if e.Success || e.ErrorType != "TOOL_ERROR" || len(e.Calls) != 2 || !e.Calls[0].OK || e.Calls[1].OK || e.Calls[1].Error == "" {
+	e := executeCode(t, session,
+		map[string]any{"code": `await fs.write_file({path: "c.txt", content: "1"}); await fs.die({})`})
+	if e.Success || e.ErrorType != "TOOL_ERROR" || len(e.Calls) != 2 || !e.Calls[0].OK || e.Calls[1].OK ||
+		e.Calls[1].Error == "" {
 		t.Errorf("got %+v", e)
 	}
-	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "c.txt"})`}); string(e.Result) != `"1"` {
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "c.txt"})`}); string(e.Result) != `"1"` {
 		t.Errorf("the next one: %+v", e)
 	}
 }
@@ -83,7 +90,8 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	session, _ := begin(t, nil, nil, "-max-lines", "2", "-forbid", "setTimeout")
 	for _, code := range []string{"1\n2\n3", "setTimeout(() => 1, 1)"} {
-		if e := executeCode(t, session, map[string]any{"code": code}); e.ErrorType != "POLICY_VIOLATION" || e.Diagnostics[0].ErrorType != "POLICY_VIOLATION" {
+		if e := executeCode(t, session, map[string]any{"code": code}); e.ErrorType != "POLICY_VIOLATION" ||
+			e.Diagnostics[0].ErrorType != "POLICY_VIOLATION" {
 			t.Errorf("got %+v", e)
 		}
 	}

@@ -100,9 +100,10 @@ func (c *client) fileTools() []tool {
 func (c *client) newFileTool() tool {
 	type args struct{ Content, Filename string }
 	return offer(mcp.Tool{
-		Name:         "initialize_code_file",
-		Title:        "Begin a code file",
-		Description:  "Begin a code file, for a program that is too long for one message: append_to_code_file adds to it and execute_code_file runs it. It is kept until it has not been used for a month.",
+		Name:  "initialize_code_file",
+		Title: "Begin a code file",
+		Description: "Begin a code file, for a program that is too long for one message: append_to_code_file adds to " +
+			"it and execute_code_file runs it. It is kept until it has not been used for a month.",
 		InputSchema:  json.RawMessage(newFileInput),
 		OutputSchema: json.RawMessage(fileOutput),
 		Annotations:  hints(mcp.ToolAnnotations{}, false, false),
@@ -195,9 +196,10 @@ func (c *client) discardTool() tool {
 		What string `json:"discarded"`
 	}
 	return offer(mcp.Tool{
-		Name:         "discard",
-		Title:        "Remove what was kept",
-		Description:  "Remove a code file, a session or an environment that is no longer needed. How much is kept is limited.",
+		Name:  "discard",
+		Title: "Remove what was kept",
+		Description: "Remove a code file, a session or an environment that is no longer needed. How much is kept is " +
+			"limited.",
 		InputSchema:  json.RawMessage(discardInput),
 		OutputSchema: json.RawMessage(discardOutput),
 		Annotations:  hints(mcp.ToolAnnotations{IdempotentHint: true}, true, false),

@@ -11,19 +11,22 @@ import (
 func TestCodeFile(t *testing.T) {
 	t.Parallel()
 	session, _ := begin(t, nil, nil)
-	file := get[codeFile](t, session, "initialize_code_file", map[string]any{"content": "let sum = 0;\n", "filename": "sum.js"})
+	file := get[codeFile](t, session, "initialize_code_file",
+		map[string]any{"content": "let sum = 0;\n", "filename": "sum.js"})
 	if file.Filename != "sum.js" || file.FilePath == "sum.js" || file.SizeBytes != 13 {
 		t.Errorf("got %+v", file)
 	}
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			get[codeFile](t, session, "append_to_code_file", map[string]any{"file_path": file.FilePath, "content": fmt.Sprintf("sum += %d;\n", i)})
+			get[codeFile](t, session, "append_to_code_file",
+				map[string]any{"file_path": file.FilePath, "content": fmt.Sprintf("sum += %d;\n", i)})
 		})
 	}
 	all.Wait()
 	get[codeFile](t, session, "append_to_code_file", map[string]any{"file_path": file.FilePath, "content": "sum * factor"})
-	got := get[execution](t, session, "execute_code_file", map[string]any{"file_path": file.FilePath, "variables": map[string]any{"factor": 2}})
+	got := get[execution](t, session, "execute_code_file",
+		map[string]any{"file_path": file.FilePath, "variables": map[string]any{"factor": 2}})
 	if string(got.Result) != "380" {
 		t.Errorf("got %+v", got)
 	}
@@ -32,7 +35,8 @@ func TestCodeFile(t *testing.T) {
 		t.Errorf("got %+v", part)
 	}
 	rest := get[filePart](t, session, "read_code_file", map[string]any{"file_path": file.FilePath, "offset": 13})
-	if !strings.HasSuffix(rest.Content, "sum * factor") || rest.NextOffset != nil || strings.Count(rest.Content, "sum +=") != 20 {
+	if !strings.HasSuffix(rest.Content, "sum * factor") || rest.NextOffset != nil ||
+		strings.Count(rest.Content, "sum +=") != 20 {
 		t.Errorf("got %+v", rest)
 	}
 	get[struct{}](t, session, "discard", map[string]any{"handle": file.FilePath})
@@ -41,7 +45,8 @@ func TestCodeFile(t *testing.T) {
 		if tool == "discard" {
 			args = map[string]any{"handle": file.FilePath}
 		}
-		if text, failed := ask(t, session, tool, args); !failed || !strings.Contains(string(text), "you have no file") && !strings.Contains(string(text), "there is no code file") {
+		if text, failed := ask(t, session, tool, args); !failed || !strings.Contains(string(text), "you have no file") &&
+			!strings.Contains(string(text), "there is no code file") {
 			t.Errorf("%s of what is gone: %s", tool, text)
 		}
 	}
@@ -53,10 +58,12 @@ func TestLargeProgram(t *testing.T) {
 	session, _ := begin(t, nil, nil)
 	file := get[codeFile](t, session, "initialize_code_file", map[string]any{"content": "let n = 0;\n"})
 	for range 5 {
-		get[codeFile](t, session, "append_to_code_file", map[string]any{"file_path": file.FilePath, "content": strings.Repeat("n += 1; // and on\n", 5000)})
+		get[codeFile](t, session, "append_to_code_file",
+			map[string]any{"file_path": file.FilePath, "content": strings.Repeat("n += 1; // and on\n", 5000)})
 	}
 	get[codeFile](t, session, "append_to_code_file", map[string]any{"file_path": file.FilePath, "content": "n"})
-	if e := get[execution](t, session, "execute_code_file", map[string]any{"file_path": file.FilePath}); string(e.Result) != "25000" {
+	if e := get[execution](t, session, "execute_code_file",
+		map[string]any{"file_path": file.FilePath}); string(e.Result) != "25000" {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -65,12 +72,14 @@ func TestBadFiles(t *testing.T) {
 	t.Parallel()
 	session, _ := begin(t, nil, nil)
 	for _, name := range []string{"../x.js", "/etc/passwd", "a/b.js", "..", strings.Repeat("x", 500)} {
-		if text, failed := ask(t, session, "initialize_code_file", map[string]any{"content": "1", "filename": name}); !failed || !strings.Contains(string(text), "name") {
+		if text, failed := ask(t, session, "initialize_code_file",
+			map[string]any{"content": "1", "filename": name}); !failed || !strings.Contains(string(text), "name") {
 			t.Errorf("%.20s: %s", name, text)
 		}
 	}
 	for _, path := range []string{"", "../../etc/passwd", "/etc/passwd", "nothing-00000000.js"} {
-		if text, failed := ask(t, session, "read_code_file", map[string]any{"file_path": path}); !failed || !strings.Contains(string(text), "not found") {
+		if text, failed := ask(t, session, "read_code_file", map[string]any{"file_path": path}); !failed ||
+			!strings.Contains(string(text), "not found") {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
@@ -80,7 +89,8 @@ func TestSession(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
 	session, _ := begin(t, nil, nil, "-config", path)
-	first := get[execution](t, session, "execute_code", map[string]any{"session": "new", "code": `const text = await fs.read_text_file({path: "a.txt"});`})
+	first := get[execution](t, session, "execute_code",
+		map[string]any{"session": "new", "code": `const text = await fs.read_text_file({path: "a.txt"});`})
 	if first.Session == "" || first.Session == "new" {
 		t.Fatalf("got %+v", first)
 	}

@@ -76,11 +76,14 @@ func parse(options []option, args []string, lookup func(string) (string, bool)) 
 
 // help prints one table of flags and variables.
 func help(w io.Writer, options []option) {
-	fmt.Fprint(w, "usage: mcpserver [flags]\n\nAn MCP server that runs programs in a sandbox. A flag takes precedence over its variable.\n\n")
+	fmt.Fprint(w,
+		"usage: mcpserver [flags]\n\nAn MCP server that runs programs in a sandbox. A flag takes precedence over its "+
+			"variable.\n\n")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "FLAG\tVARIABLE\tDEFAULT\tMEANING")
 	for _, o := range options {
-		fmt.Fprintf(table, "-%s\t%s\t%s\t%s\n", strings.TrimSpace(o.name+" "+o.value), o.variable(), cmp.Or(o.initial, "-"), o.about)
+		fmt.Fprintf(table, "-%s\t%s\t%s\t%s\n", strings.TrimSpace(o.name+" "+o.value), o.variable(), cmp.Or(o.initial, "-"),
+			o.about)
 	}
 	if err := table.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, "mcpserver:", err)

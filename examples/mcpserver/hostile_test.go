@@ -39,12 +39,14 @@ func TestTakenNames(t *testing.T) {
 		t.Helper()
 		text, failed := ask(t, session, "execute_code", args)
 		var e execution
-		if err := json.Unmarshal(text, &e); err != nil || !failed || e.ErrorType != invalidArgument || e.Diagnostics[0].Message != want {
+		if err := json.Unmarshal(text, &e); err != nil || !failed || e.ErrorType != invalidArgument ||
+			e.Diagnostics[0].Message != want {
 			t.Errorf("got %s, want %s", text, want)
 		}
 	}
 	refused(map[string]any{"code": "1", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has this name`)
-	refused(map[string]any{"code": "1", "session": "new", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has this name`)
+	refused(map[string]any{"code": "1", "session": "new", "variables": map[string]any{"fs": 1}},
+		`input "fs": a tool has this name`)
 	if list, err := a.store.Space(local.Name).Sessions(t.Context()); err != nil || len(list) > 0 {
 		t.Errorf("there are sessions whose handles nobody knows: %v, %v", list, err)
 	}
@@ -97,12 +99,14 @@ func TestTasksTakeTurns(t *testing.T) {
 	release, held := make(chan struct{}), make(chan error, 1)
 	running := make(chan struct{})
 	go func() {
-		held <- a.queue.Do(context.Background(), "another", func(context.Context) error { close(running); <-release; return nil })
+		held <- a.queue.Do(context.Background(), "another",
+			func(context.Context) error { close(running); <-release; return nil })
 	}()
 	<-running
 	done := make(chan report, 1)
 	go func() { done <- get[report](t, session, "run_task", map[string]any{"task": "Do it."}) }()
-	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(), "writ_executions_waiting 1\n"); time.Sleep(time.Millisecond) {
+	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(),
+		"writ_executions_waiting 1\n"); time.Sleep(time.Millisecond) {
 		select {
 		case r := <-done:
 			t.Fatalf("it did not wait: %+v", r)
@@ -119,7 +123,8 @@ func TestTasksTakeTurns(t *testing.T) {
 		t.Error(err)
 	}
 	a.queue.Stop()
-	if err := a.tasks.Do(t.Context(), "ada", func(context.Context) error { return nil }); !errors.Is(err, serve.ErrStopped) {
+	if err := a.tasks.Do(t.Context(), "ada", func(context.Context) error { return nil }); !errors.Is(err,
+		serve.ErrStopped) {
 		t.Errorf("tasks do not end with the rest: %v", err)
 	}
 }
@@ -132,7 +137,8 @@ func TestArgumentsTakeTurns(t *testing.T) {
 	var others sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		others.Go(func() {
-			if err := a.checks.Do(context.Background(), "another", func(context.Context) error { checking <- struct{}{}; <-release; return nil }); err != nil {
+			if err := a.checks.Do(context.Background(), "another",
+				func(context.Context) error { checking <- struct{}{}; <-release; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -140,7 +146,8 @@ func TestArgumentsTakeTurns(t *testing.T) {
 	}
 	done := make(chan execution, 1)
 	go func() { done <- executeCode(t, session, map[string]any{"code": "1"}) }()
-	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(), "writ_checks_waiting 1\n"); time.Sleep(time.Millisecond) {
+	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(),
+		"writ_checks_waiting 1\n"); time.Sleep(time.Millisecond) {
 		select {
 		case e := <-done:
 			t.Fatalf("it did not wait: %+v", e)

@@ -27,7 +27,8 @@ func TestPipeForConfig(t *testing.T) {
 	if s := a.catalog.stamp(); s != (stamp{}) {
 		t.Errorf("the pipe is taken for a changed file: %+v", s)
 	}
-	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
 		t.Errorf("got %+v", e)
 	}
 }

@@ -61,7 +61,8 @@ await fs.write_file({ path: dir + "/sum.txt", content: String(sum) });
 	}
 	var value struct{ Files, Sum int }
 	e := result.StructuredContent
-	if err := json.Unmarshal(e.Result, &value); err != nil || !e.Success || value.Files != 2 || value.Sum != 7 || len(e.Calls) != 4 {
+	if err := json.Unmarshal(e.Result, &value); err != nil || !e.Success || value.Files != 2 || value.Sum != 7 ||
+		len(e.Calls) != 4 {
 		t.Errorf("got %s", out)
 	}
 	if text, err := os.ReadFile(filepath.Join(folder, "sum.txt")); err != nil || string(text) != "7" {
@@ -90,7 +91,8 @@ func TestPackages(t *testing.T) {
 		[chunk([1, 2, 3], 2), formatISO(addDays(new Date(0), 1), {representation: "date"}), z.object({n: z.number()}).parse(parse("n: 4")), rows, marked.parse("*hi*")]`})
 	var got, want any
 	const text = `[[[1,2],[3]],"1970-01-02",{"n":4},[["a","1"],["b","2"]],"<p><em>hi</em></p>\n"]`
-	if err := errors.Join(json.Unmarshal(e.Result, &got), json.Unmarshal([]byte(text), &want)); err != nil || !reflect.DeepEqual(got, want) {
+	if err := errors.Join(json.Unmarshal(e.Result, &got), json.Unmarshal([]byte(text), &want)); err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("%v: got\n%s\nwant\n%s", err, e.Result, text)
 	}
 }

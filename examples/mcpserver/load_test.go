@@ -30,7 +30,8 @@ type trial struct {
 
 func trivial(i int) trial {
 	want := strconv.Itoa(i * 7)
-	return trial{code: fmt.Sprintf("%d * 7", i), right: func(e execution) bool { return e.Success && string(e.Result) == want }}
+	return trial{code: fmt.Sprintf("%d * 7", i),
+		right: func(e execution) bool { return e.Success && string(e.Result) == want }}
 }
 
 // ordinary programs compute, call tools and print.
@@ -45,10 +46,12 @@ func ordinary(i int) trial {
 		}}
 	default:
 		printed := fmt.Sprintf("line %d\n", i)
-		return trial{code: fmt.Sprintf("console.log('line', %d); [...Array(100).keys()].map(n => n + %d)", i, i), right: func(e execution) bool {
-			var list []int
-			return e.Success && e.Stdout == printed && json.Unmarshal(e.Result, &list) == nil && len(list) == 100 && list[99] == 99+i
-		}}
+		return trial{code: fmt.Sprintf("console.log('line', %d); [...Array(100).keys()].map(n => n + %d)", i, i),
+			right: func(e execution) bool {
+				var list []int
+				return e.Success && e.Stdout == printed && json.Unmarshal(e.Result, &list) == nil && len(list) == 100 &&
+					list[99] == 99+i
+			}}
 	}
 }
 
@@ -199,9 +202,11 @@ func TestLoad(t *testing.T) {
 	for begin := time.Now(); after.over(before) && time.Since(begin) < time.Minute; { // a busy machine takes its time
 		after = r.idle(t)
 	}
-	t.Logf("\n| programs | executions | hostile | wrong | lost | per second | p50 | p99 |\n|---|---|---|---|---|---|---|---|\n%s\n%s",
+	t.Logf("\n| programs | executions | hostile | wrong | lost | per second | p50 | p99 "+
+		"|\n|---|---|---|---|---|---|---|---|\n%s\n%s",
 		only.row("trivial"), all.row("mixed"))
-	t.Logf("\n| | RSS, MB | children | descriptors | goroutines |\n|---|---|---|---|---|\n%s\n%s", before.row("before"), after.row("after"))
+	t.Logf("\n| | RSS, MB | children | descriptors | goroutines |\n|---|---|---|---|---|\n%s\n%s", before.row("before"),
+		after.row("after"))
 	if after.over(before) {
 		t.Errorf("something is left behind: %+v before, %+v after", before, after)
 	}
@@ -209,11 +214,13 @@ func TestLoad(t *testing.T) {
 
 // over reports whether there is more than before.
 func (u usage) over(before usage) bool {
-	return u.rss > before.rss+30 || u.children > before.children || u.descriptors > before.descriptors || u.goroutines > before.goroutines
+	return u.rss > before.rss+30 || u.children > before.children || u.descriptors > before.descriptors ||
+		u.goroutines > before.goroutines
 }
 
 func (u usage) row(name string) string {
-	return fmt.Sprintf("| %s | %s |", name, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(u.rss, u.children, u.descriptors, u.goroutines)), " | "), "{}"))
+	return fmt.Sprintf("| %s | %s |", name,
+		strings.Trim(strings.Join(strings.Fields(fmt.Sprint(u.rss, u.children, u.descriptors, u.goroutines)), " | "), "{}"))
 }
 
 // idle waits until nothing has changed for a second, for at most fifteen:

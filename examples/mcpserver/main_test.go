@@ -116,7 +116,8 @@ func TestExecute(t *testing.T) {
 		console.error("done");
 		await fs.write_file({ path: "sum.txt", content: String(sum) });
 		({ sum })`})
-	if !e.Success || string(e.Result) != `{"sum":7}` || e.Stdout != "sum 7\n" || e.Stderr != "done\n" || len(e.Diagnostics) != 0 {
+	if !e.Success || string(e.Result) != `{"sum":7}` || e.Stdout != "sum 7\n" || e.Stderr != "done\n" ||
+		len(e.Diagnostics) != 0 {
 		t.Errorf("got %+v", e)
 	}
 	if len(e.Calls) != 3 || e.Calls[2].Tool != "fs.write_file" || !e.Calls[2].OK {
@@ -130,11 +131,13 @@ func TestExecute(t *testing.T) {
 // TestText is what a model sees whose client knows no structured results.
 func TestText(t *testing.T) {
 	t.Parallel()
-	result, err := connect(t).CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": `"<b> & é"`}})
+	result, err := connect(t).CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": `"<b> & é"`}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := result.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, `"result":"<b> & é"`) || !json.Valid([]byte(text)) {
+	if text := result.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, `"result":"<b> & é"`) ||
+		!json.Valid([]byte(text)) {
 		t.Errorf("got %s", text)
 	}
 }
@@ -178,10 +181,14 @@ func TestDiagnostics(t *testing.T) {
 	}{
 		{"let x = ;", 0, []diagnostic{{"SYNTAX", "unexpected ; in expression", 1, 9, "1 | let x = ;\n  |         ^", ""}}},
 		{"await fs.reed_text_file({path: 'a.txt'});\nfs.read_text_file({pat: 1})", 0, []diagnostic{
-			{"UNKNOWN_TOOL", `fs has no tool "reed_text_file"`, 1, 10, "1 | await fs.reed_text_file({path: 'a.txt'});\n  |          ^", "did you mean fs.read_text_file(args: {path: string})?"},
-			{"INVALID_ARGUMENT", "fs.read_text_file: path is required (did you call it pat?)", 2, 4, "2 | fs.read_text_file({pat: 1})\n  |    ^", "it is declared as fs.read_text_file(args: {path: string})"},
+			{"UNKNOWN_TOOL", `fs has no tool "reed_text_file"`, 1, 10,
+				"1 | await fs.reed_text_file({path: 'a.txt'});\n  |          ^",
+				"did you mean fs.read_text_file(args: {path: string})?"},
+			{"INVALID_ARGUMENT", "fs.read_text_file: path is required (did you call it pat?)", 2, 4,
+				"2 | fs.read_text_file({pat: 1})\n  |    ^", "it is declared as fs.read_text_file(args: {path: string})"},
 		}},
-		{"for (let i = 0; ; i++) {}", 60, []diagnostic{{"TIMEOUT", "the program computed for more than 2s", 0, 0, "", "look for endless loops and for quadratic work"}}},
+		{"for (let i = 0; ; i++) {}", 60, []diagnostic{{"TIMEOUT", "the program computed for more than 2s", 0, 0, "",
+			"look for endless loops and for quadratic work"}}},
 		{"for (;;) {}", 0.2, []diagnostic{{"TIMEOUT", "the program ran longer than 200ms", 0, 0, "", ""}}},
 	} {
 		args := map[string]any{"code": test.code}
@@ -216,7 +223,8 @@ func TestBadArguments(t *testing.T) {
 		{map[string]any{"code": "1", "timeout": -1}, "timeout must be more than 0, not -1"},
 		{map[string]any{"code": 1}, "code must be a string, not 1"},
 		{map[string]any{"code": "1", "timeot": 3}, "timeot is not a known property (did you mean timeout?)"},
-		{map[string]any{"code": "1", "variables": map[string]any{"with": 1, "class": 1, "new": 1}}, `variables: "class" cannot be the name of a constant`},
+		{map[string]any{"code": "1", "variables": map[string]any{"with": 1, "class": 1, "new": 1}},
+			`variables: "class" cannot be the name of a constant`},
 	} {
 		e := executeCode(t, session, test.args)
 		want := []diagnostic{{ErrorType: "INVALID_ARGUMENT", Message: test.want}}
@@ -240,7 +248,8 @@ func TestDescription(t *testing.T) {
 	if d := list.Tools[i].Description; !strings.Contains(d, "It may take 30s, of which 10s computing.") {
 		t.Errorf("the description does not say how long a program may take:\n%s", d)
 	}
-	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") || !strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Content>;") {
+	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") ||
+		!strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Content>;") {
 		t.Errorf("the description lacks the declarations:\n%s", d)
 	}
 }
@@ -266,9 +275,11 @@ func TestStdout(t *testing.T) {
 	kill := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	for _, line := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+			`"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"console.log('noise'); 1"}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code",` +
+			`"arguments":{"code":"console.log('noise'); 1"}}}`,
 	} {
 		if _, err := io.WriteString(stdin, line+"\n"); err != nil {
 			t.Fatal(err)
@@ -295,7 +306,8 @@ func TestStdout(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	unknown, err := testserver.WriteConfig(t.TempDir(), map[string]any{"nope": map[string]any{"command": "no-such-command-anywhere"}})
+	unknown, err := testserver.WriteConfig(t.TempDir(),
+		map[string]any{"nope": map[string]any{"command": "no-such-command-anywhere"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,13 +321,16 @@ func TestFailures(t *testing.T) {
 		{[]string{"-check", "-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
 		{[]string{"-transport", "pigeon"}, nil, 2, []string{`transport must be stdio, http or sse, not "pigeon"`}},
 		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
-		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"}, map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{
-			"-time soon: write a time such as 30s or 5m", "-memory 1: a program needs at least 64", "missing.json",
-			`"surplus": there are no arguments besides the flags`, "WRIT_CALLS=many: write a whole number, not negative",
-		}},
-		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2, []string{"-allow-install: say by -packages", "0.0.0.0"}},
+		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"},
+			map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{
+				"-time soon: write a time such as 30s or 5m", "-memory 1: a program needs at least 64", "missing.json",
+				`"surplus": there are no arguments besides the flags`, "WRIT_CALLS=many: write a whole number, not negative",
+			}},
+		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2,
+			[]string{"-allow-install: say by -packages", "0.0.0.0"}},
 		{[]string{"-transport", "http", "-tokens", "missing.json"}, nil, 2, []string{"missing.json"}},
-		{[]string{"-model", "openai"}, nil, 2, []string{`models: "openai" does not name a provider and a model; write both, such as "openai:gpt-5.1"`}},
+		{[]string{"-model", "openai"}, nil, 2,
+			[]string{`models: "openai" does not name a provider and a model; write both, such as "openai:gpt-5.1"`}},
 	} {
 		var stderr bytes.Buffer
 		lookup := func(name string) (string, bool) { text, ok := test.env[name]; return text, ok }

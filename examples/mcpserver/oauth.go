@@ -34,8 +34,10 @@ const secretVariable = "WRIT_OAUTH_SECRET"
 
 func (o oauth) auth() (*serve.Auth, error) {
 	var errs []error
-	for _, part := range []struct{ flag, address string }{{"oauth", o.issuer}, {"oauth-introspect", o.introspect}, {"oauth-resource", o.resource}} {
-		if u, err := url.Parse(part.address); err != nil || u.Host == "" || u.Scheme != "https" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" {
+	for _, part := range []struct{ flag, address string }{{"oauth", o.issuer}, {"oauth-introspect", o.introspect},
+		{"oauth-resource", o.resource}} {
+		if u, err := url.Parse(part.address); err != nil || u.Host == "" || u.Scheme != "https" &&
+			u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" {
 			errs = append(errs, fmt.Errorf("-%s %q: give a URL with https", part.flag, part.address))
 		}
 	}

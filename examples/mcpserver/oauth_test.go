@@ -38,9 +38,11 @@ func TestOAuth(t *testing.T) {
 		}
 	}))
 	t.Cleanup(issuer.Close)
-	connect, a := web(t, nil, "-oauth", issuer.URL, "-oauth-introspect", issuer.URL, "-oauth-client", "writ", "-oauth-resource", resource)
+	connect, a := web(t, nil, "-oauth", issuer.URL, "-oauth-introspect", issuer.URL, "-oauth-client", "writ",
+		"-oauth-resource", resource)
 	file := get[codeFile](t, connect("token-of-ada", ""), "initialize_code_file", map[string]any{"content": "1"})
-	if text, failed := ask(t, connect("token-of-bob", ""), "read_code_file", map[string]any{"file_path": file.FilePath}); !failed || !strings.Contains(string(text), "not found") {
+	if text, failed := ask(t, connect("token-of-bob", ""), "read_code_file",
+		map[string]any{"file_path": file.FilePath}); !failed || !strings.Contains(string(text), "not found") {
 		t.Errorf("bob got %s", text)
 	}
 	address := "http://" + a.settings.serving.Listener.Addr().String()
@@ -70,7 +72,8 @@ func TestOAuth(t *testing.T) {
 // initialize sends the first message of a client and returns the status.
 func initialize(t *testing.T, address, token string) int {
 	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)

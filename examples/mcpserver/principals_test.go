@@ -42,12 +42,16 @@ func TestOthersHandles(t *testing.T) {
 	for _, version := range []string{"", "2025-11-25"} {
 		ada, there := first(adas, version), second(adas, version)
 		file := get[codeFile](t, ada, "initialize_code_file", map[string]any{"content": "'secret of ada'"})
-		begun := get[execution](t, ada, "execute_code", map[string]any{"code": "const mine = 'secret of ada'", "session": "new"})
-		get[configuration](t, ada, "configure_environment", map[string]any{"environment": "lab", "description": "secret of ada"})
-		if e := get[execution](t, there, "execute_code_file", map[string]any{"file_path": file.FilePath}); string(e.Result) != `"secret of ada"` {
+		begun := get[execution](t, ada, "execute_code",
+			map[string]any{"code": "const mine = 'secret of ada'", "session": "new"})
+		get[configuration](t, ada, "configure_environment",
+			map[string]any{"environment": "lab", "description": "secret of ada"})
+		if e := get[execution](t, there, "execute_code_file",
+			map[string]any{"file_path": file.FilePath}); string(e.Result) != `"secret of ada"` {
 			t.Errorf("on the other replica: %+v", e)
 		}
-		if e := get[execution](t, there, "execute_code", map[string]any{"code": "mine", "session": begun.Session}); string(e.Result) != `"secret of ada"` {
+		if e := get[execution](t, there, "execute_code",
+			map[string]any{"code": "mine", "session": begun.Session}); string(e.Result) != `"secret of ada"` {
 			t.Errorf("on the other replica: %+v", e)
 		}
 		for _, bob := range []*mcp.ClientSession{first(bobs, version), second(bobs, version)} {
@@ -60,7 +64,8 @@ func TestOthersHandles(t *testing.T) {
 				"discard":                {"handle": begun.Session},
 			} {
 				text, failed := ask(t, bob, tool, args)
-				if !failed || strings.Contains(string(text), "secret") || !strings.Contains(string(text), "not found") && !strings.Contains(string(text), "there is no ") {
+				if !failed || strings.Contains(string(text), "secret") || !strings.Contains(string(text), "not found") &&
+					!strings.Contains(string(text), "there is no ") {
 					t.Errorf("%s by bob: %s", tool, text)
 				}
 			}
@@ -90,7 +95,8 @@ func TestAllowList(t *testing.T) {
 		if want := []string{"execute_code", "search_tools"}; !slices.Equal(names, want) {
 			t.Errorf("cal is offered %q, want %q", names, want)
 		}
-		if e := executeCode(t, cal, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		if e := executeCode(t, cal,
+			map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
 			t.Errorf("got %+v", e)
 		}
 		for _, code := range []string{
@@ -101,10 +107,12 @@ func TestAllowList(t *testing.T) {
 				t.Errorf("%s: %+v", code, e)
 			}
 		}
-		if _, err := cal.CallTool(t.Context(), &mcp.CallToolParams{Name: "initialize_code_file", Arguments: map[string]any{"content": "1"}}); err == nil {
+		if _, err := cal.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "initialize_code_file", Arguments: map[string]any{"content": "1"}}); err == nil {
 			t.Error("cal could begin a code file")
 		}
-		if e := executeCode(t, connect(adas, version), map[string]any{"code": `await fs.write_file({path: "ada.txt", content: "1"})`}); !e.Success {
+		if e := executeCode(t, connect(adas, version),
+			map[string]any{"code": `await fs.write_file({path: "ada.txt", content: "1"})`}); !e.Success {
 			t.Errorf("ada may: %+v", e)
 		}
 	}
@@ -119,7 +127,8 @@ func TestBusy(t *testing.T) {
 	path, folder := config(t)
 	connect, _ := web(t, nil, "-config", path, "-workers", "1", "-waiting", "1")
 	session := connect("", "")
-	wait := map[string]any{"code": `while (!(await fs.list_directory({path: "."})).includes("go-on")) await sleep(5); "done"`}
+	wait := map[string]any{"code": `while (!(await fs.list_directory({path: "."})).includes("go-on")) await ` +
+		`sleep(5); "done"`}
 	results := make(chan execution, 3)
 	for range cap(results) {
 		go func() {
@@ -131,7 +140,8 @@ func TestBusy(t *testing.T) {
 			results <- e
 		}()
 	}
-	if e := <-results; e.ErrorType != "BUSY" || !strings.Contains(e.Diagnostics[0].Message, "nothing was done; try again in") {
+	if e := <-results; e.ErrorType != "BUSY" ||
+		!strings.Contains(e.Diagnostics[0].Message, "nothing was done; try again in") {
 		t.Errorf("got %+v", e)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "go-on"), nil, 0o600); err != nil {

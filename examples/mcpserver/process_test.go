@@ -20,7 +20,8 @@ import (
 // serveProcess starts the server as a process that serves HTTP, and returns where.
 func serveProcess(t *testing.T, args ...string) (*exec.Cmd, string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver", "-transport", "http", "-addr", "127.0.0.1:0"}, patient, args)...)
+	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver", "-transport", "http", "-addr", "127.0.0.1:0"},
+		patient, args)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,9 @@ func TestKilled(t *testing.T) {
 	begun := get[execution](t, session, "execute_code", map[string]any{"code": "let n = 20", "session": "new"})
 	lost := make(chan error)
 	go func() {
-		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "n++; await sleep(20000)", "session": begun.Session}})
+		_, err := session.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": "n++; await sleep(20000)",
+				"session": begun.Session}})
 		lost <- err
 	}()
 	time.AfterFunc(100*time.Millisecond, func() { _ = cmd.Process.Kill() })
@@ -109,10 +112,12 @@ func TestKilled(t *testing.T) {
 	_ = cmd.Wait()
 	_, url = serveProcess(t, "-storage", storage)
 	session = dial(t, url)
-	if e := get[execution](t, session, "execute_code_file", map[string]any{"file_path": file.FilePath}); string(e.Result) != "42" {
+	if e := get[execution](t, session, "execute_code_file",
+		map[string]any{"file_path": file.FilePath}); string(e.Result) != "42" {
 		t.Errorf("got %+v", e)
 	}
-	if e := get[execution](t, session, "execute_code", map[string]any{"code": "n + 1", "session": begun.Session}); string(e.Result) != "21" {
+	if e := get[execution](t, session, "execute_code",
+		map[string]any{"code": "n + 1", "session": begun.Session}); string(e.Result) != "21" {
 		t.Errorf("got %+v", e)
 	}
 	session.Close()
@@ -124,13 +129,16 @@ func TestCheck(t *testing.T) {
 	path, _ := config(t)
 	var stdout bytes.Buffer
 	p := process{func(string) (string, bool) { return "", false }, nil, nil, &stdout, t.Output()}
-	if code := p.command(t.Context(), []string{"-check", "-config", path, "-packages", "zod", "-tokens", tokensFile(t), "-transport", "http"}); code != 0 {
+	if code := p.command(t.Context(), []string{"-check", "-config", path, "-packages", "zod", "-tokens", tokensFile(t),
+		"-transport", "http"}); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{
 		"tool       execute_code\n", "tool       search_tools\n", "tool       get_environment_config\n",
 		"server     fs: 5 tools (MCP 2025-11-25): die, learn, list_directory, read_text_file, write_file\n",
-		"clients    http on 127.0.0.1:8080/mcp: who has a token of ", "programs   30s, of which 10s computing, 256 MiB, 100 tool calls, ", "packages   zod; installing is off\n", "isolation  a process of its own",
+		"clients    http on 127.0.0.1:8080/mcp: who has a token of ",
+		"programs   30s, of which 10s computing, 256 MiB, 100 tool calls, ", "packages   zod; installing is off\n",
+		"isolation  a process of its own",
 		"warning    -packages: ",
 	} {
 		if !strings.Contains(stdout.String(), want) {

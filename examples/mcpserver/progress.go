@@ -25,7 +25,8 @@ func progress(ctx context.Context, r *mcp.CallToolRequest) func(message string) 
 		defer mu.Unlock()
 		done++
 		// A client that has gone is noticed elsewhere.
-		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Message: message})
+		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done,
+			Message: message})
 	}
 }
 

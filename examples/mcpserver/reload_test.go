@@ -51,7 +51,8 @@ func TestReload(t *testing.T) {
 	for !strings.Contains(describedExecute(t, session), "const disk:") {
 		<-heard
 	}
-	if e := executeCode(t, session, map[string]any{"code": `await disk.read_text_file({path: "b.txt"})`}); string(e.Result) != `"4"` {
+	if e := executeCode(t, session,
+		map[string]any{"code": `await disk.read_text_file({path: "b.txt"})`}); string(e.Result) != `"4"` {
 		t.Errorf("the next program got %+v", e)
 	}
 	if old.servers.Status()[0].Err != nil {
@@ -94,7 +95,8 @@ func TestReloadSignal(t *testing.T) {
 	for a.catalog.current() == old || old.servers.Status()[0].State != "closed" {
 		time.Sleep(time.Millisecond)
 	}
-	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -106,15 +108,18 @@ func TestReloadBroken(t *testing.T) {
 	path, _ := config(t)
 	session, a := begin(t, nil, nil, "-config", path)
 	log := a.written
-	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"the tools stay as they were", "WRIT_NO_SUCH", `server \"a\": no`} { // it may see half of the file first
+	// it may see half of the file first
+	for _, text := range []string{"the tools stay as they were", "WRIT_NO_SUCH", `server \"a\": no`} {
 		for !log.has(text) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -124,13 +129,15 @@ func TestReloadUnusable(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
 	session, a := begin(t, nil, nil, "-config", path)
-	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for !a.written.has("the tools stay as they were") || !a.written.has("no-such-command-anywhere") {
 		time.Sleep(time.Millisecond)
 	}
-	if e := executeCode(t, session, map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -147,7 +154,10 @@ func TestForward(t *testing.T) {
 				t.Fatal(err)
 			}
 			heard := make(chan struct{}, 10)
-			o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} }}
+			o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
+				*mcp.ToolListChangedRequest) {
+				heard <- struct{}{}
+			}}
 			var session *mcp.ClientSession
 			if version == "stdio" {
 				session, _ = begin(t, nil, o, "-config", path)
@@ -156,7 +166,8 @@ func TestForward(t *testing.T) {
 				session = connect("", version, o)
 			}
 			executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
-			for n := 0; !strings.Contains(describedExecute(t, session), "juggle"); n++ { // a client may be connected before it listens
+			// a client may be connected before it listens
+			for n := 0; !strings.Contains(describedExecute(t, session), "juggle"); n++ {
 				select {
 				case <-heard:
 				case <-time.After(5 * time.Second):
@@ -175,7 +186,8 @@ func TestForward(t *testing.T) {
 func TestChangedBeforeWatch(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	c, err := openCatalog(t.Context(), path, &hidden{}, time.Minute, mcptools.Options{Logger: slog.New(slog.DiscardHandler)})
+	c, err := openCatalog(t.Context(), path, &hidden{}, time.Minute,
+		mcptools.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

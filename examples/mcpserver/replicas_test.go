@@ -59,7 +59,8 @@ func TestReplicas(t *testing.T) {
 		if !ran.Success || string(ran.Result) != "45" {
 			t.Errorf("%s: the file gives %+v", version, ran)
 		}
-		handle := must[execution](t, session, "execute_code", map[string]any{"code": "let n = 1; n", "session": "new"}).Session
+		handle := must[execution](t, session, "execute_code",
+			map[string]any{"code": "let n = 1; n", "session": "new"}).Session
 		for want := 2; want < 9; want++ {
 			e := must[execution](t, session, "execute_code", map[string]any{"code": "n += 1; n", "session": handle})
 			if string(e.Result) != fmt.Sprint(want) {
@@ -85,7 +86,8 @@ func buildsFile(t *testing.T, session *mcp.ClientSession) (path string) {
 	t.Helper()
 	path = must[codeFile](t, session, "initialize_code_file", map[string]any{"content": "let sum = 0;\n"}).FilePath
 	for i := range 10 {
-		must[codeFile](t, session, "append_to_code_file", map[string]any{"file_path": path, "content": fmt.Sprintf("sum += %d;\n", i)})
+		must[codeFile](t, session, "append_to_code_file",
+			map[string]any{"file_path": path, "content": fmt.Sprintf("sum += %d;\n", i)})
 	}
 	must[codeFile](t, session, "append_to_code_file", map[string]any{"file_path": path, "content": "sum"})
 	if text := readAll(t, session, path); !strings.HasSuffix(text, "sum += 9;\nsum") {

@@ -23,10 +23,12 @@ func TestNothingToRead(t *testing.T) {
 	ada, bob := connect(adas, ""), connect(bobs, "")
 	get[codeFile](t, ada, "initialize_code_file", map[string]any{"content": "// secret of ada"})
 	for _, code := range []string{
-		"process.env", "globalThis.process", "require('fs').readFileSync('/proc/self/environ')", "Deno.env.toObject()", "fetch('http://127.0.0.1')",
+		"process.env", "globalThis.process", "require('fs').readFileSync('/proc/self/environ')", "Deno.env.toObject()",
+		"fetch('http://127.0.0.1')",
 		"import fs from 'fs'", "await import('node:fs')", "this.constructor.constructor('return process')()",
 		"//# sourceMappingURL=/etc/passwd\n1", "new Error().stack", "Object.keys(globalThis)", "JSON.stringify(globalThis)",
-		"eval('process')", "new Function('return process')()", "console.log(globalThis); console.log(Object.getOwnPropertyNames(globalThis))",
+		"eval('process')", "new Function('return process')()",
+		"console.log(globalThis); console.log(Object.getOwnPropertyNames(globalThis))",
 	} {
 		for _, language := range []string{"javascript", "typescript"} {
 			text, _ := ask(t, bob, "execute_code", map[string]any{"code": code, "language": language})
@@ -76,7 +78,8 @@ func TestNoPathOut(t *testing.T) {
 		if err == nil && !result.IsError {
 			t.Errorf("%s followed a link: %+v", tool, result.StructuredContent)
 		}
-		if text, _ := json.Marshal(result); strings.Contains(string(text), "outside") || err != nil && strings.Contains(err.Error(), storage) {
+		if text, _ := json.Marshal(result); strings.Contains(string(text), "outside") || err != nil &&
+			strings.Contains(err.Error(), storage) {
 			t.Errorf("%s tells what is outside, or where: %s, %v", tool, text, err)
 		}
 	}
@@ -95,15 +98,18 @@ func TestHeaders(t *testing.T) {
 		return r.Extra.Header.Get("Authorization") + " " + r.Extra.Header.Get("X-Key")
 	}
 	schema := json.RawMessage(`{"type": "object"}`)
-	upstream.AddTool(&mcp.Tool{Name: "say", InputSchema: schema}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: headers(r)}}}, nil
-	})
-	upstream.AddTool(&mcp.Tool{Name: "fail", InputSchema: schema}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: headers(r)}}, IsError: true}, nil
-	})
-	upstream.AddTool(&mcp.Tool{Name: "break", InputSchema: schema}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, &problem{"", headers(r)}
-	})
+	upstream.AddTool(&mcp.Tool{Name: "say", InputSchema: schema},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: headers(r)}}}, nil
+		})
+	upstream.AddTool(&mcp.Tool{Name: "fail", InputSchema: schema},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: headers(r)}}, IsError: true}, nil
+		})
+	upstream.AddTool(&mcp.Tool{Name: "break", InputSchema: schema},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return nil, &problem{"", headers(r)}
+		})
 	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return upstream }, nil))
 	t.Cleanup(site.Close)
 	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"echo": map[string]any{
@@ -125,10 +131,12 @@ func TestHeaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), secret) || strings.Contains(string(text), strings.Join(strings.Split(secret, ""), "|")) {
+		if strings.Contains(string(text), secret) ||
+			strings.Contains(string(text), strings.Join(strings.Split(secret, ""), "|")) {
 			t.Errorf("%s told the secret:\n%s", code, text)
 		}
-		if len(e.Calls) != 1 || !strings.Contains(string(text), "redacted") && !strings.Contains(string(text), "[|r|e|d") && !strings.Contains(string(text), "hidden") {
+		if len(e.Calls) != 1 || !strings.Contains(string(text), "redacted") && !strings.Contains(string(text), "[|r|e|d") &&
+			!strings.Contains(string(text), "hidden") {
 			t.Errorf("%s: the server behind was not asked, or said nothing of its headers:\n%s", code, text)
 		}
 	}
@@ -146,10 +154,12 @@ func TestHeaders(t *testing.T) {
 func TestListingsHideSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "the-upstream-secret-4712"
-	upstream := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, &mcp.ServerOptions{Instructions: "Use " + secret})
+	upstream := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"},
+		&mcp.ServerOptions{Instructions: "Use " + secret})
 	upstream.AddTool(&mcp.Tool{
 		Name: "say", Title: secret, Description: "Says hello with " + secret + ".",
-		InputSchema: json.RawMessage(`{"type": "object", "properties": {"key": {"type": "string", "description": "` + secret + `", "default": "` + secret + `"}}}`),
+		InputSchema: json.RawMessage(`{"type": "object", "properties": {"key": {"type": "string", "description": "` +
+			secret + `", "default": "` + secret + `"}}}`),
 	}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(r.Params.Arguments)}}}, nil
 	})
@@ -170,7 +180,8 @@ func TestListingsHideSecrets(t *testing.T) {
 	for name, args := range map[string]any{
 		"search_tools":  map[string]any{"query": "hello"},
 		"describe_tool": map[string]any{"name": "echo.say"},
-		"execute_code":  map[string]any{"code": `[await tools.describe("echo.say"), await tools.search("hello"), await echo.say({})]`},
+		"execute_code": map[string]any{"code": `[await tools.describe("echo.say"), await tools.search("hello"), ` +
+			`await echo.say({})]`},
 	} {
 		text, failed := ask(t, session, name, args)
 		if told[name] = text; failed {

@@ -70,7 +70,8 @@ func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string)
 	a.settings.serving.In, a.settings.serving.Out = input, output
 	ended := make(chan error, 1)
 	go func() { ended <- a.serve(context.Background(), a.settings.transport(a.log, a.queue), a.hup) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(),
+		&mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func begin(t *testing.T, model llms.Model, o *mcp.ClientOptions, args ...string)
 
 // web serves many clients over HTTP, and returns how to connect: with a token, in
 // a version of the protocol.
-func web(t *testing.T, model llms.Model, args ...string) (func(token, version string, o ...*mcp.ClientOptions) *mcp.ClientSession, served) {
+func web(t *testing.T, model llms.Model,
+	args ...string) (func(token, version string, o ...*mcp.ClientOptions) *mcp.ClientSession, served) {
 	t.Helper()
 	a := prepare(t, model, append([]string{"-transport", "http", "-addr", "127.0.0.1:0"}, args...)...)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,7 +106,8 @@ func web(t *testing.T, model llms.Model, args ...string) (func(token, version st
 	})
 	return func(token, version string, o ...*mcp.ClientOptions) *mcp.ClientSession {
 		t.Helper()
-		transport := &mcp.StreamableClientTransport{Endpoint: "http://" + listener.Addr().String() + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)}}
+		transport := &mcp.StreamableClientTransport{Endpoint: "http://" + listener.Addr().String() + "/mcp",
+			HTTPClient: &http.Client{Transport: bearer(token)}}
 		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, append(o, nil)[0])
 		session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		if err != nil {

@@ -29,7 +29,8 @@ func TestSessionOfOddTools(t *testing.T) {
 	storage := t.TempDir()
 	one, _ := begin(t, nil, nil, "-config", path, "-storage", storage)
 	other, _ := begin(t, nil, nil, "-config", path, "-storage", storage)
-	e := executeCode(t, one, map[string]any{"code": `const id = await context7.resolve_library_id({}); id`, "session": "new"})
+	e := executeCode(t, one, map[string]any{"code": `const id = await context7.resolve_library_id({}); id`,
+		"session": "new"})
 	for i, client := range []*mcp.ClientSession{other, one} {
 		code := []string{`await context7["resolve-library-id"]({})`, `id`}[i]
 		got := executeCode(t, client, map[string]any{"code": code, "session": e.Session})

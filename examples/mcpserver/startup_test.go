@@ -17,11 +17,13 @@ import (
 func lateServer(t *testing.T) (url string, release func()) {
 	t.Helper()
 	server := mcp.NewServer(&mcp.Implementation{Name: "late", Version: "1"}, nil)
-	server.AddTool(&mcp.Tool{Name: "greet", Description: "Greet somebody.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+	server.AddTool(&mcp.Tool{Name: "greet", Description: "Greet somebody.",
+		InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "hello"}}}, nil
 		})
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true})
 	released := make(chan struct{})
 	release = sync.OnceFunc(func() { close(released) })
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,16 +52,19 @@ func TestLateServer(t *testing.T) {
 	session, a := begin(t, nil, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
 	}, "-config", path, "-startup", "10ms")
-	const pending = "Not connected yet: late_one. As soon as they are, programs can call their tools, and tools.search finds them."
+	const pending = "Not connected yet: late_one. As soon as they are, programs can call their tools, and " +
+		"tools.search finds them."
 	if text := describedExecute(t, session); !strings.HasSuffix(text, pending) {
 		t.Errorf("at first the description is\n%s", text)
 	}
 	call := func(name string, args any) (json.RawMessage, bool) { return ask(t, session, name, args) }
 	const starting = "the server late_one is not connected: it is still starting; try again soon"
-	if message, hint := diagnosed(t, call, map[string]any{"code": "await late_one.greet({})"}); message != "late_one is not defined" || hint != starting {
+	if message, hint := diagnosed(t, call,
+		map[string]any{"code": "await late_one.greet({})"}); message != "late_one is not defined" || hint != starting {
 		t.Errorf("got %s (%s)", message, hint)
 	}
-	if text, failed := ask(t, session, "describe_tool", map[string]any{"name": "late_one.greet"}); !failed || string(text) != starting {
+	if text, failed := ask(t, session, "describe_tool", map[string]any{"name": "late_one.greet"}); !failed ||
+		string(text) != starting {
 		t.Errorf("describe_tool: %s", text)
 	}
 	release()
@@ -72,7 +77,8 @@ func TestLateServer(t *testing.T) {
 	if e := executeCode(t, session, map[string]any{"code": `await late_one.greet({})`}); string(e.Result) != `"hello"` {
 		t.Errorf("got %+v", e)
 	}
-	if text, failed := ask(t, session, "search_tools", map[string]any{"query": "greet"}); failed || !strings.Contains(string(text), "late_one.greet") {
+	if text, failed := ask(t, session, "search_tools", map[string]any{"query": "greet"}); failed ||
+		!strings.Contains(string(text), "late_one.greet") {
 		t.Errorf("search_tools: %s", text)
 	}
 	if log := a.written; !log.has("the tools are up to date") {

@@ -111,9 +111,10 @@ type effect struct {
 
 func (c *client) taskTool() tool {
 	return offer(mcp.Tool{
-		Name:         "run_task",
-		Title:        "Do a task",
-		Description:  "Do a task that is given in words: a model of the server's writes programs, with the tools that execute_code has, until it can answer.",
+		Name:  "run_task",
+		Title: "Do a task",
+		Description: "Do a task that is given in words: a model of the server's writes programs, with the tools that " +
+			"execute_code has, until it can answer.",
 		InputSchema:  json.RawMessage(taskInput),
 		OutputSchema: json.RawMessage(taskOutput),
 		Annotations:  hints(mcp.ToolAnnotations{}, true, true),
@@ -146,7 +147,8 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 	most := c.app.settings.task.within(in)
 	model := models.NewBudget(models.Limits{Tokens: most.tokens}).Model(c.app.model, c.app.settings.model)
 	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
-		MaxIters: most.steps, Compiler: compiler, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler), // the catalog has logged the warnings
+		// the catalog has logged the warnings
+		MaxIters: most.steps, Compiler: compiler, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler),
 	}})
 	if err != nil {
 		return report{}, err
@@ -200,7 +202,8 @@ var errTaskTime = errors.New("the task took longer than it may")
 
 // newReport says what came of a task. If there is no answer, it says what was done.
 // Only what did not come from the task is an error.
-func newReport(ctx context.Context, pred *module.Prediction[agent.Answer], err error, took time.Duration) (report, error) {
+func newReport(ctx context.Context, pred *module.Prediction[agent.Answer], err error, took time.Duration) (report,
+	error) {
 	r := report{Success: err == nil, DurationMS: milliseconds(took), Steps: []taskStep{}, Calls: []effect{}}
 	var t module.Trajectory
 	if err == nil {

@@ -44,12 +44,15 @@ func TestTask(t *testing.T) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
-	if !r.Success || r.Answer != "3" || len(r.Steps) != 2 || r.Usage.Calls != 2 || len(r.Calls) != 2 || r.Calls[1].Tool != "fs.read_text_file" || r.Calls[1].State != "ok" {
+	if !r.Success || r.Answer != "3" || len(r.Steps) != 2 || r.Usage.Calls != 2 || len(r.Calls) != 2 ||
+		r.Calls[1].Tool != "fs.read_text_file" || r.Calls[1].State != "ok" {
 		t.Errorf("got %s", text)
 	}
 	want := []string{
-		"step 1: asking the model", "step 1: running a program of 1 line", "fs.list_directory is done", "step 1: the program has ended",
-		"step 2: asking the model", "step 2: running a program of 1 line", "fs.read_text_file is done", "step 2: the program has ended",
+		"step 1: asking the model", "step 1: running a program of 1 line", "fs.list_directory is done",
+		"step 1: the program has ended",
+		"step 2: asking the model", "step 2: running a program of 1 line", "fs.read_text_file is done",
+		"step 2: the program has ended",
 	}
 	var heard []string
 	for range want {
@@ -93,7 +96,8 @@ func TestTaskUnfinished(t *testing.T) {
 			if err := json.Unmarshal(text, &r); err != nil {
 				t.Fatalf("%v in %s", err, text)
 			}
-			if !failed || r.Success || r.ErrorType != test.kind || len(r.Calls) != test.calls || r.Calls[0].Tool != "fs.write_file" {
+			if !failed || r.Success || r.ErrorType != test.kind || len(r.Calls) != test.calls ||
+				r.Calls[0].Tool != "fs.write_file" {
 				t.Errorf("got %s", text)
 			}
 		})
@@ -110,7 +114,8 @@ func TestTaskModelFails(t *testing.T) {
 	session, a := begin(t, model, nil)
 	text, failed := ask(t, session, "run_task", map[string]any{"task": "Do it."})
 	var r report
-	if err := json.Unmarshal(text, &r); err != nil || !failed || r.ErrorType != "MODEL" || r.Error != "the model of the server failed (unknown); its log says why" || r.Steps == nil || len(r.Steps) > 0 {
+	if err := json.Unmarshal(text, &r); err != nil || !failed || r.ErrorType != "MODEL" ||
+		r.Error != "the model of the server failed (unknown); its log says why" || r.Steps == nil || len(r.Steps) > 0 {
 		t.Errorf("got %s", text)
 	}
 	if !a.written.has("the socks of the provider are wet") {
@@ -134,14 +139,16 @@ func TestTaskCancelled(t *testing.T) {
 	session, _ := begin(t, model, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
-	if result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "run_task", Arguments: map[string]any{"task": "Wait."}}); err == nil {
+	if result, err := session.CallTool(ctx,
+		&mcp.CallToolParams{Name: "run_task", Arguments: map[string]any{"task": "Wait."}}); err == nil {
 		t.Errorf("got %+v", result)
 	}
 	<-stopped
 	if r := get[report](t, session, "run_task", map[string]any{"task": "Go on."}); r.Answer != "done" {
 		t.Errorf("got %+v", r)
 	}
-	if text, failed := ask(t, session, "run_task", map[string]any{"task": " "}); !failed || !strings.Contains(string(text), "INVALID_ARGUMENT") {
+	if text, failed := ask(t, session, "run_task", map[string]any{"task": " "}); !failed ||
+		!strings.Contains(string(text), "INVALID_ARGUMENT") {
 		t.Errorf("got %s", text)
 	}
 }
@@ -153,13 +160,17 @@ func TestTaskInEnvironment(t *testing.T) {
 	session, a := begin(t, model, nil, "-packages", "tiny")
 	get[configuration](t, session, "configure_environment", map[string]any{"environment": "lab"})
 	furnish(t, a, "lab")
-	if r := get[report](t, session, "run_task", map[string]any{"task": "Double 21.", "environment": "lab"}); r.Answer != "42" {
+	if r := get[report](t, session, "run_task",
+		map[string]any{"task": "Double 21.", "environment": "lab"}); r.Answer != "42" {
 		t.Errorf("got %+v", r)
 	}
-	if asked := model.Requests()[0].Text(); !strings.Contains(asked, "These npm packages can be imported, and no others: tiny.") {
+	if asked := model.Requests()[0].Text(); !strings.Contains(asked,
+		"These npm packages can be imported, and no others: tiny.") {
 		t.Errorf("the model was not told of the package:\n%s", asked)
 	}
-	if text, failed := ask(t, session, "run_task", map[string]any{"task": "Double 21.", "environment": "none"}); !failed || !strings.Contains(string(text), "NOT_FOUND") {
+	if text, failed := ask(t, session, "run_task",
+		map[string]any{"task": "Double 21.", "environment": "none"}); !failed ||
+		!strings.Contains(string(text), "NOT_FOUND") {
 		t.Errorf("got %s", text)
 	}
 }

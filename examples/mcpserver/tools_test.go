@@ -23,7 +23,8 @@ func TestEveryTool(t *testing.T) {
 	})
 	stdio, _ := begin(t, model, nil, args...)
 	connect, _ := web(t, model, args...)
-	for name, session := range map[string]*mcp.ClientSession{"stdio": stdio, "2026-07-28": connect("", ""), "2025-11-25": connect("", "2025-11-25")} {
+	for name, session := range map[string]*mcp.ClientSession{"stdio": stdio, "2026-07-28": connect("", ""),
+		"2025-11-25": connect("", "2025-11-25")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			everyTool(t, session)

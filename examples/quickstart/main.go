@@ -79,7 +79,8 @@ func run(ctx context.Context, modelName string, w io.Writer) error {
 	defer box.Close()
 
 	sig := signature.Must(signature.New[Question, Findings]("Answer the question from the shop's data."))
-	question := Question{"Which German customers had more than a fifth of what they spent in the year refunded, and how much was it altogether?", 2025}
+	question := Question{"Which German customers had more than a fifth of what they spent in the year refunded, " +
+		"and how much was it altogether?", 2025}
 	fmt.Fprintf(w, "\nquestion: %s (year: %d)\n", question.Question, question.Year)
 	fmt.Fprintf(w, "\nthe model sees these tools:\n%s\n", show.Indent(declare.Markdown(set, 0), "   │ "))
 	fmt.Fprintf(w, "\nand must submit:\n   │ %s\n", sig.Spec().OutputTypeScript())

@@ -19,7 +19,8 @@ func TestRun(t *testing.T) {
 		"│ declare const shop: {",
 		"│ {customers: {name: string; ",
 		"refused before anything ran",
-		`✗ line 2, column 59: shop has no tool "list_order" (did you mean shop.list_orders(args: {customer_id: string; year?: number /* integer */; cursor?: string /* From the page before. */})?)`,
+		`✗ line 2, column 59: shop has no tool "list_order" (did you mean shop.list_orders(args: {customer_id: ` +
+			`string; year?: number /* integer */; cursor?: string /* From the page before. */})?)`,
 		"✗ line 3, column 32: shop.list_refunds: curser is not a known property (did you mean cursor?)",
 		`→ shop.list_orders({"customer_id":"c08","year":2025,"cursor":"4"})`,
 		"submitted after",
@@ -40,7 +41,9 @@ func TestRun(t *testing.T) {
 func TestUnknownModel(t *testing.T) {
 	t.Parallel()
 	err := run(t.Context(), "acme:x", &bytes.Buffer{})
-	if want := `models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini, mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`; err == nil || err.Error() != want {
+	if want := `models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini,` +
+		` mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

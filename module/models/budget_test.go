@@ -44,9 +44,11 @@ func TestBudgetLimits(t *testing.T) {
 		"calls": {models.Limits{Calls: 3}, 3,
 			"the budget of 3 calls allows no further call of the model; spent: 3 calls, 300 input and 90 output tokens"},
 		"input": {models.Limits{InputTokens: 250}, 3,
-			"the budget of 250 input tokens allows no further call of the model; spent: 3 calls, 300 input and 90 output tokens"},
+			"the budget of 250 input tokens allows no further call of the model; spent: 3 calls, 300 input and 90 output " +
+				"tokens"},
 		"output": {models.Limits{OutputTokens: 60}, 2,
-			"the budget of 60 output tokens allows no further call of the model; spent: 2 calls, 200 input and 60 output tokens"},
+			"the budget of 60 output tokens allows no further call of the model; spent: 2 calls, 200 input and 60 output " +
+				"tokens"},
 		"tokens": {models.Limits{Tokens: 131}, 1,
 			"the budget of 131 tokens allows no further call of the model; spent: 1 call, 100 input and 30 output tokens"},
 		"cost": {models.Limits{Cost: 0.75, Prices: prices}, 2,
@@ -274,7 +276,8 @@ func TestBudgetOtherModel(t *testing.T) {
 	budget := models.NewBudget(models.Limits{Cost: 1, Prices: map[string]models.Price{"cheap": {Input: 1}}})
 	_, err := lm.Ask(t.Context(), budget.Model(inner, "cheap"), lm.Call{}, question("Capital?"), llms.WithModel("dear"))
 	if failure(t, err).Kind != models.KindInvalid ||
-		err.Error() != `the model: the budget limits the cost but has no price for the model "dear"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+		err.Error() != `the model: the budget limits the cost but has no price for the model "dear"; add it to `+
+			`Limits.Prices` || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 }

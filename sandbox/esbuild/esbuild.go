@@ -102,7 +102,8 @@ func New(o *Options) (*Bundler, error) {
 // ErrClosed is returned by compilers of a bundler that has been closed.
 var ErrClosed = errors.New("esbuild: the bundler has been closed")
 
-var errNotMade = errors.New("esbuild: this Bundler is nil or empty; create one with New and check the error that New returns")
+var errNotMade = errors.New("esbuild: this Bundler is nil or empty; create one with New and check the error " +
+	"that New returns")
 
 // Ready returns an error if the bundler is closed ([ErrClosed]) or was not created by
 // New. Modules call it before they call a model.

@@ -28,7 +28,8 @@ func TestSurvey(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ source, body, want string }{
 		{`import a from "x"; a`, `                   a`, "default of x as a\n"},
-		{`import {a, b as c, "d-e" as f, default as g} from 'x'` + "\na", strings.Repeat(" ", 53) + "\na", "a of x as a\nb of x as c\nd-e of x as f\ndefault of x as g\n"},
+		{`import {a, b as c, "d-e" as f, default as g} from 'x'` + "\na", strings.Repeat(" ", 53) + "\na",
+			"a of x as a\nb of x as c\nd-e of x as f\ndefault of x as g\n"},
 		{"import {\n  a,\n  type B,\n  type as,\n  type as as C,\n} from \"x\"",
 			"        \n    \n         \n          \n               \n          ", "a of x as a\n"},
 		{`import {type as as x} from "x"`, strings.Repeat(" ", 30), ""},
@@ -37,16 +38,19 @@ func TestSurvey(t *testing.T) {
 		{`import a, {b} from "x"`, strings.Repeat(" ", 22), "default of x as a\nb of x as b\n"},
 		{`import "x"; import {} from "y"`, strings.Repeat(" ", 11) + " " + strings.Repeat(" ", 18), " of x as \n of y as \n"},
 		{`import type T from "x"; import type {U} from "y"; import type * as V from "z"`, strings.Repeat(" ", 77), ""},
-		{`import type from "x"; import type, {a} from "y"`, strings.Repeat(" ", 47), "default of x as type\ndefault of y as type\na of y as a\n"},
+		{`import type from "x"; import type, {a} from "y"`, strings.Repeat(" ", 47),
+			"default of x as type\ndefault of y as type\na of y as a\n"},
 		{`import a from "x" with {type: "json"}; a`, strings.Repeat(" ", 39) + "a", "default of x as a\n"},
 		{"import a from \"x\"\nwith(a)", strings.Repeat(" ", 17) + "\nwith(a)", "default of x as a\n"},
 		{`f(); import a from "x"`, `f();                  `, "default of x as a\n"},
-		{`const m = await import("x"), n = o.import("y")`, `const m = await import("x"), n = o.import("y")`, " of x as  by import()\n"},
+		{`const m = await import("x"), n = o.import("y")`, `const m = await import("x"), n = o.import("y")`,
+			" of x as  by import()\n"},
 		{`{ await import('x', {with: {}}) }`, `{ await import('x', {with: {}}) }`, " of x as  by import()\n"},
 		{`import(name)`, `import(name)`, "1:1 import() takes the name of a package as a literal here\n"},
 		{`import.meta.url`, `import.meta.url`, ""},
 		{`({import: 1}).import; a.import`, `({import: 1}).import; a.import`, ""},
-		{`import A = N.B; import x = require("x")`, `import A = N.B; import x = require("x")`, "1:28 require cannot be used here\n"},
+		{`import A = N.B; import x = require("x")`, `import A = N.B; import x = require("x")`,
+			"1:28 require cannot be used here\n"},
 		{"// import a from \"x\"\n/* import b from \"y\" */ `import c from \"z\" ${`${1}`} import d from \"w\"`",
 			"// import a from \"x\"\n/* import b from \"y\" */ `import c from \"z\" ${`${1}`} import d from \"w\"`", ""},
 		{`"import a from 'x'"; 'import b'`, `"import a from 'x'"; 'import b'`, ""},
@@ -60,7 +64,8 @@ func TestSurvey(t *testing.T) {
 		{"x! / 2; import a from 'y' // /'", "x! / 2;                   // /'", "default of y as a\n"},
 		{"const f = () => { import a from 'y' }", "const f = () => { import a from 'y' }", ""},
 		{`export const a = 1; export interface B {}; export {}`, `       const a = 1;        interface B {};          `, ""},
-		{`const a = require("x"), b = o.require("y")`, `const a = require("x"), b = o.require("y")`, "1:11 require cannot be used here\n"},
+		{`const a = require("x"), b = o.require("y")`, `const a = require("x"), b = o.require("y")`,
+			"1:11 require cannot be used here\n"},
 		{`const require = f; require("x"); g(require)`, `const require = f; require("x"); g(require)`, ""},
 		{`export default 1`, `export default 1`, "1:1 a program exports nothing\n"},
 		{`let a; export {a}`, `let a; export {a}`, "1:8 a program exports nothing\n"},
@@ -89,10 +94,14 @@ func TestSurvey(t *testing.T) {
 }
 
 var seeds = []string{
-	`import a, {b as c} from "x"; a(c)`, "import type {T} from 'x'\nexport const t: T = 1", "const {a} = await import('x')",
-	"`${`}`}`; /[/]/ / 2; ({}) / 1; x = a ? /b/ : {} / 2", "import * as z from 'z'; export {}; enum E {A}", "async function* g() { yield* h() }\nfor await (const x of g()) x",
-	"class A { @d() #x = 1; static {} }", "using a = b; return a", "\u2028import 'x'\u2029;\r\n'\\", "new RegExp('\\\\p{L}', 'u'); structuredClone(1)",
-	"import {'a b' as c} from 'x' with {type: 'json'}", "#!x\nlet a = <T,>(x: T) => x satisfies T", "await import('a'); import b from 'a'; b!",
+	`import a, {b as c} from "x"; a(c)`, "import type {T} from 'x'\nexport const t: T = 1",
+	"const {a} = await import('x')",
+	"`${`}`}`; /[/]/ / 2; ({}) / 1; x = a ? /b/ : {} / 2", "import * as z from 'z'; export {}; enum E {A}",
+	"async function* g() { yield* h() }\nfor await (const x of g()) x",
+	"class A { @d() #x = 1; static {} }", "using a = b; return a", "\u2028import 'x'\u2029;\r\n'\\",
+	"new RegExp('\\\\p{L}', 'u'); structuredClone(1)",
+	"import {'a b' as c} from 'x' with {type: 'json'}", "#!x\nlet a = <T,>(x: T) => x satisfies T",
+	"await import('a'); import b from 'a'; b!",
 }
 
 // FuzzSurvey takes import declarations out of any text: nothing else moves, and

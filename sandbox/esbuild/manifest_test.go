@@ -11,9 +11,13 @@ import (
 // outside of the packages, and nothing found that may not be read.
 func FuzzManifest(f *testing.F) {
 	for _, seed := range []string{
-		`{"main": "../../../etc/passwd"}`, `{"main": "lib", "browser": {"./lib.js": "../x", "y": false}}`, `{"exports": "./a.js"}`,
-		`{"exports": {".": [{"import": "./a.js"}, null, "./b.js"], "./*": "./*/../../x.js"}, "imports": {"#a/*": "secret/*"}}`,
-		`{"exports": {"import": "./node_modules/secret/x.js"}}`, `{"sideEffects": ["*.css", "./a[", "**"], "module": "/etc/passwd"}`, `[]`, `{"exports": {"./*": "./*.js"}, "dependencies": {"../x": 1, "secret": 1}}`,
+		`{"main": "../../../etc/passwd"}`, `{"main": "lib", "browser": {"./lib.js": "../x", "y": false}}`,
+		`{"exports": "./a.js"}`,
+		`{"exports": {".": [{"import": "./a.js"}, null, "./b.js"], "./*": "./*/../../x.js"}, "imports": {"#a/*": ` +
+			`"secret/*"}}`,
+		`{"exports": {"import": "./node_modules/secret/x.js"}}`,
+		`{"sideEffects": ["*.css", "./a[", "**"], "module": "/etc/passwd"}`, `[]`,
+		`{"exports": {"./*": "./*.js"}, "dependencies": {"../x": 1, "secret": 1}}`,
 	} {
 		f.Add(seed, "a", "./a.js")
 		f.Add(seed, "a/b", "#a/../x")
@@ -21,7 +25,8 @@ func FuzzManifest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, manifest, first, second string) {
 		root := fstest.MapFS{
-			"node_modules/a/package.json": {Data: []byte(manifest)}, "node_modules/a/a.js": {Data: []byte("1")}, "node_modules/a/index.js": {Data: []byte("1")},
+			"node_modules/a/package.json": {Data: []byte(manifest)}, "node_modules/a/a.js": {Data: []byte("1")},
+			"node_modules/a/index.js":          {Data: []byte("1")},
 			"node_modules/secret/package.json": {Data: []byte("{}")}, "node_modules/secret/x.js": {Data: []byte("1")},
 			"node_modules/a/node_modules/secret/x.js": {Data: []byte("1")}, "secret.js": {Data: []byte("1")},
 		}
@@ -67,9 +72,12 @@ func (w *watchedShelf) First(paths []string) (found, error) {
 func TestShelf(t *testing.T) {
 	t.Parallel()
 	root := fstest.MapFS{
-		"node_modules/a/package.json": {Data: []byte(`{"dependencies": {"b": "1", "../c": "1"}}`)}, "node_modules/a/x.js": {Data: []byte("x")},
-		"node_modules/a/node_modules/c/x.js": {Data: []byte("c")}, "node_modules/b/package.json": {Data: []byte("{}")}, "node_modules/b/x.js": {Data: []byte("b")},
-		"node_modules/c/x.js": {Data: []byte("c")}, "secret.js": {Data: []byte("secret")}, "node_modules/.package-lock.json": {Data: []byte("{}")}, "node_modules/x.js": {Data: []byte("x")},
+		"node_modules/a/package.json":        {Data: []byte(`{"dependencies": {"b": "1", "../c": "1"}}`)},
+		"node_modules/a/x.js":                {Data: []byte("x")},
+		"node_modules/a/node_modules/c/x.js": {Data: []byte("c")}, "node_modules/b/package.json": {Data: []byte("{}")},
+		"node_modules/b/x.js": {Data: []byte("b")},
+		"node_modules/c/x.js": {Data: []byte("c")}, "secret.js": {Data: []byte("secret")},
+		"node_modules/.package-lock.json": {Data: []byte("{}")}, "node_modules/x.js": {Data: []byte("x")},
 	}
 	s := newShelf(root, []string{"a"}, 100, 1<<20)
 	refuses := func(paths ...string) {
@@ -89,9 +97,12 @@ func TestShelf(t *testing.T) {
 		t.Error(f, err)
 	}
 	refuses(
-		"secret.js", "/etc/passwd", "../x", "node_modules/../secret.js", "node_modules/a/../../secret.js", "node_modules/a/../b/x.js", "node_modules/a", "node_modules/a/",
-		"node_modules", "node_modules/x.js", "node_modules/.package-lock.json", "node_modules/c/x.js", "node_modules/a/node_modules/c/x.js", "node_modules//a/x.js",
-		"./node_modules/a/x.js", "node_modules/a/./x.js", `node_modules/a\x.js`, "", ".", "node_modules/a/x.js/", "NODE_MODULES/a/x.js",
+		"secret.js", "/etc/passwd", "../x", "node_modules/../secret.js", "node_modules/a/../../secret.js",
+		"node_modules/a/../b/x.js", "node_modules/a", "node_modules/a/",
+		"node_modules", "node_modules/x.js", "node_modules/.package-lock.json", "node_modules/c/x.js",
+		"node_modules/a/node_modules/c/x.js", "node_modules//a/x.js",
+		"./node_modules/a/x.js", "node_modules/a/./x.js", `node_modules/a\x.js`, "", ".", "node_modules/a/x.js/",
+		"NODE_MODULES/a/x.js",
 	)
 	if _, err := s.First(make([]string, maxPaths+1)); err == nil {
 		t.Error("any number of paths may be asked for")
@@ -101,7 +112,8 @@ func TestShelf(t *testing.T) {
 	}
 	short := newShelf(root, []string{"a"}, 1, 1<<20)
 	_, first := short.First([]string{"node_modules/a/x.js"})
-	if _, err := short.First([]string{"node_modules/a/x.js"}); first != nil || err == nil || err.Error() != "the packages have more files or more bytes than a program may import" {
+	if _, err := short.First([]string{"node_modules/a/x.js"}); first != nil || err == nil ||
+		err.Error() != "the packages have more files or more bytes than a program may import" {
 		t.Errorf("got %v, %v", first, err)
 	}
 }
@@ -116,7 +128,8 @@ func TestShelfIsBounded(t *testing.T) {
 	}
 	long := "node_modules/a/" + strings.Repeat("x/", maxPath/2) + "y.js"
 	s := newShelf(fstest.MapFS{
-		"node_modules/a/package.json": {Data: []byte(`{"dependencies":{` + dependencies.String() + `"last":"1"}}`)}, long: {Data: []byte("1")},
+		"node_modules/a/package.json": {Data: []byte(`{"dependencies":{` + dependencies.String() + `"last":"1"}}`)},
+		long:                          {Data: []byte("1")},
 	}, []string{"a"}, 100, 1<<20)
 	for i := range 1000 {
 		if f, err := s.First([]string{fmt.Sprintf("node_modules/a/%d/x.js", i), long}); err != nil || f.Path != "" {

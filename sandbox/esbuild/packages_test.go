@@ -123,7 +123,8 @@ module.exports = require('../secret/index.js')
 `
 
 var allowed = []string{
-	"plain", "mapped", "browser", "@scope/one", "optional", "needs", "json", "typed", "later", "await", "effects", "broken", "thief", "dep",
+	"plain", "mapped", "browser", "@scope/one", "optional", "needs", "json", "typed", "later", "await", "effects",
+	"broken", "thief", "dep",
 	"linked", "inner", "escape", "absolute", "huge", "many", "deep", "weird", "bomb", "map", "loop",
 }
 
@@ -138,42 +139,62 @@ func TestPackages(t *testing.T) {
 		"module":         {"import Dep, {version} from 'dep'; [version, new Dep() instanceof Dep]", `["top",true]`},
 		"all":            {"import * as dep from 'dep'; Object.keys(dep).sort()", `["default","version"]`},
 		"exports":        {"import {kind} from 'mapped'; kind", `"esm inner top"`},
-		"patterns":       {"import a from 'mapped/features/a'; import b from 'mapped/features/a.js'; [a, b]", `["feature a","feature a"]`},
+		"patterns": {"import a from 'mapped/features/a'; import b from 'mapped/features/a.js'; [a, b]",
+			`["feature a","feature a"]`},
 		"fallbacks": {"import {kind} from 'mapped/list'; kind",
-			"line 1, column 20: there is no file for \"mapped/list\"\n1 | import {kind} from 'mapped/list'; kind\n  |                    ^"},
+			"line 1, column 20: there is no file for \"mapped/list\"\n1 | import {kind} from 'mapped/list'; kind\n  |    " +
+				"                ^"},
 		"private": {"import b from 'mapped/features/private/b'; b",
-			"line 1, column 15: the package \"mapped\" has no module \"mapped/features/private/b\"\n1 | import b from 'mapped/features/private/b'; b\n  |               ^"},
+			"line 1, column 15: the package \"mapped\" has no module \"mapped/features/private/b\"\n1 | import b from " +
+				"'mapped/features/private/b'; b\n  |               ^"},
 		"not exported": {"import b from 'mapped/inner.js'; b",
-			"line 1, column 15: the package \"mapped\" has no module \"mapped/inner.js\"\n1 | import b from 'mapped/inner.js'; b\n  |               ^"},
-		"browser":         {"import {all} from 'browser'; all", `[{},"no network"]`},
-		"scope":           {"import {a} from '@scope/one'; a", `"a"`},
-		"unused effects":  {"import {b} from '@scope/one'; b()", "undefined"},
-		"effects":         {"import 'effects'; globalThis.seen", `"effect"`},
-		"optional":        {"import found from 'optional'; found", `["optional/index.js: the package \"missing\" is not installed","optional/index.js: the Node module \"fs\" is not here","optional/index.js: the Node module \"node:crypto\" is not here"]`},
-		"Node's":          {"import n from 'needs'; n", `while its imports were loaded: Error: needs/index.js: the Node module "fs" is not here`},
-		"JSON":            {"import d from 'json'; d", `{"a":[1,2]}`},
-		"TypeScript":      {"import {E} from 'typed'; E.A", "3"},
-		"later language":  {"import {g, m} from 'later'; let n = 0; for await (const x of g()) n += x; [n, m]", "[1,true]"},
-		"import()":        {"const {version, default: D} = await import('dep');\nconst {kind} = await import('mapped'); [version, typeof D, kind]", `["top","function","esm inner top"]`},
+			"line 1, column 15: the package \"mapped\" has no module \"mapped/inner.js\"\n1 | import b from " +
+				"'mapped/inner.js'; b\n  |               ^"},
+		"browser":        {"import {all} from 'browser'; all", `[{},"no network"]`},
+		"scope":          {"import {a} from '@scope/one'; a", `"a"`},
+		"unused effects": {"import {b} from '@scope/one'; b()", "undefined"},
+		"effects":        {"import 'effects'; globalThis.seen", `"effect"`},
+		"optional": {"import found from 'optional'; found",
+			`["optional/index.js: the package \"missing\" is not installed","optional/index.js: the Node module \"fs\" ` +
+				`is not here","optional/index.js: the Node module \"node:crypto\" is not here"]`},
+		"Node's": {"import n from 'needs'; n",
+			`while its imports were loaded: Error: needs/index.js: the Node module "fs" is not here`},
+		"JSON":           {"import d from 'json'; d", `{"a":[1,2]}`},
+		"TypeScript":     {"import {E} from 'typed'; E.A", "3"},
+		"later language": {"import {g, m} from 'later'; let n = 0; for await (const x of g()) n += x; [n, m]", "[1,true]"},
+		"import()": {"const {version, default: D} = await import('dep');\nconst {kind} = await " +
+			"import('mapped'); [version, typeof D, kind]", `["top","function","esm inner top"]`},
 		"import() of CJS": {"const m = await import('plain'); [m.name, m.default.name]", `["plain","plain"]`},
 		"twice":           {"import {version as a} from 'dep'; import {version as b} from 'dep'; a + b", `"toptop"`},
 		"with return":     {"import {version} from 'dep';\nif (version) return version as string;\nawait sleep(1)", `"top"`},
 		"in the middle":   {"const x: string = version;\nimport {version} from 'dep';\nx", `"top"`},
-		"shadowed":        {"import {version} from 'dep';\nconst f = (version: number) => version; [f(1), version]", `[1,"top"]`},
-		"no names left":   {"import {version} from 'dep'; typeof library + typeof i0 + typeof __filename + version", `"undefinedundefinedundefinedtop"`},
+		"shadowed": {"import {version} from 'dep';\nconst f = (version: number) => version; [f(1), version]",
+			`[1,"top"]`},
+		"no names left": {"import {version} from 'dep'; typeof library + typeof i0 + typeof __filename + version",
+			`"undefinedundefinedundefinedtop"`},
 
 		"await": {"import {a} from 'await'; a",
-			"line 1, column 17: await/index.mjs, line 1: top-level await is currently not supported with the \"iife\" output format\n1 | import {a} from 'await'; a\n  |                 ^"},
+			"line 1, column 17: await/index.mjs, line 1: top-level await is currently not supported with the \"iife\" " +
+				"output format\n1 | import {a} from 'await'; a\n  |                 ^"},
 		"broken": {"import {a} from 'broken'; a",
-			"line 1, column 17: broken/index.js, line 1: unexpected \";\"\n1 | import {a} from 'broken'; a\n  |                 ^"},
+			"line 1, column 17: broken/index.js, line 1: unexpected \";\"\n1 | import {a} from 'broken'; a\n  |          " +
+				"       ^"},
 		"no export": {"import {versio} from 'dep'; versio",
-			"line 1, column 22: \"dep\" exports nothing that is called versio\n1 | import {versio} from 'dep'; versio\n  |                      ^"},
+			"line 1, column 22: \"dep\" exports nothing that is called versio\n1 | import {versio} from 'dep'; versio\n  " +
+				"|                      ^"},
 		"not allowed": {"import s from 'secret'; s",
-			"line 1, column 15: the package \"secret\" may not be imported (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'secret'; s\n  |               ^"},
+			"line 1, column 15: the package \"secret\" may not be imported (available: @scope/one, await, broken, " +
+				"browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from " +
+				"'secret'; s\n  |               ^"},
 		"not installed": {"import s from 'linked'; s",
-			"line 1, column 15: the package \"linked\" is not installed (available: @scope/one, await, broken, browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'linked'; s\n  |               ^"},
-		"by another": {"import s from 'thief'; s", `while its imports were loaded: Error: thief/index.js: the package "secret" is not installed`},
-		"by a path":  {"import s from 'thief/up.js'; s", `while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports what is outside of its package`},
+			"line 1, column 15: the package \"linked\" is not installed (available: @scope/one, await, broken, browser, " +
+				"dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'linked'; s\n  " +
+				"|               ^"},
+		"by another": {"import s from 'thief'; s",
+			`while its imports were loaded: Error: thief/index.js: the package "secret" is not installed`},
+		"by a path": {"import s from 'thief/up.js'; s",
+			`while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports what is outside of its ` +
+				`package`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,10 +221,14 @@ func TestPackagesOr(t *testing.T) {
 	})
 	for source, want := range map[string]string{
 		"import {version} from 'dep'; version": `"top"`,
-		"import s from 'linked/x'; s":          "line 1, column 15: why not linked (ask for it)\n1 | import s from 'linked/x'; s\n  |               ^",
-		"import s from 'secret'; s":            "line 1, column 15: nobody may have secret (available: dep)\n1 | import s from 'secret'; s\n  |               ^",
-		"import s from 'unknown'; s":           "line 1, column 15: the package \"unknown\" may not be imported (available: dep)\n1 | import s from 'unknown'; s\n  |               ^",
-		"import s from 'fs'; s":                "line 1, column 15: the Node module \"fs\" is not here (there is no file, network or process; use the declared tools)\n1 | import s from 'fs'; s\n  |               ^",
+		"import s from 'linked/x'; s": "line 1, column 15: why not linked (ask for it)\n1 | import s from " +
+			"'linked/x'; s\n  |               ^",
+		"import s from 'secret'; s": "line 1, column 15: nobody may have secret (available: dep)\n1 | " +
+			"import s from 'secret'; s\n  |               ^",
+		"import s from 'unknown'; s": "line 1, column 15: the package \"unknown\" may not be imported " +
+			"(available: dep)\n1 | import s from 'unknown'; s\n  |               ^",
+		"import s from 'fs'; s": "line 1, column 15: the Node module \"fs\" is not here (there is no " +
+			"file, network or process; use the declared tools)\n1 | import s from 'fs'; s\n  |               ^",
 	} {
 		if got := result(t, box, c, source); got != want {
 			t.Errorf("%s\ngave %s\nwant %s", source, got, want)
@@ -217,8 +242,10 @@ func TestNoPackage(t *testing.T) {
 	b, box := open(t, nil)
 	c := b.Packages(rooted(shop), []string{"dep", "..", "../..", ".", "", "/etc", "a/b/c", "@", "node_modules"})
 	for _, module := range []string{
-		"fs", "node:fs", "fs/promises", "/etc/passwd", "../x", "./x", "..", ".", "", "file:///etc/passwd", "data:text/javascript,export default 1",
-		"https://example.com/x.js", "#inner", "dep/../secret", "dep/../../etc/passwd", "dep//etc", "@", "@scope", "@/x", "node_modules/dep", "a\x00b", ".bin/x", "C:\\x", "writ:shim", "writ:0",
+		"fs", "node:fs", "fs/promises", "/etc/passwd", "../x", "./x", "..", ".", "", "file:///etc/passwd",
+		"data:text/javascript,export default 1",
+		"https://example.com/x.js", "#inner", "dep/../secret", "dep/../../etc/passwd", "dep//etc", "@", "@scope", "@/x",
+		"node_modules/dep", "a\x00b", ".bin/x", "C:\\x", "writ:shim", "writ:0",
 	} {
 		for _, source := range []string{fmt.Sprintf("import x from %q; x", module), fmt.Sprintf("import %q", module),
 			fmt.Sprintf("await import(%q)", module)} {
@@ -300,12 +327,15 @@ func TestHostilePackages(t *testing.T) {
 	link("../outside", "node_modules/linked")
 	write("node_modules/huge/package.json", `{}`)
 	write("node_modules/huge/index.js", "module.exports = '"+strings.Repeat("x", 5<<20)+"'")
-	write("node_modules/deep/package.json", `{"exports": `+strings.Repeat(`{"import":`, 1000)+`"./index.js"`+strings.Repeat("}", 1000)+`}`)
+	write("node_modules/deep/package.json", `{"exports": `+strings.Repeat(`{"import":`, 1000)+`"./index.js"`+
+		strings.Repeat("}", 1000)+`}`)
 	write("node_modules/weird/package.json", `[{"main": 1}]`)
 	write("node_modules/bomb/package.json", `{}`)
 	write("node_modules/bomb/index.js", "module.exports = "+strings.Repeat("[", 100_000))
 	write("node_modules/map/package.json", `{}`)
-	write("node_modules/map/index.js", "module.exports = 'mapped'\n//# sourceMappingURL=../../../../../../../etc/passwd\n//# sourceMappingURL=data:application/json;base64,e30=")
+	write("node_modules/map/index.js",
+		"module.exports = 'mapped'\n//# sourceMappingURL=../../../../../../../etc/passwd\n//# "+
+			"sourceMappingURL=data:application/json;base64,e30=")
 	write("node_modules/loop/package.json", `{}`)
 	write("node_modules/loop/index.js", "import {b} from './b'; export const a = 1, c = () => b")
 	write("node_modules/loop/b.js", "import {a} from './index'; export const b = 2, d = () => a")
@@ -336,10 +366,11 @@ func TestHostilePackages(t *testing.T) {
 			"many":       place + `many/index.js, line `,
 			"deep":       place + `node_modules/deep/package.json: it is nested too deeply`,
 			"weird":      place + `node_modules/weird/package.json: json: cannot unmarshal array`,
-			"bomb":       "the compiler cannot parse the program; it may be nested too deeply (write a simpler program, and import less)",
-			"map":        `"mapped"`,
-			"loop":       place + `"loop" exports nothing that is called default`,
-			"dep":        `[]`,
+			"bomb": "the compiler cannot parse the program; it may be nested too deeply (write a simpler program, " +
+				"and import less)",
+			"map":  `"mapped"`,
+			"loop": place + `"loop" exports nothing that is called default`,
+			"dep":  `[]`,
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				t.Parallel()

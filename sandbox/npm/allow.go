@@ -18,7 +18,8 @@ func newAllowList(patterns []string) (allowList, error) {
 	var errs []error
 	for _, p := range patterns {
 		if _, err := path.Match(p, "x"); err != nil || p == "" {
-			errs = append(errs, fmt.Errorf("npm: Allow has %q, which is not a pattern of package names; write lodash-es, date-* or @scope/*", p))
+			errs = append(errs,
+				fmt.Errorf("npm: Allow has %q, which is not a pattern of package names; write lodash-es, date-* or @scope/*", p))
 		}
 	}
 	return slices.Clone(patterns), errors.Join(errs...)

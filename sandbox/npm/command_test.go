@@ -36,9 +36,12 @@ func TestHostileSpecsStartNothing(t *testing.T) {
 
 func TestNpmIsStartedWith(t *testing.T) {
 	for name, value := range map[string]string{
-		"AWS_SECRET_ACCESS_KEY": "planted", "NPM_TOKEN": "planted", "npm_config_registry": "http://planted", "NPM_CONFIG_SCRIPT_SHELL": "planted",
-		"npm_config_ignore_scripts": "false", "NODE_OPTIONS": "--require=planted", "NODE_AUTH_TOKEN": "planted", "SSH_AUTH_SOCK": "planted",
-		"HTTPS_PROXY": "http://user:planted@proxy", "LD_LIBRARY_PATH": "planted", "GIT_SSH_COMMAND": "planted", "HOME": "/planted",
+		"AWS_SECRET_ACCESS_KEY": "planted", "NPM_TOKEN": "planted", "npm_config_registry": "http://planted",
+		"NPM_CONFIG_SCRIPT_SHELL":   "planted",
+		"npm_config_ignore_scripts": "false", "NODE_OPTIONS": "--require=planted", "NODE_AUTH_TOKEN": "planted",
+		"SSH_AUTH_SOCK": "planted",
+		"HTTPS_PROXY":   "http://user:planted@proxy", "LD_LIBRARY_PATH": "planted", "GIT_SSH_COMMAND": "planted",
+		"HOME":                "/planted",
 		"NODE_EXTRA_CA_CERTS": "/certificates", "CHOSEN": "value", "PATH": ".:relative:/bin:/usr/bin",
 	} {
 		t.Setenv(name, value)
@@ -62,7 +65,8 @@ func TestNpmIsStartedWith(t *testing.T) {
 		"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
 		"--no-progress", "--no-update-notifier", "--color=false", "--logs-max=0",
 		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000",
-		"--prefix=DIR/packages-N", "--cache=DIR/home-N/cache", "--userconfig=DIR/home-N/userconfig", "--globalconfig=DIR/home-N/globalconfig",
+		"--prefix=DIR/packages-N", "--cache=DIR/home-N/cache", "--userconfig=DIR/home-N/userconfig",
+		"--globalconfig=DIR/home-N/globalconfig",
 		"--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none", "--git=DIR/home-N/no-git",
 		"--", "lodash-es@^4", "@scope/name",
 	}
@@ -92,7 +96,8 @@ func TestAllowList(t *testing.T) {
 	_, err := env.Install(t.Context(), []string{"lodash", "date-fns", "@other/x@1", "@scope/x", "$(id)"})
 	const list = "not on the list of allowed packages: lodash-es, date-*, @scope/*"
 	want := `package "lodash": ` + list + "\n" + `package "@other/x@1": ` + list + "\n" +
-		`package "$(id)": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, beginning with a letter or digit`
+		`package "$(id)": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, ` +
+		`beginning with a letter or digit`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -100,11 +105,14 @@ func TestAllowList(t *testing.T) {
 		t.Error(err)
 	}
 	none := f.open(t.TempDir(), npm.Options{Allow: []string{}})
-	if _, err := none.Install(t.Context(), []string{"a"}); err == nil || err.Error() != `package "a": no package is allowed here` {
+	if _, err := none.Install(t.Context(), []string{"a"}); err == nil ||
+		err.Error() != `package "a": no package is allowed here` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := npm.New(t.TempDir(), &npm.Options{Allow: []string{"[", ""}}); err == nil || err.Error() != `npm: Allow has "[", which is not a pattern of package names; write lodash-es, date-* or @scope/*`+"\n"+
-		`npm: Allow has "", which is not a pattern of package names; write lodash-es, date-* or @scope/*` {
+	if _, err := npm.New(t.TempDir(), &npm.Options{Allow: []string{"[", ""}}); err == nil ||
+		err.Error() != `npm: Allow has "[", which is not a pattern of package names; write lodash-es, date-* or @scope/*`+
+			"\n"+
+			`npm: Allow has "", which is not a pattern of package names; write lodash-es, date-* or @scope/*` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -133,7 +141,8 @@ func TestNoNpm(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = env.Install(t.Context(), []string{"a"})
-	want := `npm: npm was not found; install Node.js, or set Options.Npm to the executable: exec: "` + missing + `": stat ` + missing + `: no such file or directory`
+	want := `npm: npm was not found; install Node.js, or set Options.Npm to the executable: exec: "` + missing +
+		`": stat ` + missing + `: no such file or directory`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

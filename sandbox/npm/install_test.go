@@ -55,8 +55,9 @@ func TestInstall(t *testing.T) {
 	if !slices.Contains(third.Removed, npm.Change{Name: "@s/a", Version: "2.0.0", Direct: true}) || len(third.Added) > 0 {
 		t.Errorf("got %+v", third)
 	}
-	if _, err := env.Remove(t.Context(), "@s/a", "never"); err == nil || err.Error() != `package "@s/a": was not installed by name, so it cannot be removed`+"\n"+
-		`package "never": was not installed by name, so it cannot be removed` {
+	if _, err := env.Remove(t.Context(), "@s/a", "never"); err == nil ||
+		err.Error() != `package "@s/a": was not installed by name, so it cannot be removed`+"\n"+
+			`package "never": was not installed by name, so it cannot be removed` {
 		t.Errorf("got %v", err)
 	}
 	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"b"}) {
@@ -308,10 +309,11 @@ func TestPreparedByHand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package.json":                    `{"dependencies":{"old":"^1"},"devDependencies":{"dev":"1"}}`,
-		".npmrc":                          "//registry/:_authToken=planted\nignore-scripts=false",
-		"node_modules/old/package.json":   `{"name":"old","version":"1.2.3"}`,
-		"node_modules/.package-lock.json": `{"packages":{"node_modules/old":{"version":"1.2.3","resolved":"https://r/old.tgz"}}}`,
+		"package.json":                  `{"dependencies":{"old":"^1"},"devDependencies":{"dev":"1"}}`,
+		".npmrc":                        "//registry/:_authToken=planted\nignore-scripts=false",
+		"node_modules/old/package.json": `{"name":"old","version":"1.2.3"}`,
+		"node_modules/.package-lock.json": `{"packages":{"node_modules/old":{"version":"1.2.3",` +
+			`"resolved":"https://r/old.tgz"}}}`,
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}

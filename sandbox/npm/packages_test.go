@@ -19,7 +19,8 @@ func byHand(t *testing.T) string {
 	for name, text := range map[string]string{
 		"package.json": `{"dependencies":{"plain":"1","typed":"1","exported":"1","declared":"1","broken":"1","large":"1","odd":"1",
 			"alias":"npm:evil","absent":"1","@s/n":"1","../../etc":"1","Upper":"1"},"devDependencies":{"dev":"1"}}`,
-		"node_modules/plain/package.json":    `{"name":"plain","version":"1.0.0","description":"A  plain\n\u001b[31mpackage\u0007 ` + strings.Repeat("ä", 200) + `"}`,
+		"node_modules/plain/package.json": `{"name":"plain","version":"1.0.0","description":"A  ` +
+			`plain\n\u001b[31mpackage\u0007 ` + strings.Repeat("ä", 200) + `"}`,
 		"node_modules/typed/package.json":    `{"name":"typed","version":"1.0.0","types":"./x.d.ts"}`,
 		"node_modules/exported/package.json": `{"name":"exported","version":"1.0.0","exports":{".":{"types":"./x.d.ts"}}}`,
 		"node_modules/declared/package.json": `{"name":"declared","version":"1.0.0"}`,
@@ -49,7 +50,8 @@ func TestInstalled(t *testing.T) {
 	want := []npm.Package{
 		{Name: "@s/n", Installed: true, Version: "1.0.0", Direct: true},
 		{Name: "absent"},
-		{Name: "alias", Installed: true, Version: "6.6.6", Direct: true, Importable: true, Problem: `the package that is installed under this name is called "evil"`},
+		{Name: "alias", Installed: true, Version: "6.6.6", Direct: true, Importable: true,
+			Problem: `the package that is installed under this name is called "evil"`},
 		{Name: "broken", Installed: true, Direct: true, Importable: true,
 			Problem: "its package.json cannot be read: unexpected end of JSON input"},
 		{Name: "declared", Installed: true, Version: "1.0.0", Direct: true, Importable: true, Types: true},
@@ -121,7 +123,8 @@ func TestSettings(t *testing.T) {
 		"odd", "../x"}})
 	const wrong = "npm: a description has at most 2000 bytes, not 2001\n" +
 		`package "odd": not on the list of allowed packages: plain, typed, later` + "\n" +
-		`package "../x": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, beginning with a letter or digit`
+		`package "../x": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, ` +
+		`beginning with a letter or digit`
 	if err == nil || err.Error() != wrong {
 		t.Errorf("got\n%v\nwant\n%s", err, wrong)
 	}
@@ -134,11 +137,21 @@ func TestSettings(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
-		"no JSON": {"environment.json", "{", "npm: environment.json of the environment is unusable; remove the file to start over: unexpected end of JSON input"},
-		"a path":  {"environment.json", `{"current":"packages-/../../x"}`, "npm: environment.json of the environment is unusable; remove the file to start over: it names a folder that this package did not create"},
-		"another": {"environment.json", `{"current":".."}`, "npm: environment.json of the environment is unusable; remove the file to start over: it names a folder that this package did not create"},
-		"project": {"package.json", `[]`, "npm: reading an environment: package.json: json: cannot unmarshal array into Go value of type struct { Dependencies map[string]string \"json:\\\"dependencies\\\"\"; Optional map[string]string \"json:\\\"optionalDependencies\\\"\" }"},
-		"setting": {"settings.json", `{"imports":1}`, "npm: reading the settings of an environment: settings.json: json: cannot unmarshal number into Go struct field Settings.imports of type []string"},
+		"no JSON": {"environment.json", "{",
+			"npm: environment.json of the environment is unusable; remove the file to start over: unexpected end of JSON input"},
+		"a path": {"environment.json", `{"current":"packages-/../../x"}`,
+			"npm: environment.json of the environment is unusable; remove the file to start over: it names a folder that " +
+				"this package did not create"},
+		"another": {"environment.json", `{"current":".."}`,
+			"npm: environment.json of the environment is unusable; remove the file to start over: it names a folder that " +
+				"this package did not create"},
+		"project": {"package.json", `[]`,
+			"npm: reading an environment: package.json: json: cannot unmarshal array into Go value of type struct { " +
+				"Dependencies map[string]string \"json:\\\"dependencies\\\"\"; Optional map[string]string " +
+				"\"json:\\\"optionalDependencies\\\"\" }"},
+		"setting": {"settings.json", `{"imports":1}`,
+			"npm: reading the settings of an environment: settings.json: json: cannot unmarshal number into Go struct " +
+				"field Settings.imports of type []string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -93,7 +93,8 @@ func badName(name string) string {
 	}
 	for _, part := range parts {
 		if !namePart.MatchString(part) {
-			return "must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, beginning with a letter or digit"
+			return "must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, " +
+				"beginning with a letter or digit"
 		}
 	}
 	if slices.Contains(notNames, name) {
@@ -113,7 +114,8 @@ func badVersion(version string) string {
 	case len(version) > maxVersion:
 		return fmt.Sprintf("a version has at most %d characters, not %d", maxVersion, len(version))
 	case !versionText.MatchString(version):
-		return "after the @ must be one version, range or tag, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases"
+		return "after the @ must be one version, range or tag, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, " +
+			"addresses, paths or aliases"
 	case tarball.MatchString(version):
 		return "npm would take the part after the @ for a file"
 	}

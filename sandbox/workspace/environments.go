@@ -58,7 +58,8 @@ func (s *Space) vacant(folder *os.Root, name string) error {
 	case taken:
 		return fmt.Errorf("%w: you already have an environment %q; use it or choose a different name", ErrExists, name)
 	case count >= most:
-		return fmt.Errorf("%w: you have %d environments and the limit is %d; nothing was created. Remove one that is no longer needed", ErrLimit, count, most)
+		return fmt.Errorf("%w: you have %d environments and the limit is %d; nothing was created. Remove one that is "+
+			"no longer needed", ErrLimit, count, most)
 	}
 	return nil
 }
@@ -105,7 +106,8 @@ func (e *Environment) use() error {
 	}
 	defer root.Close()
 	if info, err := root.Lstat(packages); err != nil || !info.IsDir() {
-		return fmt.Errorf("workspace: the folder of the environment %s is missing or not a folder; remove the environment", e.Handle)
+		return fmt.Errorf("workspace: the folder of the environment %s is missing or not a folder; remove the environment",
+			e.Handle)
 	}
 	if info, err := root.Lstat(lockFile); err == nil {
 		use(root, lockFile, info)

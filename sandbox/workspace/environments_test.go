@@ -29,7 +29,8 @@ func TestEnvironments(t *testing.T) {
 	store, dir := openStore(t, &workspace.Options{Environments: 2})
 	ann, bob := store.Space("ann"), store.Space("bob")
 	data := newEnvironment(t, ann, "data")
-	if info, err := os.Stat(data.Dir); err != nil || !info.IsDir() || !filepath.IsAbs(data.Dir) || !strings.HasPrefix(data.Dir, dir+"/") {
+	if info, err := os.Stat(data.Dir); err != nil || !info.IsDir() || !filepath.IsAbs(data.Dir) ||
+		!strings.HasPrefix(data.Dir, dir+"/") {
 		t.Errorf("%s: %v", data.Dir, err)
 	}
 	if err := os.WriteFile(data.Dir+"/package.json", []byte("{}"), 0o600); err != nil {
@@ -42,13 +43,16 @@ func TestEnvironments(t *testing.T) {
 		}
 	}
 	_, err := ann.NewEnvironment(t.Context(), "data")
-	errorIs(t, "twice", err, workspace.ErrExists, `workspace: the name is taken: you already have an environment "data"; use it or choose a different name`)
+	errorIs(t, "twice", err, workspace.ErrExists,
+		`workspace: the name is taken: you already have an environment "data"; use it or choose a different name`)
 	_, err = ann.NewEnvironment(t.Context(), data.Handle)
-	errorIs(t, "its handle", err, workspace.ErrExists, `workspace: the name is taken: you already have an environment "`+data.Handle+`"; use it or choose a different name`)
+	errorIs(t, "its handle", err, workspace.ErrExists, `workspace: the name is taken: you already have an environment "`+
+		data.Handle+`"; use it or choose a different name`)
 	newEnvironment(t, ann, "b.2")
 	_, err = ann.NewEnvironment(t.Context(), "c")
 	errorIs(t, "count", err, workspace.ErrLimit,
-		"workspace: over a limit: you have 2 environments and the limit is 2; nothing was created. Remove one that is no longer needed")
+		"workspace: over a limit: you have 2 environments and the limit is 2; nothing was created. Remove one that is "+
+			"no longer needed")
 	for _, handle := range []string{"data", data.Handle, "", "..", "../environments/" + data.Handle} {
 		e, err := bob.Environment(t.Context(), handle)
 		errorIs(t, "bob's", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+handle+`"`)
@@ -56,7 +60,8 @@ func TestEnvironments(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	if list, err := ann.Environments(t.Context()); err != nil || len(list) != 2 || list[0].Name != "b.2" || list[1].Name != "data" {
+	if list, err := ann.Environments(t.Context()); err != nil || len(list) != 2 || list[0].Name != "b.2" ||
+		list[1].Name != "data" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if err := ann.RemoveEnvironment(t.Context(), "data"); err != nil {
@@ -71,7 +76,8 @@ func TestEnvironments(t *testing.T) {
 	}
 	_, err = data.Lock(t.Context())
 	errorIs(t, "lock", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+data.Handle+`"`)
-	if _, err := new(workspace.Environment).Lock(t.Context()); err == nil || err.Error() != "workspace: this Environment is empty; get one from Space.Environment" {
+	if _, err := new(workspace.Environment).Lock(t.Context()); err == nil ||
+		err.Error() != "workspace: this Environment is empty; get one from Space.Environment" {
 		t.Error(err)
 	}
 }

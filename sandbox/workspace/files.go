@@ -98,7 +98,9 @@ func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
 // at least 4. The error is [ErrNotFound] where there is no file.
 func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64) (string, File, error) {
 	if offset < 0 || limit < utf8.UTFMax {
-		return "", File{}, fmt.Errorf("workspace: cannot read %d bytes at offset %d: the offset must not be negative and the limit must be at least %d", limit, offset, utf8.UTFMax)
+		return "", File{},
+			fmt.Errorf("workspace: cannot read %d bytes at offset %d: the offset must not be negative and the limit must "+
+				"be at least %d", limit, offset, utf8.UTFMax)
 	}
 	var text []byte
 	file, err := s.read(ctx, handle, func(f *os.File, size int64) (err error) {
@@ -231,11 +233,15 @@ func (s *Space) usage(folder *os.Root) (amount, error) {
 func (o *Options) admits(have amount, files int, size, more int64) error {
 	switch {
 	case size+more > o.FileBytes:
-		return fmt.Errorf("%w: the file would have %d bytes and the limit is %d; nothing was written. Put the rest into another file and run both in one session", ErrLimit, size+more, o.FileBytes)
+		return fmt.Errorf("%w: the file would have %d bytes and the limit is %d; nothing was written. Put the rest "+
+			"into another file and run both in one session", ErrLimit, size+more, o.FileBytes)
 	case have.count+files > o.Files:
-		return fmt.Errorf("%w: you have %d files and the limit is %d; nothing was written. Remove one that is no longer needed; %s has been unused the longest", ErrLimit, have.count, o.Files, have.oldest)
+		return fmt.Errorf("%w: you have %d files and the limit is %d; nothing was written. Remove one that is no "+
+			"longer needed; %s has been unused the longest", ErrLimit, have.count, o.Files, have.oldest)
 	case have.bytes+more > o.Bytes:
-		return fmt.Errorf("%w: your files would have %d bytes in total and the limit is %d; nothing was written. Remove some that are no longer needed; %s has been unused the longest", ErrLimit, have.bytes+more, o.Bytes, have.oldest)
+		return fmt.Errorf("%w: your files would have %d bytes in total and the limit is %d; nothing was written. "+
+			"Remove some that are no longer needed; %s has been unused the longest", ErrLimit, have.bytes+
+			more, o.Bytes, have.oldest)
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func TestFiles(t *testing.T) {
 	defer other.Close()
 	ann := store.Space("ann@example.com/../\x00")
 	report := newFile(t, ann, "report.js", "const a = 1;\n")
-	if !regexp.MustCompile(`^report-[0-9a-z]{6}\.js$`).MatchString(report.Handle) || report.Name != "report.js" || report.Size != 13 {
+	if !regexp.MustCompile(`^report-[0-9a-z]{6}\.js$`).MatchString(report.Handle) || report.Name != "report.js" ||
+		report.Size != 13 {
 		t.Errorf("%+v", report)
 	}
 	same := newFile(t, ann, "report.js", "")
@@ -150,20 +151,25 @@ func TestLimits(t *testing.T) {
 	a, b := newFile(t, ann, "a", "1234567890"), newFile(t, ann, "b", "12345")
 	_, err := ann.Append(t.Context(), a.Handle, "x")
 	errorIs(t, "append", err, workspace.ErrLimit,
-		"workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
+		"workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest "+
+			"into another file and run both in one session")
 	_, err = ann.NewFile(t.Context(), "c", "12345678901")
 	errorIs(t, "new", err, workspace.ErrLimit,
-		"workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest into another file and run both in one session")
+		"workspace: over a limit: the file would have 11 bytes and the limit is 10; nothing was written. Put the rest "+
+			"into another file and run both in one session")
 	_, err = ann.NewFile(t.Context(), "c", "12345678")
 	errorIs(t, "bytes", err, workspace.ErrLimit,
-		"workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
+		"workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. "+
+			"Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
 	c := newFile(t, ann, "c", "123")
 	_, err = ann.Append(t.Context(), b.Handle, "12345")
 	errorIs(t, "bytes", err, workspace.ErrLimit,
-		"workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
+		"workspace: over a limit: your files would have 23 bytes in total and the limit is 22; nothing was written. "+
+			"Remove some that are no longer needed; "+a.Handle+" has been unused the longest")
 	_, err = ann.NewFile(t.Context(), "d", "")
 	errorIs(t, "count", err, workspace.ErrLimit,
-		"workspace: over a limit: you have 3 files and the limit is 3; nothing was written. Remove one that is no longer needed; "+a.Handle+" has been unused the longest")
+		"workspace: over a limit: you have 3 files and the limit is 3; nothing was written. Remove one that is no "+
+			"longer needed; "+a.Handle+" has been unused the longest")
 	if got := readFile(t, ann, a.Handle) + readFile(t, ann, b.Handle) + readFile(t, ann,
 		c.Handle); got != "123456789012345123" {
 		t.Errorf("%q", got)
@@ -190,14 +196,16 @@ func TestOptions(t *testing.T) {
 	if err := os.WriteFile(dir+"/precious", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := "workspace: the storage folder " + dir + `: it is neither a storage folder nor empty: it contains "precious"; choose a different folder`
+	want := "workspace: the storage folder " + dir +
+		`: it is neither a storage folder nor empty: it contains "precious"; choose a different folder`
 	if _, err := workspace.Open(dir, nil); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 	if err := os.WriteFile(dir+"/format", []byte("writ workspace 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want = "workspace: the storage folder " + dir + `: its format is "writ workspace 2\n", but this version needs "writ workspace 1\n"`
+	want = "workspace: the storage folder " + dir +
+		`: its format is "writ workspace 2\n", but this version needs "writ workspace 1\n"`
 	if _, err := workspace.Open(dir, nil); err == nil || err.Error() != want {
 		t.Error(err)
 	}
@@ -263,8 +271,10 @@ func TestReadPart(t *testing.T) {
 		offset, limit int64
 		want          string
 	}{
-		{-1, 10, "workspace: cannot read 10 bytes at offset -1: the offset must not be negative and the limit must be at least 4"},
-		{0, 3, "workspace: cannot read 3 bytes at offset 0: the offset must not be negative and the limit must be at least 4"},
+		{-1, 10,
+			"workspace: cannot read 10 bytes at offset -1: the offset must not be negative and the limit must be at least 4"},
+		{0, 3,
+			"workspace: cannot read 3 bytes at offset 0: the offset must not be negative and the limit must be at least 4"},
 		{file.Size + 1, 4, fmt.Sprintf("workspace: the file has %d bytes; offset %d is after its end", file.Size,
 			file.Size+1)},
 	} {

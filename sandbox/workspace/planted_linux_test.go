@@ -81,9 +81,10 @@ func TestPlantedFolders(t *testing.T) {
 	_, found := ann.Environment(t.Context(), "data")
 	_, ran := ann.RunSession(t.Context(), session, inProcess(t), program("1"))
 	for want, err := range map[string]error{
-		"workspace: the storage folder: files is not a folder":                                                                   made,
-		"workspace: the session's record: it is not a file":                                                                      ran,
-		"workspace: the folder of the environment " + environment.Handle + " is missing or not a folder; remove the environment": found,
+		"workspace: the storage folder: files is not a folder": made,
+		"workspace: the session's record: it is not a file":    ran,
+		"workspace: the folder of the environment " + environment.Handle +
+			" is missing or not a folder; remove the environment": found,
 	} {
 		if err == nil || err.Error() != want || strings.Contains(err.Error(), dir) {
 			t.Errorf("got  %v\nwant %s", err, want)

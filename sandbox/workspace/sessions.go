@@ -36,7 +36,8 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 			return err
 		}
 		if most := s.store.limits.Sessions; have.count >= most {
-			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no longer needed; %s has been unused the longest", ErrLimit, have.count, most, have.oldest)
+			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no "+
+				"longer needed; %s has been unused the longest", ErrLimit, have.count, most, have.oldest)
 		}
 		handle, err = establish(folder, "session")
 		return err
@@ -96,7 +97,9 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	}
 	defer record.close()
 	if most := s.store.limits.SessionBytes; record.size > most {
-		return nil, fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session", ErrLimit, record.size, most)
+		return nil,
+			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session",
+				ErrLimit, record.size, most)
 	}
 	session, err := s.restored(handle, box, record)
 	if err != nil {

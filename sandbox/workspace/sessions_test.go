@@ -179,9 +179,11 @@ func TestSessionWithOddToolNames(t *testing.T) {
 	}
 	box := inProcess(t)
 	handle := newSession(t, store.Space("ann"))
-	for i, source := range []string{`const id = await context7.resolve_library_id({}); id`, `await context7["resolve-library-id"]({})`, `id`} {
+	for i, source := range []string{`const id = await context7.resolve_library_id({}); id`,
+		`await context7["resolve-library-id"]({})`, `id`} {
 		space := []*workspace.Store{store, other}[i%2].Space("ann")
-		if got := shown(space.RunSession(t.Context(), handle, box, sandbox.Program{Source: source, Tools: set})); got != `"/go/x"` {
+		if got := shown(space.RunSession(t.Context(), handle, box,
+			sandbox.Program{Source: source, Tools: set})); got != `"/go/x"` {
 			t.Errorf("%s: %s", source, got)
 		}
 	}
@@ -215,7 +217,8 @@ func TestSessionsOfOthers(t *testing.T) {
 	oldest := slices.MinFunc(list, func(x, y workspace.SessionInfo) int { return x.Used.Compare(y.Used) })
 	_, err = ann.NewSession(t.Context())
 	errorIs(t, "count", err, workspace.ErrLimit,
-		"workspace: over a limit: you have 2 sessions and the limit is 2; nothing was created. Remove one that is no longer needed; "+oldest.Handle+" has been unused the longest")
+		"workspace: over a limit: you have 2 sessions and the limit is 2; nothing was created. Remove one that is no "+
+			"longer needed; "+oldest.Handle+" has been unused the longest")
 }
 
 func TestSessionBytes(t *testing.T) {
@@ -234,7 +237,8 @@ func TestSessionBytes(t *testing.T) {
 		t.Fatal(list, bad, ran)
 	}
 	errorIs(t, "full", err, workspace.ErrLimit,
-		fmt.Sprintf("workspace: over a limit: the record of the session has %d bytes and the limit is 1000; nothing was run. Start a new session", list[0].Size))
+		fmt.Sprintf("workspace: over a limit: the record of the session has %d bytes and the limit is 1000; nothing "+
+			"was run. Start a new session", list[0].Size))
 }
 
 // What is on the disk decides. A record that lacks its end goes on without it; one

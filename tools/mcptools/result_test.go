@@ -166,7 +166,8 @@ func TestInvalidOutputSchema(t *testing.T) {
 		{
 			`{"type":"object","properties":{"n":{"type":"int"},"s":{"type":"string"}}}`, `{"n":1,"s":2}`,
 			mismatch + `s must be a string, not 2 {"n":1,"s":2}`,
-			`mcp server "s": tool "t": output schema: properties.n.type must be one or more of "array", "boolean", "integer", "null", "number", "object", "string", not "int"; that is not checked`,
+			`mcp server "s": tool "t": output schema: properties.n.type must be one or more of "array", "boolean", ` +
+				`"integer", "null", "number", "object", "string", not "int"; that is not checked`,
 		},
 		{
 			strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `{"any":"thing"}`, `{"any":"thing"}`,

@@ -28,7 +28,8 @@ func TestPoliciesBelieveTrustedServersOnly(t *testing.T) {
 	}{
 		{"a stranger", nil, "not approved: do without this call", "not approved: do without this call", ""},
 		{"trusted", &Options{Trust: []string{"s"}}, `"done"`, "not approved: do without this call",
-			"destructive tools can be called without approval: s.drop; add policy.Approve to the set, or policy.AllowDestructive if that is intended"},
+			"destructive tools can be called without approval: s.drop; add policy.Approve to the set, or " +
+				"policy.AllowDestructive if that is intended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

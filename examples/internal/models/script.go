@@ -25,7 +25,9 @@ func openScript(file string) (llms.Model, error) {
 	}
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N > len(replies) {
-			return llmtest.Reply{}, fmt.Errorf("question %d has no reply: %s has %d, one for each question; write another, after a line of ---", r.N, file, len(replies))
+			return llmtest.Reply{},
+				fmt.Errorf("question %d has no reply: %s has %d, one for each question; write another, after a line of ---", r.N,
+					file, len(replies))
 		}
 		return llmtest.Reply{Text: replies[r.N-1]}, nil
 	}), nil

@@ -81,13 +81,16 @@ func serve(folder string) error {
 		}
 		return strings.Join(names, "\n"), err
 	})
-	add("read_text_file", `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`, func(a fileArgs) (string, error) {
-		text, err := root.ReadFile(a.Path)
-		return string(text), err
-	})
-	add("write_file", `{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`, func(a fileArgs) (string, error) {
-		return "written", root.WriteFile(a.Path, []byte(a.Content), 0o600)
-	})
+	add("read_text_file", `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`,
+		func(a fileArgs) (string, error) {
+			text, err := root.ReadFile(a.Path)
+			return string(text), err
+		})
+	add("write_file",
+		`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path",`+
+			`"content"]}`, func(a fileArgs) (string, error) {
+			return "written", root.WriteFile(a.Path, []byte(a.Content), 0o600)
+		})
 	add("learn", `{"type":"object","properties":{"path":{"type":"string"}}}`, func(a fileArgs) (string, error) {
 		add(a.Path, `{"type":"object"}`, func(fileArgs) (string, error) { return "done", nil })
 		return "learnt", nil

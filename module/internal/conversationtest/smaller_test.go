@@ -130,8 +130,10 @@ var serverTasks = []task{{
 	answer: func(*world) findings { return findings{3, []string{"Ada", "Bo"}} },
 }, {
 	name: "medium_graph",
-	question: "Add every owner that stands in the files of /notes to the knowledge graph as an entity of the type person, " +
-		"with the observation \"owns notes\", unless the graph has the name already. Give the names that you added, sorted, and their number.",
+	question: "Add every owner that stands in the files of /notes to the knowledge graph as an entity of the type " +
+		"person, " +
+		"with the observation \"owns notes\", unless the graph has the name already. Give the names that you added, " +
+		"sorted, and their number.",
 	answer:  func(*world) findings { return findings{1, []string{"Bo"}} },
 	effects: "memory.create_entities=1",
 }}

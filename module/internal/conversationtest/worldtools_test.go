@@ -194,7 +194,8 @@ var pagings = map[string]paging{
 	},
 	"erp": {
 		", 20 at a time.", `"offset":{"type":"integer"},`,
-		`{"type":"object","properties":{"rows":{"type":"array","items":ONE},"total":{"type":"integer"}},"required":["rows","total"]}`,
+		`{"type":"object","properties":{"rows":{"type":"array","items":ONE},"total":{"type":"integer"}},` +
+			`"required":["rows","total"]}`,
 		func(_ *entity, all []record, a args) (any, error) {
 			return map[string]any{"rows": part(all, a.Offset), "total": len(all)}, nil
 		},

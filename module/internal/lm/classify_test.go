@@ -65,7 +65,8 @@ func TestTexts(t *testing.T) {
 			KindRateLimited, 429, false, 34074824224},
 		{text("googleapi: Error 503: The model is overloaded. Please try again later."), KindTransient, 503, false, 0},
 		{text("googleapi: Error 400: API key not valid. Please pass a valid API key."), KindAuth, 400, false, 0},
-		{text("googleapi: Error 400: The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), KindContextTooLong, 400, false, 0},
+		{text("googleapi: Error 400: The input token count (1200000) exceeds the maximum number of tokens allowed " +
+			"(1048576)."), KindContextTooLong, 400, false, 0},
 		{text("blocked: candidate: FinishReasonSafety"), KindRefused, 0, false, 0},
 		{text("rpc error: code = ResourceExhausted desc = Quota exceeded"), KindRateLimited, 0, false, 0},
 		{text("rpc error: code = Unavailable desc = connection closed"), KindTransient, 0, false, 0},

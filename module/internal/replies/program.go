@@ -32,7 +32,8 @@ var (
 	errNoProgram = errors.New("the reply has no program; write it in one ```js block")
 	errOpenFence = errors.New("the code fence is not closed, so the program may be cut off; write it whole. A " +
 		"program that has fences in its texts needs a longer fence around it")
-	errTwoPrograms  = errors.New("the reply has several programs; join them or choose one, and write it in one ```js block")
+	errTwoPrograms = errors.New("the reply has several programs; join them or choose one, and write it in one " +
+		"```js block")
 	errEmptyProgram = errors.New("the program is empty; write it in one ```js block")
 )
 

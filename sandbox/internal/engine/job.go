@@ -123,15 +123,16 @@ type ToolError struct {
 
 // Result is the result of a run.
 type Result struct {
-	Value          json.RawMessage `json:"value,omitempty"` // nil is undefined
-	Submitted      bool            `json:"submitted,omitempty"`
-	Failure        *Failure        `json:"failure,omitempty"`
-	Stdout         Output          `json:"stdout"`
-	Stderr         Output          `json:"stderr"`
-	Computed       time.Duration   `json:"computed,omitempty"`
-	Waited         time.Duration   `json:"waited,omitempty"`
-	Turns          []Turn          `json:"turns,omitempty"`     // only of a program in a session
-	Used           []int           `json:"used,omitempty"`      // indices of the tools that a program in a session used, sorted
+	Value     json.RawMessage `json:"value,omitempty"` // nil is undefined
+	Submitted bool            `json:"submitted,omitempty"`
+	Failure   *Failure        `json:"failure,omitempty"`
+	Stdout    Output          `json:"stdout"`
+	Stderr    Output          `json:"stderr"`
+	Computed  time.Duration   `json:"computed,omitempty"`
+	Waited    time.Duration   `json:"waited,omitempty"`
+	Turns     []Turn          `json:"turns,omitempty"` // only of a program in a session
+	// indices of the tools that a program in a session used, sorted
+	Used           []int           `json:"used,omitempty"`
 	Variables      []Variable      `json:"variables,omitempty"` // of the session; see SessionJob.List
 	PromiseMisuses []PromiseMisuse `json:"strays,omitempty"`
 }

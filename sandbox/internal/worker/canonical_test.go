@@ -209,7 +209,8 @@ func TestBodies(t *testing.T) {
 			Findings: []engine.Finding{{Message: "m", Hint: "h", Pos: at}}, Undeclared: []engine.Name{{Name: "n",
 				Assigned: true, Pos: at}},
 			Constants: []engine.Write{{Object: "o", Name: "c", Delete: true, Pos: at}},
-			Sites:     []engine.Site{{Tool: -1, Namespace: "ns", Name: "n", Args: &engine.Literal{JSON: json.RawMessage(`null`), Unknown: []string{"/a", "/..."}}, Pos: at}},
+			Sites: []engine.Site{{Tool: -1, Namespace: "ns", Name: "n",
+				Args: &engine.Literal{JSON: json.RawMessage(`null`), Unknown: []string{"/a", "/..."}}, Pos: at}},
 		},
 		&engine.Result{
 			Value: json.RawMessage(`1`), Submitted: true, Stdout: engine.Output{Text: "a\nb", Bytes: 9},
@@ -251,7 +252,8 @@ func TestBodies(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"id":1,"tool":2,"args":{"x":[1]},"more":null,"line":3,"column":4}`), byte(0))
 	f.Add([]byte(`{"sites":[{"tool":-1,"ns":"a","args":{"json":{"a":1},"unknown":["/a"]}}]}`), byte(1))
-	f.Add([]byte(`{"value":1,"stdout":{"text":"\ud800"},"stderr":{},"failure":{"kind":"thrown","stack":[{"line":1}],"tool":null}}`), byte(2))
+	f.Add([]byte(`{"value":1,"stdout":{"text":"\ud800"},"stderr":{},"failure":{"kind":"thrown","stack":[{"line":1}`+
+		`],"tool":null}}`), byte(2))
 	f.Add([]byte(`{"source":"1","tools":[{"names":["a"]}],"inputs":null,"limits":{"time":1}}`), byte(3))
 	f.Fuzz(func(t *testing.T, in []byte, which byte) {
 		types := []any{engine.Call{}, engine.Report{}, engine.Result{}, engine.Job{}}
@@ -277,7 +279,8 @@ func FuzzDecode(f *testing.F) {
 
 // BenchmarkDecode is what it costs the host to read a call.
 func BenchmarkDecode(b *testing.B) {
-	body := []byte(`{"id":12,"tool":3,"args":{"customer":"c12","limit":12,"tags":["a","b"],"note":"none"},"line":1,"column":37}`)
+	body := []byte(`{"id":12,"tool":3,"args":{"customer":"c12","limit":12,"tags":["a","b"],"note":"none"},"line":1,` +
+		`"column":37}`)
 	for name, decode := range map[string]func(any) error{
 		"strict":        func(v any) error { return decodeUntrusted(body, v, 0) },
 		"encoding-json": func(v any) error { return json.Unmarshal(body, v) },

@@ -17,7 +17,8 @@ type Isolation struct {
 	NoSharedMemory     bool     `json:"noSharedMemory"`
 	NoExecutableMemory bool     `json:"noExecutableMemory"`
 	Layers             []string `json:"layers,omitempty"` // the mechanisms in force
-	Gaps               []string `json:"gaps,omitempty"`   // the mechanisms that are not available, and what was not prevented
+	// the mechanisms that are not available, and what was not prevented
+	Gaps []string `json:"gaps,omitempty"`
 }
 
 // Property is one property of an isolation.

@@ -247,7 +247,8 @@ func TestShortened(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\x00", 1<<20)
 	res := shortened(&engine.Result{Value: json.RawMessage("1"), Failure: &engine.Failure{
-		Message: long, Hint: long, Tool: &engine.ToolError{Tool: long, Kind: long, Message: long, Data: json.RawMessage(`"x"`)},
+		Message: long, Hint: long, Tool: &engine.ToolError{Tool: long, Kind: long, Message: long,
+			Data: json.RawMessage(`"x"`)},
 	}})
 	text, err := json.Marshal(res)
 	if err != nil || len(text) > 128<<10 || string(res.Value) != "1" {

@@ -29,7 +29,8 @@ func TestGap(t *testing.T) {
 	if err := addLayer(&i, "d", func() error { return nil }); err != nil {
 		t.Error(err)
 	}
-	if got := fmt.Sprint(i.Layers, i.Gaps); got != "[d] [b is not in force (x: operation not permitted) c is not in force (no)]" {
+	if got := fmt.Sprint(i.Layers,
+		i.Gaps); got != "[d] [b is not in force (x: operation not permitted) c is not in force (no)]" {
 		t.Error(got)
 	}
 }

@@ -111,7 +111,8 @@ func restrict(set int) error {
 	}
 	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), unix.LANDLOCK_RESTRICT_SELF_TSYNC, 0)
 	if errno == unix.EINVAL {
-		return unavailableError{errors.New("in a program with cgo it needs a kernel that can restrict all threads at once, Linux 7.0 or later")}
+		return unavailableError{errors.New("in a program with cgo it needs a kernel that can restrict all threads at " +
+			"once, Linux 7.0 or later")}
 	}
 	return named("landlock_restrict_self", errno)
 }

@@ -143,7 +143,8 @@ func callMany(host engine.Host, arg string) *engine.Result {
 		last = <-got
 	}
 	if last.Error != nil {
-		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindThrown, Message: last.Error.Message, Tool: last.Error}}
+		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindThrown, Message: last.Error.Message,
+			Tool: last.Error}}
 	}
 	return &engine.Result{Value: last.Value}
 }
@@ -202,7 +203,8 @@ func lie(host engine.Host, name string) {
 		send(worker.KindCall, fakeRuns, json.RawMessage(`{"id":1,"ID":2,"args":{}}`))
 	case "raw-deep":
 		allow()
-		send(worker.KindCall, fakeRuns, json.RawMessage(`{"id":1,"args":`+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+`}`))
+		send(worker.KindCall, fakeRuns, json.RawMessage(`{"id":1,"args":`+strings.Repeat("[", 2000)+
+			strings.Repeat("]", 2000)+`}`))
 	case "raw-flood":
 		allow()
 		for i := 1; ; i++ {

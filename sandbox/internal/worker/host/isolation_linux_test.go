@@ -409,7 +409,9 @@ func TestNoSeccomp(t *testing.T) {
 		for _, err := range []string{told.Demanded, told.Later} {
 			const (
 				begin = "start worker: the required isolation is not available: it lacks "
-				then  = "no other processes, no signals to others, no tracing, no shared memory, no executable memory: Landlock is not in force (landlock_create_ruleset: function not implemented); seccomp is not in force (seccomp: function not implemented); "
+				then  = "no other processes, no signals to others, no tracing, no shared memory, no executable memory: " +
+					"Landlock is not in force (landlock_create_ruleset: function not implemented); seccomp is not in force " +
+					"(seccomp: function not implemented); "
 			)
 			if !strings.HasPrefix(err, begin) || !strings.Contains(err, then) || !strings.Contains(err,
 				"; starting a process is not prevented (it succeeded); ") {
@@ -437,7 +439,8 @@ func TestLandlockAlone(t *testing.T) {
 func TestRefusedSeccomp(t *testing.T) {
 	t.Parallel()
 	told := hear(t, unix.EPERM, nil, unix.SYS_SECCOMP)
-	const want = "start worker: it ended with exit status 125; its output: writ worker: cannot harden the process: seccomp: seccomp: operation not permitted"
+	const want = "start worker: it ended with exit status 125; its output: writ worker: cannot harden the process: " +
+		"seccomp: seccomp: operation not permitted"
 	if told.New != want || told.Demanded != want {
 		t.Errorf("%+v", told)
 	}

@@ -216,7 +216,8 @@ var lies = []func(*liar){
 		l.text(worker.KindReport, `{"sites":[%s{}]}`, strings.Repeat("{},", 1+l.IntN(20_000)))
 	},
 	func(l *liar) {
-		twice := []string{`"id":%d,"id":1`, `"id":%d,"ID":1`, `"id":%d,"args":{"a":1,"a":2}`, `"id":%d,"args":{"x":[{"b":1,"\u0062":2}]}`, `"id":%d,"more":{},"extra":1`}
+		twice := []string{`"id":%d,"id":1`, `"id":%d,"ID":1`, `"id":%d,"args":{"a":1,"a":2}`,
+			`"id":%d,"args":{"x":[{"b":1,"\u0062":2}]}`, `"id":%d,"more":{},"extra":1`}
 		l.text(worker.KindCall, "{"+twice[l.IntN(len(twice))]+"}", l.id+1)
 	},
 	func(l *liar) {
@@ -256,7 +257,8 @@ var lies = []func(*liar){
 	},
 	func(l *liar) { l.text(worker.KindResult, `{"value":"%s"}`, filler[:l.IntN(1<<14)]) },
 	func(l *liar) {
-		results := []string{"null", "", "{}", "[]", `{"value":1,"stdout":{"bytes":-1},"stderr":{}}`, `{"value":{"a":1,"a":1}}`, `{"failure":{"kind":"thrown","stack":[` + strings.Repeat("{},", 3000) + `{}]}}`}
+		results := []string{"null", "", "{}", "[]", `{"value":1,"stdout":{"bytes":-1},"stderr":{}}`,
+			`{"value":{"a":1,"a":1}}`, `{"failure":{"kind":"thrown","stack":[` + strings.Repeat("{},", 3000) + `{}]}}`}
 		l.text(worker.KindResult, "%s", results[l.IntN(len(results))])
 	},
 	func(l *liar) {
@@ -530,7 +532,8 @@ func TestDeafFromTheStart(t *testing.T) {
 	j.Inputs = []engine.Input{{Name: "big", JSON: json.RawMessage(`"` + strings.Repeat("x", 4<<20) + `"`)}}
 	start := time.Now()
 	res, reusable, err := w.do(t.Context(), j, &host{})
-	if err != nil || reusable || res.Failure == nil || res.Failure.Kind != engine.KindTimeout || time.Since(start) > sessionEnd {
+	if err != nil || reusable || res.Failure == nil || res.Failure.Kind != engine.KindTimeout ||
+		time.Since(start) > sessionEnd {
 		t.Errorf("after %v: %+v, %v", time.Since(start), res, err)
 	}
 	w.retire()

@@ -293,7 +293,8 @@ func TestCancel(t *testing.T) {
 	} {
 		start := time.Now()
 		res, err := cancelled(t, p, source)
-		for source == "wait" && err == nil && res.Failure != nil && res.Failure.Message != message && time.Since(start) < endTime {
+		for source == "wait" && err == nil && res.Failure != nil && res.Failure.Message != message &&
+			time.Since(start) < endTime {
 			res, err = cancelled(t, p, source) // it was too busy to say it
 		}
 		if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindStopped || res.Failure.Message != message {
@@ -495,7 +496,9 @@ func TestOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Kind: "nobody"}, `start worker: this program cannot become a worker of kind "nobody": import the package that registers the kind, or set a command`},
+		{Options{Kind: "nobody"},
+			`start worker: this program cannot become a worker of kind "nobody": import the package that registers the ` +
+				`kind, or set a command`},
 		{Options{Memory: 1}, "a memory limit of 1 bytes is too small: use at least 16777216"},
 		{Options{Max: -1}, "an option is negative: use zero for the default"},
 	} {
@@ -762,7 +765,8 @@ func TestDiagnosis(t *testing.T) {
 		{"fatal error: runtime: cannot map pages in arena address space", two, engine.KindMemory, ""},
 		{"fatal error: unexpected signal during runtime execution\n[signal SIGSEGV: segmentation violation", two,
 			engine.KindMemory, ""},
-		{"runtime/cgo: pthread_create failed: Resource temporarily unavailable", status("kill -ABRT $$"), engine.KindMemory, ""},
+		{"runtime/cgo: pthread_create failed: Resource temporarily unavailable", status("kill -ABRT $$"), engine.KindMemory,
+			""},
 		{"", two, engine.KindMemory, ""},
 		{"", status("kill -SEGV $$"), engine.KindMemory, ""},
 		{"", status("kill -BUS $$"), engine.KindMemory, ""},

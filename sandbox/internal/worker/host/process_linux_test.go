@@ -464,7 +464,9 @@ func TestSilentStart(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = NewPool(Options{Command: []string{"/bin/true"}})
-	if err == nil || err.Error() != "start worker: /bin/true exited at once and is not a worker: the command must be a program that imports github.com/writ-go/writ/sandbox; its output: none" {
+	if err == nil ||
+		err.Error() != "start worker: /bin/true exited at once and is not a worker: the command must be a program "+
+			"that imports github.com/writ-go/writ/sandbox; its output: none" {
 		t.Error(err)
 	}
 	if _, err = NewPool(Options{Command: []string{"/nowhere"}}); !errors.Is(err, os.ErrNotExist) {
