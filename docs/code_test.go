@@ -16,8 +16,7 @@ func TestCode(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, f := range p.fences {
 			if f.kind == "go" && !strings.Contains(compiled, flush(f.text)) {
-				t.Errorf("%s:%d: nobody compiles this code; write it in docs/policies_test.go or an example first:\n%s", p.name,
-					f.line, f.text)
+				t.Errorf("%s:%d: nobody compiles this code; write it in docs/policies_test.go or an example first:\n%s", p.name, f.line, f.text)
 			}
 		}
 	}

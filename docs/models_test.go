@@ -26,8 +26,7 @@ var triage = signature.Must(signature.New[mail, triaged]("Answer the mail and ta
 
 // Example_showField shows a field while it is written.
 func Example_showField() {
-	server := httptest.NewServer(stub.OpenAI(nil,
-		stub.Reply{Text: `{"answer":"It is on its way.","tags":["order"],"due":null}`}))
+	server := httptest.NewServer(stub.OpenAI(nil, stub.Reply{Text: `{"answer":"It is on its way.","tags":["order"],"due":null}`}))
 	defer server.Close()
 	model, err := models.Open("openai:gpt-5.1", &models.OpenOptions{BaseURL: server.URL, Key: "test-key"})
 	if err != nil {

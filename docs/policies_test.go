@@ -149,9 +149,7 @@ func Example_rate() {
 	guarded := set.With(
 		policy.Rate(2, time.Hour, &policy.RateOptions{Scope: policy.Overall, MaxWait: time.Second}),
 	)
-	run(ctx, guarded,
-		`await invite({ids: []}); await invite({ids: []}); try { await invite({ids: []}) } catch (e) { return `+
-			`e.message.split(";")[0] }`)
+	run(ctx, guarded, `await invite({ids: []}); await invite({ids: []}); try { await invite({ids: []}) } catch (e) { return e.message.split(";")[0] }`)
 	// Output:
 	// "tools may be called 2 times in 1h0m0s"
 }

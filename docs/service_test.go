@@ -31,10 +31,8 @@ type settled struct {
 }
 
 // desk is a module over a shop whose refunds do not answer in time.
-func desk(box *sandbox.Sandbox, refund func(context.Context, order) (string, error)) *module.CodeAct[complaint,
-	settled] {
-	set, err := tools.NewSet(context.Background(),
-		tools.Func("refund", "Refunds an order.", refund, &tools.Hints{Destructive: true}))
+func desk(box *sandbox.Sandbox, refund func(context.Context, order) (string, error)) *module.CodeAct[complaint, settled] {
+	set, err := tools.NewSet(context.Background(), tools.Func("refund", "Refunds an order.", refund, &tools.Hints{Destructive: true}))
 	if err != nil {
 		panic(err)
 	}
@@ -46,8 +44,7 @@ func desk(box *sandbox.Sandbox, refund func(context.Context, order) (string, err
 var prices = map[string]models.Price{"small": {Input: 1, Output: 4}}
 
 // settle answers one request, for no more than five cents.
-func settle(ctx context.Context, log *slog.Logger, shared *module.CodeAct[complaint, settled],
-	in complaint) (*settled, error) {
+func settle(ctx context.Context, log *slog.Logger, shared *module.CodeAct[complaint, settled], in complaint) (*settled, error) {
 	mine := module.Clone(shared)
 	budget := models.NewBudget(models.Limits{Cost: 0.05, Prices: prices})
 	for _, p := range module.Predictors(mine) {
@@ -73,19 +70,17 @@ func Example_settle() {
 		panic(err)
 	}
 	defer box.Close()
-	log := slog.New(slog.NewTextHandler(os.Stdout,
-		&slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-			switch {
-			case a.Key == "time":
-				return slog.Attr{}
-			case a.Key == "id", a.Key == "duration", a.Key == "cost", slices.Contains(groups, "usage"):
-				return slog.String(a.Key, "…") // they differ from run to run
-			}
-			return a
-		}}))
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		switch {
+		case a.Key == "time":
+			return slog.Attr{}
+		case a.Key == "id", a.Key == "duration", a.Key == "cost", slices.Contains(groups, "usage"):
+			return slog.String(a.Key, "…") // they differ from run to run
+		}
+		return a
+	}}))
 	ctx, cancel := context.WithCancel(context.Background())
-	answer, err := settle(ctx, log, desk(box, func(context.Context, order) (string, error) { return "done", nil }),
-		complaint{"It broke."})
+	answer, err := settle(ctx, log, desk(box, func(context.Context, order) (string, error) { return "done", nil }), complaint{"It broke."})
 	fmt.Println(answer, err)
 	over := make(chan struct{})
 	_, err = settle(ctx, log, desk(box, func(ctx context.Context, _ order) (string, error) {
