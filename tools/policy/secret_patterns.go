@@ -9,12 +9,16 @@ import (
 // pattern matches secrets.
 type pattern struct {
 	hints []string // every match contains one of them; empty if none are known
+	fold  bool     // the hints are lower-case, and the matches in any case
 	re    *regexp.Regexp
 	group int // the group that is the secret; 0 for the whole match
 }
 
 // mayMatch reports whether text contains a hint.
 func (p *pattern) mayMatch(text string) bool {
+	if p.fold {
+		text = strings.ToLower(text)
+	}
 	contained := func(hint string) bool { return strings.Contains(text, hint) }
 	return len(p.hints) == 0 || slices.ContainsFunc(p.hints, contained)
 }
@@ -56,7 +60,7 @@ func secretParts() []*pattern {
 	password := shape(`://[^/\s:@"]*:([^/\s@"]+)@`, "://") // postgres://user:password@host
 	password.group = 1
 	header := shape(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`,
-		"uthorization", "UTHORIZATION")
-	header.group = 1
+		"authorization")
+	header.group, header.fold = 1, true
 	return []*pattern{password, header}
 }

@@ -192,6 +192,7 @@ func TestWellKnownTokens(t *testing.T) {
 	for text, want := range map[string]string{
 		"postgres://ann:hunter2@db:5432/x, https://:t0ken@h": "postgres://ann:[redacted]@db:5432/x, https://:[redacted]@h",
 		"Authorization: Bearer abc.def-123":                  "Authorization: Bearer [redacted]",
+		"AuthoriZation: Bearer abc.def-123":                  "AuthoriZation: Bearer [redacted]",
 		`{"authorization":"Basic dXNlcjpwYXNz"}`:             `{"authorization":"Basic [redacted]"}`,
 		"AUTHORIZATION=token 0123456789abcdef":               "AUTHORIZATION=token [redacted]",
 	} {

@@ -13,13 +13,42 @@ import (
 
 // values finds secret values in a text. Any character of a value may be escaped as in a
 // JSON string or in a URL: \u002B, \/, %2b, + for a space. Lines may end in \r\n.
-type values [256][]string // by their first byte
+type values struct {
+	byFirst [256][]string
+	byHead  map[head][]string
+}
+
+// head is the beginning of a value. Few places of a text begin like one of many values.
+type head [3]byte
 
 func (v *values) add(value string) {
-	v[value[0]] = append(v[value[0]], value)
+	v.insert(value)
 	if lines := strings.ReplaceAll(value, "\r\n", "\n"); lines != value {
-		v[value[0]] = append(v[value[0]], lines)
+		v.insert(lines)
 	}
+}
+
+func (v *values) insert(value string) {
+	if v.byHead == nil {
+		v.byHead = map[head][]string{}
+	}
+	h := head([]byte(value[:3]))
+	v.byFirst[value[0]] = append(v.byFirst[value[0]], value)
+	v.byHead[h] = append(v.byHead[h], value)
+}
+
+// at returns the values that may begin at i in s.
+func (v *values) at(s string, i int) []string {
+	if len(v.byFirst[s[i]]) == 0 || i+3 > len(s) {
+		return nil
+	}
+	h := head([]byte(s[i : i+3]))
+	for _, c := range h[1:] {
+		if c == '\\' || c == '%' || c == '+' || c == '\r' { // may stand for another character
+			return v.byFirst[s[i]]
+		}
+	}
+	return v.byHead[h]
 }
 
 // encodings returns a value in hex and in base64, also as a part of a longer text.
@@ -49,11 +78,11 @@ type span struct{ start, end int }
 func (v *values) spans(s string, found []span) []span {
 	for i := range len(s) {
 		end := 0
-		for _, value := range v[s[i]] {
+		for _, value := range v.at(s, i) {
 			end = max(end, endOf(s, i, value))
 		}
 		if s[i] == '\\' || s[i] == '%' {
-			for _, value := range v[characterAt(s, i).bytes[0]] {
+			for _, value := range v.byFirst[characterAt(s, i).bytes[0]] {
 				end = max(end, endOf(s, i, value))
 			}
 		}

@@ -37,6 +37,13 @@ func decodeUntrusted(body []byte, v any, room int) error {
 // programValues are the fields of a message that hold JSON of the program.
 var programValues = map[string]bool{`"value"`: true, `"args"`: true, `"more"`: true}
 
+// scalarLists are the fields whose arrays have scalars as their elements, at any depth.
+// encoding/json makes a whole struct of a scalar in any other array: null is the zero
+// struct, and after a value of a wrong type it reads on until the end of the text.
+var scalarLists = map[string]bool{
+	`"json"`: true, `"unknown"`: true, `"declared"`: true, `"used"`: true, `"calls"`: true, `"keys"`: true,
+}
+
 // canonical returns JSON in canonical form: without white space, without unnecessary
 // escapes, members in their order, digits unchanged, and with U+FFFD for what is not
 // Unicode. It rejects duplicate keys.
@@ -52,12 +59,13 @@ func canonical(text []byte, room int) ([]byte, error) {
 }
 
 type canonicalizer struct {
-	in    []byte
-	at    int
-	out   []byte
-	keys  []span // in out: the keys of all objects that are open
-	depth int
-	room  int // for the array elements that follow
+	in      []byte
+	at      int
+	out     []byte
+	keys    []span // in out: the keys of all objects that are open
+	depth   int
+	room    int  // for the array elements that follow
+	scalars bool // whether scalars in arrays stay scalars
 }
 
 type span struct{ from, to int }
@@ -103,9 +111,9 @@ func (c *canonicalizer) composite(open, end byte) error {
 }
 
 func (c *canonicalizer) element() error {
-	size := scalarSize
-	if b := c.peek(); b == '{' || b == '[' {
-		size = objectSize
+	size := objectSize
+	if b := c.peek(); c.scalars && b != '{' && b != '[' {
+		size = scalarSize
 	}
 	if c.room -= size; c.room < 0 {
 		return errors.New("too many array elements")
@@ -124,15 +132,16 @@ func (c *canonicalizer) member() error {
 	}
 	key.to = len(c.out)
 	c.keys = append(c.keys, key)
-	counted := c.depth > 1 || !programValues[string(c.out[key.from:key.to])]
+	name := c.out[key.from:key.to]
 	if err := c.expect(':'); err != nil {
 		return err
 	}
-	if counted {
-		return c.value()
+	if c.depth == 1 && programValues[string(name)] {
+		defer func(room int) { c.room = room }(c.room)
+		c.room = math.MaxInt
 	}
-	defer func(room int) { c.room = room }(c.room)
-	c.room = math.MaxInt
+	defer func(scalars bool) { c.scalars = scalars }(c.scalars)
+	c.scalars = c.scalars || scalarLists[string(name)]
 	return c.value()
 }
 

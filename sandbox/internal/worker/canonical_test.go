@@ -194,6 +194,28 @@ func TestDecodeUntrusted(t *testing.T) {
 	}
 }
 
+// TestScalarsForStructs sends scalars where the elements are structs. Each is a few bytes
+// and becomes a struct of the host's.
+func TestScalarsForStructs(t *testing.T) {
+	t.Parallel()
+	const room = 10 * objectSize
+	for _, element := range []string{`null`, `0`, `""`, `true`} {
+		var r engine.Report
+		list := "[" + strings.Repeat(element+",", 99) + element + "]"
+		for _, body := range []string{
+			`{"sites":` + list + `}`, `{"SITES":` + list + `}`, `{"sites":[{"tool":0,"uses":` + list + `}]}`,
+		} {
+			if err := decodeUntrusted([]byte(body), &r, room); message(err) != "too many array elements" {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+		literal := `{"declared":["a","b"],"sites":[{"args":{"json":{"a":` + list + `}}}]}`
+		if err := decodeUntrusted([]byte(literal), &r, room); err != nil {
+			t.Errorf("%s: %v", literal, err)
+		}
+	}
+}
+
 // TestBodies makes sure that what each half writes the other reads as it was.
 func TestBodies(t *testing.T) {
 	t.Parallel()

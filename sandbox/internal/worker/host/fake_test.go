@@ -210,11 +210,10 @@ func lie(host engine.Host, name string) {
 		for i := 1; ; i++ {
 			send(worker.KindCall, fakeRuns, engine.Call{ID: i, Args: nothing})
 		}
-	case "raw-deaf": // the first reply blocks the goroutine that reads
+	case "raw-deaf": // the reply that arrives first, to whichever call, blocks the goroutine that reads
 		allow()
-		host.Call(engine.Call{ID: 1, Args: nothing}, func(engine.Reply) { select {} })
-		for i := range 19 {
-			send(worker.KindCall, fakeRuns, engine.Call{ID: i + 2, Args: nothing})
+		for i := range 20 {
+			host.Call(engine.Call{ID: i + 1, Args: nothing}, func(engine.Reply) { select {} })
 		}
 	case "raw-huge":
 		_, _ = link.Write([]byte("\xff\xff\xff\xffE\x00\x00\x00\x01"))
