@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// PanicError reports a panic of code that a run was given: a module, an adapter, a reward, a sandbox, a type
-// of the signature, or an observer of events.
+// PanicError reports a panic in code that was passed to a run: a module, an adapter, a reward, a sandbox, a type of
+// the signature, or an observer of events.
 type PanicError struct {
 	In    string // what was running, such as "Run of CodeAct"
 	Value any    // the value of the panic

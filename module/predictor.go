@@ -72,8 +72,8 @@ type Demo struct {
 	Outputs signature.Values `json:"outputs"`
 }
 
-// NewDemo returns a demo with the inputs and outputs of a signature. It fails as [signature.Signature.Turn]
-// does.
+// NewDemo returns a demo with the inputs and outputs of a signature. It returns the same errors as
+// [signature.Signature.Turn].
 func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (Demo, error) {
 	if sig == nil {
 		return Demo{}, errNoSignature
