@@ -12,10 +12,10 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// OtherCase returns the names in a value that differ only in case from a property
-// that the schema describes at the same place. Encoding/json decodes such a name as
-// the property, while other programs do not. Levels is the depth to which objects
-// and arrays are searched; 0 means all.
+// OtherCase returns the names in a value that differ only in case from a property that the
+// schema describes at the same place. Package encoding/json decodes such a name as the
+// property, while other programs do not. Levels is the depth to which objects and arrays
+// are searched; 0 means all.
 func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 	d, err := jsonvalue.Decode(value, maxValueDepth, false)
 	if err != nil {
