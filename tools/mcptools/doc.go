@@ -64,7 +64,7 @@
 //	timeout                   in seconds; from 1,000 on, in milliseconds
 //	description               what the server is for
 //	tools, allowedTools, includeTools, enabledTools, availableTools
-//	                          patterns of the only tools to take
+//	                          patterns of the tools to use; others are left out
 //	disabledTools, excludeTools, excludedTools
 //	                          patterns of the tools to leave out
 //	autoApprove, alwaysAllow, trust
