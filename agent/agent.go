@@ -115,10 +115,10 @@ const general = "Do the task. Look before you act, and do only what the task ask
 // missing.
 func New(model llms.Model, o *Options) (*Agent, error) {
 	if model == nil {
-		return nil, errors.New("agent: there is no model; open one by models.Open, or pass one of langchaingo's")
+		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a model of langchaingo")
 	}
 	if o == nil || o.Sandbox == nil {
-		return nil, errors.New("agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end")
+		return nil, errors.New("agent: Options.Sandbox is missing; create one with sandbox.New, and close it when done")
 	}
 	instructions := o.Instructions
 	if instructions == "" {
@@ -132,9 +132,9 @@ func New(model llms.Model, o *Options) (*Agent, error) {
 }
 
 // ErrNoTask is returned for a task without text.
-var ErrNoTask = errors.New("agent: the task is empty; say what is to be done")
+var ErrNoTask = errors.New("agent: the task is empty; say what to do")
 
-var errNotMade = errors.New("agent: it is nil or empty; make one by New, and look at the error that it returned")
+var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check the error of New")
 
 // Run carries out a task. The error is [ErrNoTask] or an error of [module.CodeAct.Run]; a
 // *[module.IncompleteError] holds everything that was done.

@@ -150,7 +150,7 @@ func (c *contest[In, Out]) begin(
 	case err != nil:
 		return nil, nil, err
 	case c.reward == nil:
-		return nil, nil, errors.New("module: there is no reward; pass a function that scores answers")
+		return nil, nil, errors.New("module: the reward is missing; pass a function that scores answers")
 	}
 	path, _ := strings.CutSuffix("."+scopeOf(ctx).pathOf(m), ".Module")
 	ctx, r := begin(ctx, module, strings.TrimPrefix(path, "."), nil)

@@ -55,6 +55,6 @@ func readable(from string, err error) (checked error) {
 }
 
 var (
-	errNoContext = errors.New("module: the context is nil; pass context.Background() if there is no other")
+	errNoContext = errors.New("module: the context is nil; pass context.Background() if you have no other")
 	errNoReturn  = errors.New("module: the run ended its goroutine with runtime.Goexit instead of returning")
 )

@@ -59,7 +59,7 @@ func Save(w io.Writer, m any) error {
 		s.Predictors = append(s.Predictors, signature.Value{Name: path, JSON: saved})
 	}
 	if len(s.Predictors) == 0 {
-		return fmt.Errorf("module: save: there are no Predictors in %T; export the fields with its modules", m)
+		return fmt.Errorf("module: save: no Predictors found in %T; export the fields with its modules", m)
 	}
 	raw, err := indented(s)
 	if err != nil {
@@ -155,7 +155,7 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 		return nil, err
 	}
 	if s.Instructions == nil { // Save always writes them, even if they are empty
-		return nil, errors.New("there are no instructions")
+		return nil, errors.New("the instructions are missing")
 	}
 	fields, err := p.fields()
 	switch {
@@ -302,7 +302,7 @@ func decodeStrictly(raw []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is something after the end")
+		return errors.New("unexpected data after the end")
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if from < 0 || from > len(s.log) {
-		return dst, fmt.Errorf("sandbox: the session has %d programs; there is no record from number %d on", len(s.log), from)
+		return dst, fmt.Errorf("sandbox: the session has %d programs; the record cannot be read from number %d on", len(s.log), from)
 	}
 	start := from + 1 // the head is line 0
 	if from == 0 {

@@ -47,7 +47,7 @@ func (r *Rules) validated() (*Rules, error) {
 	}
 	var errs []error
 	if min(r.Characters, r.Lines, r.Depth) < 0 {
-		errs = append(errs, errors.New("sandbox: a limit of the rules is negative; leave it zero for none"))
+		errs = append(errs, errors.New("sandbox: a limit of the rules is negative; use zero for no rule"))
 	}
 	if slices.Contains(r.Names, "") {
 		errs = append(errs, errors.New("sandbox: one of the names that the rules forbid is empty"))

@@ -226,7 +226,7 @@ func TestFailures(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1, "agent: the task is empty; say what is to be done"},
+		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1, "agent: the task is empty; say what to do"},
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
 		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
 		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2, "-steps and -tokens are not negative"},

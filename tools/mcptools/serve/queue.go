@@ -61,7 +61,7 @@ type Queue struct {
 	each    map[string]int // running calls by principal
 	average time.Duration  // moving average of the duration of calls
 
-	others []*Queue // made by Beside
+	others []*Queue // made by AddQueue
 	meter  queueMeter
 }
 

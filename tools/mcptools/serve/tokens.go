@@ -37,7 +37,7 @@ func (ts tokens) auth() *Auth {
 		Principal: func(info *auth.TokenInfo) (Principal, error) {
 			p, ok := info.Extra[principalExtra].(Principal)
 			if !ok {
-				return Principal{}, errors.New("the token is not from the file of tokens")
+				return Principal{}, errors.New("the token is not in the token file")
 			}
 			return p, nil
 		},
