@@ -1,8 +1,8 @@
-// Package agent carries out tasks that are described in words.
+// Package agent provides an agent that carries out tasks described in words.
 //
 // An Agent is a [module.CodeAct] whose input is a task and whose output is an answer in
-// words. It is a [module.Module] like any other: it streams, can be evaluated and
-// improved, and can be a part of larger modules.
+// words. It is a [module.Module] like any other: it can be streamed, evaluated and
+// improved, and it can be part of larger modules.
 //
 //	package main
 //
@@ -70,13 +70,13 @@ import (
 
 // Options configures an [Agent].
 type Options struct {
-	// Sandbox runs the programs. It is required: whoever opens it closes it.
+	// Sandbox runs the programs. It is required. The caller must close it.
 	Sandbox module.Sandbox
 
-	// Tools is what programs may call; nil for nothing.
+	// Tools are the tools that programs may call. Nil means none.
 	Tools *tools.Set
 
-	// Instructions tells the model how to work. If empty, a general instruction is used.
+	// Instructions tells the model how to work. If empty, general instructions are used.
 	Instructions string
 
 	// Module configures the CodeAct; the zero value means the defaults.
@@ -85,7 +85,7 @@ type Options struct {
 
 // An Agent carries out tasks. It is a [module.Module] and safe for concurrent use.
 type Agent struct {
-	// Module writes and runs the programs. Its Predictor is the agent's.
+	// Module writes and runs the programs. Its Predictor is the agent's Predictor.
 	Module *module.CodeAct[Task, Answer]
 
 	signature *signature.Signature[Task, Answer]
@@ -93,12 +93,12 @@ type Agent struct {
 
 // Task is the input of an [Agent].
 type Task struct {
-	// History is what was asked and answered before, the oldest first; nil for nothing.
-	// [Agent.Turn] makes a turn. For a conversation in which programs can use variables of
-	// earlier turns, use a [module.Chat].
+	// History is the conversation so far, from the oldest turn to the newest. It may be
+	// nil. [Agent.Turn] makes a turn. For a conversation in which programs can use
+	// variables of earlier turns, use a [module.Chat].
 	History signature.History `json:"history,omitempty" jsonschema:"description=earlier tasks with their answers"`
 
-	// Task is what is to be done.
+	// Task describes what to do.
 	Task string `json:"task" jsonschema:"description=what is to be done"`
 }
 
@@ -115,10 +115,10 @@ const general = "Do the task. Look before you act, and do only what the task ask
 // missing.
 func New(model llms.Model, o *Options) (*Agent, error) {
 	if model == nil {
-		return nil, errors.New("agent: there is no model; open one by models.Open, or pass one of langchaingo's")
+		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a model of langchaingo")
 	}
 	if o == nil || o.Sandbox == nil {
-		return nil, errors.New("agent: Options.Sandbox is missing; open one by sandbox.New and close it in the end")
+		return nil, errors.New("agent: Options.Sandbox is missing; create one with sandbox.New, and close it when done")
 	}
 	instructions := o.Instructions
 	if instructions == "" {
@@ -132,11 +132,11 @@ func New(model llms.Model, o *Options) (*Agent, error) {
 }
 
 // ErrNoTask is returned for a task without text.
-var ErrNoTask = errors.New("agent: the task is empty; say what is to be done")
+var ErrNoTask = errors.New("agent: the task is empty; say what to do")
 
-var errNotMade = errors.New("agent: it is nil or empty; make one by New, and look at the error that it returned")
+var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check the error of New")
 
-// Run carries out a task. The error is [ErrNoTask], or that of [module.CodeAct.Run]; a
+// Run carries out a task. The error is [ErrNoTask] or an error of [module.CodeAct.Run]; a
 // *[module.IncompleteError] holds everything that was done.
 func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], error) {
 	if a == nil || a.Module == nil {
@@ -148,12 +148,12 @@ func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], e
 	return a.Module.Run(ctx, in)
 }
 
-// Stream is Run with its events; see [module.Start].
+// Stream is like Run, with the events of the run; see [module.Start].
 func (a *Agent) Stream(ctx context.Context, in Task) *module.Stream[Answer] {
 	return module.Start[Task, Answer](ctx, a, in)
 }
 
-// Turn returns a turn of a [Task.History]: a task with its answer.
+// Turn returns a turn for [Task.History]: a task with its answer.
 func (a *Agent) Turn(in Task, out Answer) (signature.Values, error) {
 	if a == nil || a.signature == nil {
 		return nil, errNotMade

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Adapter writes questions for a model and reads its replies: [Native], [Markers], [JSON], or one of your own.
-// It must read back what it writes. It is used concurrently.
+// Adapter writes questions for a model and reads its replies: [Native], [Markers], [JSON], or one of your own. It
+// must be able to read what it writes, and must be safe for concurrent use.
 type Adapter interface {
 	// System returns the system prompt: the spec's instructions, the fields, the form of replies, and the
 	// briefing. It should be the same for every question of a Predictor, so that providers can cache it.
@@ -21,13 +21,13 @@ type Adapter interface {
 	// is nil, it is only the reminder.
 	Question(spec *signature.Spec, inputs signature.Values) string
 
-	// Answer writes outputs as the model should, for demos and history. It says that a required output is
-	// missing, and leaves out an optional one.
+	// Answer writes outputs in the form that the model should use, for demos and history. If a required output is
+	// missing, the text says so; a missing optional output is left out.
 	Answer(spec *signature.Spec, outputs signature.Values) string
 
-	// Read finds the outputs in a reply; truncated says that the reply was cut off at the limit of tokens. Read
-	// returns all required outputs, each valid for its field, or an error that tells the model what is wrong:
-	// the adapters of this package return a *[ReadError].
+	// Read finds the outputs in a reply; truncated reports whether the reply was cut off at the token limit. Read
+	// returns all required outputs, each valid for its field, or an error that tells the model what is wrong: the
+	// adapters of this package return a *[ReadError].
 	Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error)
 }
 
@@ -40,9 +40,9 @@ func Markers() Adapter { return prompt.Markers{} }
 // like that. The inputs are written under field markers, as by [Markers].
 func JSON() Adapter { return prompt.Object{} }
 
-// Native returns the adapter that has the provider constrain replies to the JSON Schema of the outputs. A nil
-// adapter chooses it where the model supports it and an output is not plain text; set it to require it. If the
-// model does not support it, or the providers' subset of JSON Schema cannot express the outputs, such as maps,
+// Native returns the adapter that has the provider constrain replies to the JSON Schema of the outputs. If no adapter
+// is set, Native is used if the model supports it and at least one output is not plain text; set it to require it. If
+// the model does not support it, or the providers' subset of JSON Schema cannot express the outputs, such as maps,
 // Run returns an error.
 func Native() Adapter { return prompt.Native{} }
 

@@ -59,13 +59,13 @@ func NewBestOfN[In, Out any](
 
 // Run makes attempts until one reaches the threshold.
 //
-// Attempts that fail are skipped, up to AttemptOptions.FailCount of them. If the error of an attempt would
-// also end every other one, Run returns the best answer so far; these are the kinds models.KindAuth, Invalid
-// and OverBudget of a model's error, and [ErrBudget]. If the context is done, or a tool returns a fatal error,
-// the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
+// Attempts that fail are skipped, up to AttemptOptions.FailCount of them. If an attempt fails with an error that
+// would also end every other attempt, Run returns the best answer so far. These errors are [ErrBudget] and a model's
+// errors of the kinds models.KindAuth, Invalid and OverBudget. If the context is done, or a tool returns a fatal
+// error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
 //
-// The prediction is nil if there is an error. Once a model was called, the error is an *[IncompleteError]
-// that holds all attempts and wraps their errors.
+// The prediction is nil if there is an error. Once a model has been called, the error is an *[IncompleteError] that
+// holds all attempts and wraps their errors.
 func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of BestOfN", &err)
 	if b == nil {
@@ -150,7 +150,7 @@ func (c *contest[In, Out]) begin(
 	case err != nil:
 		return nil, nil, err
 	case c.reward == nil:
-		return nil, nil, errors.New("module: there is no reward; pass a function that scores answers")
+		return nil, nil, errors.New("module: the reward is missing; pass a function that scores answers")
 	}
 	path, _ := strings.CutSuffix("."+scopeOf(ctx).pathOf(m), ".Module")
 	ctx, r := begin(ctx, module, strings.TrimPrefix(path, "."), nil)

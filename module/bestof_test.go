@@ -250,7 +250,7 @@ func TestAttemptErrors(t *testing.T) {
 		{none, "module: the Refine is nil, or was not made by NewRefine"},
 		{best(nil, 1, fairly), "module: the module is nil; pass one"},
 		{best(one, 0, fairly), "module: the number of attempts must be at least 1"},
-		{best(one, 1, nil), "module: there is no reward; pass a function that scores answers"},
+		{best(one, 1, nil), "module: the reward is missing; pass a function that scores answers"},
 		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly),
 			"module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it " +
 				"behind a pointer"},
@@ -260,7 +260,7 @@ func TestAttemptErrors(t *testing.T) {
 		{best(empty{one}, 2, fairly),
 			"module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
 		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly),
-			"module: there is no signature; make one with signature.New"},
+			"module: the signature is missing; make one with signature.New"},
 		{sampled(one, 0), "module: the number of attempts must be at least 1"},
 		{best((*module.Predict[orders, sum])(nil), 2, fairly),
 			"module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders," +

@@ -7,11 +7,10 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// ChainOfThought asks the model once, like [Predict], but for its reasoning before the outputs. It is for
-// questions that need thought and for models that do not reason by themselves. It is safe for concurrent
-// use.
+// ChainOfThought asks the model once, like [Predict], but requests its reasoning before the outputs. It is for
+// questions that need thought and for models that do not reason by themselves. It is safe for concurrent use.
 //
-// The method is that of Wei et al., "Chain-of-Thought Prompting Elicits Reasoning in Large Language Models"
+// The method was published by Wei et al., "Chain-of-Thought Prompting Elicits Reasoning in Large Language Models"
 // (NeurIPS 2022).
 type ChainOfThought[In, Out any] struct {
 	// Predictor is the question: the signature with an output "reasoning" before the others. If the
@@ -23,8 +22,8 @@ type ChainOfThought[In, Out any] struct {
 	err       error // why it cannot run
 }
 
-// NewChainOfThought returns a module that asks model for its reasoning and the outputs of sig. Nil options
-// are the defaults. Run reports what is missing.
+// NewChainOfThought returns a module that asks model for its reasoning and the outputs of sig. Nil options are the
+// defaults. Run reports missing parts.
 func NewChainOfThought[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, o *Options,
 ) *ChainOfThought[In, Out] {

@@ -15,20 +15,20 @@ import (
 )
 
 // Chat is a conversation of several turns with a [CodeAct]. Each Run is a turn: its input is the next question.
-// Programs of a turn can use the variables that programs of earlier turns left, and the model is shown which
-// variables there are.
+// Programs of a turn can use the variables that programs of earlier turns declared, and the model is shown a list of
+// these variables.
 //
-// The model is shown earlier turns as the question, the programs that ran to their end (shortened) and the
-// answer, or the reason why there is none. When the turns exceed HistoryBytes, the older half is replaced by a
-// line that says so; the variables stay.
+// The model is shown earlier turns as the question, the programs that ran to their end (shortened) and the answer, or
+// the reason why there is no answer. When the turns exceed HistoryBytes, the older half is replaced by a line that
+// says so; the variables are kept.
 //
 // The session that holds the variables records the programs and the results of their calls, up to 1/32 of
-// [sandbox.Limits].Memory. When it is full, the next program is not run, the variables are gone, and the model
-// is told to load again what it needs.
+// [sandbox.Limits].Memory. When it is full, the next program is not run, the variables are gone, and the model is
+// told to load the data that it needs again.
 //
-// Each turn has a journal of its own, so calls of earlier turns are not known to it. If a question is repeated
-// after an error, calls that took effect can be made again. The model is shown those calls as long as it is
-// shown the turn. Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
+// Each turn has a journal of its own, which does not know the calls of earlier turns. If a question is repeated after
+// an error, calls that took effect can be made again. The model is shown those calls as long as it is shown the turn.
+// Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
 //
 // A Chat is safe for concurrent use; turns run one after the other. A [Clone] continues the same conversation.
 // [BestOfN] and other modules that make several attempts refuse a Chat. It lives in memory: [Chat.Record] and
@@ -48,14 +48,14 @@ type ChatOptions struct {
 	// Options are the options of all modules, for each turn. MaxIters is 8 by default.
 	Options
 
-	// HistoryBytes is about how many bytes of earlier turns the prompt shows. The last turn is always shown.
-	// If it is not positive, it is 24,000.
+	// HistoryBytes is the approximate maximum size of the earlier turns in the prompt. The last turn is always shown.
+	// If HistoryBytes is not positive, it is 24,000.
 	HistoryBytes int
 }
 
-// NewChat returns a conversation that answers the questions of sig with programs, which may call the tools of
-// set; a nil set has no tools. The inputs of a turn are constants of its programs. Nil options are the defaults.
-// Run reports what is missing or does not fit together before it calls the model.
+// NewChat returns a conversation that answers the questions of sig with programs, which may call the tools of set; a
+// nil set has no tools. The inputs of a turn are constants of its programs. Nil options are the defaults. Run reports
+// missing or incompatible parts before it calls the model.
 func NewChat[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *ChatOptions,
 ) *Chat[In, Out] {
@@ -75,7 +75,7 @@ func NewChat[In, Out any](
 }
 
 // Run answers the next question. It waits for the previous turn, and returns what [CodeAct.Run] returns. Once the
-// model was called, the turn is part of the conversation, even without an answer.
+// model has been called, the turn is part of the conversation, even without an answer.
 func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of Chat", &err)
 	leave, err := c.enter(ctx)
@@ -137,9 +137,9 @@ type chatRecord struct {
 	Session   string            `json:"session,omitempty"` // the record of the session
 }
 
-// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown
-// them, and the record of the session, which [sandbox.Session.AppendRecord] describes. Anyone who can read it
-// can read what was said and what tools returned.
+// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown them,
+// and the record of the session, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can
+// read the conversation and the results of tools.
 func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	leave, err := c.enter(ctx)
 	if err != nil {
@@ -164,12 +164,12 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Restore replaces the conversation by one that [Chat.Record] returned, in this process or another one. The
+// Restore replaces the conversation with one that [Chat.Record] returned, in this process or another one. The
 // signatures must be the same.
 //
 // If the record is damaged, the conversation stays as it was. If the turns can be read but the session cannot be
-// restored, as after an update of Writ, the error wraps [sandbox.ErrSessionLost]; then the conversation goes on
-// without the variables, and the model is told that they are gone.
+// restored, for example after an update of Writ, the error wraps [sandbox.ErrSessionLost]; then the conversation
+// continues without the variables, and the model is told that they are gone.
 func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	leave, err := c.enter(ctx)
 	if err != nil {

@@ -167,9 +167,9 @@ func TestChatThatCannotRun(t *testing.T) {
 		{none, "module: the Chat is nil, or was not made by NewChat"},
 		{&module.Chat[saying, told]{}, "module: the Chat is nil, or was not made by NewChat"},
 		{module.NewChat(talking, model, nil, nil, nil),
-			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil),
-			"module: there is no signature; make one with signature.New"},
+			"module: the signature is missing; make one with signature.New"},
 	} {
 		if _, err := c.chat.Run(t.Context(), saying{"Why?"}); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)

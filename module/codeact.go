@@ -18,7 +18,7 @@ import (
 // happened, and repeats that until a program submits an answer that is valid against the signature. It is safe
 // for concurrent use.
 //
-// The method is that of Wang et al., "Executable Code Actions Elicit Better LLM Agents" (ICML 2024).
+// The method was published by Wang et al., "Executable Code Actions Elicit Better LLM Agents" (ICML 2024).
 type CodeAct[In, Out any] struct {
 	// Predictor asks for the next program.
 	Predictor *Predictor
@@ -26,19 +26,20 @@ type CodeAct[In, Out any] struct {
 	coder coder[In, Out]
 }
 
-// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program on its own. A *[sandbox.Session] keeps
-// the variables of programs for later ones, even for later runs of the module, and the question lists them. Runs
-// that share a session should not be concurrent; [Chat] makes sure of that.
+// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program independently. A *[sandbox.Session] keeps
+// the variables of programs for later ones, even for later runs of the module, and the question lists them. Runs that
+// share a session should not be concurrent; [Chat] makes sure of that.
 //
-// If a Sandbox has a method Ready() error, as both of these do, Run calls it first and returns its error.
+// If a Sandbox has a method Ready() error, as both of these types do, Run of a module calls it first and returns its
+// error.
 type Sandbox interface {
 	// Run is documented at [sandbox.Sandbox.Run].
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
 }
 
-// NewCodeAct returns a module that answers sig with programs that may call the tools of set; a nil set has no
-// tools. The inputs of sig are constants of the programs. Nil options are the defaults. Run reports what is
-// missing or does not fit together before it calls the model.
+// NewCodeAct returns a module that answers sig with programs that may call the tools of set; a nil set has no tools.
+// The inputs of sig are constants of the programs. Nil options are the defaults. Run reports missing or incompatible
+// parts before it calls the model.
 func NewCodeAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options,
 ) *CodeAct[In, Out] {
@@ -52,10 +53,10 @@ func NewCodeAct[In, Out any](
 // Run asks, checks, runs and observes until a program submits an answer. With Options.Extract, when the steps are
 // used up, it asks the model for an answer from what it knows.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an input violates the signature,
-// Run returns that error. Otherwise it returns an *[IncompleteError], whose trajectory holds everything that was
-// done and which wraps the reason: [ErrMaxIters], the error of the context, the model or the sandbox, or the error
-// with which a tool ended the run.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
+// returns an error that says so. Otherwise it returns an *IncompleteError. Its trajectory holds everything that was
+// done, and it wraps the reason: [ErrMaxIters], the error of the context, the model or the sandbox, or the error with
+// which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)

@@ -176,11 +176,11 @@ func TestProgramOfThoughtSetupErrors(t *testing.T) {
 		want string
 	}{
 		{run(module.NewProgramOfThought(noSig, model, box, nil)),
-			"module: there is no signature; make one with signature.New"},
+			"module: the signature is missing; make one with signature.New"},
 		{run(module.NewProgramOfThought(adding, nil, box, nil)),
-			"module: there is no model; open one with models.Open, or pass one of langchaingo's"},
+			"module: the model is missing; open one with models.Open, or pass a model of langchaingo"},
 		{run(module.NewProgramOfThought(adding, model, nil, nil)),
-			"module: there is no sandbox; open one with sandbox.New, and close it in the end"},
+			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 		{run(&module.ProgramOfThought[orders, sum]{}),
 			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},

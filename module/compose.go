@@ -8,8 +8,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Compose calls f and records every module that f runs with its context. Use it to write Run of a module that
-// is made of others, so that nothing that they did and cost is lost, even if one of them fails:
+// Compose calls f and records every module that f runs with its context. Use it to write the Run method of a module
+// that is made of other modules. Then everything that they did, and what it cost, is recorded even if one of them
+// fails:
 //
 //	func (a *Answering) Run(ctx context.Context, in Review) (*module.Prediction[Letter], error) {
 //		return module.Compose(ctx, a, func(ctx context.Context) (Letter, error) {
@@ -22,8 +23,8 @@ import (
 // within it after its fields, such as Judge. If m is a string, that is the name of the run. The runs are in
 // Trajectory.Runs, in the order in which they began.
 //
-// The prediction is nil if f returns an error. Compose returns that error if no model was called, and otherwise
-// an *[IncompleteError] that wraps it. If f panics, it wraps a *[PanicError].
+// The prediction is nil if f returns an error. Compose returns that error if no model was called, and otherwise an
+// *[IncompleteError] that wraps it. If f panics, that error wraps a *[PanicError].
 func Compose[Out any](
 	ctx context.Context, m any, f func(context.Context) (Out, error),
 ) (pred *Prediction[Out], err error) {
@@ -59,10 +60,10 @@ func Compose[Out any](
 	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
 }
 
-// Tool makes a module a tool for the programs of another module. Its arguments are the inputs and its result is
-// the output, as in [tools.Func]. The run is in Trajectory.Runs of the run that calls the tool. Nil hints are
-// the zero [tools.Hints], which make it an effect; use Class: tools.Read for a module that has no tools with
-// effects.
+// Tool turns a module into a tool for the programs of another module. The tool's arguments are the inputs and its
+// result is the output, as in [tools.Func]. The run is in Trajectory.Runs of the run that calls the tool. Nil hints
+// mean the zero [tools.Hints], with which the tool counts as an effect; use Class: tools.Read for a module that has
+// no tools with effects.
 func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hints) *tools.Tool {
 	if missing(m) != nil {
 		return tools.Func[In, Out](name, description, nil, h)

@@ -1,5 +1,5 @@
-// Package module asks language models. A module takes a typed question and returns an answer that is valid against
-// its signature, or an error that holds what was done.
+// Package module answers typed questions with the help of language models. A module takes a question and returns an
+// answer that is valid against its signature, or an error that records what was done.
 //
 //	package main
 //
@@ -82,7 +82,8 @@
 //   - [CodeAct] lets the model write JavaScript programs, which a [Sandbox] checks and runs and which may call tools,
 //     until one submits the answer. One program replaces many single calls.
 //   - [ProgramOfThought] is a CodeAct without tools, for computations: the value of a program may be the answer.
-//   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs of earlier turns left.
+//   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs of earlier turns
+//     declared.
 //   - [RLM] is for inputs that are too long for a model. They are variables of programs, which ask a model about the
 //     parts with await llm(prompt).
 //   - [ReAct] calls tools one at a time and shows the model each result before the next call. It needs no sandbox, and
@@ -101,29 +102,30 @@
 //
 // # What a module is made of
 //
-// A module is made of a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller opens
-// and closes. It is safe for concurrent use and keeps nothing between runs, except for a [Chat], and for a CodeAct or
-// ProgramOfThought whose Sandbox is a *[sandbox.Session].
+// A module is made of a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller
+// opens and closes. It is safe for concurrent use and keeps no state between runs, except for a [Chat], and for a
+// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session].
 //
 //   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
 //     the adapter) may be changed before the first run.
 //   - [Options] limit the steps and hold what is passed to every model call.
-//   - An [Adapter] is the form of questions and replies: [Markers], [JSON] or [Native].
+//   - An [Adapter] defines the format of questions and replies: [Markers], [JSON] or [Native].
 //
-// Package [github.com/writ-go/writ/module/models] opens models and makes models that retry, limit the rate, keep to a
-// budget, cache replies or fall back on others. Package [github.com/writ-go/writ/module/llmtest] has scripted models
-// for tests and for experiments without a key.
+// Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate,
+// stay within a budget, cache replies or fall back to other models. Package [github.com/writ-go/writ/module/llmtest]
+// has scripted models for tests and for experiments without a key.
 //
 // # Results and errors
 //
-// A [Prediction] is the answer, as a Go value, with the [Trajectory] that led to it: for every [Step] the model's
-// reply, the program, its outcome, what the model was told about it and the usage; and the tool calls from the journal.
+// A [Prediction] holds the answer, as a Go value, and the [Trajectory] that led to it: the tool calls from the
+// journal, and for every [Step] the model's reply, the program, its outcome, the observation that the model was
+// shown, and the usage.
 //
-// Run returns either a prediction or an error. Once the model was called, the error is an [*IncompleteError], which
-// holds the trajectory, since effects may have happened and money was spent. It wraps the reason: [ErrMaxIters],
-// [ErrNoAnswer], or the error of the context, the model, the sandbox or a tool. Whatever the model can fix is not an
-// error: a program that the check refuses, or that fails or takes too long, an answer that violates the signature, and
-// a reply that cannot be read go back to the model as an observation.
+// Run returns either a prediction or an error. Once the model has been called, the error is an [*IncompleteError],
+// which holds the trajectory, because tool calls may have had effects and model calls cost money. It wraps the reason:
+// [ErrMaxIters], [ErrNoAnswer], or the error of the context, the model, the sandbox or a tool. Problems that the
+// model can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer
+// violates the signature, or if a reply cannot be read, the model is shown an observation.
 //
 // During a run, Options.OnEvent is called for every [Event]. [Start], and the method Stream of every module, yield the
 // events of one run, with the model's text as it arrives:
@@ -132,8 +134,9 @@
 //
 // # How replies are read
 //
-// Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other forms
-// are read as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as text, thinking
-// before the answer. Only the form of a reply counts, not what it says. A reply that was cut off, gives two different
-// answers or violates the signature is rejected: the model is told everything that is wrong, and asked again.
+// Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other
+// forms are accepted as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as
+// text, thinking before the answer. How a reply is read depends only on its form, not on what it says. A reply that
+// was cut off, gives two different answers or violates the signature is rejected: the model is told everything that
+// is wrong, and asked again.
 package module

@@ -33,7 +33,7 @@ func extract[In, Out any](
 		out, err = sig.Decode(raw)
 	}
 	if err != nil {
-		return out, nil, fmt.Errorf("%w, and there is no answer from what is known: %w", ErrMaxIters, err)
+		return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, err)
 	}
 	return out, raw, nil
 }
@@ -53,7 +53,7 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 		return out, nil, err
 	}
 	if out, err = c.coder.signature.Decode(call.Args); err != nil {
-		return out, nil, fmt.Errorf("%w, and the answer from what is known is not valid: %w", ErrMaxIters, err)
+		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, call.Args, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// MarshalJSON also writes the total usage, the answer, and the text of Err as "error". Of each prompt it writes the
-// messages that differ from those of the step before.
+// MarshalJSON also writes the total usage, the answer, and the text of Err as "error". For each prompt it writes only
+// the messages that differ from those of the previous step.
 func (t Trajectory) MarshalJSON() ([]byte, error) {
 	type plain Trajectory
 	return json.Marshal(struct {

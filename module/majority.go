@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// Majority returns the most frequent answer; if several are equally frequent, it returns the one that comes
-// first. The function key returns what is compared, such as one field of the output: any value that
-// encoding/json can encode. If key is nil, whole outputs are compared.
+// Majority returns the most frequent answer; if several are equally frequent, it returns the first of them. The
+// function key returns the value to compare, such as one field of the output: any value that encoding/json can
+// encode. If key is nil, whole outputs are compared.
 //
 //	module.Majority(answers, func(v Verdict) any { return v.Mood })
 //
-// Two values are equal if their JSON is, regardless of the order of members and of the case, English articles,
-// spacing and punctuation of texts. Punctuation within numbers counts.
+// Two values are equal if their JSON is equal. The order of members does not matter, nor do case, English articles,
+// spacing and punctuation in texts; punctuation within numbers does.
 //
 // The trajectories of all answers are in Trajectory.Runs of the prediction. Majority returns an error if there
 // are no answers, a value cannot be encoded, or key panics.

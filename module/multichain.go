@@ -15,7 +15,7 @@ import (
 // MultiChainComparison makes several attempts and asks a model to compare their reasoning and to give the
 // right answer. It is safe for concurrent use.
 //
-// The method is that of Yoran et al., "Answering Questions by Meta-Reasoning over Multiple Chains of Thought"
+// The method was published by Yoran et al., "Answering Questions by Meta-Reasoning over Multiple Chains of Thought"
 // (EMNLP 2023).
 type MultiChainComparison[In, Out any] struct {
 	// Module makes the attempts. It usually is a [ChainOfThought].
@@ -32,8 +32,8 @@ type MultiChainComparison[In, Out any] struct {
 	err        error // why it cannot run
 }
 
-// NewMultiChainComparison returns a module that has m make n attempts at the same time, like [Samples], and
-// asks model to compare them. Nil options are the defaults. Run reports what is missing.
+// NewMultiChainComparison returns a module that has m make n attempts at the same time, like [Samples], and asks
+// model to compare them. Nil options are the defaults. Run reports missing parts.
 func NewMultiChainComparison[In, Out any](
 	sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options,
 ) *MultiChainComparison[In, Out] {
@@ -60,12 +60,12 @@ func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 	return err
 }
 
-// Run makes the attempts and compares the answers; at least one attempt must have one. All attempts are in
+// Run makes the attempts and compares the answers; at least one attempt must have an answer. All attempts are in
 // Trajectory.Runs. The steps of the trajectory, and its Reasoning, are those of the comparison.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an input violates the
-// signature, Run returns that error. Otherwise it returns an *[IncompleteError], which holds everything that
-// was done and wraps the reason.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
+// returns an error that says so. Otherwise it returns an *[IncompleteError], which holds everything that was done and
+// wraps the reason.
 func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of MultiChainComparison", &err)
 	if err := c.usable(ctx, in); err != nil {
@@ -84,8 +84,8 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	return c.compare(ctx, r, in, answers)
 }
 
-// Compare compares answers that were found otherwise. It is the second half of Run, with the same errors. The
-// trajectories of the answers are not part of the result.
+// Compare compares answers that were found in another way. It is the second half of Run and returns the same errors.
+// The trajectories of the answers are not part of the result.
 func (c *MultiChainComparison[In, Out]) Compare(
 	ctx context.Context, in In, answers []*Prediction[Out],
 ) (pred *Prediction[Out], err error) {

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// PanicError reports a panic of code that a run was given: a module, an adapter, a reward, a sandbox, a type
-// of the signature, or an observer of events.
+// PanicError reports a panic in code that was passed to a run: a module, an adapter, a reward, a sandbox, a type of
+// the signature, or an observer of events.
 type PanicError struct {
 	In    string // what was running, such as "Run of CodeAct"
 	Value any    // the value of the panic
@@ -55,6 +55,6 @@ func readable(from string, err error) (checked error) {
 }
 
 var (
-	errNoContext = errors.New("module: the context is nil; pass context.Background() if there is no other")
+	errNoContext = errors.New("module: the context is nil; pass context.Background() if you have no other")
 	errNoReturn  = errors.New("module: the run ended its goroutine with runtime.Goexit instead of returning")
 )

@@ -282,7 +282,7 @@ func TestZeroValues(t *testing.T) {
 			"module: the RLM is nil, or was not made by NewRLM"},
 		{second(noStream.Result()), "module: the stream was not made by Start"},
 		{second(new(module.Stream[sum]).Result()), "module: the stream was not made by Start"},
-		{demoless, "module: there is no signature; make one with signature.New"},
+		{demoless, "module: the signature is missing; make one with signature.New"},
 		{(*module.IncompleteError)(nil), "module: no answer"},
 		{tooMany, "module: 9223372036854775807 attempts are too many to prepare; the limit is 10000 at a time"},
 		{second(module.NewMultiChainComparison(adding, module.NewPredict(adding, model, nil), math.MaxInt, model,
@@ -329,7 +329,7 @@ func TestNoContext(t *testing.T) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))
 	}
 	for name, err := range errs {
-		if want := "module: the context is nil; pass context.Background() if there is no other"; err == nil ||
+		if want := "module: the context is nil; pass context.Background() if you have no other"; err == nil ||
 			err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}

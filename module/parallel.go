@@ -10,11 +10,11 @@ import (
 
 // ParallelOptions configures [Parallel] and [Samples]. The zero value, and nil, are the defaults.
 type ParallelOptions struct {
-	// Workers is how many runs there are at the same time. If it is not positive, there are 8.
+	// Workers is the maximum number of concurrent runs. If it is not positive, it is 8.
 	Workers int
 
-	// Collect goes on after a run has failed. Otherwise the first error cancels the runs in progress, and
-	// the others are not started.
+	// Collect makes the remaining runs continue after a run has failed. Otherwise the first error cancels the runs in
+	// progress, and no others are started.
 	Collect bool
 
 	// Progress, if set, is called after each run with the number of runs that ended, the number of those
@@ -64,11 +64,11 @@ func (r Results[Out]) Usage() Usage {
 
 // Parallel runs a module once for each input, several at the same time. Nil options are the defaults.
 //
-// There is one result for each input, in the order of the inputs, even if there is an error. The error is nil
-// if all runs have an answer. Otherwise it wraps the error of the run that failed first, or of the first in
-// order if ctx ended them; with Collect it wraps all errors. Once a model was called, it is an
-// *[IncompleteError] with all runs in Trajectory.Runs, which a module of yours may return as its own. A run
-// that panics, or returns neither a prediction nor an error, fails: see [Module].
+// There is one result for each input, in the order of the inputs, even if there is an error. The error is nil if all
+// runs have an answer. Otherwise it wraps the error of the run that failed first, or of the first in order if ctx
+// ended them; with Collect it wraps all errors. Once a model has been called, it is an *[IncompleteError] with all
+// runs in Trajectory.Runs, which a module of yours may return as its own. A run that panics, or returns neither a
+// prediction nor an error, fails: see [Module].
 func Parallel[In, Out any](
 	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
 ) (results Results[Out], err error) {
@@ -78,10 +78,10 @@ func Parallel[In, Out any](
 	})
 }
 
-// Samples runs a module n times with the same input, up to 10,000 times. Each run is one of a [Clone], whose
-// Predictors have a Rollout of their own, so that a cache gives different replies, and a Temperature of 1
-// unless they have one. A module with effects performs them n times. Results and errors are those of
-// [Parallel]; an invalid n or a nil module is an error before the first run.
+// Samples runs a module n times with the same input, up to 10,000 times. Each run uses a [Clone] of the module, whose
+// Predictors have a Rollout of their own, so that a cache gives different replies, and a Temperature of 1 unless they
+// have one. A module with effects performs them n times. Results and errors are the same as for [Parallel]; an
+// invalid n or a nil module is an error before the first run.
 func Samples[In, Out any](
 	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
 ) (results Results[Out], err error) {

@@ -17,8 +17,8 @@ type Predict[In, Out any] struct {
 	signature *signature.Signature[In, Out]
 }
 
-// NewPredict returns a module that asks model for the outputs of sig. Nil options are the defaults. Run
-// reports what is missing.
+// NewPredict returns a module that asks model for the outputs of sig. Nil options are the defaults. Run reports
+// missing parts.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
 	p := o.predictor(model)
 	p.Spec = specOf(sig)
@@ -28,9 +28,9 @@ func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 // Run asks the model. If a reply cannot be read, or its values violate the signature, the model is told what
 // is wrong and asked once more.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an input violates the
-// signature, Run returns that error. Otherwise it returns an *[IncompleteError], which holds the replies and
-// wraps the reason: [ErrNoAnswer], the context's error or the model's.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
+// returns an error that says so. Otherwise it returns an *[IncompleteError], which holds the replies and wraps the
+// reason: [ErrNoAnswer], the context's error or the model's.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil {
 		return nil, notMade("Predict")

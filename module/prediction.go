@@ -27,16 +27,17 @@ func (p *Prediction[Out]) LogValue() slog.Value {
 	return p.Trajectory.LogValue()
 }
 
-// ErrMaxIters is the reason of an [IncompleteError] when the steps are used up. The message includes how the
-// last step ended. Options.MaxIters allows more steps.
+// ErrMaxIters is the reason in an [IncompleteError] when a run has used up its steps. The message includes how the
+// last step ended. To allow more steps, raise Options.MaxIters.
 var ErrMaxIters = errors.New("the steps are used up")
 
-// ErrNoAnswer is the reason of an [IncompleteError] when a reply cannot be read or violates the signature,
-// even after the model was told why. The error also wraps what is wrong with the reply.
+// ErrNoAnswer is the reason in an [IncompleteError] when a reply cannot be read or violates the signature, even after
+// the model was told why. The error also wraps the *ReadError that describes the problems of the reply.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
-// IncompleteError reports that a module did not find an answer. Run of every module returns it once the model
-// was called. The trajectory holds what was done: effects may have happened, and money was spent.
+// IncompleteError reports that a module did not find an answer. Run of every module returns it for all errors after
+// the first model call. The trajectory holds what was done, because tool calls may have had effects and model calls
+// cost money.
 type IncompleteError struct {
 	// Err is the reason: [ErrMaxIters], [ErrNoAnswer], the error of the context, the model or the sandbox,
 	// a tool's fatal error, a *[journal.UnknownError] or a *[PanicError].

@@ -72,8 +72,8 @@ type Demo struct {
 	Outputs signature.Values `json:"outputs"`
 }
 
-// NewDemo returns a demo with the inputs and outputs of a signature. It fails as [signature.Signature.Turn]
-// does.
+// NewDemo returns a demo with the inputs and outputs of a signature. It returns the same errors as
+// [signature.Signature.Turn].
 func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (Demo, error) {
 	if sig == nil {
 		return Demo{}, errNoSignature
@@ -198,10 +198,10 @@ func notMade(name string) error {
 // Errors of modules that were put together incorrectly. Run returns them before it calls the model.
 var (
 	errNoPredictor = errors.New("module: a Predictor is nil; the module's New function makes it")
-	errNoSignature = errors.New("module: there is no signature; make one with signature.New")
-	errNoModel     = errors.New("module: there is no model; open one with models.Open, or pass one of langchaingo's")
+	errNoSignature = errors.New("module: the signature is missing; make one with signature.New")
+	errNoModel     = errors.New("module: the model is missing; open one with models.Open, or pass a model of langchaingo")
 	errNilOption   = errors.New("module: the Predictor's CallOptions contain a nil option; remove it")
-	errNoSandbox   = errors.New("module: there is no sandbox; open one with sandbox.New, and close it in the end")
+	errNoSandbox   = errors.New("module: the sandbox is missing; create one with sandbox.New, and close it when done")
 )
 
 // specOf returns the spec of a signature, or nil if there is no signature.

@@ -20,10 +20,10 @@ import (
 //
 // has the predictors Sort, Reply[billing] and Reply[orders].
 //
-// They come in the order of the fields and of the sorted keys. Each comes once, under its first path. Predictors
-// looks in exported fields, through pointers, interfaces, structs, slices, arrays, and maps with keys that are
-// strings. So a module of yours must keep its modules in exported fields, and must not change them during the
-// iteration.
+// Predictors are yielded in the order of the fields and of the sorted keys, each of them once, under its first path.
+// Predictors looks only in exported fields, and through pointers, interfaces, structs, slices, arrays, and maps with
+// keys that are strings. So a module of yours must keep its modules in exported fields, and must not change them
+// during the iteration.
 func Predictors(m any) iter.Seq2[string, *Predictor] {
 	return parts.All[Predictor](m)
 }
@@ -32,11 +32,11 @@ func Predictors(m any) iter.Seq2[string, *Predictor] {
 const ownField = "Predictor"
 
 // Clone returns a copy of a module, or of any struct of modules, whose Predictors can be changed without changing
-// those of m. It copies what leads to Predictors, as described at [Predictors]. Everything else is shared, such
-// as models, sandboxes, sets of tools, and what unexported fields point to. Predictors and modules that are
-// shared within m are shared within the copy.
+// those of m. It copies everything that leads to Predictors, as described at [Predictors]. Everything else is shared,
+// such as models, sandboxes, sets of tools, and the values that unexported fields point to. Predictors and modules
+// that are shared within m are shared within the copy.
 //
-// Structs are copied as by an assignment. A struct with a lock must keep it behind a pointer.
+// Structs are copied by assignment, so a struct with a lock must keep the lock behind a pointer.
 func Clone[M any](m M) M {
 	copied, _ := parts.Clone(m, (*Predictor).Clone, nil)
 	return copied

@@ -10,10 +10,10 @@ import (
 // ProgramOfThought answers by computing: it asks the model for a JavaScript program that computes the answer, checks
 // it and runs it. If the first program is right, that is one model call. It is safe for concurrent use.
 //
-// It works like a [CodeAct] without tools. In addition, if a program does not submit but its value is a valid
-// answer, that is the answer.
+// It works like a [CodeAct] without tools. In addition, if a program does not submit an answer but its value is a
+// valid one, that value is the answer.
 //
-// The method is that of Chen et al., "Program of Thoughts Prompting" (TMLR 2023).
+// The method was published by Chen et al., "Program of Thoughts Prompting" (TMLR 2023).
 type ProgramOfThought[In, Out any] struct {
 	// Predictor asks for the program.
 	Predictor *Predictor
@@ -22,8 +22,7 @@ type ProgramOfThought[In, Out any] struct {
 }
 
 // NewProgramOfThought returns a module that answers sig with programs. The inputs of sig are constants of the
-// programs. Nil options are the defaults. Run reports what is missing or does not fit together before it calls the
-// model.
+// programs. Nil options are the defaults. Run reports missing or incompatible parts before it calls the model.
 func NewProgramOfThought[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options,
 ) *ProgramOfThought[In, Out] {

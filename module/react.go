@@ -19,16 +19,16 @@ import (
 // the result, until it calls submit with an answer that is valid against the signature. It needs no sandbox. If many
 // calls are needed, a [CodeAct] needs fewer model calls. It is safe for concurrent use.
 //
-// The method is that of Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models" (ICLR 2023).
+// The method was published by Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models" (ICLR 2023).
 //
 // Calls are validated, subject to policies and recorded like those of programs; all calls of a run count as those of
 // one program. A call that reported an error, or whose result cannot be used, may have taken effect. If the model makes
 // the same call again, the call is held and the model is told why; it is made only if the model repeats it after that.
 // If it is unknown whether a call happened, repeating it ends the run.
 //
-// Models that support it get the tools by their provider's protocol, unless there are more than 100, and may call
-// several in one step; these are called one after the other. Other models write the tool and its arguments as text,
-// one call in a step.
+// Models that support tool calls get the tools through their provider's protocol, unless there are more than 100, and
+// may call several in one step; these calls are made one after the other. Other models write the tool and its
+// arguments as text, one call in a step.
 type ReAct[In, Out any] struct {
 	// Predictor asks for the next call.
 	Predictor *Predictor
@@ -40,8 +40,8 @@ type ReAct[In, Out any] struct {
 }
 
 // NewReAct returns a module that answers sig with calls of the tools of set; a nil set has no tools. Options.MaxIters
-// is 20 by default. Nil options are the defaults. Run reports what is missing or does not fit together before it calls
-// the model.
+// is 20 by default. Nil options are the defaults. Run reports missing or incompatible parts before it calls the
+// model.
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
 ) *ReAct[In, Out] {
@@ -61,10 +61,10 @@ func NewReAct[In, Out any](
 // Run asks, calls and observes until the model submits an answer. The model is told about a reply that cannot be read,
 // a tool that does not exist, invalid arguments, and an invalid answer; each takes one of the steps.
 //
-// The prediction is nil if there is an error. If the module lacks something, or an input violates the signature, Run
-// returns that error. Otherwise it returns an *[IncompleteError], whose trajectory holds everything that was done and
-// which wraps the reason: [ErrMaxIters], the error of the context or the model, or the error with which a tool ended
-// the run.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
+// returns an error that says so. Otherwise it returns an *IncompleteError. Its trajectory holds everything that was
+// done, and it wraps the reason: [ErrMaxIters], the error of the context or the model, or the error with which a tool
+// ended the run.
 func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)

@@ -39,8 +39,8 @@ func TestReActSetupErrors(t *testing.T) {
 	run := func(a *module.ReAct[orders, sum]) error { return second(a.Run(t.Context(), anything)) }
 	think := func(c *module.ChainOfThought[orders, sum]) error { return second(c.Run(t.Context(), anything)) }
 	const (
-		noSignature = "module: there is no signature; make one with signature.New"
-		noModel     = "module: there is no model; open one with models.Open, or pass one of langchaingo's"
+		noSignature = "module: the signature is missing; make one with signature.New"
+		noModel     = "module: the model is missing; open one with models.Open, or pass a model of langchaingo"
 		noReAct     = "module: the ReAct is nil, or was not made by NewReAct"
 		noThought   = "module: the ChainOfThought is nil, or was not made by NewChainOfThought"
 	)

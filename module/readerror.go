@@ -19,11 +19,11 @@ type ReadError = replies.Error
 //	func (p ReadProblem) String() string // the problem on one line
 type ReadProblem = replies.Problem
 
-// ProblemKind tells a reply that cannot be read from one with a value that is not allowed. It is a string.
+// ProblemKind distinguishes a reply that cannot be read from a reply with an invalid value. It is a string.
 type ProblemKind = replies.Kind
 
 // The kinds of problems.
 const (
-	KindStructure  = replies.KindStructure  // there is no value, or it is ambiguous
-	KindConstraint = replies.KindConstraint // there is a value of the right type, which breaks a rule
+	KindStructure  = replies.KindStructure  // the value is missing or ambiguous
+	KindConstraint = replies.KindConstraint // the value has the right type but violates a rule
 )

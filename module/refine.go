@@ -11,8 +11,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Refine makes up to n attempts, and tells each one what to do better than the previous one. It is safe for
-// concurrent use.
+// Refine makes up to n attempts, each of which gets feedback on the previous one. It is safe for concurrent use.
 type Refine[In, Out any] struct {
 	// Module makes the attempts.
 	Module Module[In, Out]
@@ -24,10 +23,10 @@ type Refine[In, Out any] struct {
 	contest contest[In, Out]
 }
 
-// NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback to the Hint of m's
-// Predictors for the next attempt. The feedback is that of the reward. If there is none, a model is shown
-// what each Predictor was asked and replied, and the outcome, and gives advice for each. Set
-// AttemptOptions.Criterion for that, since the model does not know what the reward measures.
+// NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback to the Hint of m's Predictors
+// for the next attempt. The feedback comes from the reward. If the reward gives none, a model is shown the outcome
+// and each Predictor's questions and replies, and it gives advice for each Predictor. Set AttemptOptions.Criterion
+// for that, since the model does not know what the reward measures.
 func NewRefine[In, Out any](
 	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
 ) *Refine[In, Out] {

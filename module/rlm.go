@@ -16,27 +16,26 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// RLM answers questions about more text than a model can read. The inputs are variables of programs; the
-// model is shown how long they are, and only a part of the long ones. Its programs take the inputs apart
-// and ask a model about the parts, one with await llm(prompt) or many at the same time with
-// await llm([prompt, …]). Programs see the variables of earlier programs. Otherwise an RLM works like a
-// [CodeAct]. It is safe for concurrent use.
+// RLM answers questions about more text than a model can read. The inputs are variables of programs; the model is
+// shown how long they are, and only a part of each long input. Its programs take the inputs apart and ask a model
+// about the parts, one with await llm(prompt) or many at the same time with await llm([prompt, …]). Programs see the
+// variables of earlier programs. Otherwise an RLM works like a [CodeAct]. It is safe for concurrent use.
 //
-// There is no need to raise the sandbox's limits: since a program waits for the models that it calls, its
-// time limit is extended by a minute for every Concurrency calls of MaxCalls, and the arguments of a call
-// may have 4 MiB. Calls of llm and rlm count against MaxCalls; only those beyond MaxCalls count against
-// Limits.Calls. Within a run, a repeated prompt gets the same reply and is paid for once.
+// There is no need to raise the sandbox's limits: since a program waits for the models that it calls, its time limit
+// is extended by a minute for every Concurrency calls of MaxCalls, and the arguments of a call may take up to 4 MiB.
+// Calls of llm and rlm count against MaxCalls; only those beyond MaxCalls count against Limits.Calls. Within a run, a
+// repeated prompt gets the same reply and is paid for once.
 //
-// The method is that of Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
+// The method was published by Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {
 	// Predictor asks for the next program.
 	Predictor *Predictor
 
-	// Sub answers llm. The prompt is sent unchanged, and the reply is returned unchanged.
+	// Sub answers calls of llm. The prompt is sent unchanged, and the reply is returned unchanged.
 	Sub *Predictor
 
-	// Nested answers rlm: its programs submit {reply: string}, and rlm returns that text. It is nil if
-	// Depth is 1.
+	// Nested answers calls of rlm: its programs submit {reply: string}, and rlm returns that text. It is nil if Depth
+	// is 1.
 	Nested *RLM[SubTask, SubReply]
 
 	coder   coder[In, Out]
@@ -51,14 +50,15 @@ type RLMOptions struct {
 	// model that writes the programs.
 	Options
 
-	// Sub answers llm, and usually is a cheaper model. Nil means the model that writes the programs.
+	// Sub is the model that answers calls of llm, usually a cheaper one. Nil means the model that writes the
+	// programs.
 	Sub llms.Model
 
 	// MaxCalls limits the model calls that the programs of a run cause: by llm, in runs of rlm, and by
 	// modules that tools run. If it is not positive, the limit is 50.
 	//
-	// In addition to the sandbox's Limits.Calls, one program may call llm and rlm that often each, but at
-	// most 10,000 times. Repeated prompts, which cost nothing, count as calls of the program.
+	// In addition to the sandbox's Limits.Calls, one program may call llm and rlm MaxCalls times each, but at most
+	// 10,000 times. Repeated prompts, which cost nothing, count as calls of the program.
 	MaxCalls int
 
 	// MaxTokens limits the tokens of those model calls, prompts and replies together. A prompt that would
@@ -66,10 +66,10 @@ type RLMOptions struct {
 	// usage, four bytes count as one token. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
 
-	// Depth is how deep runs are nested. With 1, the default, programs only have llm. With 2 they also
-	// have rlm({prompt, context}), which runs an RLM with the model Sub, the context as its variable, and
-	// no tools; its programs have llm. A program that waits for a nested run occupies its worker, so
-	// Workers of sandbox.Options should be at least Depth times the number of concurrent runs.
+	// Depth is the number of levels of nested runs. With 1, the default, programs only have llm. With 2 they also
+	// have rlm({prompt, context}), which runs an RLM with the model Sub, the context as its variable, and no tools;
+	// its programs have llm. A program that waits for a nested run occupies its worker, so Workers of sandbox.Options
+	// should be at least Depth times the number of concurrent runs.
 	Depth int
 
 	// Concurrency limits the model calls that are made at the same time; further calls wait. If it is not
@@ -138,10 +138,10 @@ func (o RLMOptions) waitingTime(own time.Duration) time.Duration {
 	return min(time.Duration(rounds)*each, maxProgramTime)
 }
 
-// NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil
-// set has no tools. The policies of the set also apply to llm and rlm. The programs run in sessions, which
-// only a *[sandbox.Sandbox] has. Nil options are the defaults. Run reports what is missing or does not fit
-// together before it calls the model.
+// NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil set has no
+// tools. The policies of the set also apply to llm and rlm. The programs run in sessions, so box must be a
+// *[sandbox.Sandbox]. Nil options are the defaults. Run reports missing or incompatible parts before it calls the
+// model.
 func NewRLM[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *RLMOptions,
 ) *RLM[In, Out] {
@@ -187,8 +187,8 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 // Run asks for programs and runs them until one submits an answer. It returns what [CodeAct.Run] returns.
 // The usage of llm is in Trajectory.Spent, and the runs of rlm are in Trajectory.Runs.
 //
-// A program that calls a model when the budget is used up gets a ToolError of the kind "budget", and may go
-// on without the model.
+// A program that calls a model when the budget is used up gets a ToolError of the kind "budget", and may continue
+// without the model.
 func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of RLM", &err)
 	switch {

@@ -18,8 +18,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// ErrBudget is the reason why a model was not called: the budget of an [RLM] is used up. Modules that run
-// within its programs, such as those in tools, return it in their [IncompleteError].
+// ErrBudget reports that a model was not called because the budget of an [RLM] is used up. Modules that run within
+// its programs, such as those in tools, return it in their [IncompleteError].
 var ErrBudget = budget.ErrSpent
 
 type subPrompt struct {

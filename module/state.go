@@ -37,12 +37,12 @@ type predictorState struct {
 	Demos        []Demo            `json:"demos,omitempty"`
 }
 
-// Save writes what a module, or any struct of modules, has learned. For each of its [Predictors], by path, that
-// is: the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature and the
+// Save writes the learned state of a module, or of any struct of modules. For each of its [Predictors], by path, the
+// state has the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature and the
 // Demos. The format is JSON, and the same state always gives the same bytes.
 //
-// Models, tools, briefings and options are not part of the state, so it has no endpoints and no keys, but it
-// contains the data in the demos.
+// Models, tools, briefings and options are not part of the state. So it contains no endpoints and no keys, but it
+// does contain the data in the demos.
 //
 // If a predictor has no signature, or a temperature or a demo that [Load] would refuse, Save returns an error
 // that names the predictor, and writes nothing.
@@ -59,7 +59,7 @@ func Save(w io.Writer, m any) error {
 		s.Predictors = append(s.Predictors, signature.Value{Name: path, JSON: saved})
 	}
 	if len(s.Predictors) == 0 {
-		return fmt.Errorf("module: save: there are no Predictors in %T; export the fields with its modules", m)
+		return fmt.Errorf("module: save: no Predictors found in %T; export the fields with its modules", m)
 	}
 	raw, err := indented(s)
 	if err != nil {
@@ -69,8 +69,8 @@ func Save(w io.Writer, m any) error {
 	return err
 }
 
-// Load sets the predictors of m to a saved state. What the state lacks, such as a hint, is cleared. Load a state
-// before the module is used.
+// Load sets the predictors of m to a saved state. Settings that the state does not have, such as a hint, are cleared.
+// Load a state before the module is used.
 //
 // If a part of the state does not fit, Load returns an error that names the predictor, and changes nothing.
 // A state fits a module with the same paths, whose predictors have fields with the same names and schemas.
@@ -155,7 +155,7 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 		return nil, err
 	}
 	if s.Instructions == nil { // Save always writes them, even if they are empty
-		return nil, errors.New("there are no instructions")
+		return nil, errors.New("the instructions are missing")
 	}
 	fields, err := p.fields()
 	switch {
@@ -302,7 +302,7 @@ func decodeStrictly(raw []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is something after the end")
+		return errors.New("unexpected data after the end")
 	}
 	return nil
 }

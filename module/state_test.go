@@ -210,11 +210,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `),
 			`module: load Shorten: json: unknown field "input"`},
 		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`),
-			`module: load Judge: there are no instructions`},
+			`module: load Judge: the instructions are missing`},
 		{"no instructions", two, edit(`"instructions": "Shorten`, `"system": "Shorten`),
-			`module: load Shorten: there are no instructions`},
+			`module: load Shorten: the instructions are missing`},
 		{"null as instructions", two, edit(`"instructions": "Shorten`, `"instructions": null, "system": "Shorten`),
-			`module: load Shorten: there are no instructions`},
+			`module: load Shorten: the instructions are missing`},
 		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`),
 			`module: load Shorten: demo 1: there is no output "nota"`},
 		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`),
@@ -245,7 +245,7 @@ func TestSaveRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no signature", func(p *module.Predictor) { p.Spec = nil },
-			"module: save Judge: module: there is no signature; make one with signature.New"},
+			"module: save Judge: module: the signature is missing; make one with signature.New"},
 		{"an unknown field", func(p *module.Predictor) { p.Demos = []module.Demo{{Inputs: values(t, `{"txt": ""}`)}} },
 			`module: save Judge: demo 1: there is no input "txt"`},
 		{"a field twice", func(p *module.Predictor) {
@@ -269,7 +269,7 @@ func TestSaveRefuses(t *testing.T) {
 		io.Discard,
 		hidden{},
 	); err == nil ||
-		err.Error() != "module: save: there are no Predictors in module_test.hidden; export the fields with its modules" {
+		err.Error() != "module: save: no Predictors found in module_test.hidden; export the fields with its modules" {
 		t.Errorf("got %v", err)
 	}
 	if err := module.Save(full{}, newSum()); !errors.Is(err, io.ErrShortWrite) {

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Trajectory is what a module did, step by step. Its JSON also has the total usage and the answer. A
-// Trajectory that is read from JSON has errors that are only text.
+// Trajectory is what a module did, step by step. Its JSON also has the total usage and the answer. In a Trajectory
+// that was read from JSON, errors are only text.
 type Trajectory struct {
 	// ID is Origin.Run of its events. It is 0 for a group of runs.
 	ID uint64 `json:"id,string,omitempty"`
@@ -54,8 +54,8 @@ type Trajectory struct {
 	// Score is the score of this attempt of a [BestOfN] or [Refine].
 	Score *Score `json:"score,omitempty"`
 
-	// Spent is the usage of the models that programs called with llm, by the name of the model. Nothing
-	// else is kept of those calls, since there may be thousands.
+	// Spent is the usage of the models that programs called with llm, by the name of the model. Nothing else about
+	// those calls is kept, since there may be thousands.
 	Spent ModelUsage `json:"spent,omitempty"`
 
 	answer json.RawMessage // of a module without steps
@@ -117,8 +117,8 @@ func (t Trajectory) chosen() *Trajectory {
 	return &t.Runs[t.Chosen-1]
 }
 
-// Answer returns the outputs of the last step, or of the chosen attempt, as an object: the accepted answer, or
-// what was submitted even if it is not valid. It returns nil if there are none.
+// Answer returns the outputs of the last step, or of the chosen attempt, as an object: the accepted answer or, if
+// none was accepted, the submitted one. It returns nil if there are none.
 func (t Trajectory) Answer() json.RawMessage {
 	if c := t.chosen(); c != nil {
 		return c.Answer()
@@ -154,18 +154,18 @@ type Step struct {
 	// Predictor is the path of the Predictor that asked.
 	Predictor string `json:"predictor,omitempty"`
 
-	// Prompt is the messages of the last request of the step. Its parts include models.Message, which is
-	// a reply as its provider wrote it. The JSON of a Trajectory has the text of each message and the type
-	// and size of its images and files; "shared_messages" is the number of messages that the previous
-	// step's prompt begins with as well, and "shared_tools" says that Tools are those of that step.
+	// Prompt is the messages of the last request of the step. Its parts include models.Message, which is a reply as
+	// its provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its
+	// images and files; "shared_messages" is the number of messages at the beginning that are the same as in the
+	// previous step's prompt, and "shared_tools" says that Tools are those of that step.
 	Prompt []llms.MessageContent `json:"-"`
 
-	// Tools are the tools that the model could call by the provider's protocol. Schema is the JSON Schema
-	// that its reply was constrained to, or nil.
+	// Tools are the tools that the model could call through the provider's protocol. Schema is the JSON Schema that
+	// its reply was constrained to, or nil.
 	Tools  []llms.Tool     `json:"-"`
 	Schema json.RawMessage `json:"schema,omitempty"`
 
-	// Model is the name of the model, if the provider or the call options tell it.
+	// Model is the name of the model, if the provider reports it or the call options contain it.
 	Model string `json:"model,omitempty"`
 
 	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words

@@ -15,11 +15,12 @@ import (
 
 // CheckResult is the result of checking a program.
 type CheckResult struct {
-	// Findings are the reasons for which Run would refuse the program, in source order.
-	// If there are none, Run would run it.
+	// Findings are the reasons why Run would refuse the program, in source order. If there
+	// are none, Run would run it.
 	Findings []Finding
 
-	// Warnings are about code that need not fail but hardly does what its author means.
+	// Warnings are about code that may run without an error but probably does not do what
+	// its author intended.
 	Warnings []Finding
 }
 

@@ -15,9 +15,10 @@ import (
 // Compiler translates a language into JavaScript. If it has a method Ready() error, that
 // method returns the reason why nothing can be compiled, or nil.
 type Compiler interface {
-	// Compile compiles one program. What the author did wrong is in Compiled.Findings. An
-	// error is about what no program can fix, and ends the run. Compile is called before
-	// the run's limits of time begin to count, once for each run and check, concurrently.
+	// Compile compiles one program. Errors of the author are in Compiled.Findings. Compile
+	// returns an error only for a problem that no program can fix; the error ends the run.
+	// Compile is called once for each run and check, concurrently, before the run's time
+	// limits begin.
 	Compile(ctx context.Context, source string) (*Compiled, error)
 }
 
@@ -26,27 +27,26 @@ type Compiler interface {
 type Describer interface {
 	Compiler
 
-	// Describe returns a constant Markdown list: in what language programs are written,
-	// what they may import, and what the language has and lacks.
+	// Describe returns a constant Markdown list: the language in which programs are
+	// written, what they may import, and which features the language has and lacks.
 	Describe() string
 }
 
 // Compiled is a program in JavaScript. The sandbox treats it like any other program but
 // translates every line and column back to the author's text.
 //
-// [Rules] apply to the author's text, except for two that need a syntax tree and use that
-// of Source: Names are looked for where Map leads back to the text, and Depth is the depth
-// of Source.
+// [Rules] apply to the author's text, except for two that need a syntax tree and use the
+// syntax tree of Source: Names are searched where Map leads back to the text, and Depth is
+// the depth of Source.
 type Compiled struct {
 	// Source is checked and run instead of Program.Source. Its maximum size is four times
 	// Limits.Source plus 64 KiB.
 	Source string
 
-	// Library is the body of a function that is called before Source in the same VM,
-	// within the run's limits. Its result is a constant of Source with the name
-	// [LibraryName]; its own declarations are not visible. The worker caches the compiled
-	// library for the next program with the same one. Its maximum size is 4 MiB; empty
-	// means none.
+	// Library is the body of a function that is called before Source in the same VM, within
+	// the run's limits. Its result is a constant of Source with the name [LibraryName]; its
+	// own declarations are not visible. The worker caches the compiled library for the next
+	// program with the same one. Its maximum size is 4 MiB; empty means no library.
 	//
 	// In a session, programs with the same library share its result.
 	Library string
@@ -66,7 +66,7 @@ type Compiled struct {
 	Findings []Finding
 }
 
-// Import is a module that a program imports, by the name and position in the program.
+// Import is a module that a program imports, with its name and position in the program.
 type Import struct {
 	Module       string
 	Line, Column int

@@ -56,33 +56,35 @@
 //
 // A worker is the running executable, started again. Package initialization takes the
 // process over if argv[0] carries a marker and the parent authenticates itself on an
-// inherited socket; main is never reached. Packages that are initialized before this one
-// are initialized in workers too, so their initialization should only set variables. With
+// inherited socket; main is not called. Packages that are initialized before this one are
+// initialized in workers too, so their initialization should only set variables. With
 // Options.Command, workers run another executable.
 //
 // # Checks
 //
-// Before a program runs, the check finds all at once: syntax errors, undeclared names,
-// calls of tools that do not exist, literal arguments that violate a tool's schema,
-// constructs that the engine would execute incorrectly, and violations of [Options.Rules].
-// It refuses only what must fail. The worker parses and reports; this process judges.
+// Before a program runs, the check reports all of the following at once: syntax errors,
+// undeclared names, calls of tools that do not exist, literal arguments that violate a
+// tool's schema, constructs that the engine would execute incorrectly, and violations of
+// [Options.Rules]. It refuses only what must fail. The worker parses the program and
+// reports what it contains; this process decides whether to run it.
 //
-// Code that need not fail but hardly does what its author means is listed in
-// [Outcome.Warnings]: promises that the program printed, used as text or did not await, and
-// results that it used as another type, each with its position.
+// [Outcome.Warnings] lists code that may run without an error but probably does not do what
+// its author intended: promises that the program printed, used as text or did not await,
+// and results that it used as if they had another type, each with its position.
 //
 // # Limits
 //
-// A run has limits on its total time, its computing time and the time that it waits for
-// tools and timers. [Failure.Kind] says which was exceeded. Memory, source, output and
-// calls have limits, too: see [Limits]. A worker that exceeded a limit is not used again.
+// A run has limits on its total time, its computing time and the time that it spends
+// waiting for tools and timers. [Failure.Kind] says which was exceeded. Memory, source,
+// output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not
+// used again.
 //
 // # Sessions
 //
 // In a [Session], programs see the top-level declarations of earlier programs. A session
 // owns no process: it is the record of its programs, and the VM is a cache that is rebuilt
 // from the record when necessary, without calling any tool. Large inputs are sent to a
-// session once. [Determinism] fixes the time and the random numbers.
+// session once. SessionOptions.Determinism fixes the time and the random numbers.
 //
 // # Other languages
 //
@@ -92,6 +94,6 @@
 //
 // # Errors
 //
-// What the program did wrong is data: [Outcome.Failure], in words for its author.
-// [Sandbox.Run] returns an error only for what no program can fix.
+// Errors of the program are data: [Outcome.Failure] describes them for its author.
+// [Sandbox.Run] returns an error only for problems that no program can fix.
 package sandbox

@@ -12,13 +12,13 @@ import (
 // Kind is the kind of a finding or failure.
 type Kind string
 
-// Reasons for which a check refuses a program. Nothing has run.
+// Reasons why a check refuses a program. Nothing has run.
 const (
-	KindSyntax          Kind = "syntax"           // not JavaScript that the sandbox runs
+	KindSyntax          Kind = "syntax"           // not JavaScript, or not supported by the sandbox
 	KindUndeclared      Kind = "undeclared"       // an undeclared name
 	KindUnknownTool     Kind = "unknown_tool"     // a call of a tool that does not exist
 	KindInvalidArgument Kind = "invalid_argument" // a literal argument that violates the tool's schema
-	KindUnsupported     Kind = "unsupported"      // a construct that would not do what it says
+	KindUnsupported     Kind = "unsupported"      // a construct that the engine would execute incorrectly
 	KindSourceLimit     Kind = "source_limit"     // a source longer than Limits.Source
 	KindPolicyViolation Kind = "policy_violation" // a violation of Options.Rules
 	KindRefused         Kind = "refused"          // several of these
@@ -35,19 +35,20 @@ const (
 	KindComputeLimit Kind = "compute_limit" // it computed for longer than Limits.Compute
 	KindWaitLimit    Kind = "wait_limit"    // it waited for longer than Limits.Wait
 	KindMemoryLimit  Kind = "memory_limit"  // it used more than Limits.Memory
-	KindCallLimit    Kind = "call_limit"    // it went on making calls after those beyond Limits.Calls were refused
+	KindCallLimit    Kind = "call_limit"    // it kept making calls after calls beyond Limits.Calls were refused
 	KindOutputLimit  Kind = "output_limit"  // its value is larger than Limits.Output
-	KindBadValue     Kind = "bad_value"     // its value has no JSON form, such as one that contains itself
+	KindBadValue     Kind = "bad_value"     // its value has no JSON form, such as an object that contains itself
 	KindCrashed      Kind = "crashed"       // the worker died
 	KindStopped      Kind = "stopped"       // the context was canceled; Run also returns an error
 )
 
-// Warnings. A KindNotAwaited finding refuses a program if the promise certainly makes it
-// fail. A KindInvalidArgument warning is about an argument that may be undefined, and a
-// KindCallLimit warning about calls that were not made.
+// Warnings. KindNotAwaited is also the kind of a finding if the promise would certainly
+// make the program fail. A KindInvalidArgument warning is about an argument that may be
+// undefined, and a KindCallLimit warning is about calls that were not made.
 const (
-	KindNotAwaited   Kind = "not_awaited"   // a promise that the program does not await
-	KindWrongType    Kind = "wrong_type"    // a result used as another type: text as an object, or an object as JSON text
+	KindNotAwaited Kind = "not_awaited" // a promise that the program does not await
+	// a result used as the wrong type: text as an object, or an object as JSON text
+	KindWrongType    Kind = "wrong_type"
 	KindMorePages    Kind = "more_pages"    // a result with a reference to the next page, which the program does not read
 	KindNoValue      Kind = "no_value"      // the program does not return a value
 	KindNothingFound Kind = "nothing_found" // a search that found no tool
@@ -79,11 +80,11 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// Failure is why a program was refused or failed, in words that its author, usually a
+// Failure explains why a program was refused or failed, in words that its author, usually a
 // model, can act on.
 type Failure struct {
 	Finding                   // what happened first, or the only finding
-	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused, otherwise nil
+	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused; otherwise nil
 	Stack    []string         `json:"stack,omitempty"`    // of an exception: "line 3, column 7", innermost first
 	Tool     *tools.ToolError `json:"tool,omitempty"`     // of KindToolError: the uncaught error
 	Hold     *tools.HoldError `json:"hold,omitempty"`     // of KindHeld: the call in question

@@ -7,8 +7,8 @@ import (
 )
 
 // Isolation says what programs cannot do even if they take control of their process.
-// [Sandbox.Isolation] reports what workers found when they tried, and Options.MinIsolation
-// says what they must find.
+// [Sandbox.Isolation] reports what workers could not do when they tried, and
+// Options.MinIsolation says what must be impossible.
 //
 // The memory, time and tools that a program may use are bounded by [Limits] and do not
 // depend on the isolation.
@@ -50,7 +50,7 @@ func FullIsolation() Isolation {
 	}
 }
 
-// String lists the properties that i has, those that it lacks, and why.
+// String lists the properties that i has, and those that it lacks with the reasons.
 func (i Isolation) String() string {
 	var has, lacks []string
 	for _, p := range worker.Isolation(i).Properties() {
@@ -73,9 +73,9 @@ func (i Isolation) String() string {
 	return strings.Join(parts, "\n")
 }
 
-// Isolation reports which attempts of the first worker to break out were prevented. Every
-// later worker makes the same attempts before its first program and is not used if it
-// lacks any of this isolation.
+// Isolation reports which of the first worker's attempts to break out were prevented. Every
+// later worker makes the same attempts before its first program and is not used if it lacks
+// any of this isolation.
 func (s *Sandbox) Isolation() Isolation {
 	if s == nil || s.runner == nil {
 		return Isolation{}

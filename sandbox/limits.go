@@ -11,7 +11,8 @@ import (
 // Compute is processor time, so that a program does not fail because the machine is busy
 // with something else. Time and Wait are wall time. On Windows, Compute is wall time, too.
 // In process, it is the lesser of the wall time and the processor time of the whole
-// process. If other goroutines are busy, that is nearly the wall time, so allow more.
+// process. If other goroutines are busy, that is nearly the wall time, so set a higher
+// limit.
 //
 // Calls that the journal answers and calls that are [Program].Uncounted do not count
 // towards Calls. After Calls is reached, further calls are refused. Output keeps the
@@ -20,7 +21,7 @@ type Limits struct {
 	Time        time.Duration // total time; default 30 s
 	Compute     time.Duration // computing time; default 10 s
 	Wait        time.Duration // time spent waiting for tools and timers; default: Time
-	Memory      int64         // bytes that a worker may use beyond what it needs itself; default 256 MiB
+	Memory      int64         // bytes that a worker may use in addition to its own needs; default 256 MiB
 	Source      int           // bytes of Program.Source; default 64 KiB
 	Output      int           // bytes kept of stdout and of stderr, and bytes of the value; default 64 KiB
 	Argument    int           // bytes of each tool argument; default: Output

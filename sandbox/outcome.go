@@ -30,9 +30,9 @@ type Outcome struct {
 	// fifth of a second later. These calls are Pending; their effect is unknown.
 	Abandoned int `json:"abandoned,omitempty"`
 
-	// Warnings are about code that need not fail but hardly does what its author means:
-	// promises that the program did not await, results that it used as another type,
-	// and searches that found no tool.
+	// Warnings are about code that may run without an error but probably does not do what
+	// its author intended: promises that the program did not await, results that it used as
+	// if they had another type, and searches that found no tool.
 	Warnings []Finding `json:"warnings,omitempty"`
 
 	// Declared are the names that the program declares at top level, at most 100.
@@ -41,9 +41,9 @@ type Outcome struct {
 	// Failure says why the program was refused or failed. It is nil if it succeeded.
 	Failure *Failure `json:"failure,omitempty"`
 
-	// Duration is the time from start to end. Waiting is the part of it in which the
-	// program waited for tools and timers, and Computing the processor time that it
-	// used, as Limits.Compute defines it. They are zero if the worker died.
+	// Duration is the time from start to end. Waiting is the part of it that the program
+	// spent waiting for tools and timers. Computing is the processor time that the program
+	// used, as defined by Limits.Compute. They are zero if the worker died.
 	Duration  time.Duration `json:"duration_ns"`
 	Computing time.Duration `json:"computing_ns"`
 	Waiting   time.Duration `json:"waiting_ns"`
@@ -70,7 +70,7 @@ func (o *Outcome) Decode(v any) error {
 // Output is one stream of the console.
 type Output struct {
 	Text  string `json:"text"`           // cut at Limits.Output
-	Tail  string `json:"tail,omitempty"` // the end of what is missing from Text, up to a sixteenth of Limits.Output
+	Tail  string `json:"tail,omitempty"` // the end of the part that is missing from Text, up to 1/16 of Limits.Output
 	Bytes int    `json:"bytes"`          // number of bytes written
 }
 

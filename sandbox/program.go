@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Program is one program and what it may use.
+// Program is a program and the resources that it may use.
 type Program struct {
 	// Source is JavaScript. Top-level await and return are allowed. The program's value is
 	// what it returns, or else the value of its last statement if that is an expression.
@@ -29,8 +29,8 @@ type Program struct {
 	// Tools are the tools that the program may call. Nil means none.
 	Tools *tools.Set
 
-	// Attempt records the calls and answers those that were made before, as an attempt of
-	// tools/journal does. Nil means that calls are not recorded.
+	// Attempt records the calls, and answers those that an earlier program has made, like
+	// an attempt of tools/journal. Nil means that calls are not recorded.
 	Attempt tools.Attempt
 
 	// Earlier are names that earlier programs declared, which this one cannot see. If it
@@ -49,7 +49,7 @@ type Program struct {
 	// Submit makes submit(value) available, which ends the program with a value.
 	Submit bool
 
-	// Timeout shortens Limits.Time for this run. Zero leaves it as it is.
+	// Timeout shortens Limits.Time for this run. Zero leaves it unchanged.
 	Timeout time.Duration
 
 	// Determinism, if set, fixes the time and the random numbers that the program sees.
@@ -67,9 +67,9 @@ type Program struct {
 }
 
 // Determinism fixes the time and the random numbers that a program sees. Date starts at
-// Time and advances only by what the program sleeps. Math.random and crypto depend on Seed
-// alone. The time zone is always UTC in isolated sandboxes and that of the host in those of
-// NewInProcess.
+// Time and advances only by the time that the program sleeps. Math.random and crypto depend
+// on Seed alone. The time zone is always UTC in isolated sandboxes, and the host's time
+// zone with NewInProcess.
 type Determinism struct {
 	Time time.Time
 	Seed uint64

@@ -47,10 +47,10 @@ func (c chain) next(line []byte) chain {
 }
 
 // AppendRecord appends the session's record to dst, beginning with program number from. If
-// from is 0, it appends the whole record, of which [Sandbox.RestoreSession] creates a
-// session. If from is an earlier result of [Session.Len], it appends what was added since.
-// The record contains the programs, their inputs, the names of the tools that they used
-// and the results of their calls in plain text. It only ever grows.
+// from is 0, it appends the whole record, from which [Sandbox.RestoreSession] creates a
+// session. If from is an earlier result of [Session.Len], it appends what has been added
+// since then. The record contains the programs, their inputs, the names of the tools that
+// they used and the results of their calls in plain text. The record only grows.
 func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	if s == nil || s.box == nil {
 		return dst, errNotNewSession
@@ -61,7 +61,8 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if from < 0 || from > len(s.log) {
-		return dst, fmt.Errorf("sandbox: the session has %d programs; there is no record from number %d on", len(s.log), from)
+		return dst, fmt.Errorf("sandbox: the session has %d programs; the record cannot be read from number %d on",
+			len(s.log), from)
 	}
 	start := from + 1 // the head is line 0
 	if from == 0 {
@@ -111,13 +112,13 @@ func (s *Session) head() *recordHead {
 // programs are run again before the next one runs, without calling any tool.
 //
 // It returns [ErrSessionLost] if the record is damaged, or if it was made by another
-// version of this package, by a sandbox with other [Rules], or in process instead of
-// isolated or vice versa. Limits may differ. If the record ends within a line because its
-// writer died, that line is ignored: whole is the length of the record without it, where
-// new lines must be appended.
+// version of this package, by a sandbox with other [Rules], or by an in-process sandbox if
+// this one is isolated, or vice versa. Limits may differ. If the record ends within a line
+// because its writer died, that line is ignored: whole is the length of the record without
+// it, where new lines must be appended.
 //
-// An attacker who can write records can make a session contain anything that a program
-// could create, and results that no tool returned, but nothing else.
+// An attacker who can write records can put into a session anything that a program could
+// create, and results that no tool returned, but nothing else.
 func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, err error) {
 	if s == nil || s.runner == nil {
 		return nil, 0, errNotNew

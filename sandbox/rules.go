@@ -16,19 +16,19 @@ import (
 // Rules restrict the source of every program. A program that violates them is refused
 // before it runs, with all violations at once.
 //
-// Rules are about the text. They keep programs short, and their authors away from what the
-// host does not want to see, but they do not contain a program: one that computes a name
-// when it runs, as in o[parts.join("")] or Reflect.get(o, name), gets around them. What a
-// program can do is decided by the sandbox and its tools.
+// Rules are about the text. They keep programs short and free of constructs that the host
+// does not want, but they do not confine a program: a program that computes a name when it
+// runs, as in o[parts.join("")] or Reflect.get(o, name), gets around them. The sandbox and
+// its tools decide what a program can do.
 type Rules struct {
 	// Characters, Lines and Depth are the maximum size of the source; zero means no
 	// rule. Depth is the depth of its syntax tree: a call within an argument within a
 	// block is three deep, and deeper if there are brackets and operators in between.
 	Characters, Lines, Depth int
 
-	// Names are forbidden as variables, as members and as the names of properties,
-	// also where a constant text names the member: o["name"], o[`name`], o["na" + "me"],
-	// or o[key] after const key = "name". They may occur in other texts and in comments.
+	// Names are forbidden as variables, as members and as the names of properties, even if
+	// a constant string names the member: o["name"], o[`name`], o["na" + "me"], or o[key]
+	// after const key = "name". They may occur in other strings and in comments.
 	Names []string
 
 	// Patterns must not match anywhere in the source, including comments.
@@ -47,7 +47,7 @@ func (r *Rules) validated() (*Rules, error) {
 	}
 	var errs []error
 	if min(r.Characters, r.Lines, r.Depth) < 0 {
-		errs = append(errs, errors.New("sandbox: a limit of the rules is negative; leave it zero for none"))
+		errs = append(errs, errors.New("sandbox: a limit of the rules is negative; use zero for no rule"))
 	}
 	if slices.Contains(r.Names, "") {
 		errs = append(errs, errors.New("sandbox: one of the names that the rules forbid is empty"))

@@ -25,23 +25,23 @@ type Options struct {
 	// least 4. All workers together may use Workers × Limits.Memory.
 	Workers int
 
-	// Command is the command line of a dedicated worker program, to be used instead of
-	// the running executable. The program must import this package and must not do
-	// anything else.
+	// Command is the command line of a dedicated worker program, which is used instead of
+	// the running executable. The program must import this package and must not do anything
+	// else.
 	Command []string
 
 	// InheritEnv names environment variables that package initialization in the worker
 	// needs. They are removed before any program runs.
 	InheritEnv []string
 
-	// MinIsolation is the isolation that every worker must prove before it gets a
-	// program. New fails if a worker lacks any of it. The zero value accepts any
+	// MinIsolation is the isolation that every worker must demonstrate before it gets a
+	// program. New fails if a worker lacks any part of it. The zero value accepts any
 	// isolation; [FullIsolation] demands everything.
 	MinIsolation Isolation
 }
 
-// Sandbox checks and runs programs. It keeps nothing between runs and is safe
-// for concurrent use.
+// Sandbox checks and runs programs. It keeps no state between runs and is safe for
+// concurrent use.
 type Sandbox struct {
 	limits Limits
 	rules  *Rules // nil if there are none
@@ -70,10 +70,10 @@ func New(o *Options) (*Sandbox, error) {
 	})
 }
 
-// NewInProcess returns a sandbox that runs programs in this process. It stops
-// accidents, not attackers: a program can end the process by exhausting its
-// stack or memory, and can occupy a processor forever. It is for trusted
-// programs, debuggers, and systems without child processes.
+// NewInProcess returns a sandbox that runs programs in this process. It stops accidents,
+// not attackers: a program can end the process by exhausting its stack or memory, and can
+// occupy a processor forever. Use it for trusted programs, in debuggers, and on systems
+// without child processes.
 //
 // The protection against accidents consists of a fresh VM for each run, a limit on the
 // depth of calls, no code from text, guards on the most dangerous built-in functions, and
@@ -124,8 +124,8 @@ func (s *Sandbox) Ready() error {
 	return nil
 }
 
-// Close ends the workers after the runs in progress have ended. Runs that wait
-// for a worker, and later ones, return [ErrClosed]. It may be called again.
+// Close ends the workers after the runs in progress have ended. Runs that wait for a
+// worker, and later ones, return [ErrClosed]. Close may be called more than once.
 func (s *Sandbox) Close() error {
 	if s == nil || s.runner == nil {
 		return nil
@@ -133,16 +133,17 @@ func (s *Sandbox) Close() error {
 	return s.runner.Close()
 }
 
-// Run checks and runs one program and returns how it ended. What the program did wrong is
-// in the outcome: see [Failure]. The error is about what no program can fix: a canceled
-// ctx, an input without JSON form or with an invalid name ([ErrInput]), a sandbox that is
-// closed or cannot start workers, or a [tools.Fatal] error of a tool. With an error, the
-// outcome is nil unless calls were made before.
+// Run checks and runs one program and returns how it ended. Errors of the program are in
+// the outcome: see [Failure]. The error is about a problem that no program can fix: a
+// canceled ctx, an input without JSON form or with an invalid name ([ErrInput]), a sandbox
+// that is closed or cannot start workers, or a [tools.Fatal] error of a tool. With an
+// error, the outcome is nil unless calls were made before.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
 }
 
-// Check checks a program as Run does, without running it. The error is as for Run.
+// Check checks a program as Run does, without running it. It returns the same errors as
+// Run.
 func (s *Sandbox) Check(ctx context.Context, p Program) (CheckResult, error) {
 	return checkResult(s.run(ctx, p, true, nil))
 }

@@ -18,13 +18,13 @@ import (
 // again creates a new variable; a const cannot be assigned to. A program that fails leaves
 // no trace in the session, but the effects of its tool calls remain.
 //
-// A session owns no process and need not be closed. It is the record of its programs and
-// of the results of their calls; the VM in which they ran is a cache. If the VM is gone,
-// because other sessions needed the room or the worker died, the programs are run again
+// A session owns no process and need not be closed. It is the record of its programs and of
+// the results of their calls; the VM in which they ran is a cache. If the VM is gone,
+// because other sessions needed its memory or the worker died, the programs are run again
 // from the record: no tool is called, results arrive in the recorded order, and Date,
 // Math.random and crypto repeat their values. For that reason Date stands still while a
-// program of a session computes. [Session.AppendRecord] and [Sandbox.RestoreSession] move
-// a session to another process.
+// program of a session computes. [Session.AppendRecord] and [Sandbox.RestoreSession] move a
+// session to another process.
 //
 // A Session is safe for concurrent use; programs run one after the other.
 type Session struct {
@@ -59,11 +59,11 @@ type SessionOptions struct {
 const logShare = 32
 
 // ErrSessionFull is returned by runs of a session whose record has reached its limit.
-var ErrSessionFull = errors.New("sandbox: the session's record exceeds a 32nd of Limits.Memory; start another session")
+var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start another session")
 
 // ErrSessionLost is returned by a run of a session that cannot be rebuilt: its VM is gone,
-// and its programs, run again, did something else than before or exceeded Limits.Time or
-// the memory together. Start another session.
+// and when its programs were run again, they behaved differently, or together exceeded
+// Limits.Time or the memory limit. Start another session.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
@@ -84,7 +84,8 @@ func newSession(s *Sandbox) *Session {
 	return &Session{box: s, key: rand.Text(), turn: make(chan struct{}, 1)}
 }
 
-// Len returns the number of programs in the session's record: those that did not fail.
+// Len returns the number of programs in the session's record, which are those that did not
+// fail.
 func (s *Session) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,8 +27,8 @@ type Variable struct {
 	// too many to inspect.
 	Of string
 
-	// Keys are at most ten keys of an object, or of the first object in an array, as far
-	// as they are identifiers.
+	// Keys are at most ten keys of an object, or of the first object in an array. Keys that
+	// are not identifiers are left out.
 	Keys []string
 
 	// Bytes is the approximate size of its value as JSON. It is 0 if the value has no JSON
@@ -84,10 +84,10 @@ func amount(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// Variables lists the variables of the session in the order in which they were declared,
-// at most the newest 1000. It runs neither a program nor code of a value, such as a
-// getter. If the session's VM is gone, it is rebuilt as by [Session.Run]. The errors are
-// those of Run.
+// Variables lists the variables of the session in the order in which they were declared, at
+// most the newest 1000. It runs neither programs nor the code of values, such as getters.
+// If the session's VM is gone, it is rebuilt, as by [Session.Run]. Variables returns the
+// same errors as Run.
 func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	step, err := s.begin(ctx)
 	if err != nil {

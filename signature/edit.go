@@ -13,40 +13,40 @@ func (s *Spec) WithInstructions(text string) *Spec {
 	return &edited
 }
 
-// AppendInputs returns a copy with more inputs after the others. The error is that of
-// [NewSpec].
+// AppendInputs returns a copy with more inputs after the others. It returns the same errors
+// as [NewSpec].
 func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.inputs = slices.Concat(s.inputs, fields)
 	return edited.built()
 }
 
-// AppendOutputs returns a copy with more outputs after the others. The error is that
-// of [NewSpec].
+// AppendOutputs returns a copy with more outputs after the others. It returns the same
+// errors as [NewSpec].
 func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.outputs = slices.Concat(s.outputs, fields)
 	return edited.built()
 }
 
-// PrependInputs returns a copy with more inputs before the others. The error is that
-// of [NewSpec].
+// PrependInputs returns a copy with more inputs before the others. It returns the same
+// errors as [NewSpec].
 func (s *Spec) PrependInputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.inputs = slices.Concat(fields, s.inputs)
 	return edited.built()
 }
 
-// PrependOutputs returns a copy with more outputs before the others. A model writes
-// outputs in their order. The error is that of [NewSpec].
+// PrependOutputs returns a copy with more outputs before the others. A model writes outputs
+// in their order. It returns the same errors as [NewSpec].
 func (s *Spec) PrependOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.outputs = slices.Concat(fields, s.outputs)
 	return edited.built()
 }
 
-// Delete returns a copy without an input or output. It is an error if the field does
-// not exist, is the only output, or is part of a rule about several fields.
+// Delete returns a copy without the given input or output. It returns an error if the field
+// does not exist, is the only output, or is part of a rule about several fields.
 func (s *Spec) Delete(name string) (*Spec, error) {
 	if err := s.has(name); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 	return edited.built()
 }
 
-// WithField returns a copy in which another field, which may have another name,
-// replaces the named one. It is an error if the named field does not exist; other
-// errors are those of [NewSpec].
+// WithField returns a copy in which the field with the given name is replaced by another
+// one, which may have another name. It is an error if the named field does not exist; the
+// other errors are the same as for [NewSpec].
 //
 //	score, _ := spec.Field("score")
 //	score.Required = false

@@ -10,14 +10,14 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// History is a conversation as an input: earlier questions, each with its answer. A
-// module shows each turn to the model as a question followed by the answer as the
-// model would have written it. In modules that write programs, it is a variable of
-// the program, an array of objects.
+// History is an input that is a conversation: earlier questions, each with its answer. A
+// module shows each turn to the model as a question followed by the answer as the model
+// would have written it. In modules that write programs, it is a variable of the program,
+// an array of objects.
 //
 // Each turn has values for inputs and outputs of the same signature, by name;
-// [Signature.Turn] makes one. A turn must have all required outputs, may lack inputs,
-// and has no history of its own.
+// [Signature.Turn] makes one. A turn must have all required outputs, may lack inputs, and
+// cannot have a history of its own.
 type History []Values
 
 // JSONSchema returns the schema of a history.
@@ -35,9 +35,9 @@ func Turns(value json.RawMessage) (History, error) {
 	return h, nil
 }
 
-// Turn returns one turn of a [History]: the inputs, except histories, and the output.
-// The error is that of [Signature.Encode], or wraps an [*InvalidError] if the output
-// does not fit.
+// Turn returns one turn of a [History]: the inputs, except histories, and the output. The
+// error is one of [Signature.Encode], or wraps an [*InvalidError] if the output does not
+// fit.
 func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	inputs, err := s.Encode(s.withoutPast(in))
 	if err != nil {

@@ -13,11 +13,10 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Image is a picture as an input. It has either a URL, which the model's provider
-// fetches, or Data. A field may be an Image, a *Image, a []Image or a *[]Image; a
-// module shows it to the model as a picture, not as text. Models of models.Open send
-// it in the provider's own format; langchaingo's openai provider sends pictures only
-// as URLs.
+// Image is an input that is a picture. It has either a URL, which the model's provider
+// fetches, or Data. A field may be an Image, a *Image, a []Image or a *[]Image; a module
+// shows it to the model as a picture, not as text. Models of models.Open send it in the
+// provider's own format; langchaingo's openai provider sends pictures only as URLs.
 type Image struct {
 	// URL is the http or https URL of the picture. A data URL is the same as Data.
 	URL string `json:"url,omitempty"`
@@ -34,10 +33,10 @@ func (Image) JSONSchema() *jsonschema.Schema { return mark(imageSchema, KindImag
 const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}, "mime": {"type": "string"},
 	"data": {"type": "string", "contentEncoding": "base64"}}, "additionalProperties": false}`
 
-// File is a document as an input, such as a PDF, for models that read documents. A
-// field may be a File, a *File, a []File or a *[]File. Models of models.Open send it
-// in the provider's own format; langchaingo's openai and anthropic providers do not
-// send documents.
+// File is an input that is a document, such as a PDF, for models that read documents. A
+// field may be a File, a *File, a []File or a *[]File. Models of models.Open send it in the
+// provider's own format; langchaingo's openai and anthropic providers do not send
+// documents.
 type File struct {
 	// Name is the name shown to the model. It may be empty.
 	Name string `json:"name,omitempty"`
@@ -53,9 +52,9 @@ func (File) JSONSchema() *jsonschema.Schema { return mark(fileSchema, KindFile) 
 const fileSchema = `{"type": "object", "properties": {"name": {"type": "string"}, "mime": {"type": "string"},
 	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"], "additionalProperties": false}`
 
-// Images returns the images in the value of a field of [KindImage], which is null, an
-// image or a list. Each image has a URL, or MIME and Data; data URLs are decoded. The
-// error says which image is invalid, and why.
+// Images returns the images in the value of a field of [KindImage], which is null, an image
+// or a list. Each image has a URL, or MIME and Data; data URLs are decoded. The error says
+// which image is invalid and why.
 func Images(value json.RawMessage) ([]Image, error) {
 	return each(value, "image", Image.settled)
 }

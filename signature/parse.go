@@ -28,7 +28,7 @@ import (
 //	rule       = name "=" value .
 //	value      = JSON | "True" | "False" | "None" | text in single quotes .
 //
-// The named types are those of Python, and Image, File and History of DSPy:
+// The named types are Python's types, and DSPy's Image, File and History:
 //
 //	str int float bool bytes    strings (bytes as base64), numbers, true or false
 //	date datetime time          strings such as 2026-01-31 and 2026-01-31T15:04:05Z
@@ -47,15 +47,13 @@ import (
 // accepted too. An object has exactly the given members, like a Go struct. T | None
 // admits null, but the field must be present.
 //
-// The rules of strings are min_length, max_length, pattern and format; those of
-// numbers ge, gt, le, lt and multiple_of; those of lists, sets and dicts min_length
-// and max_length; those of all types desc, title, default and examples. A field or
+// Strings have the rules min_length, max_length, pattern and format; numbers have ge, gt, le, lt and multiple_of;
+// lists, sets and dicts have min_length and max_length; all types have desc, title, default and examples. A field or
 // member with a default may be left out. [schema.CheckFormat] checks the format.
 //
-// The error names the column of the mistake and says what to write, or is that of
-// [NewSpec]. Parse refuses texts of more than 64 KiB, more than 500 inputs or
-// outputs, more than 500 alternatives, more than 1000 schemas, and types nested
-// deeper than 50.
+// The error names the column of the mistake and says what to write, or is an error of [NewSpec]. Parse refuses texts
+// of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000 schemas, and types
+// nested deeper than 50.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	spec, err := parseSpec(text, instructions)
 	if err != nil {
@@ -70,7 +68,7 @@ func Parse(text, instructions string) (*Signature[Values, Values], error) {
 //	…
 //	spec, err = spec.AppendOutputs(sure)
 //
-// The error is like that of Parse.
+// It returns the same errors as Parse.
 func ParseField(text string) (f Field, err error) {
 	s, err := newScanner(text)
 	if err != nil {

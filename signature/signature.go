@@ -34,10 +34,9 @@
 //
 // # Fields
 //
-// A field is an exported field of the struct, named as encoding/json names it. It
-// may have any type that encoding/json accepts: nested structs, slices, maps,
-// [time.Time], [json.RawMessage], any, types that encode themselves, and big
-// integers without loss. Tags as in github.com/invopop/jsonschema constrain and
+// A field is an exported field of the struct, named as encoding/json names it. It may have any type that
+// encoding/json accepts: nested structs, slices, maps, [time.Time], [json.RawMessage], any, types that encode
+// themselves, and big integers without loss. Tags in the notation of github.com/invopop/jsonschema constrain and
 // describe it; [schema.Of] lists the rules. In short:
 //
 //	Limit  *int              `json:"limit"`                              // may be missing or null
@@ -104,9 +103,8 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	return s, nil
 }
 
-// New makes a signature from two structs. Their exported fields are the inputs and
-// outputs, named as encoding/json names them and described as [schema.Of] says.
-// Inputs are optional; at least one output is required.
+// New makes a signature from two structs. Their exported fields are the inputs and outputs, named as encoding/json
+// names them and described according to [schema.Of]. Inputs are optional; at least one output is required.
 //
 // The error names the field that cannot be used: its type is recursive, cannot be
 // JSON or cannot be decoded by encoding/json; a tag does not apply to its type or
@@ -140,7 +138,7 @@ func Must[In, Out any](s *Signature[In, Out], err error) *Signature[In, Out] {
 	return s
 }
 
-// Spec returns the signature without its types.
+// Spec returns the signature without its Go types.
 func (s *Signature[In, Out]) Spec() *Spec {
 	if s == nil {
 		return nil
@@ -193,10 +191,9 @@ func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 	return values, nil
 }
 
-// Decode decodes a JSON object into the output type. If the object does not fit, the
-// error is an [*InvalidError] and the output is the zero value. Nothing is lost:
-// unknown properties and integers that overflow are refused, and a number in an any
-// is a [json.Number].
+// Decode decodes a JSON object into the output type. If the object does not fit, the error is an [*InvalidError] and
+// the output is the zero value. Nothing is lost: unknown properties and integers that overflow are refused, and a
+// number in a field of type any becomes a [json.Number].
 func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	var out, zero Out
 	if !s.Spec().made() {

@@ -17,7 +17,7 @@ type Field struct {
 	Name string
 	// Description tells the model what the field means; it may be empty.
 	Description string
-	// Schema is the schema of the values. Nil admits anything.
+	// Schema is the schema of the values. Nil allows any value.
 	Schema *schema.Schema
 	// Required means that the value must be present. A field with a default is never
 	// required.
@@ -164,8 +164,8 @@ func (s *Spec) Declare(name string) string {
 	return ""
 }
 
-// Validate returns all problems of an object of all outputs, in the order of the
-// fields, or nil if it fits. A string with half of a surrogate pair, such as
+// Validate checks an object of all outputs. It returns all problems in the order of the
+// fields, or nil if the object is valid. A string with half of a surrogate pair, such as
 // "\ud83d", does not fit.
 func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	if !s.made() {

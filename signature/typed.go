@@ -7,17 +7,16 @@ import (
 	"slices"
 )
 
-// Typed adds Go types to a spec: [Values], or structs with the same fields. Order,
-// descriptions and constraints remain those of the spec. Use it after editing a
-// [Spec]:
+// Typed adds Go types to a spec: [Values], or structs with the same fields. The spec's
+// order, descriptions and constraints stay in force. Use it after editing a [Spec]:
 //
 //	spec, err := judge.Spec().WithDescription("score", "0 is a disaster")
 //	…
 //	judge, err = signature.Typed[Review, Verdict](spec)
 //
-// The error names a field that only one of the two has, or an output that may be
-// missing although the struct cannot represent that. [Signature.Decode] reports
-// values that fit the spec but not the Go type of a field.
+// The error names a field that only the spec or only the struct has, or an output that may
+// be missing although the struct cannot represent a missing value. [Signature.Decode]
+// reports values that fit the spec but not the Go type of a field.
 func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if spec == nil {
 		return nil, errors.New("signature: nil spec")

@@ -26,7 +26,7 @@ type Values []Value
 //
 //	in, err := signature.ValuesOf(map[string]any{"question": "Who?", "context": texts})
 //
-// The error says what does not encode as a JSON object.
+// The error says which value does not encode as a JSON object.
 func ValuesOf(v any) (Values, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -41,8 +41,8 @@ func ValuesOf(v any) (Values, error) {
 	return values, nil
 }
 
-// Get returns the value with the given name as a T, decoded by encoding/json. It
-// reads the outputs of a parsed signature:
+// Get returns the value with the given name as a T, decoded by encoding/json. Use it for
+// the outputs of a parsed signature:
 //
 //	answer, err := signature.Get[string](out, "answer")
 //
@@ -72,7 +72,7 @@ func (v Values) Get(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Without returns a copy that lacks the given values.
+// Without returns a copy without the values that have the given names.
 func (v Values) Without(names ...string) Values {
 	return slices.DeleteFunc(slices.Clone(v), func(value Value) bool { return slices.Contains(names, value.Name) })
 }

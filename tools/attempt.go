@@ -20,8 +20,9 @@ type Entry interface {
 	// Recorded returns the result that the journal already has for the call. If ok is
 	// true, the call is not made and no other method is called.
 	Recorded() (result json.RawMessage, err error, ok bool)
-	// Dispatched is called before each call of the tool. The arguments are those that the
-	// policies have left. If it returns an error, the tool is not called and the run ends.
+	// Dispatched is called before each call of the tool. The arguments are the ones that
+	// the policies passed on. If it returns an error, the tool is not called and the run
+	// ends.
 	Dispatched(args json.RawMessage) error
 	// Settled is called when the call has ended, even if the tool was never called; see
 	// [StateOf]. If pending is true, the tool is still working on a try that a policy has
@@ -33,7 +34,7 @@ type Entry interface {
 // has to say whether it is the same call. The error ends the program, which cannot catch
 // it. [Attempt].Issue returns it.
 type HoldError struct {
-	Call    string   `json:"call"`              // the held call, as the model reads it
+	Call    string   `json:"call"`              // the held call, as the model sees it
 	Message string   `json:"message"`           // what the call resembles, and how to answer
 	Entries []string `json:"entries,omitempty"` // the entries that the call resembles
 }

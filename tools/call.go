@@ -21,8 +21,8 @@ type Call struct {
 	flight *flight // nil outside of a Dispatcher
 }
 
-// Performed returns the arguments with which the tool was called last. Inner policies may
-// have changed them. Performed returns nil if the tool was not called.
+// Performed returns the arguments with which the tool was last called, which inner policies
+// may have changed. It returns nil if the tool was not called.
 func (c Call) Performed() json.RawMessage {
 	if c.flight == nil {
 		return nil
@@ -89,7 +89,7 @@ type Caller interface {
 	Call(ctx context.Context, c Call) (json.RawMessage, error)
 }
 
-// CallerFunc is a function as a [Caller].
+// CallerFunc is a function that implements [Caller].
 type CallerFunc func(ctx context.Context, c Call) (json.RawMessage, error)
 
 // Call calls f.
@@ -102,5 +102,5 @@ func (f CallerFunc) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 // model reads its message. The errors of next are *ToolError or [Fatal]. Arguments that a
 // policy changes are validated again; changes to other fields of the Call have no effect.
 // If a policy returns an error after next has returned a result, the error is recorded and
-// reported as that of a call that was made.
+// reported as the error of a call that was made.
 type Policy func(next Caller) Caller

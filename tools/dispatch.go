@@ -81,11 +81,11 @@ type IssuedCall struct {
 	err    error
 }
 
-// Refused returns a call that is not made: Perform returns the error.
+// Refused returns a call that will not be made: its Perform returns te.
 func Refused(te *ToolError) IssuedCall { return IssuedCall{err: te} }
 
-// Perform performs the call. It must be called once, on any goroutine. Its error is a
-// *[ToolError], which goes to the program, or a *[HoldError] or [Fatal] error, which ends
+// Perform performs the call. It must be called exactly once, on any goroutine. Its error is
+// a *[ToolError], which goes to the program, or a *[HoldError] or [Fatal] error, which ends
 // the run.
 func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
 	if i.flight == nil {

@@ -1,4 +1,4 @@
-// Package tools defines the functions that programs may call, and how calls are made.
+// Package tools defines the functions that programs may call, and performs the calls.
 //
 //	package main
 //

@@ -36,8 +36,8 @@ const (
 //     report a lost connection;
 //   - [KindFailed] for all others.
 //
-// If an error wraps a ToolError, that error's Data is used. Its Kind is used unless it claims
-// that nothing was done, since the handler may have done more.
+// If an error wraps a ToolError, that error's Data is used. Its Kind is used unless that
+// kind means that nothing was done, since the handler may have done more.
 type ToolError struct {
 	Tool    string          `json:"tool"`           // the path of the tool; set by the dispatcher
 	Kind    string          `json:"kind"`           // one of the kinds, or another word, which counts as KindFailed
@@ -80,9 +80,10 @@ func IsFatal(err error) bool {
 	return fatal
 }
 
-// Unknown marks an error after which it is unknown whether the call had an effect: for
-// example, because the connection was lost before the answer. Such a call is not repeated
-// automatically unless its tool is idempotent or repeatable. Unknown(nil) returns nil.
+// Unknown marks an error after which it is unknown whether the call had an effect, for
+// example because the connection was lost before the answer arrived. Such a call is not
+// repeated automatically unless its tool is idempotent or repeatable. Unknown(nil) returns
+// nil.
 func Unknown(err error) error {
 	if err == nil {
 		return nil
@@ -100,11 +101,12 @@ func HostOnly(err error) error {
 }
 
 // RetryAfter is implemented by errors that know when to retry. The error of a [Handler] may
-// implement it or wrap it, also as the cause of a [ToolError]. policy.Retry waits as long.
+// implement it or wrap it, even as the cause of a [ToolError]. policy.Retry waits for that
+// time.
 type RetryAfter interface {
 	error
 
-	// RetryAfter returns the time to wait. There is no need to wait if it is zero or less.
+	// RetryAfter returns the time to wait. Zero or less means no wait.
 	RetryAfter() time.Duration
 }
 
@@ -129,8 +131,9 @@ type hiddenError struct{ err error }
 func (e *hiddenError) Error() string { return e.err.Error() }
 func (e *hiddenError) Unwrap() error { return e.err }
 
-// AsToolError returns the error that a program gets for an error of a call of b. The error is
-// not [Fatal]. See [ToolError] and [HostOnly]. Unwrap of the result returns err.
+// AsToolError converts the error of a call of b into the error that the program gets. The
+// error must not be [Fatal]. See [ToolError] and [HostOnly]. Unwrap of the result returns
+// err.
 func AsToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	te, isToolError := errors.AsType[*ToolError](err)
 	hidden, secret := errors.AsType[*hiddenError](err)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Guard is an optional interface of the Caller that a [Policy] returns. A policy guards a tool
-// if it refuses its calls, asks for approval of them, or declares that neither is needed.
+// Guard is an optional interface of the Caller that a [Policy] returns. A policy guards a
+// tool if it refuses its calls, asks for approval of them, or declares that the tool needs
+// neither.
 type Guard interface {
 	Caller
 

@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// Class describes what happens if a tool is called twice. The host sets it in [Hints]. What a
-// server says about its own tools is in [Claims].
+// Class describes what happens if a tool is called twice. The host sets it in [Hints]. The
+// statements of a server about its own tools are in [Claims].
 type Class int
 
 const (
@@ -41,15 +41,15 @@ type Hints struct {
 	// call may be repeated.
 	ErrorsAreFinal bool
 
-	// Identity names the arguments that identify an effect: two calls that agree in them
-	// are the same effect. Nil means all arguments. If it is empty but not nil, all calls
-	// are the same effect. A mail tool whose text differs in every attempt has the
-	// identity {"to", "subject"}. Tools of class Read do not need it.
+	// Identity names the arguments that identify an effect: two calls with the same values
+	// for them are the same effect. Nil means all arguments. If it is empty but not nil,
+	// all calls are the same effect. A mail tool whose text differs in every attempt has
+	// the identity {"to", "subject"}. Tools of class Read do not need it.
 	Identity []string
 }
 
-// Claims are what a server says about its own tool, such as the annotations of MCP. They may
-// be wrong. Replay uses them (see [Binding.ReplayClass]); permissions never do.
+// Claims are the statements of a server about its own tool, such as the annotations of MCP.
+// They may be wrong. Replay uses them (see [Binding.ReplayClass]); permissions never do.
 type Claims struct {
 	ReadOnly   bool // a call changes nothing
 	Idempotent bool // a call repeated with the same arguments changes nothing more
@@ -57,8 +57,8 @@ type Claims struct {
 
 // ReplayClass returns the class that the journal uses for a repeated call. It is the class
 // that the host gave the tool. For an unclassified tool that is not Destructive, it follows
-// from the server's claims, or is Read if the name begins with get, list, search, find, read,
-// describe, count or query.
+// from the server's claims, or is Read if the tool's name begins with get, list, search,
+// find, read, describe, count or query.
 //
 // A wrong guess costs little, since repeating a read does no harm. Policies use Hints.Class
 // instead.

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Key returns the key of a call. Two calls with the same key are the same effect. The key
-// depends on the tool's server, its original name, and its arguments, or only those of
-// [Hints].Identity. Different notations of a number, such as 10 and 1e1, are equal. For tools
-// of [Func], null and a missing argument are equal if the type of the argument does not
-// distinguish them. Key returns an error if args are not a JSON object.
+// Key returns the key of a call. Two calls with the same key count as the same effect. The
+// key depends on the tool's server, its original name, and its arguments, or only the
+// arguments in [Hints].Identity. Different notations of a number, such as 10 and 1e1, are
+// equal. For tools of [Func], null and a missing argument are equal if the type of the
+// argument does not distinguish them. Key returns an error if args are not a JSON object.
 func (b *Binding) Key(args json.RawMessage) (string, error) {
 	var object map[string]any
 	d := json.NewDecoder(bytes.NewReader(args))

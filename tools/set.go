@@ -49,9 +49,9 @@ func (b *Binding) Path() string {
 }
 
 // Check returns the violations of the tool's input schema in args. Unknown contains the
-// places of values that are not known and are null in args, as in
+// places of values that are not known, which are null in args, as in
 // [schema.Schema.ValidatePartial]; it is nil for a real call. Check requires an object, and
-// reports argument names that differ only in case from those of the schema.
+// reports argument names that differ from the names in the schema only in case.
 func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 	input := b.input()
 	if input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
@@ -103,8 +103,8 @@ var anyObject = func() *schema.Schema {
 //
 // A tool without a Namespace is the host's own. It is an error if its name is invalid,
 // reserved or not unique, or if its schema does not compile. Tools in a namespace come from
-// elsewhere and never cause errors: they get valid and unique names, and invalid parts of
-// their schemas are ignored. [Set.Warnings] reports these changes. The
+// other sources, such as servers, and never cause errors: they get valid and unique names,
+// and invalid parts of their schemas are ignored. [Set.Warnings] reports these changes. The
 // names do not depend on the order of the tools.
 //
 // The error joins all errors of the tools and sources.
@@ -132,8 +132,8 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	return &b.set, nil
 }
 
-// With returns a copy of the set with more policies, inside those it already has. The first
-// argument is the outermost of the new policies.
+// With returns a copy of the set with more policies, inside the ones it already has. The
+// first argument is the outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
 	var c Set
 	if s != nil {
@@ -208,10 +208,11 @@ func (s *Set) Len() int {
 	return len(s.bindings)
 }
 
-// Warnings returns warnings for the host: those of the sources (see [Source]), renamed tools,
-// parts of schemas that are not checked, destructive tools that can be called without approval
-// (see [Guard]), and mistakes in policies (see [Warner]). The schema of a server's tool is
-// compiled at the tool's first call. If that fails, there is one more warning.
+// Warnings returns warnings for the host: the warnings of the sources (see [Source]),
+// renamed tools, parts of schemas that are not checked, destructive tools that can be
+// called without approval (see [Guard]), and mistakes in policies (see [Warner]). The
+// schema of a server's tool is compiled at the tool's first call. If that fails, there is
+// one more warning.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil

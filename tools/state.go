@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// State says what is known of the effect of a call.
+// State says what is known about the effect of a call.
 type State string
 
 // The states of a call.

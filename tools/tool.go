@@ -65,5 +65,5 @@ type Source interface {
 // warner is a [Source] with warnings.
 type warner interface{ Warnings() []string }
 
-// Tools implements [Source]. It returns the tool itself.
+// Tools implements [Source]. It returns only t.
 func (t *Tool) Tools(context.Context) ([]*Tool, error) { return []*Tool{t}, nil }

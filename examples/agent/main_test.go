@@ -231,7 +231,7 @@ func TestFailures(t *testing.T) {
 		want    string
 	}{
 		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1,
-			"agent: the task is empty; say what is to be done"},
+			"agent: the task is empty; say what to do"},
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
 		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
 		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2,

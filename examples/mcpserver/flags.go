@@ -60,7 +60,7 @@ func parse(options []option, args []string, lookup func(string) (string, bool)) 
 	}
 	errs = append(errs, err)
 	if flags.NArg() > 0 {
-		errs = append(errs, fmt.Errorf("%q: there are no arguments besides the flags", flags.Arg(0)))
+		errs = append(errs, fmt.Errorf("%q: unexpected argument; only flags are accepted", flags.Arg(0)))
 	}
 	for i, o := range options {
 		text, ok := lookup(o.variable())

@@ -324,7 +324,7 @@ func TestFailures(t *testing.T) {
 		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"},
 			map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{
 				"-time soon: write a time such as 30s or 5m", "-memory 1: a program needs at least 64", "missing.json",
-				`"surplus": there are no arguments besides the flags`, "WRIT_CALLS=many: write a whole number, not negative",
+				`"surplus": unexpected argument; only flags are accepted`, "WRIT_CALLS=many: write a whole number, not negative",
 			}},
 		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2,
 			[]string{"-allow-install: say by -packages", "0.0.0.0"}},

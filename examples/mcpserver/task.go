@@ -125,7 +125,7 @@ func (c *client) taskTool() tool {
 
 func (c *client) runTask(ctx context.Context, r *mcp.CallToolRequest, in taskArgs) (done report, err error) {
 	if strings.TrimSpace(in.Task) == "" {
-		return report{}, invalid("the task is empty; say what is to be done")
+		return report{}, invalid("the task is empty; say what to do")
 	}
 	err = c.app.tasks.Do(ctx, c.principal.Name, func(ctx context.Context) error {
 		done, err = c.runTaskNow(ctx, r, in)

@@ -1,5 +1,5 @@
-// Package llmtest is a language model for tests: it says what it is told to say,
-// and remembers what it was asked.
+// Package llmtest provides a scripted language model for tests. It gives the replies of a
+// script and records the requests.
 //
 //	package main
 //
@@ -30,8 +30,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Model is an [llms.Model] that follows a script. It is safe for concurrent use
-// and observes its context.
+// Model is an [llms.Model] that follows a script. It is safe for concurrent use and
+// respects the context of each call.
 type Model struct {
 	mu       sync.Mutex
 	answer   func(ctx context.Context, r Request) (Reply, error)
@@ -40,21 +40,20 @@ type Model struct {
 
 var _ llms.Model = (*Model)(nil)
 
-// Capabilities are what a model states that it can do; models.Capabilities is the
-// same type.
+// Capabilities are the features that a model reports; models.Capabilities is the same type.
 type Capabilities = lm.Capabilities
 
-// Capable is a [Model] that states capabilities.
+// Capable is a [Model] that reports capabilities.
 type Capable struct {
 	*Model
 	can Capabilities
 }
 
-// Capabilities returns those that were given to [Model.With].
+// Capabilities returns the capabilities that were passed to [Model.With].
 func (c *Capable) Capabilities() Capabilities { return c.can }
 
-// With returns the model, with its script and its requests, as one that states
-// capabilities. A model without them states none.
+// With returns a model that has the same script and records the same requests, but also
+// reports capabilities.
 func (m *Model) With(c Capabilities) *Capable { return &Capable{m, c} }
 
 // Request is one call of the model.
@@ -62,16 +61,16 @@ type Request struct {
 	N        int // from 1
 	Messages []llms.MessageContent
 	Options  llms.CallOptions
-	Params   lm.Params // a models.Params: those in the context of the call
+	Params   lm.Params // a models.Params, from the context of the call
 }
 
-// Reply is what the model answers. Its zero value is an empty reply.
+// Reply is a reply of the model. Its zero value is an empty reply.
 type Reply struct {
 	Text         string
 	Chunks       []string // the pieces in which Text is streamed. If empty, Text is not streamed.
 	Reasoning    string
 	StopReason   string // default "tool_calls" with ToolCalls, "stop" without
-	InputTokens  int    // default: a quarter of the bytes it was sent
+	InputTokens  int    // default: a quarter of the bytes of the request
 	OutputTokens int    // default: a quarter of the bytes of Text
 
 	ToolCalls []llms.ToolCall
@@ -92,15 +91,14 @@ func New(replies ...string) *Model {
 	})
 }
 
-// Func returns a model that answers by a function. It is called concurrently if
-// the model is, and a function that waits must return when ctx is done. Where
-// ctx is done when it returns, the model returns ctx's error.
+// Func returns a model that calls a function for each reply. The function is called
+// concurrently if the model is. If it waits, it must return when ctx is done. If ctx is
+// done when it returns, the model returns ctx's error.
 func Func(answer func(ctx context.Context, r Request) (Reply, error)) *Model {
 	return &Model{answer: answer}
 }
 
-// Requests returns what the model was asked so far, in the order in which the
-// calls came.
+// Requests returns the requests so far, in the order of the calls.
 func (m *Model) Requests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,8 +192,8 @@ func (r Reply) info(in, out int) map[string]any {
 	return info
 }
 
-// Text is the whole request as text, for tests and messages: every message under
-// its role.
+// Text returns the whole request as text, for tests and messages: every message under its
+// role.
 func (r Request) Text() string {
 	var b strings.Builder
 	for _, m := range r.Messages {
@@ -207,7 +205,7 @@ func (r Request) Text() string {
 	return b.String()
 }
 
-// Last is the text of the last message, without its role.
+// Last returns the text of the last message, without its role.
 func (r Request) Last() string {
 	if len(r.Messages) == 0 {
 		return ""

@@ -33,8 +33,8 @@ type Price struct {
 	Input  float64
 	Output float64
 
-	// CachedInput is the price of input that the provider reads from its own cache,
-	// CacheWrite of input that it writes there. Zero means the price of Input.
+	// CachedInput is the price of input that the provider reads from its own cache, and
+	// CacheWrite is the price of input that it writes there. Zero means the price of Input.
 	CachedInput, CacheWrite float64
 
 	// Reasoning is the price of reasoning tokens. Zero means the price of Output.
@@ -122,20 +122,20 @@ func (l Limits) check() error {
 	return nil
 }
 
-// Spent returns what was spent so far, without calls in progress.
+// Spent returns the amounts spent so far, without calls in progress.
 func (b *Budget) Spent() Spent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
 }
 
-// Model returns model with its calls counted by the budget. The name selects the
-// price, unless a call names another model with llms.WithModel.
+// Model returns a model whose calls are counted by the budget. The name selects the price,
+// unless a call names another model with llms.WithModel.
 //
-// A call fails without reaching the model, with an *[Error] of kind [KindOverBudget]
-// that wraps a *[BudgetError], if a limit is reached or if the request alone would
-// exceed it. The number of calls is never exceeded. The cost of a reply is known only
-// after it has arrived, so tokens and money may be overspent by the replies in progress.
+// A call fails without reaching the model, with an *[Error] of kind [KindOverBudget] that
+// wraps a *[BudgetError], if a limit is reached or if the request alone would exceed it.
+// The number of calls is never exceeded. The cost of a reply is known only after it has
+// arrived, so replies in progress may exceed the limits of tokens and cost.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
@@ -254,10 +254,10 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 // BudgetError reports that a limit of a [Budget] is reached.
 type BudgetError struct {
 	Limit string // such as "100 calls"
-	Spent Spent  // what was spent before
+	Spent Spent  // the amounts spent before
 }
 
-// Error names the limit and what was spent.
+// Error names the limit and the amounts spent.
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("the budget of %s allows no further call of the model; spent: %s", e.Limit, e.Spent)
 }

@@ -15,14 +15,14 @@ import (
 
 // CacheOptions configures a [Cache]. Nil and the zero value mean the defaults.
 type CacheOptions struct {
-	// Entries and Bytes limit what is kept in memory; the least recently used reply
-	// is evicted first. Zero means 10,000 entries and 64 MB; a negative value keeps
-	// nothing in memory.
+	// Entries and Bytes limit the replies kept in memory; the least recently used reply is
+	// evicted first. Zero means 10,000 entries and 64 MB; a negative value keeps nothing in
+	// memory.
 	Entries, Bytes int
 
-	// Dir is a directory in which replies are stored too, and shared with other
-	// processes. It is created if it does not exist. Whoever can read it can read
-	// the replies. If empty, replies are kept in memory only.
+	// Dir is a directory in which replies are stored as well, so that other processes can
+	// use them. It is created if it does not exist. Anyone who can read the directory can
+	// read the replies. If empty, replies are kept in memory only.
 	Dir string
 
 	// DirBytes limits the size of Dir in the same way. Zero means 1 GB.
@@ -34,7 +34,7 @@ type CacheOptions struct {
 //
 // Two requests are the same if these are equal: the messages with their binary parts, all
 // call options except the streaming functions, the [Params], the model's label and the
-// rollout ([WithRollout]). Errors, replies that were cut off, refusals (also of one of
+// rollout ([WithRollout]). Errors, replies that were cut off, refusals (even of one of
 // several alternatives) and empty replies are not stored.
 type Cache struct {
 	memory *memory
@@ -98,8 +98,9 @@ func (c *Cache) Stats() CacheStats {
 // label share their replies.
 //
 // Replies from the cache are marked, so that modules and budgets count them as free. A
-// streaming caller gets a cached reply in one piece. Identical concurrent requests are
-// sent once, except streamed ones; canceling a context ends only its own wait.
+// streaming caller gets a cached reply in one piece. Identical concurrent requests are sent
+// once, except streamed ones; canceling the context of one request ends only that request's
+// wait.
 func (c *Cache) Model(model llms.Model, label string) llms.Model {
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {

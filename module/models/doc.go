@@ -64,18 +64,18 @@
 //	rates   → calls wait
 //	retry   → next to the provider; included in [Open]
 //
-// To count every attempt in the budget and the rates, put a [Retry] around them and open
-// the model with one attempt: RetryOptions{Attempts: 1}.
+// To count every attempt in the budget and against the rates, put a [Retry] around these wrappers and open the model
+// with one attempt: RetryOptions{Attempts: 1}.
 //
-// Put a [Fallback] inside the cache and around complete chains, one for each of its models.
-// A [Record] outside of everything records what the module saw; next to the provider, it
-// records every attempt.
+// Put a [Fallback] inside the cache and around complete chains, one for each of its models. A [Record] around all
+// other wrappers records the requests and replies that the module saw; next to the provider, it records every
+// attempt.
 //
 // # Capabilities
 //
-// A model of [Open] states its [Capabilities], and modules use them. A wrapper has the
-// capabilities of its model, a [Fallback] those that all of its models have, and a
-// [Replay] those that were recorded. Models of langchaingo state none.
+// A model of [Open] states its [Capabilities], and modules use them. A wrapper has the capabilities of its model, a
+// [Fallback] has the capabilities that all of its models share, and a [Replay] has the recorded capabilities. Models
+// of langchaingo state none.
 //
 // # Streams
 //

@@ -51,6 +51,7 @@ const (
 	KindUnknown        = lm.KindUnknown        // any other error
 )
 
-// WithRollout returns a context whose requests a [Cache] and a recording distinguish from
-// identical requests with another number. Modules set it themselves.
+// WithRollout returns a context with a rollout number. A [Cache] and a recording
+// distinguish its requests from identical requests with another number. Modules set it
+// themselves.
 func WithRollout(ctx context.Context, n int) context.Context { return lm.WithRollout(ctx, n) }

@@ -20,13 +20,13 @@ import (
 // It does not try the next model if the context is done (but it does if a [RateLimit] says
 // that the wait would exceed the deadline), if a model refused to answer (whether to ask
 // another one is the caller's decision), or if part of the reply was already streamed. If
-// all models fail, the error is an *[Error] that wraps all of theirs; its kind is the one
-// for which a retry is most promising, with the shortest wait. It is MaybeCharged if any of
-// the errors is.
+// all models fail, the error is an *Error that wraps all of their errors. Its kind is the
+// one for which a retry is most promising, with the shortest wait. It is MaybeCharged if
+// any of the errors is.
 //
 // The returned model has the capabilities that all models have. The GenerationInfo of a
-// reply has the name of the model that answered under "writ:model", if its provider
-// reports it, and the errors of the models before it under "writ:failed".
+// reply has the name of the model that answered under "writ:model", if its provider reports
+// it, and the errors of the models that were tried before under "writ:failed".
 func Fallback(models ...llms.Model) llms.Model {
 	answers := wrapped(func(
 		ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,

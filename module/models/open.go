@@ -35,8 +35,8 @@ type OpenOptions struct {
 	// provider's limit. A call's llms.WithMaxTokens overrides it.
 	MaxTokens int
 
-	// Context is the size of Ollama's context in tokens. Zero fits the prompt and the
-	// reply. Other providers ignore it.
+	// Context is the size of Ollama's context in tokens. Zero means large enough for the
+	// prompt and the reply. Other providers ignore it.
 	Context int
 
 	// Extra is merged into the JSON of every request and overrides existing members.
@@ -74,7 +74,7 @@ type OpenOptions struct {
 //
 // For other servers with OpenAI's protocol, use openai with a BaseURL.
 //
-// Requests that fail because of the provider or the network are repeated, as by [Retry].
+// Requests that fail because of the provider or the network are retried, as by [Retry].
 // Each attempt has its own time limit. No temperature is sent unless a call sets one. The
 // model states its [Capabilities].
 func Open(model string, o *OpenOptions) (llms.Model, error) {

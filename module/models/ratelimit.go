@@ -23,18 +23,18 @@ type Rates struct {
 	// means a tenth of RequestsPerMinute, but at least 1.
 	Burst int
 
-	// TokensPerMinute is the number of input and output tokens per minute. A request
-	// waits until there is room for its estimated input; what it really cost delays
-	// later requests.
+	// TokensPerMinute is the number of input and output tokens per minute. A request waits
+	// until there is room for its estimated input. The number of tokens that it really used
+	// delays later requests.
 	TokensPerMinute int
 
 	// Concurrent is the number of concurrent requests.
 	Concurrent int
 }
 
-// RateLimit returns a model whose calls wait as the rates require. If the provider reports
-// that its own limit is reached, all calls wait as long as it demands, but no longer than
-// a minute at a time. All calls of the returned model share one limit.
+// RateLimit returns a model whose calls wait as long as the rates require. If the provider
+// reports that its own limit is reached, all calls wait as long as the provider demands,
+// but no longer than a minute at a time. All calls of the returned model share one limit.
 //
 // A call that would have to wait beyond its context's deadline fails at once, with an
 // *[Error] of kind [KindCancelled] that wraps context.DeadlineExceeded.

@@ -16,20 +16,21 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Redact removes from a text what must not be recorded, or what differs from run to run.
-// It must return the same result for the same text and is called concurrently. Nil leaves
-// texts unchanged.
+// Redact removes the parts of a text that must not be recorded or that differ from run to
+// run. It must return the same result for the same text and is called concurrently. Nil
+// leaves texts unchanged.
 type Redact func(text string) string
 
 // Record returns a model that writes each request with its reply or error to w, as a line
-// of JSON for [Replay]. Canceled requests are not written. Every text goes through redact,
-// and binary parts are written as checksums. The model's capabilities are written too.
+// of JSON for [Replay]. Canceled requests are not written. Every text is passed through
+// redact, and binary parts are written as checksums. The model's capabilities are written
+// too.
 //
 // Redact also sees the names in metadata and infos, roles, stop reasons and tool calls. It
-// should leave its own results unchanged.
+// should not change its own results when it is applied to them again.
 //
-// If a reply cannot be written, the error is an *[Error] of kind [KindUnknown], next to
-// the response. Writes are not concurrent.
+// If a reply cannot be written, the error is an *[Error] of kind [KindUnknown], which is
+// returned together with the response. Writes are not concurrent.
 func Record(model llms.Model, w io.Writer, redact Redact) llms.Model {
 	var mu sync.Mutex
 	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,

@@ -19,12 +19,12 @@ import (
 
 // Replay returns a model that answers with the replies, usage and errors that [Record]
 // wrote. The order of different requests does not matter; a repeated request gets its
-// recorded replies in order. The redact function must be that of the recording. The model
-// has the capabilities in the recording's first line.
+// recorded replies in order. The redact function must be the one that was used for the
+// recording. The model has the capabilities in the recording's first line.
 //
-// A request that was not recorded, or not that often, fails with an error that shows the
-// difference from the most similar one. Replay fails if the recording cannot be read, and
-// names the line. Lines have at most 64 MB.
+// A request that was not recorded, or was recorded fewer times, fails with an error that
+// shows the difference from the most similar one. Replay returns an error that names the
+// line if the recording cannot be read. Lines may have at most 64 MB.
 func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
 	if recorded == nil {
 		return nil, errors.New("models: Replay has no recording; pass a reader")

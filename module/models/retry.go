@@ -17,12 +17,12 @@ type RetryOptions struct {
 	// Attempts is the number of attempts in all. Zero means 4.
 	Attempts int
 
-	// MinWait is the wait before the second attempt; it doubles with every further
-	// attempt. A random tenth is added, so that many callers do not retry at
-	// once. Zero means half a second.
+	// MinWait is the wait before the second attempt; it doubles with every further attempt.
+	// Up to a tenth is added at random, so that many callers do not retry at once. Zero
+	// means half a second.
 	MinWait time.Duration
 
-	// MaxWait is the longest wait. If a provider demands more, there is no further
+	// MaxWait is the longest wait. If a provider demands a longer wait, there is no further
 	// attempt. Zero means one minute.
 	MaxWait time.Duration
 
@@ -30,16 +30,16 @@ type RetryOptions struct {
 	// replies that were under way when the connection broke.
 	OnlyUncharged bool
 
-	// OnRetry, if set, is called before the wait for each further attempt. It may be
-	// called concurrently.
+	// OnRetry, if set, is called before the wait that precedes each further attempt. It may
+	// be called concurrently.
 	OnRetry func(ctx context.Context, why *Error, wait time.Duration)
 }
 
-// Retry returns a model that repeats requests which fail with [KindRateLimited] or
-// [KindTransient], after the wait that the provider demands or else after growing waits.
-// It does not repeat a request if part of the reply was already streamed, or if the context's
-// deadline would pass during the wait; then it returns the model's last error.
-// The error is MaybeCharged if the error of any attempt is.
+// Retry returns a model that retries requests that fail with [KindRateLimited] or
+// [KindTransient], after the wait that the provider demands or, if it demands none, after
+// growing waits. It does not retry a request if part of the reply was already streamed, or
+// if the context's deadline would pass during the wait. In these cases, it returns the
+// model's last error. The error is MaybeCharged if the error of any attempt is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
 	return wrap(model, (&retry{model, o.orDefault()}).generate)
 }

@@ -19,21 +19,22 @@
 //
 // # Programs
 //
-// A program may await and return at top level, and its last expression is its value, as
-// in JavaScript. A program with a top-level using must return its value. Types are
-// removed, not checked. Async generators, for await, decorators and using are translated.
-// An export before a declaration is ignored; other exports are rejected.
+// A program may await and return at top level, and its last expression is its value, as in
+// JavaScript. A program with a top-level using declaration must return its value. Types are
+// removed, not checked. Async generators, for await loops, decorators and using
+// declarations are translated. An export before a declaration is ignored; other exports are
+// rejected.
 //
 // Import declarations and import() with a literal work; require does not. Imports of
 // types, and of names that only types use, are removed.
 //
 // # Packages
 //
-// Packages are resolved as for browsers: by exports, with the conditions import or
-// require, module, browser and default; otherwise by browser, module and main. What a
-// program imports becomes one bundle without unused parts, which is cached for later
-// programs with the same imports. The bundle has exactly the rights of the program that
-// imports it: it may call the tools, too.
+// Packages are resolved as for browsers: by the field exports of package.json, with the
+// conditions import or require, module, browser and default, or else by the fields browser,
+// module and main. The packages that a program imports become one bundle without unused
+// parts, which is cached for later programs with the same imports. The bundle has exactly
+// the rights of the program that imports it, so it may call the tools, too.
 //
 // Packages are not checked for malicious code. The modules of Node.js are not available;
 // a package that needs one cannot be loaded.
@@ -47,9 +48,10 @@
 //
 // # Where it runs
 //
-// esbuild parses code of models and strangers, and its parser overflows the stack if the
-// code is nested deeply. So it runs in worker processes, which are as isolated as those
-// of package sandbox and cannot open files. This process reads files for them, if they
-// are regular files of a package that programs may import or of its dependencies. If a
-// worker dies or takes too long, that is a finding; the next program gets a new worker.
+// esbuild parses code from models and from untrusted packages, and its parser overflows the
+// stack if the code is nested deeply. It therefore runs in worker processes, which are as
+// isolated as the workers of package sandbox and cannot open files. This process reads
+// files for them, if they are regular files of a package that programs may import or of its
+// dependencies. If a worker dies or takes too long, the program gets a finding, and the
+// next program gets a new worker.
 package esbuild

@@ -20,8 +20,8 @@ type Options struct {
 	// second one if its imports are not cached.
 	Time time.Duration
 
-	// Memory is how many bytes a worker may use in addition to what it needs when it is
-	// empty; default 512 MiB.
+	// Memory is the number of bytes that a worker may use in addition to its own needs;
+	// default 512 MiB.
 	Memory int64
 
 	// Workers is the maximum number of processes, each of which compiles one program at a
@@ -32,12 +32,12 @@ type Options struct {
 	// import; default 4,000 and 32 MiB.
 	Files, Bytes int
 
-	// Libraries is how many bundles each compiler of Packages caches, for programs with
-	// the same imports; default 32. Their total size is at most 32 MiB.
+	// Libraries is the number of bundles that each compiler of Packages caches, for
+	// programs with the same imports; default 32. Their total size is at most 32 MiB.
 	Libraries int
 
-	// Command starts a dedicated worker program instead of the running executable.
-	// It must import this package and may do nothing else.
+	// Command starts a dedicated worker program instead of the running executable. It must
+	// import this package and must not do anything else.
 	Command []string
 
 	// InheritEnv and MinIsolation are as in [sandbox.Options].
@@ -71,9 +71,9 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-// Bundler compiles TypeScript in worker processes that it owns. It is a
-// [sandbox.Compiler] for programs without imports; see [Bundler.Packages] for others. It
-// is safe for concurrent use.
+// Bundler compiles TypeScript in worker processes that it owns. It is a [sandbox.Compiler]
+// for programs without imports; for programs with imports, see [Bundler.Packages]. It is
+// safe for concurrent use.
 type Bundler struct {
 	options Options
 	pool    *workers.Pool
@@ -117,7 +117,8 @@ func (b *Bundler) Ready() error {
 	return nil
 }
 
-// Close ends the workers when they have finished their work. It may be called again.
+// Close ends the workers when they have finished their work. It may be called more than
+// once.
 func (b *Bundler) Close() error {
 	if b == nil || b.pool == nil {
 		return nil
@@ -134,10 +135,10 @@ func (b *Bundler) Compile(ctx context.Context, source string) (*sandbox.Compiled
 	return b.alone.Compile(ctx, source)
 }
 
-// Packages returns a compiler of TypeScript programs that may import the named npm
-// packages from root/node_modules, and no others. The packages may import what their
-// package.json lists. Only regular files in node_modules are read. Symbolic links are not
-// followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages
+// Packages returns a compiler of TypeScript programs that may import the named npm packages
+// from root/node_modules, and no others. The packages may import the dependencies that
+// their package.json lists. Only regular files in node_modules are read. Symbolic links are
+// not followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages
 // do not run.
 //
 // Bundles are cached until node_modules/.package-lock.json or a package.json that was

@@ -86,7 +86,7 @@ func findingsOf(faults []fault) []sandbox.Finding {
 	return list
 }
 
-// KindUnresolved is the kind of a finding of an import that there is nothing for.
+// KindUnresolved is the kind of a finding about an import that cannot be resolved.
 const KindUnresolved sandbox.Kind = "unresolved"
 
 // refused says which imports are of what may not be imported, or is not there.

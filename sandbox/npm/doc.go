@@ -5,15 +5,15 @@
 //	report, err := env.Install(ctx, []string{"lodash-es@^4"})
 //	compiler := bundler.Packages(env.FS(), names) // names from env.Importable()
 //
-// The folder may belong to an environment of package workspace: npm.New(e.Dir, …) opens
-// the folder of a workspace.Environment e. Changes lock the folder themselves; hold
-// e.Lock around Install, Remove and Configure as well, so that no other process removes
-// the environment in the meantime. [Environment.Importable] respects the [Settings].
+// The folder may belong to an environment of package workspace: npm.New(e.Dir, …) opens the
+// folder of a workspace.Environment e. Changes lock the folder themselves. In addition,
+// hold e.Lock around Install, Remove and Configure, so that no other process removes the
+// environment in the meantime. [Environment.Importable] respects the [Settings].
 //
-// The names of packages to install may come from an untrusted source. This package
-// parses them by npm's rules and stricter ones, and requires them to be on the allow
-// list. It rejects git, file and http addresses, aliases, and everything that npm or a
-// shell could interpret differently before it starts a process. It does not use a shell.
+// The names of packages to install may come from an untrusted source. This package parses
+// them according to rules that are stricter than npm's, and requires them to be on the
+// allow list. Before it starts a process, it rejects git, file and http addresses, aliases,
+// and everything that npm or a shell could interpret differently. It does not use a shell.
 // The npm process runs no scripts of packages, sees only PATH and the variables that
 // [Options] name, and reads no .npmrc.
 //

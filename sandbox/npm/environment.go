@@ -12,46 +12,40 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// What [Options] default to.
+// The defaults of [Options].
 const (
 	DefaultTimeout     = 2 * time.Minute
 	DefaultMaxPackages = 300
 	DefaultMaxBytes    = 256 << 20
 )
 
-// Options bound what an environment may become. Nil takes all defaults.
+// Options limit what may be installed in an environment. Nil means the defaults.
 type Options struct {
-	// Allow lists the packages that may be installed, and imported by programs:
-	// names, or patterns of [path.Match]: lodash-es, date-*, @scope/*. A * does not
-	// stand for a slash, so that * alone allows every package without a scope, and
-	// @*/* every one with. Empty: none. What an allowed package depends on comes
-	// with it, whatever its name, but cannot be imported by name.
+	// Allow lists the packages that may be installed, and imported by programs: names, or patterns of [path.Match]:
+	// lodash-es, date-*, @scope/*. A * does not match a slash, so * alone allows every package without a scope, and
+	// @*/* every package with one. If Allow is empty, no packages are allowed. The dependencies of an allowed package
+	// are installed with it, regardless of their names, but programs cannot import them.
 	Allow []string
 
-	// Timeout is how long one npm process may run. Zero: [DefaultTimeout].
+	// Timeout is how long one npm process may run. Zero means [DefaultTimeout].
 	Timeout time.Duration
-	// MaxPackages is how many packages there may be, dependencies included. Zero:
-	// [DefaultMaxPackages].
+	// MaxPackages is the maximum number of packages, including dependencies. Zero means [DefaultMaxPackages].
 	MaxPackages int
-	// MaxBytes is how much room they may take on the disk, counted in blocks of
-	// 4 KiB. While an installation runs, the copy in which it happens and what was
-	// fetched for it take room beside that, and the installation before the
-	// present one is kept. Zero: [DefaultMaxBytes].
+	// MaxBytes is the maximum disk space of the packages, counted in blocks of 4 KiB. The copy in which a running
+	// installation takes place, the files that it downloads, and the previous installation, which is kept, take
+	// additional space. Zero means [DefaultMaxBytes].
 	MaxBytes int64
 
-	// Npm is the npm executable. Empty: the npm found in PATH.
+	// Npm is the npm executable. Empty means the npm in PATH.
 	Npm string
-	// Env names variables of the host that npm inherits, if they are set, such as
-	// HTTPS_PROXY or npm_config_registry. It always has PATH and
-	// NODE_EXTRA_CA_CERTS, and on Windows what no process starts without; its HOME
-	// is a private empty folder. Empty: nothing else. The values of what is named
-	// here are not shown in messages.
+	// Env names variables of the host that npm inherits, if they are set, such as HTTPS_PROXY or npm_config_registry.
+	// It always has PATH and NODE_EXTRA_CA_CERTS, and on Windows the variables without which no process starts; its
+	// HOME is a private empty folder. The values of the named variables are not shown in messages.
 	Env []string
 }
 
-// Environment is a folder of npm packages. It is safe for concurrent use, and so
-// is the folder, by any number of processes on one machine or on a file system
-// whose locks hold between machines.
+// Environment is a folder of npm packages. It is safe for concurrent use, and any number of processes may use the
+// folder, on one machine or on a file system whose locks work across machines.
 type Environment struct {
 	dir   string
 	o     Options
@@ -60,10 +54,10 @@ type Environment struct {
 	turn  chan struct{} // held by who has the lock or waits for it
 }
 
-// New opens the environment in the folder dir and makes the folder if there is
-// none, but not its parent, which somebody may just have removed. A folder that was prepared by hand, with npm install in it, is taken as it
-// is; the first change makes a copy beside it, and it is not looked at again. The
-// errors are those of the options and of the file system.
+// New opens the environment in the folder dir. It creates the folder if it does not exist, but not the parent, which
+// another process may just have removed. A folder that was prepared by hand with npm install is used unchanged. The
+// first change makes a copy next to its packages, and from then on, only the copy is used. New returns an error if
+// the options are invalid or the file system reports an error.
 func New(dir string, o *Options) (*Environment, error) {
 	if o == nil {
 		o = &Options{}

@@ -31,7 +31,7 @@ type Change struct {
 	Name     string `json:"name"`
 	Version  string `json:"version"`            // after the change or, if removed, before
 	Previous string `json:"previous,omitempty"` // before an update
-	Direct   bool   `json:"direct"`             // installed by name, not only a dependency
+	Direct   bool   `json:"direct"`             // installed by name, not only as a dependency
 }
 
 // Error is returned if npm ran and failed. The environment is unchanged.
@@ -54,7 +54,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type LimitError struct {
 	What  string // "packages" or "bytes"
 	Limit int64
-	Got   int64 // where counting stopped
+	Got   int64 // the count at which counting stopped
 }
 
 // Error implements error.
@@ -78,7 +78,7 @@ func (e *Environment) Install(ctx context.Context, specs []string) (*Report, err
 }
 
 // Remove uninstalls packages that were installed by name, and the dependencies that no
-// other package needs. It waits and fails like [Environment.Install].
+// other package needs. It waits like [Environment.Install] and returns the same errors.
 func (e *Environment) Remove(ctx context.Context, names ...string) (*Report, error) {
 	if err := errors.Join(checkCount(len(names)), checkNames(names)); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type Package struct {
 	Installed   bool   `json:"installed"`
 	Version     string `json:"version,omitempty"`
 	Description string `json:"description,omitempty"` // the first 300 bytes
-	Direct      bool   `json:"direct"`                // installed by name, not only a dependency of another
+	Direct      bool   `json:"direct"`                // installed by name, not only as a dependency of another package
 	Importable  bool   `json:"importable"`            // programs may import it, see [Environment.Importable]
 	Types       bool   `json:"types"`                 // it has TypeScript declarations
 	Problem     string `json:"problem,omitempty"`     // why its package.json cannot be read
@@ -40,10 +40,10 @@ type manifest struct {
 	Exports     json.RawMessage `json:"exports"`
 }
 
-// Installed describes the named packages, installed or not. Without names, it describes
-// all packages that were installed by name, in alphabetical order. The error is a
-// [*SpecError] for an invalid name, or concerns the environment's own files. A damaged
-// package is not an error but has a Problem.
+// Installed describes the named packages, installed or not. Without names, it describes all
+// packages that were installed by name, in alphabetical order. The error is a [*SpecError]
+// for an invalid name, or an error about the environment's own files. A damaged package is
+// not an error; its Problem describes the damage.
 func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package, error) {
 	if err := checkNames(names); err != nil {
 		return nil, err

@@ -14,12 +14,12 @@ const maxText = 2000 // bytes of a description
 type Settings struct {
 	// Description is the purpose of the environment, in at most 2,000 bytes.
 	Description string `json:"description,omitempty"`
-	// Imports are the packages that programs may import, among those that are installed
-	// and allowed. If empty, programs may import all of those.
+	// Imports are the packages that programs may import, among those that are installed and
+	// allowed. If empty, programs may import all of these packages.
 	Imports []string `json:"imports,omitempty"`
 }
 
-// Settings returns the settings of the environment, which are empty if none were made.
+// Settings returns the settings of the environment, which are empty if they were never set.
 func (e *Environment) Settings() (Settings, error) {
 	var s Settings
 	if err := readJSON(os.DirFS(e.dir), settingsName, maxState, &s); err != nil {

@@ -13,13 +13,13 @@ const (
 	maxVersion = 64
 )
 
-// Spec is a package to install: its name, and which of its versions.
+// Spec is a package to install: its name and version.
 type Spec struct {
 	Name    string // lodash-es, @scope/name
-	Version string // an exact version, a range (^4.17, ~1.2, >=2, 1.x) or a tag (latest); empty: npm's choice
+	Version string // an exact version, a range (^4.17, ~1.2, >=2, 1.x) or a tag (latest); empty means npm's choice
 }
 
-// String writes the spec as npm takes it: name or name@version.
+// String returns the spec in npm's notation: name or name@version.
 func (s Spec) String() string {
 	if s.Version == "" {
 		return s.Name
@@ -27,10 +27,10 @@ func (s Spec) String() string {
 	return s.Name + "@" + s.Version
 }
 
-// SpecError says why something to install, to remove or to look up is refused.
-// Nothing has been done then.
+// SpecError says why the name or version of a package to install, remove or look up was
+// refused. Nothing was changed.
 type SpecError struct {
-	Spec   string // as it was given
+	Spec   string // as the caller passed it
 	Reason string
 }
 
@@ -61,8 +61,8 @@ var (
 	notNames = []string{"node_modules", "favicon.ico"}
 )
 
-// ParseSpec reads name or name@version. What it takes is read by npm as a package
-// of the registry and as nothing else. The error is a [*SpecError].
+// ParseSpec parses a text of the form name or name@version. It accepts only texts that npm
+// interprets as a package of the registry. The error is a [*SpecError].
 func ParseSpec(text string) (Spec, error) {
 	s := Spec{Name: text}
 	if at := strings.LastIndexByte(text, '@'); at > 0 {

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// FS returns the current packages, under node_modules/, for the bundler. It does not
-// change when packages are installed later, at least until the second change after.
-// Links that point outside node_modules cannot be followed. If the environment cannot be
-// opened, every read returns the error. An environment without packages is an empty
-// folder.
+// FS returns the current packages, under node_modules/, for the bundler. It does not change
+// when packages are installed later, at least until the second change after the call. Links
+// that point outside node_modules cannot be followed. If the environment cannot be opened,
+// every read returns the error. An environment without packages is an empty folder.
 func (e *Environment) FS() fs.FS {
 	root, err := e.open()
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package workspace stores what a user's programs need between requests: code files that
 // are written in pieces, sessions, and environments, which are named folders. It stores
-// them in one folder that any number of processes may share, so that each of them can
+// them in one folder that any number of processes may share, so any of these processes can
 // answer the next request.
 //
 //	package main
@@ -42,10 +42,10 @@
 //
 // # Owners and handles
 //
-// Everything has an owner, which is any text, such as the name of an authenticated user.
-// It is identified by a handle, such as report-k3x9ab.js, which is its name with a random
-// part. For all other owners the handle does not exist: they get [ErrNotFound], as for a
-// handle that was never issued or is malformed.
+// Everything has an owner, which is any text, such as the name of an authenticated user. It
+// is identified by a handle, such as report-k3x9ab.js, which is its name with a random
+// part. For all other owners the handle does not exist: they get [ErrNotFound], just as for
+// a malformed handle or one that was never issued.
 //
 // [ErrNotFound], [ErrName], [ErrExists] and [ErrLimit] are meant for the user and say
 // what to do. Other errors concern the storage folder and do not contain its path.
@@ -60,8 +60,8 @@
 //	report, err := packages.Install(ctx, []string{"lodash-es"})
 //	unlock()
 //
-// Package npm does its own locking, and has settings for what may be imported. See its
-// examples for a complete program.
+// Package npm does its own locking, and has settings for the packages that may be imported.
+// See its examples for a complete program.
 //
 // # What the storage folder promises
 //
@@ -71,8 +71,8 @@
 // not wait. Canceling ctx ends a wait.
 //
 // Names contain no separators, and symbolic links, pipes and devices in the folder are
-// ignored, so that nothing refers to a place outside it. The content of an environment's
-// folder is not inspected.
+// ignored, so that nothing in the folder refers to a place outside of it. The content of an
+// environment's folder is not inspected.
 //
 // Locks are those of the operating system: flock, or LockFileEx on Windows. A file system
 // that several machines share must support them, as NFS does. Files are not encrypted.

@@ -15,7 +15,7 @@ import (
 // File is a code file.
 type File struct {
 	Handle string
-	Name   string    // as it was given
+	Name   string    // as the caller passed it
 	Size   int64     // bytes
 	Used   time.Time // when it was last written or read, to the hour
 }
@@ -25,10 +25,10 @@ func fileOf(handle string, info os.FileInfo) File {
 	return File{Handle: handle, Name: name, Size: info.Size(), Used: info.ModTime()}
 }
 
-// NewFile makes a code file. Its handle is the name with a random part in it. A name
-// is letters from a to z, digits, dots, hyphens and underscores: else the error is
-// [ErrName]. It is [ErrLimit] where the owner has too much. Once it has returned, the
-// file outlives a crash.
+// NewFile creates a code file. Its handle is the name with a random part. The error is
+// [ErrName] if the name is invalid, and [ErrLimit] if a limit of Options would be exceeded.
+// A name consists of letters from a to z, digits, dots, hyphens and underscores. Once
+// NewFile has returned, the file survives a crash.
 func (s *Space) NewFile(ctx context.Context, name, content string) (File, error) {
 	if err := validName(name); err != nil {
 		return File{}, err
@@ -57,9 +57,9 @@ func unused(folder *os.Root, name string) string {
 	}
 }
 
-// Append writes content to the end of a file: all of it or, if there is an error,
-// nothing. What several append at the same time stands there whole, one after the
-// other. The error is [ErrNotFound] or [ErrLimit].
+// Append writes content to the end of a file: all of it or, if there is an error, nothing.
+// Concurrent appends are written one after the other and do not mix. The error is
+// [ErrNotFound] or [ErrLimit].
 func (s *Space) Append(ctx context.Context, handle, content string) (File, error) {
 	if err := s.present(files, handle); err != nil {
 		return File{}, err
@@ -82,7 +82,7 @@ func (s *Space) Append(ctx context.Context, handle, content string) (File, error
 	return file, err
 }
 
-// Read returns a file. The error is [ErrNotFound] where there is none.
+// Read returns a file. The error is [ErrNotFound] if the file does not exist.
 func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
 	var text []byte
 	file, err := s.read(ctx, handle, func(f *os.File, size int64) (err error) {
@@ -92,10 +92,10 @@ func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
 	return string(text), file, err
 }
 
-// ReadPart returns up to limit bytes of a file from offset on. The next part begins
-// at offset + len(part), at File.Size if there is none. A part ends with a whole
-// character, so that it may be up to three bytes shorter than it could be; limit is
-// at least 4. The error is [ErrNotFound] where there is no file.
+// ReadPart returns up to limit bytes of a file from offset on. The next part begins at
+// offset + len(part), which is File.Size at the end of the file. A part does not end within
+// a character, so it may be up to three bytes shorter than limit, which must be at least 4.
+// The error is [ErrNotFound] if the file does not exist.
 func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64) (string, File, error) {
 	if offset < 0 || limit < utf8.UTFMax {
 		return "", File{},
@@ -161,7 +161,7 @@ func wholeCharacters(text []byte) []byte {
 	return text
 }
 
-// Files returns the owner's code files, by their names.
+// Files returns the owner's code files, sorted by handle.
 func (s *Space) Files(ctx context.Context) ([]File, error) {
 	var found []File
 	err := s.each(ctx, files, func(handle string, info os.FileInfo) {
@@ -173,7 +173,7 @@ func (s *Space) Files(ctx context.Context) ([]File, error) {
 	return found, err
 }
 
-// RemoveFile removes a file. The error is [ErrNotFound] where there is none.
+// RemoveFile removes a file. The error is [ErrNotFound] if the file does not exist.
 func (s *Space) RemoveFile(ctx context.Context, handle string) error {
 	if err := s.present(files, handle); err != nil {
 		return err

@@ -73,12 +73,12 @@ func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 // RunSession runs the next program of a session, like [sandbox.Session.Run]. The programs
 // of a session may run in different processes, one after the other. What is needed to
 // replay the program is stored, and survives a crash, before RunSession returns. If the
-// process dies before that, the session is unchanged, except for what tools did.
+// process dies before that, the session is unchanged, except for the effects of tools.
 //
-// In addition to the errors of [sandbox.Session.Run], it returns [ErrNotFound],
-// [ErrLimit] if the record has become too large, and [ErrNotStored] together with the
-// outcome. It returns [sandbox.ErrSessionLost] if the sandbox has a different version,
-// tier or rules than the one before.
+// In addition to the errors of [sandbox.Session.Run], it returns [ErrNotFound], [ErrLimit]
+// if the record has become too large, and [ErrNotStored] together with the outcome. It
+// returns [sandbox.ErrSessionLost] if the sandbox has a different version, isolation or
+// rules than the previous one.
 func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
 	p sandbox.Program) (*sandbox.Outcome, error) {
 	release, err := s.hold(ctx, sessions, handle)

@@ -21,11 +21,12 @@ type Options struct {
 	Sessions     int   // default 50
 	SessionBytes int64 // of one session's record, not counting its last program; default 8 MiB
 
-	// Unused is when [Store.Sweep] removes what has not been used. Default 30 days.
+	// Unused is how long files, environments and sessions may be unused before
+	// [Store.Sweep] removes them. Default 30 days.
 	Unused time.Duration
 
-	// Warm is how many sessions this process keeps in memory, to avoid reading their
-	// records. Default 64.
+	// Warm is the number of sessions that this process keeps in memory, to avoid reading
+	// their records. Default 64.
 	Warm int
 }
 

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// Sweep removes what has not been used for [Options].Unused, and what crashes have left.
-// Reading, running and looking up are uses; listing is not. Sweep does not remove what is
-// locked. It returns how many files, environments and sessions it has removed. Call it
-// about once a day. Several processes may call it at the same time.
+// Sweep removes files, environments and sessions that have not been used for
+// [Options].Unused, and the remains of crashes. Reading, running and looking up are uses;
+// listing is not. Sweep does not remove anything that is locked. It returns the number of
+// files, environments and sessions that it removed. Call it about once a day. Several
+// processes may call it at the same time.
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	owners, err := list(s.owners)
 	if err != nil {

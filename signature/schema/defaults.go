@@ -33,11 +33,11 @@ type member struct {
 // Complete adds the defaults of the schema to a value that fits it, in nested
 // objects too. The value itself is returned if there is nothing to add.
 //
-// A default is used if it fits its own schema and has at most 4 KiB. A default of
-// null means that there is none. Defaults within defaults and in alternatives that
-// may not apply are ignored. If the value with its defaults would no longer fit,
-// for example because a oneOf requires either of two properties, or if the
-// defaults add more than 64 KiB, nothing is added.
+// A default is used if it fits its own schema and is at most 4 KiB long. A default of null
+// means no default. Defaults within defaults and in alternatives that may not apply are
+// ignored. If the value with its defaults would no longer fit, for example because a oneOf
+// requires either of two properties, or if the defaults add more than 64 KiB, nothing is
+// added.
 func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	if s.defaults == nil {
 		return value

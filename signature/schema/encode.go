@@ -9,11 +9,10 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Encode returns a Go value as JSON. The schema must be that of its type, made by
-// [Of]. The result differs from that of encoding/json in that nil slices, maps and
-// byte slices are empty instead of null, as the schema says, and that <, > and &
-// are not escaped. It is not validated. If a method of v panics, Encode returns an
-// error.
+// Encode returns a Go value as JSON. The schema must have been made from the type of v by
+// [Of]. The result differs from the output of encoding/json in that nil slices, maps and
+// byte slices are empty instead of null, as the schema says, and that <, > and & are not
+// escaped. It is not validated. If a method of v panics, Encode returns an error.
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Finding is one way in which a value violates a schema, in words for the author of
-// the value.
+// Finding is one way in which a value violates a schema, described for the author of the
+// value.
 type Finding struct {
 	// Path is the place in the value as JavaScript writes it: items[0].name. It is
 	// empty for the whole value.
 	Path string `json:"path"`
 	// Message says what is expected and what was given: must be an integer, not "ten".
 	Message string `json:"message"`
-	// Hint suggests a fix, if one can be guessed: did you mean limit?
+	// Hint suggests a fix, if there is a likely one: did you mean limit?
 	Hint string `json:"hint,omitempty"`
 
 	more int // number of further findings that this one counts

@@ -12,10 +12,10 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// OtherCase returns the names in a value that differ only in case from a property
-// that the schema describes at the same place. Encoding/json decodes such a name as
-// the property, while other programs do not. Levels is the depth to which objects
-// and arrays are searched; 0 means all. The value must be valid.
+// OtherCase returns the names in a value that differ only in case from a property that the
+// schema describes at the same place. Package encoding/json decodes such a name as the
+// property, while other programs do not. Levels is the depth to which objects and arrays
+// are searched; 0 means all. The value must be valid.
 func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 	if levels == 1 && s.closed() {
 		return nil

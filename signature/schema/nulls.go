@@ -11,9 +11,9 @@ import (
 )
 
 // DropNulls removes from a decoded value that fits the schema every member, in nested
-// objects too, that is null, not required, and of a nullable type: such a null means
-// the same as a missing member, as for a pointer in a Go struct. Members that the
-// schema does not name stay. It changes value.
+// objects too, that is null, not required, and of a nullable type: such a null means the
+// same as a missing member, as for a pointer in a Go struct. Members that the schema does
+// not name are kept. DropNulls modifies value.
 func (s *Schema) DropNulls(value any) {
 	if mentions(s.raw, "null") {
 		dropNulls(value, s.compiled, nullAllowed)

@@ -19,13 +19,12 @@ import (
 //
 //	Mood string `json:"mood" jsonschema:"enum=good,enum=bad,description=How it sounds."`
 //
-// The schema is inline, and a struct admits only its fields as properties. A field
-// is required unless it is a pointer, omitempty or omitzero, or has a default; a
-// pointer may also be null, but not one in a slice or map. A type that encodes itself
-// is described by its JSONSchema method, or by "string" if it encodes as text, and
-// otherwise admits any value, as do any and [json.RawMessage]. A [big.Int] is an
-// integer, and a [time.Duration] an integer of the format [Nanoseconds]. Numeric types
-// of up to 32 bits have a minimum and a maximum.
+// The schema contains no references, and a struct allows only its fields as properties. A field is required unless it
+// is a pointer, omitempty or omitzero, or has a default; a pointer may also be null, unless it is an element of a
+// slice or map. A type that encodes itself is described by its JSONSchema method, or by "string" if it encodes as
+// text. Otherwise it allows any value, as do any and [json.RawMessage]. A [big.Int] is an integer, and a
+// [time.Duration] an integer of the format [Nanoseconds]. Numeric types of up to 32 bits have a minimum and a
+// maximum.
 //
 // Reflection cannot list the constants of a type, so an enum lists them in a method,
 // which makes them the only values wherever the type is used:
@@ -40,8 +39,7 @@ import (
 //	arrays     minItems, maxItems, uniqueItems=true, and the rules of their items
 //	all        title, description, required, nullable, oneof_required=group, anyof_required=group
 //
-// In a tag, write a comma in a text as \\, or write the text as a tag of its own,
-// jsonschema_description.
+// In a tag, write a comma in a text as \\, or put the description into a tag of its own, jsonschema_description.
 //
 // Of refuses recursive types, types that JSON cannot hold, such as channels,
 // functions and interfaces with methods, two fields with the same name, and tags

@@ -78,8 +78,8 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
 
-// WithFormats returns the schema with "format" checked, as schemas of [Of] are.
-// Formats that [CheckFormat] refuses are not checked.
+// WithFormats returns the schema with "format" checked, as in schemas made by [Of]. Formats
+// that [CheckFormat] refuses are not checked.
 func (s *Schema) WithFormats() (*Schema, error) {
 	if s.formats || !bytes.Contains(s.raw, []byte(`"format"`)) {
 		return s, nil
@@ -135,9 +135,9 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 	return s.validate(value, nil)
 }
 
-// ValidatePartial checks a value some of whose parts are unknown, such as the
-// arguments of a call in a program that has not run. It reports only problems
-// that remain whatever the unknown parts turn out to be.
+// ValidatePartial checks a value of which some parts are unknown, such as the arguments of
+// a call in a program that has not run. It reports only problems that exist regardless of
+// the unknown parts.
 //
 // The JSON pointers in unknown name the unknown places, which hold null in
 // value. A pointer that ends in "/..." says that the object or array before it

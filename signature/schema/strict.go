@@ -15,12 +15,12 @@ const (
 	maxStrictEnum  = 1000 // values in all
 )
 
-// Strict returns the schema in the subset that providers enforce when a model writes
-// JSON: an object in which every property is required and no other is allowed, and
-// optional properties may be null. Properties keep their order, and descriptions stay.
-// Constraints such as minimum, maxLength and pattern are left out, so a value that fits
-// the result need not fit s: drop its unset members with [Schema.DropUnset], then
-// validate it.
+// Strict returns the schema in the subset of JSON Schema that providers can enforce when a
+// model writes JSON: an object in which every property is required and no others are
+// allowed, and optional properties may be null. The order of properties and the
+// descriptions are kept. Constraints such as minimum, maxLength and pattern are left out,
+// so a value that fits the result need not fit s: drop its unset members with
+// [Schema.DropUnset], then validate it.
 //
 // It reports false if the subset cannot express the schema: maps, values of any type,
 // tuples, recursive types, and very large schemas.

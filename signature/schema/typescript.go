@@ -26,16 +26,16 @@ type TypeOptions struct {
 	// Show reports whether to print a property of the outermost object. If nil, all
 	// are printed.
 	Show func(property, typ string) bool
-	// Brief leaves out constraints that callers rarely violate: lengths, and that
-	// something is not empty.
+	// Brief leaves out constraints that callers rarely violate: maximum lengths, and that a
+	// value must not be empty.
 	Brief bool
 	// Depth is the number of levels of objects that are printed with their
 	// properties; deeper ones are printed as object. Zero means all.
 	Depth int
-	// Enum is the number of values of a longer enum that are printed; the type then
-	// also admits all others. Zero means all.
+	// Enum is the maximum number of values of an enum that are printed. If there are more,
+	// the type allows any other value as well. Zero means all.
 	Enum int
-	// Cut, if not nil, is called when Depth or Enum leaves something out.
+	// Cut, if not nil, is called when Depth or Enum omits something.
 	Cut func()
 }
 

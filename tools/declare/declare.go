@@ -1,9 +1,8 @@
 // Package declare describes a set of tools to a model in TypeScript.
 //
-// TypeScript is the shortest form from which models write correct calls: one object
-// per namespace and one line per tool, with the type of the argument inline. If there
-// are too many tools for that, their names are listed after the TypeScript in
-// families, such as fleet_{get,list}_{driver,trip,vehicle}.
+// TypeScript is the shortest notation with which models write correct calls: one object per namespace and one line
+// per tool, with the type of the argument inline. If there are too many tools for the prompt, their names are listed
+// after the TypeScript in families, such as fleet_{get,list}_{driver,trip,vehicle}.
 //
 //	package main
 //
@@ -45,24 +44,21 @@ const perTool = 120
 // indexBudget is the default limit of tokens for an index.
 const indexBudget = 1800
 
-// Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of
-// TypeScript and, if not all names fit there, a list of names after the block. With a
-// smaller budget it leaves out more: first parts of the descriptions, then nested types,
-// then all but the name and the first sentence of each tool, then all but the names in
-// families, and finally all but the number of tools per server. Sentences about the form
-// of a value are dropped last, and no sentence is cut. If it leaves anything out, it
-// declares tools.search and tools.describe, from which a program gets the rest
-// ([Describe]). It exceeds the budget only if that is too small for the types that
+// Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of TypeScript and, if not all
+// names fit there, a list of names after the block. With a smaller budget it leaves out more: first parts of the
+// descriptions, then nested types, then all but the name and the first sentence of each tool, then all but the names
+// in families, and finally all but the number of tools per server. Sentences about the form of a value are dropped
+// last, and no sentence is cut. If it leaves anything out, it declares tools.search and tools.describe, from which a
+// program gets the rest ([Describe]). It exceeds the budget only if the budget is too small for the types that
 // descriptions refer to.
 //
-// A budget of zero is the default: at most [DefaultBudget], with only what is needed to
-// call each tool; if that is not enough to declare every tool, Markdown lists the names in
-// about 1,800 tokens. With an explicit budget, it says as much as fits.
+// A budget of zero is the default: at most [DefaultBudget], with only what is needed to call each tool; if that is
+// not enough to declare every tool, Markdown lists the names in about 1,800 tokens. With an explicit budget, it
+// includes as much as fits.
 //
-// A sentence that a server repeats is shown once. Descriptions, names and schemas are
-// untrusted; nothing in them can end a comment, a string or a fenced block early, and
-// outside the block there are only names. The same tools always yield the same text. For
-// a nil or empty set, Markdown returns the empty string.
+// A sentence that a server repeats is shown once. Descriptions, names and schemas are untrusted; nothing in them can
+// end a comment, a string or a fenced block early, and the text outside the block contains only names. The same tools
+// always yield the same text. For a nil or empty set, Markdown returns the empty string.
 func Markdown(set *tools.Set, budget int) string {
 	if set.Len() == 0 {
 		return ""

@@ -8,9 +8,9 @@ import (
 )
 
 // Describe declares tools completely: with whole descriptions, every constraint, types in
-// full depth, and which tools are read-only. The function tools.describe of a program
-// returns it. As in [Markdown], no text of a tool can end a comment, a string or a fenced
-// block early.
+// full depth, and the information which tools are read-only. Programs get this text from
+// the function tools.describe. As in [Markdown], no text of a tool can end a comment, a
+// string or a fenced block early.
 //
 // Describe does not declare the types Content, Block and ToolError, which [Markdown]
 // declares.
@@ -40,7 +40,7 @@ func Describe(list ...*tools.Binding) string {
 }
 
 // ReadOnly reports whether a tool changes nothing, according to the host or, if the host
-// does not classify the tool, to its server.
+// does not classify the tool, according to its server.
 func ReadOnly(b *tools.Binding) bool {
 	unsaid := b.Hints.Class == tools.Unclassified && !b.Hints.Destructive
 	return b.Hints.Class == tools.Read || unsaid && b.Claims.ReadOnly
@@ -53,7 +53,7 @@ func (t *tool) reads() bool { return ReadOnly(t.Binding) }
 //
 //	orders.list(args: {status?: "open" | "closed"; month: string /* YYYY-MM */})
 //
-// It is for error messages. A text of more than most bytes is cut.
+// It is for error messages. A text longer than most bytes is cut.
 func Signature(b *tools.Binding, most int) string {
 	t := &tool{Binding: b}
 	text := ""

@@ -1,5 +1,5 @@
-// Package discovery lets a model find tools that its prompt does not show: with the
-// tools tools.search and tools.describe, and by names that are almost right.
+// Package discovery lets a model find tools that its prompt does not show: with the tools
+// tools.search and tools.describe, and by names that are almost correct.
 package discovery
 
 import (
@@ -26,15 +26,15 @@ type Discovery struct {
 	howToSearch func(server string) string
 }
 
-// New returns a Discovery for set. Its descriptions have about maxText bytes at most.
+// New returns a Discovery for set. Its descriptions have at most about maxText bytes.
 func New(set *tools.Set, maxText int) *Discovery {
 	return &Discovery{
 		set: set, bindings: set.Bindings(), index: search.New(set), maxText: maxText, howToSearch: inProgram,
 	}
 }
 
-// SearchedBy returns a copy of d for readers who do not write programs: its texts refer
-// them to the tool with that name instead of tools.search.
+// SearchedBy returns a copy of d for models that do not write programs: its texts refer to
+// the given tool instead of tools.search.
 func (d *Discovery) SearchedBy(tool string) *Discovery {
 	other := *d
 	other.howToSearch = func(server string) string {
@@ -53,10 +53,10 @@ func inProgram(server string) string {
 	return fmt.Sprintf("%s.search(query, {server: %q})", Object, server)
 }
 
-// Extended returns a copy of the set with two more tools, tools.search and
-// tools.describe. They are tools of class [tools.Read] which the journal records like any
-// other, but policies do not apply to them: they reveal nothing but the set. An empty set
-// is returned as it is.
+// Extended returns a copy of the set with two more tools, tools.search and tools.describe.
+// They are tools of class [tools.Read] which the journal records like any other, but
+// policies do not apply to them: they reveal only the set. An empty set is returned
+// unchanged.
 func (d *Discovery) Extended() *tools.Set {
 	if d.set.Len() == 0 {
 		return d.set

@@ -201,8 +201,8 @@ func (d *Discovery) serverTools(match func(*tools.Binding) bool) []*tools.Bindin
 	return list
 }
 
-// Unknown returns the error for a name that does not exist, with similar names. What is
-// "tool", "server" or "tool or server".
+// Unknown returns the error for a name that does not exist, with similar names. The
+// argument what is "tool", "server" or "tool or server".
 func (d *Discovery) Unknown(what, name string) error {
 	return &tools.ToolError{
 		Kind:    tools.KindUnknownTool,

@@ -61,9 +61,9 @@ func (d *Discovery) Search(query string, o *SearchOptions) ([]Hit, error) {
 	return hits, nil
 }
 
-// Note returns what to tell the model in addition to the result of a call. If a call of
-// tools.search found nothing, the note lists the servers or tools that exist. For all
-// other calls, the note is empty.
+// Note returns a text for the model in addition to the result of a call. If a call of
+// tools.search found nothing, the note lists the servers or tools that exist. For all other
+// calls, the note is empty.
 func (d *Discovery) Note(tool string, args, result json.RawMessage) string {
 	var in searchArgs
 	if tool != Object+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
@@ -72,8 +72,8 @@ func (d *Discovery) Note(tool string, args, result json.RawMessage) string {
 	return d.NothingFound(in.Query)
 }
 
-// NothingFound returns what to tell the model after a search without hits: which servers
-// or tools exist.
+// NothingFound returns a text for the model after a search without hits. It lists the
+// servers or tools that exist.
 func (d *Discovery) NothingFound(query string) string {
 	what := d.inventory("search in other words, or describe a server to list its tools; there are")
 	return fmt.Sprintf("no tool fits %q; %s", shorten(query, 100), what)

@@ -28,8 +28,8 @@ var errOver = errors.New("journal: the program that made this call has ended")
 // errUnanswered is the error of calls that were dispatched when the attempt ended.
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
-// Issue implements [tools.Attempt]. Its error is a *[tools.HoldError], or a [tools.Fatal]
-// error: an *[UnknownError], or that the program has ended.
+// Issue implements [tools.Attempt]. Its error is a *tools.HoldError, or a [tools.Fatal]
+// error, which is an *UnknownError or reports that the program has ended.
 func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	key, err := c.Tool.Key(c.Args)
 	if err != nil {

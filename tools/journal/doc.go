@@ -35,13 +35,11 @@
 //
 // # The promise
 //
-// Within one run, and while the process lives, an occurrence of a call that is recorded as
-// done is never performed again by a later program, and a call whose outcome is uncertain
-// is never repeated unless the program names it. If its outcome is unknown, it is not
-// repeated even then. The promise does not cover tools that the host declared idempotent or
-// repeatable, or whose server claims that they only read or are idempotent. The journal does
-// not promise that an effect happens, or that two calls with different arguments are
-// different effects.
+// Within one run, and while the process lives, if an occurrence of a call is recorded as done, no later program
+// performs it again, and a call whose outcome is uncertain is never repeated unless the program names it. If the
+// outcome is unknown, it is not repeated even if the program names it. The promise does not cover tools that the host
+// declared idempotent or repeatable, or whose server claims that they only read or are idempotent. The journal does
+// not promise that an effect happens, or that two calls with different arguments are different effects.
 //
 // # Terms
 //
@@ -53,8 +51,8 @@
 // arguments a policy has changed has two keys, as requested and as performed, and either
 // matches.
 //
-// A call is uncertain if it is [Failed] or [Unknown]: a tool that reports an error may have
-// done its work, unless [tools.Hints].ErrorsAreFinal is set.
+// A call is uncertain if its state is [Failed] or [Unknown]: a tool that reports an error may have done its work,
+// unless [tools.Hints].ErrorsAreFinal is set.
 //
 // An attempt consumes an entry if it makes the call, or uses its recorded result.
 //
@@ -69,17 +67,16 @@
 //  2. The same call is unknown: it is performed if the tool is idempotent and no other
 //     effect on its server followed. Otherwise, Options.Reconcile is called. If it is not
 //     set, the run ends with an [*UnknownError].
-//  3. The same call is done in this step and not consumed: its recorded result is returned.
-//     The call is held if it was made after another effect on that server that is not
-//     consumed, or if a later program, or this one, had an effect on that server since:
-//     open, close, open must not end closed. In these cases, an idempotent tool is performed
-//     instead.
+//  3. The same call is done in this step and not consumed: its recorded result is returned. The call is held if it
+//     was made after another effect on that server that is not consumed, or if a later program, or this one, has had
+//     an effect on that server since. Otherwise, a program that calls open, close and open could leave the thing
+//     closed. In these cases, an idempotent tool is performed instead.
 //  4. The same call failed in any step: it is held, unless the tool is idempotent, its
 //     errors are final, or the program names the entry.
 //  5. An earlier program of the step called the tool with other arguments, and that call is
 //     done or uncertain and not consumed: the call is held, unless the tool is repeatable,
 //     or idempotent and no read has returned another value than before.
-//  6. The same call is done in an earlier step: it is held, with the exceptions of rule 5.
+//  6. The same call is done in an earlier step: it is held, with the same exceptions as in rule 5.
 //  7. Otherwise, the call is performed.
 //
 // A held call is not made. It ends the program with a [*tools.HoldError]. The next program

@@ -21,7 +21,7 @@ const (
 	Unknown    = tools.StateUnknown
 )
 
-// Entry is the record of one call. The values that it refers to must not be modified. Its
+// Entry is the record of one call. The values that it points to must not be modified. Its
 // JSON has the text of Err as "error".
 type Entry struct {
 	ID      string          `json:"id"`             // E1, E2, …
@@ -34,7 +34,7 @@ type Entry struct {
 	// Requested are the arguments that the program passed, if a policy changed them.
 	Requested json.RawMessage `json:"requested,omitempty"`
 
-	// Repeatable is the tool's hint of that name.
+	// Repeatable is tools.Hints.Repeatable of the tool.
 	Repeatable bool `json:"repeatable,omitempty"`
 
 	// Repeats are the entries that the call repeats on purpose.
@@ -42,7 +42,7 @@ type Entry struct {
 
 	State  State           `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
-	Err    error           `json:"-"` // of a call that failed, or whose result cannot be used
+	Err    error           `json:"-"` // the error of a call that failed, or whose result cannot be used
 }
 
 // String returns the entry on one line, with long texts cut:

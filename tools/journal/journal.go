@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Options configures a [Journal]. Nil is the defaults.
+// Options configures a [Journal]. Nil means the defaults.
 type Options struct {
 	// Reconcile, if set, finds the outcome of a call whose outcome is unknown, for
 	// example by looking for its effect on the server. Without it, a program that
@@ -44,7 +44,7 @@ type Journal struct {
 // toolID identifies a tool.
 type toolID struct{ server, name string }
 
-// New returns an empty journal with its first step open. Nil options are the defaults.
+// New returns an empty journal whose first step is open. Nil options are the defaults.
 func New(o *Options) *Journal {
 	j := &Journal{step: 1, byKey: map[string][]*entry{}, fresh: map[toolID]bool{}}
 	if o != nil {
@@ -108,7 +108,7 @@ func (j *Journal) settleOpen() {
 }
 
 // Reconcile calls Options.Reconcile, if it is set, once for every effect whose outcome is
-// unknown and whose tool has returned. Effects of repeatable tools are left out. Call
+// unknown and whose tool has returned. Effects of repeatable tools are skipped. Call
 // Reconcile between two attempts. Its error joins the errors of Options.Reconcile.
 func (j *Journal) Reconcile(ctx context.Context) error {
 	if j.options.Reconcile == nil {

@@ -21,7 +21,7 @@ type Config struct {
 	// Servers in the order of the file.
 	Servers []ServerConfig
 
-	// Warnings describe what is in the file and has no effect.
+	// Warnings describe the parts of the file that have no effect.
 	Warnings []string
 }
 
@@ -44,7 +44,7 @@ type ServerConfig struct {
 	// precedence over it.
 	Env map[string]string
 
-	// Dir is the directory in which to run; empty means the host's own.
+	// Dir is the working directory; empty means the host's.
 	Dir string
 
 	// URL is the address of a remote server. It replaces Command.
@@ -54,8 +54,8 @@ type ServerConfig struct {
 	// for its predecessor. If it is empty, both are tried.
 	Type string
 
-	// Headers are sent with every request to URL, and to no other origin. They
-	// cannot replace those of the protocol.
+	// Headers are sent with every request to URL, and to no other origin. They cannot
+	// replace the headers of the protocol.
 	Headers map[string]string
 
 	// Timeout bounds connecting, each listing and each call. If it is zero,
@@ -63,8 +63,8 @@ type ServerConfig struct {
 	// bound calls.
 	Timeout time.Duration
 
-	// Allow names the only tools to take, Deny those to leave out, as patterns
-	// of [path.Match] in which * also matches a slash. An empty Allow takes all.
+	// Allow selects the tools to use, and Deny the tools to leave out, as patterns of
+	// [path.Match] in which * also matches a slash. An empty Allow selects all tools.
 	Allow, Deny []string
 
 	// AutoApprove are patterns of tools that need no approval, according to the
@@ -81,10 +81,10 @@ type Input struct {
 	// ID is the name in ${input:id}.
 	ID string
 
-	// Description says what is asked for. It may be empty.
+	// Description says what the value is for. It may be empty.
 	Description string
 
-	// Default is the value if there is no other.
+	// Default is the value that is used if no other is given.
 	Default string
 
 	// Options are the values to choose from. Empty allows any.
@@ -98,8 +98,8 @@ type Input struct {
 // Nil Options are the defaults. Relative paths in "cwd" and "envFile" start at the file's
 // directory. In addition to what [ParseConfig] supports,
 //
-//   - ${input:id} is the value that [Options.Input] returns, that of the variable INPUT_ID, or
-//     the input's default;
+//   - ${input:id} is the value that [Options.Input] returns, the value of the variable
+//     INPUT_ID, or the input's default;
 //   - ${workspaceFolder} is the file's directory, or its parent if its name starts with a dot,
 //     like .vscode; ${workspaceFolderBasename} is its name;
 //   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} are those of this process;
@@ -215,8 +215,8 @@ func matchesAny(patterns []string, tool string) bool {
 // plainConfig is a ServerConfig without its String method.
 type plainConfig ServerConfig
 
-// String returns the configuration without what may be secret: the values of Env and Headers, URL
-// and Args.
+// String returns the configuration without the parts that may be secret: the values of Env
+// and Headers, URL and Args.
 func (c ServerConfig) String() string {
 	c.Env, c.Headers = hideValues(c.Env), hideValues(c.Headers)
 	if c.URL != "" {
@@ -228,10 +228,10 @@ func (c ServerConfig) String() string {
 	return fmt.Sprintf("%+v", plainConfig(c))
 }
 
-// GoString is [ServerConfig.String], for %#v.
+// GoString returns c.String, for %#v.
 func (c ServerConfig) GoString() string { return c.String() }
 
-// LogValue is [ServerConfig.String], for package slog.
+// LogValue returns c.String, for package slog.
 func (c ServerConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 func hideValues(values map[string]string) map[string]string {

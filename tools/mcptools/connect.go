@@ -198,14 +198,14 @@ func (s *server) describeDial(ctx context.Context, err error) error {
 	failed, known := errors.AsType[*web.Error](err)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("no answer within %v; check that the URL is that of an MCP server, or raise the timeout",
+		return fmt.Errorf("no answer within %v; check that the URL points to an MCP server, or raise the timeout",
 			s.timeout())
 	case ctx.Err() != nil:
 		return errors.New("connecting was canceled")
 	case known:
 		return failed
 	}
-	return errors.New(s.secrets.Hide(describeHandshake(err, "that its URL is that of one").Error()))
+	return errors.New(s.secrets.Hide(describeHandshake(err, "that its URL points to one").Error()))
 }
 
 // start starts the process and connects to it. On error it stops the process.

@@ -64,7 +64,7 @@
 //	timeout                   in seconds; from 1,000 on, in milliseconds
 //	description               what the server is for
 //	tools, allowedTools, includeTools, enabledTools, availableTools
-//	                          patterns of the only tools to take
+//	                          patterns of the tools to use; others are left out
 //	disabledTools, excludeTools, excludedTools
 //	                          patterns of the tools to leave out
 //	autoApprove, alwaysAllow, trust
@@ -83,8 +83,8 @@
 // and the session ID never appear in an error, status or log entry. They are sent
 // to the server's own origin only: a redirect to another origin fails.
 //
-// The failure of one request fails its call, and not the session. What is known of
-// the call's effect depends on how far the request came:
+// The failure of one request fails its call, and not the session. What is known about the
+// call's effect depends on how far the request got:
 //
 //	the server cannot be reached, or      unavailable: the call was not made
 //	  refuses the request unread (401,
@@ -98,10 +98,10 @@
 //
 // # Results
 //
-// A call returns what the tool's declaration says. With an output schema, it
-// returns the structured content, or text that is JSON and valid against the
-// schema; anything else fails with [tools.KindInvalidResult]. Without an output
-// schema, it returns
+// A call returns a result of the type that the tool's declaration states. With an output
+// schema, it returns the structured content, or text that is JSON and valid against the
+// schema; anything else fails with [tools.KindInvalidResult]. Without an output schema, it
+// returns
 //
 //   - a string, if all content is text: several blocks are joined by newlines,
 //     text that looks like JSON stays text, and no content is the empty string;
@@ -116,19 +116,18 @@
 //
 // # Lifetime
 //
-// A server that ends, or an HTTP session that is lost, is started or connected
-// again by the next call or listing. A call that was in flight is unknown and not
-// repeated; a call that had not been sent is repeated once. Of a call that was
-// sent, only a 404 response to its own request shows that it was not made. A
-// server that keeps failing is tried at growing intervals, and [Servers.Status]
-// says why and when; its tools stay those of its last listing. With
-// [Options.Background], all of that happens in the background, from the start.
+// A server that ends, or an HTTP session that is lost, is started or connected again by the
+// next call or listing. The outcome of a call that was in flight is unknown, and the call
+// is not repeated; a call that had not been sent is tried once more. If a call was sent,
+// only a 404 response to its own request shows that it was not made. A server that keeps
+// failing is tried at growing intervals, and [Servers.Status] says why and when; until
+// then, its tools are those of its last listing. With [Options.Background], all of this
+// happens in the background, including the first connection.
 //
-// The tools of a Set stay as they are; [Options.OnToolsChanged] reports when to
-// build another, and [Servers.Pins] what has changed since the tools were
-// approved. A server that is started again may be another version: before the
-// first call its tools are listed again and compared, and with
-// [Options.RefuseChanged] a changed tool is not called.
+// The tools of a Set do not change. [Options.OnToolsChanged] reports when to build a new
+// Set, and [Servers.Pins] shows what has changed since the tools were approved. A server
+// that is started again may be another version: before the first call its tools are listed
+// again and compared, and with [Options.RefuseChanged] a changed tool is not called.
 //
 // # Failures
 //
@@ -150,7 +149,7 @@
 //	the result is malformed               invalid_result
 //	the tool has changed                  denied; see Options.RefuseChanged
 //
-// An error that the tool itself reports is failed, except for the exact messages
-// with which the TypeScript SDK refuses a call before the tool runs, because of
-// its arguments or an unknown tool.
+// An error that the tool itself reports has the kind failed, except for the exact messages
+// with which the TypeScript SDK refuses a call before the tool runs, because of its
+// arguments or an unknown tool.
 package mcptools

@@ -14,7 +14,7 @@ import (
 // Progress is a report about a call that a server is working on.
 type Progress struct {
 	Server  string
-	Tool    string  // its name as the server knows it
+	Tool    string  // the tool's name on the server
 	Done    float64 // so far, in a unit of the server's choice; it should grow
 	Total   float64 // 0 if unknown
 	Message string

@@ -17,9 +17,9 @@ import (
 type Options struct {
 	// --- Connecting
 
-	// ConnectTimeout bounds starting one server until it answers the handshake, and each listing
-	// of its tools. The "timeout" of its entry takes precedence. Zero means 60 seconds, because
-	// npx may have to fetch a server first.
+	// ConnectTimeout limits the time to start one server until it answers the handshake, and the time of each listing
+	// of its tools. The "timeout" of its entry takes precedence. Zero means 60 seconds, because npx may have to fetch
+	// a server first.
 	ConnectTimeout time.Duration
 
 	// Grace is how long Close waits for a server to exit after closing its stdin, and again after
@@ -38,44 +38,42 @@ type Options struct {
 	// effect.
 	Background bool
 
-	// Env names variables of the host that servers inherit, in addition to the few that most
-	// programs need: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_ALL, TZ and TMPDIR, and their
-	// counterparts on Windows. A server gets nothing else of the host's environment, which often
-	// contains secrets. Variables for one server belong in the "env" of its entry.
+	// Env names variables of the host that servers inherit, in addition to the few that most programs need: PATH,
+	// HOME, USER, LOGNAME, SHELL, LANG, LC_ALL, TZ and TMPDIR, and their counterparts on Windows. A server gets
+	// nothing else from the host's environment, which often contains secrets. Variables for one server belong in the
+	// "env" of its entry.
 	Env []string
 
-	// Input returns the values that a configuration asks for with ${input:id}, such as passwords.
-	// It is called once for each input that is used. If it returns false, the value is that of the
-	// environment variable INPUT_ID, where ID is the id in capitals with _ for everything except
-	// ASCII letters and digits; then the input's default. An input without a value is an error.
+	// Input returns the values that a configuration asks for with ${input:id}, such as passwords. It is called once
+	// for each input that is used. If it returns false, the value comes from the environment variable INPUT_ID, where
+	// ID is the id in capitals with _ for everything except ASCII letters and digits. If that is not set, the input's
+	// default is used. An input without a value is an error.
 	Input func(Input) (value string, ok bool)
 
 	// --- Servers with a URL
 
-	// HTTPClient sends the requests to remote servers. Only its Transport, for proxies and
-	// certificates, and its Jar are used. Its Timeout is ignored, because a stream may live long,
-	// and so is its CheckRedirect: redirects are followed only within a server's origin. Nil means
-	// [http.DefaultTransport].
+	// HTTPClient sends the requests to remote servers. Only its Transport, for proxies and certificates, and its Jar
+	// are used. Its Timeout is ignored, because a stream may stay open for a long time. Its CheckRedirect is ignored
+	// too: redirects are followed only within a server's origin. Nil means [http.DefaultTransport].
 	HTTPClient *http.Client
 
-	// HeaderFunc returns headers for one request to a remote server. They replace headers of the
-	// same name in its entry, but not those of the protocol. HeaderFunc gets the values of the
-	// context of the call that makes the request, so that the identity of the caller can reach the
-	// server. Requests that belong to no call, such as the handshake, even of a lost session, get
-	// the values of the context of [Open], [Start] or [Connect]. An error fails the call before
-	// anything is sent. HeaderFunc is called concurrently.
+	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in its
+	// entry, but not the headers of the protocol. HeaderFunc gets the values of the context of the call that makes
+	// the request, so that the identity of the caller can reach the server. Requests that belong to no call, such as
+	// a handshake, even the one after a lost session, get the values of the context of [Open], [Start] or [Connect].
+	// An error fails the call before anything is sent. HeaderFunc is called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
 
 	// OAuth authorizes the requests to remote servers, by the server's name: the SDK's
-	// [auth.AuthorizationCodeHandler], or a handler of its package extauth. Its tokens replace an
-	// Authorization header. Authorization is part of connecting, and so within ConnectTimeout.
+	// [auth.AuthorizationCodeHandler], or a handler of its package extauth. Its tokens replace an Authorization
+	// header. Authorization is part of connecting, so ConnectTimeout includes it.
 	OAuth map[string]auth.OAuthHandler
 
 	// --- Trust in servers and files
 
-	// Trust names the servers whose hints policies believe: that a tool only reads, may be
-	// repeated, or destroys. Replay believes the first two of every server ([tools.Claims]), so a
-	// server that lies can make effects happen twice. A file cannot set this; only the host can.
+	// Trust names the servers whose claims about their tools policies believe: that a tool only reads, may be
+	// repeated, or is destructive. Replay believes the first two claims of every server ([tools.Claims]), so a server
+	// that lies can make effects happen twice. A file cannot set this; only the host can.
 	Trust []string
 
 	// AllowAutoApprove uses the approvals in the configuration, "autoApprove", "alwaysAllow" and
@@ -83,9 +81,9 @@ type Options struct {
 	// because anyone who can write it could approve anything.
 	AllowAutoApprove bool
 
-	// Pins are the tools that the host has approved, from [Servers.Pins]. There is a warning about
-	// each tool that differs from its pin or, on a server in Pins, has none. On other servers,
-	// there is a warning about each tool that differs from its first listing.
+	// Pins are the tools that the host has approved, from [Servers.Pins]. There is a warning about each tool that
+	// differs from its pin or, on a server in Pins, has no pin. On other servers, there is a warning about each tool
+	// that differs from its first listing.
 	Pins Pins
 
 	// RefuseChanged leaves out the tools with such a warning, and fails calls of those that a Set
@@ -93,10 +91,9 @@ type Options struct {
 	// before one is called; if the listing fails, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
 
-	// Secrets are removed from what servers say about their tools: names, titles, descriptions and
-	// schemas, including defaults. Servers may repeat tokens that they were given, and the model
-	// and its clients read these texts. [policy.Redact] does the same for results and errors. Nil
-	// removes nothing.
+	// Secrets are removed from the texts with which servers describe their tools: names, titles, descriptions and
+	// schemas, including defaults. Servers may repeat tokens that they were given, and the model and its clients read
+	// these texts. [policy.Redact] does the same for results and errors. Nil removes nothing.
 	Secrets *policy.Secrets
 
 	// --- Limits for one server
@@ -130,9 +127,9 @@ type Options struct {
 
 	// --- Notifications and questions of servers
 
-	// OnToolsChanged is called when a server reports that its tools have changed, or has other tools
-	// after it was lost, at most twice a second for each server; with Background, whenever
-	// [Servers.Tools] has changed. A Set stays as it is; a new one has the current tools.
+	// OnToolsChanged is called when a server reports that its tools have changed, or has different tools after a
+	// reconnection, at most twice a second for each server. With Background, it is called whenever the result of
+	// [Servers.Tools] has changed. An existing Set does not change; a new one has the current tools.
 	OnToolsChanged func(server string)
 
 	// OnProgress is called with the progress of calls; ctx is the call's. If it is nil, servers are
@@ -141,19 +138,19 @@ type Options struct {
 	// notifications are dropped, with a warning.
 	OnProgress func(ctx context.Context, p Progress)
 
-	// OnLog is called with the log entries of servers from LogLevel on; empty means "info". If it is
+	// OnLog is called with the log entries of servers at LogLevel and above; an empty LogLevel means "info". If it is
 	// nil, servers are not asked for their logs.
 	OnLog    func(l Log)
 	LogLevel string
 
-	// OnElicit is called with what a server asks the user during a call: to fill in a form, or to
-	// visit an address (see Mode of the parameters). If it is nil, servers are told that they cannot
-	// ask, and those that do get an error. A server gets at most 20 answers until it responds to a
-	// call. In protocol versions before 2026-07-28, the context is that of the connection and not
-	// that of the call. Close waits for the function to return. It is called concurrently.
+	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an
+	// address (see Mode of the parameters). If it is nil, servers are told that they cannot ask, and if they ask
+	// anyway, they get an error. A server gets at most 20 answers until it responds to a call. In protocol versions
+	// before 2026-07-28, the context is the connection's and not the call's. Close waits for the function to return.
+	// It is called concurrently.
 	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
-	// OnSample is called with what a server asks the host's model. Otherwise it is like OnElicit.
+	// OnSample is called when a server asks the host's model something. Otherwise it is like OnElicit.
 	OnSample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
 	// --- Logging

@@ -2,8 +2,8 @@ package mcptools
 
 import "maps"
 
-// Pins are the fingerprints of tools that a host has approved, by server and tool. They are plain
-// JSON, to be stored and used as Options.Pins.
+// Pins are the fingerprints of tools that a host has approved, by server and tool. Store
+// them as JSON and pass them as Options.Pins later.
 type Pins map[string]map[string]string
 
 // Pins returns the fingerprints of the tools in the last listing of each server, including those

@@ -36,9 +36,9 @@ var ErrClosed = errors.New("mcp servers are closed")
 // failing is tried at growing intervals of up to a minute.
 //
 // The failure of one server is not an error: its tools are missing until it works, and
-// [Servers.Status] says why. Open returns an error if the file is missing, malformed or names no
-// servers, if every server failed, or if ctx ended; then it leaves nothing running. ctx bounds
-// connecting only.
+// [Servers.Status] says why. Open returns an error if the file is missing, malformed or
+// names no servers, if every server failed, or if ctx ended; in that case, no server is
+// left running. The context applies only to connecting.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 	c, err := ReadConfig(path, o)
 	if err != nil {
@@ -47,7 +47,7 @@ func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 	return Start(ctx, c, o)
 }
 
-// Start is like [Open] with a configuration. It leaves out disabled servers.
+// Start is like [Open], for a Config instead of a file. It does not start disabled servers.
 func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	if c == nil {
 		return nil, errors.New("mcp servers: the configuration is nil")
@@ -62,11 +62,11 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	return s.connect(ctx)
 }
 
-// Connect connects to servers that the caller runs, by name: servers in the same process, or in a
-// test. Its errors are those of [Start]. Close ends the connections. A lost connection is made
-// again by the transport's Connect, except over the SDK's transports for a stream or a command,
-// which can connect only once. The options for servers with a URL apply to the SDK's HTTP
-// transports.
+// Connect connects to servers that the caller runs, by name: servers in the same process,
+// or in a test. It returns the same errors as [Start]. Close ends the connections. A lost
+// connection is replaced by calling the transport's Connect again, except over the SDK's
+// transports for a stream or a command, which can connect only once. The options for
+// servers with a URL apply to the SDK's HTTP transports.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
@@ -115,9 +115,9 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 // background reports whether [Options.Background] is set.
 func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].refresher != nil }
 
-// Wait waits until the tools of every server have been listed once, or have failed to be. It
-// returns nil, [ErrClosed] or the error of ctx. It is meant for [Options.Background]; without it,
-// Wait returns at once.
+// Wait waits until the tools of every server have been listed once, or their listing has
+// failed. It returns nil, [ErrClosed] or the error of ctx. It is meant for
+// [Options.Background]; without it, Wait returns at once.
 func (s *Servers) Wait(ctx context.Context) error {
 	for _, srv := range s.servers {
 		if srv.refresher == nil {
@@ -158,13 +158,14 @@ func each(servers []*server, f func(*server) error) []error {
 	return errs
 }
 
-// Tools lists the tools of all servers as they are now, in the order of the configuration, each in
-// the namespace of its server's name. It asks every server again and starts those that are not
-// running, except with [Options.Background]. A failed server keeps the tools of its last listing,
-// and [Servers.Status] says what is wrong. The error is [ErrClosed] or that of ctx.
+// Tools lists the tools of all servers as they are now, in the order of the configuration,
+// each in the namespace of its server's name. It asks every server again and starts those
+// that are not running, except with [Options.Background]. A failed server keeps the tools
+// of its last listing, and [Servers.Status] says what is wrong. The error is [ErrClosed] or
+// the error of ctx.
 //
-// The tools are valid until Close. Their Hints are empty unless Options.Trust names the server:
-// what a call means is for the host to say.
+// The tools are valid until Close. Their Hints are empty unless Options.Trust names the
+// server: only the host decides what a call means.
 func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	select {
 	case <-s.closed:
@@ -196,9 +197,9 @@ func (s *Servers) Status() []Status {
 	return list
 }
 
-// Warnings returns what the host should know although nothing failed: keys of the configuration
-// without effect, listings that were cut short, tools that were left out, output schemas that
-// cannot be used.
+// Warnings returns messages about problems that are not errors: keys of the configuration
+// without effect, listings that were cut short, tools that were left out, and output
+// schemas that cannot be used.
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {
@@ -216,9 +217,10 @@ func (s *Servers) AutoApproved(name, tool string) bool {
 	})
 }
 
-// Close stops all servers, with everything that they started, and waits until they are gone,
-// which takes little more than twice [Options.Grace]. Calls in flight fail. The error names
-// processes that could not be stopped. Close may be called again and returns the same error.
+// Close stops all servers, with everything that they started, and waits until they are
+// gone, which takes little more than twice [Options.Grace]. Calls in flight fail. The error
+// names processes that could not be stopped. Close may be called more than once; it then
+// returns the same error.
 func (s *Servers) Close() error {
 	s.once.Do(func() {
 		close(s.closed)

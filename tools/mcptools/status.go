@@ -30,8 +30,9 @@ type Status struct {
 	State State
 	Since time.Time
 
-	// Err says why the server cannot be used, and what to do; nil if it can be. A failed server is
-	// tried again when it is next used after Retry; with Options.Background, at Retry.
+	// Err says why the server cannot be used, and what to do. It is nil if the server can
+	// be used. A failed server is tried again when it is next used after Retry; with
+	// Options.Background, at Retry.
 	Err   error
 	Retry time.Time
 

@@ -214,9 +214,9 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 				`Options.HeaderFunc or Options.OAuth`},
 		{"403", status(403), `it answers 403 Forbidden; use other credentials, or ask for more rights`},
 		{"404", status(404),
-			"its URL serves neither transport: it answers 404 Not Found; check that the URL is that of an MCP server"},
+			"its URL serves neither transport: it answers 404 Not Found; check that the URL points to an MCP server"},
 		{"503", status(503), `it answers 503 Service Unavailable; try again later`},
-		{"a page", page, "it answers with text/html instead of JSON; check that the URL is that of an MCP server"},
+		{"a page", page, "it answers with text/html instead of JSON; check that the URL points to an MCP server"},
 		{"a JSON-RPC error", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asJSON(w,
 				script{"initialize": func(json.RawMessage) string {
@@ -235,7 +235,7 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 	}))
 	for _, kind := range []string{config.HTTP, config.SSE} {
 		equal(t, kind, fails(t, ServerConfig{URL: silent, Type: kind}, &Options{ConnectTimeout: 50 * time.Millisecond}),
-			`mcp server "s": no answer within 50ms; check that the URL is that of an MCP server, or raise the timeout`)
+			`mcp server "s": no answer within 50ms; check that the URL points to an MCP server, or raise the timeout`)
 	}
 }
 

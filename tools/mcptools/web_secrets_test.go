@@ -22,7 +22,7 @@ func TestHeadersAreHiddenInErrors(t *testing.T) {
 				asJSON(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"invalid credentials %s"}}`,
 					read(r).ID, r.Header.Get("Authorization")))
 			}},
-		{"a type", "it answers with text/bearer-[hidden] instead of JSON; check that the URL is that of an MCP server",
+		{"a type", "it answers with text/bearer-[hidden] instead of JSON; check that the URL points to an MCP server",
 			func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/"+dashed(r))
 			}},

@@ -66,7 +66,7 @@ func TestSessionIsNotMadeAnew(t *testing.T) {
 		message, cause string
 	}{
 		{404, "the tool's server refused the request (404 Not Found); the call was not made",
-			"its URL serves neither transport: it answers 404 Not Found; check that the URL is that of an MCP server"},
+			"its URL serves neither transport: it answers 404 Not Found; check that the URL points to an MCP server"},
 		{503, "the tool's server failed (503 Service Unavailable); the call was not made",
 			"it answers 503 Service Unavailable; try again later"},
 	} {

@@ -16,15 +16,15 @@ import (
 // and Source are claims of the worker process that runs the program.
 type Request struct {
 	Tool        string // the path of the tool: mail.send
-	Origin      string // the tool's own name and server: "send/now" of "mail"; Tool if it has no server
+	Origin      string // the tool's own name and server: "send/now" of "mail"; the same as Tool if there is no server
 	Class       tools.Class
 	Destructive bool   // the effect cannot be undone
 	Args        string // complete, as indented JSON
 	Line        int    // of the call in the program, from 1; 0 if unknown
 	Source      string // the text of that line; "" if unknown
 
-	// Call is the call itself. Its texts come from a program. Do not display them without
-	// [Display].
+	// Call is the call itself. Its texts come from a program. Do not show them to a person
+	// without [Display].
 	Call tools.Call
 }
 
@@ -55,10 +55,10 @@ type Decision struct {
 
 // Approver decides whether a call is made. It may block until ctx is done; the sandbox's
 // Limits.Time and Limits.Wait include that time. If it panics or returns an error, the call
-// is refused and the model does not read why. A [tools.Fatal] error ends the run.
+// is refused and the model is not told why. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
-// ApproveOptions configures [Approve]. Nil is the defaults.
+// ApproveOptions configures [Approve]. Nil means the defaults.
 type ApproveOptions struct {
 	// Parallel is the number of requests that may wait for a decision at the same time,
 	// in all runs together. The others wait in a queue. Zero means one.

@@ -16,13 +16,13 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Argument matches calls with an argument for which is returns true. The name is that of an
-// argument, or a JSON Pointer to a part of one: "/user/id". An argument that is missing or
-// null does not match.
+// Argument matches calls with an argument for which the function is returns true. The name
+// is the name of an argument, or a JSON Pointer to a part of one: "/user/id". An argument
+// that is missing or null does not match.
 //
-// Whatever the policy, a call is refused if the argument cannot be decoded into T, or if a
-// name in the call differs only in case from a name in the pointer, T or the tool's input
-// schema: encoding/json in a handler would not distinguish them.
+// Regardless of the policy, a call is refused if the argument cannot be decoded into T, or
+// if a name in the call differs only in case from a name in the pointer, T or the tool's
+// input schema: encoding/json in a handler would not distinguish them.
 func Argument[T any](name string, is func(T) bool) Match {
 	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
 		raw, err := argument(c.Args, name)
@@ -49,8 +49,8 @@ func Argument[T any](name string, is func(T) bool) Match {
 	}}
 }
 
-// ArgumentMatches matches calls with a string argument that matches re. It works as
-// [Argument] otherwise.
+// ArgumentMatches matches calls with a string argument that matches re. Otherwise it works
+// like [Argument].
 func ArgumentMatches(name string, re *regexp.Regexp) Match {
 	m := Argument(name, re.MatchString)
 	m.text = fmt.Sprintf("calls whose argument %s matches %s", name, re)

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// AuditOptions configures [Audit]. Nil is the defaults.
+// AuditOptions configures [Audit]. Nil means the defaults.
 type AuditOptions struct {
 	// Level is the level of the log records. Zero means Info.
 	Level slog.Level

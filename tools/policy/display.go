@@ -11,7 +11,7 @@ import (
 // invisible, or that change how other characters are displayed, as \u and four hexadecimal
 // digits: control characters including line breaks, direction marks, spaces other than the
 // ASCII space, and characters without width or shape. Letters, including those of
-// right-to-left scripts, stay as they are. A JSON or JavaScript string keeps its meaning.
+// right-to-left scripts, are not changed. A JSON or JavaScript string keeps its meaning.
 func Display(text string) string { return visible(text, "") }
 
 // visible does the same as Display, except for the characters in kept.

@@ -86,11 +86,11 @@
 //
 // # Shared state
 //
-// [Rate] and [Approve] count and queue the calls of all sets and runs together.
+// [Rate] and [Approve] have state that all sets and runs with the policy share: the counted calls, and the queue of
+// requests.
 //
 // # Errors
 //
-// A policy with invalid options, such as a rate of zero, ends every run at its first call
-// with an error that says why. [tools.Set.Warnings] reports the error before, and also
-// reports patterns of [Tools] that match no tool.
+// A policy with invalid options, such as a rate of zero, ends every run at its first call with an error that says
+// why. [tools.Set.Warnings] reports the error earlier, and also reports patterns of [Tools] that match no tool.
 package policy

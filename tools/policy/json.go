@@ -8,7 +8,7 @@ import (
 
 // JSON returns JSON with every secret in its strings, numbers and property names replaced.
 // A number with a secret becomes a string. If several names in the text become equal, all
-// but the first get a number. Everything else stays as it is.
+// but the first get a number. Everything else is unchanged.
 func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
 	if s == nil || !s.mayContainJSON(string(text)) {
 		return text

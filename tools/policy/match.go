@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Match selects the calls to which a policy applies. The zero Match selects none.
+// Match selects the calls to which a policy applies. The zero Match selects no calls.
 type Match struct {
 	text     string   // describes the calls to the model
 	compound bool     // text needs parentheses
@@ -48,7 +48,7 @@ func (m Match) matches(c tools.Call) (bool, error) {
 	return m.call(c)
 }
 
-// String describes the calls in the words of refusals.
+// String describes the calls in the words that are used when a call is refused.
 func (m Match) String() string {
 	if m.tool == nil {
 		return "none"
@@ -61,9 +61,10 @@ func (m Match) String() string {
 // after the dot is the tool's name as programs or the server write it: "mail.send_now" or
 // "mail.send/now".
 //
-// Both names may contain dots. A quoted server name is taken literally: `"files.readonly".*`
-// does not match a tool readonly.rm of the server files. A pattern with several dots and no
-// quotes is ambiguous. Calls of tools that it may match are refused, whatever the policy.
+// Both names may contain dots. A quoted server name is taken literally:
+// `"files.readonly".*` does not match a tool readonly.rm of the server files. A pattern
+// with several dots and no quotes is ambiguous. Calls of tools that it may match are
+// refused, regardless of the policy.
 //
 // [tools.Set.Warnings] reports patterns that match no tool. It reports patterns with a * only
 // if a server has a similar name, since the tools may be added later.
@@ -162,7 +163,7 @@ func Destructive() Match {
 	return Match{text: "destructive tools", tool: func(b *tools.Binding) answer { return sure(b.Hints.Destructive) }}
 }
 
-// Func matches calls for which is returns true.
+// Func matches calls for which the function is returns true.
 func Func(is func(tools.Call) bool) Match {
 	return Match{text: "calls that the host selects", tool: undecided,
 		call: func(c tools.Call) (bool, error) { return is(c), nil }}
@@ -170,7 +171,7 @@ func Func(is func(tools.Call) bool) Match {
 
 func undecided(*tools.Binding) answer { return perhaps }
 
-// And matches calls that all of the matches match.
+// And matches calls that every Match in all matches.
 func And(all ...Match) Match {
 	return Match{
 		text: join(all, " and "), compound: len(all) > 1, patterns: patterns(all...),
@@ -192,7 +193,7 @@ func And(all ...Match) Match {
 	}
 }
 
-// Or matches calls that any of the matches matches.
+// Or matches calls that at least one Match in any matches.
 func Or(any ...Match) Match {
 	return Match{
 		text: join(any, " or "), compound: len(any) > 1, patterns: patterns(any...),

@@ -21,7 +21,7 @@ const (
 	Overall                // all calls
 )
 
-// RateOptions configures [Rate]. Nil is the defaults.
+// RateOptions configures [Rate]. Nil means the defaults.
 type RateOptions struct {
 	// Scope selects the calls that are counted together. The default is PerTool.
 	Scope Scope
@@ -30,8 +30,9 @@ type RateOptions struct {
 	// number of calls of the whole period.
 	Burst int
 
-	// MaxWait is how long a call may wait. Calls that would have to wait longer are
-	// refused. Zero means until the run ends. If it is negative, no call waits.
+	// MaxWait is the longest time that a call may wait. Calls that would have to wait
+	// longer are refused. Zero means until the run ends. If MaxWait is negative, no call
+	// waits.
 	MaxWait time.Duration
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// RetryOptions configures [Retry]. Nil is the defaults.
+// RetryOptions configures [Retry]. Nil means the defaults.
 type RetryOptions struct {
 	// Tries is the maximum number of calls of the tool. Zero means 3.
 	Tries int
@@ -35,9 +35,9 @@ type RetryOptions struct {
 //
 // If nothing was done ([tools.KindUnavailable]), it retries calls of every tool. If it is
 // unknown whether anything was done ([tools.KindTimeout], [tools.KindUnknown]), it retries
-// only tools that may be repeated: those of class Read or Idempotent, and Repeatable ones. It
-// waits as long as an error asks for ([tools.RetryAfter]). The last error says how many tries
-// there were.
+// only tools that may be repeated: tools of class Read or Idempotent, and Repeatable tools.
+// It waits as long as an error asks for ([tools.RetryAfter]). The last error says how many
+// tries there were.
 func Retry(o *RetryOptions) tools.Policy {
 	o = cmp.Or(o, &RetryOptions{})
 	if o.Tries < 0 || min(o.Delay, o.MaxDelay) < 0 {

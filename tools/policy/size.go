@@ -19,9 +19,10 @@ func MaxArgs(n int) tools.Policy {
 	})
 }
 
-// MaxResult withholds results of more than n bytes of JSON. The program gets an error of kind
-// [tools.KindTooLarge] with the size. The message and data of a larger error are replaced by
-// its size. MaxResult does not cut texts, since a part of a secret could not be recognized.
+// MaxResult withholds results of more than n bytes of JSON. The program gets an error of
+// kind [tools.KindTooLarge] with the size. The message and data of a larger error are
+// replaced by its size. MaxResult does not cut texts, because a secret that is cut in two
+// would no longer be recognized.
 func MaxResult(n int) tools.Policy {
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		result, err := next.Call(ctx, c)

@@ -1,4 +1,4 @@
-// Package search finds tools by their words.
+// Package search finds tools by the words of their names and descriptions.
 //
 //	package main
 //
@@ -30,11 +30,12 @@
 //	}
 //
 // Tools are ranked by Okapi BM25 over the words of their names, servers, descriptions and
-// parameters. A word in a name counts most, and a word that few tools have counts more than
-// one that many have. Letter case, plural endings and common words such as "the" do not
-// matter. A word that no tool has is replaced by the most similar word in a tool's name, so
-// that a misspelled name is found. The search does not know synonyms: a query should use the
-// words that a tool is likely to use, and a model can try again with other words.
+// parameters. A word in a name counts most, and a rare word counts more than one that many
+// tools have. Letter case, plural endings and common words such as "the" do not matter. A
+// word that no tool has is replaced by the most similar word in a tool's name, so that a
+// misspelled name is found. The search does not know synonyms: a query should use words
+// that are likely to occur in the tool's description, and a model can try again with other
+// words.
 //
 // # What programs see
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// DefaultLimit is the maximum number of hits if [Options] do not set another.
+// DefaultLimit is the maximum number of hits if [Options].Limit is not set.
 const DefaultLimit = 10
 
 // Options restricts the hits of a search.
@@ -19,7 +19,7 @@ type Options struct {
 	// tools are searched. A server that does not exist has no tools.
 	Server string
 
-	// Limit is the maximum number of hits. Zero and less mean [DefaultLimit].
+	// Limit is the maximum number of hits. Zero or less means [DefaultLimit].
 	Limit int
 }
 
@@ -31,7 +31,7 @@ type Hit struct {
 	// Description is the [Summary] of the tool's description.
 	Description string
 
-	// Score is the BM25 score. It compares only hits of the same search.
+	// Score is the BM25 score. Scores can be compared only within the same search.
 	Score float64
 }
 
@@ -52,8 +52,8 @@ func New(set *tools.Set) *Index {
 const maxQuery = 4 << 10
 
 // Search returns the tools that match the query best, the best first. A tool matches if it
-// has a word of the query. If the query has no words other than common ones, all tools
-// match, in the order of their names. Nil options are the defaults.
+// has a word of the query. If the query has only common words, all tools match, in the
+// order of their names. Nil options are the defaults.
 func (x *Index) Search(query string, o *Options) []Hit {
 	if o == nil {
 		o = &Options{}

@@ -20,7 +20,7 @@ func openScript(file string) (llms.Model, error) {
 	replies := strings.Split("\n"+strings.ReplaceAll(string(text), "\r\n", "\n"), "\n---\n")
 	for i, reply := range replies {
 		if replies[i] = strings.TrimSpace(reply); replies[i] == "" {
-			return nil, fmt.Errorf("reply %d of %s is empty; write one, or take away the line of dashes beside it", i+1, file)
+			return nil, fmt.Errorf("reply %d of %s is empty; write one, or remove the line of dashes next to it", i+1, file)
 		}
 	}
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {

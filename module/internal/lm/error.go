@@ -36,7 +36,7 @@ type Error struct {
 	// Status is the HTTP status of the response, 0 if unknown.
 	Status int
 
-	// RetryAfter is the wait that the provider demands, 0 if none.
+	// RetryAfter is the wait that the provider demands; 0 if none.
 	RetryAfter time.Duration
 
 	// MaybeCharged says that the provider may have done the work although its

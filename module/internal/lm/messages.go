@@ -15,7 +15,7 @@ import (
 func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageContent, error) {
 	_, capable := model.(Capable)
 	if len(messages) == 0 {
-		return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("there are no messages to send")}
+		return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("the request has no messages")}
 	}
 	list, copied := messages, false
 	for i, m := range messages {

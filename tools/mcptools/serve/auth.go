@@ -20,10 +20,11 @@ const wellKnown = "/.well-known/oauth-protected-resource"
 // Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens;
 // for OAuth, set the fields.
 type Auth struct {
-	// Verifier returns what a token says, or an error that wraps [auth.ErrInvalidToken]. It is
-	// called for every request, so a revoked token stops working at once. For an OAuth token,
-	// it must check the signature and that the token was issued for this server, and return its
-	// expiration. Handlers see Extra: never put the token there.
+	// Verifier returns the information in a token, or an error that wraps
+	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops
+	// working at once. For an OAuth token, it must check the signature and that the token
+	// was issued for this server, and return its expiration. Handlers see Extra: never put
+	// the token there.
 	Verifier auth.TokenVerifier
 
 	// Principal returns the owner of a token. If it is nil, the owner has the name UserID and
@@ -34,8 +35,8 @@ type Auth struct {
 	Scopes []string
 
 	// Resource tells clients where to get a token. It is published below /.well-known/, and
-	// clients without a token are told its address. If it is nil, clients get their tokens from
-	// their owners.
+	// clients without a token are told its address. If it is nil, clients get their tokens
+	// by other means, for example from a person.
 	Resource *oauthex.ProtectedResourceMetadata
 
 	forever bool               // tokens may have no expiration

@@ -31,37 +31,35 @@
 //
 // # Transports
 //
-// Over stdio there is one client, which started the process. Over HTTP, one address serves clients
-// of protocol version 2026-07-28, whose requests are independent, and of older ones, which have
-// sessions. With Options.Stateless the older ones have no sessions either, so that any of several
-// replicas can serve any request: then they are not told when tools change, their cancellations have
-// no effect, and they cannot be asked questions. SSE is the transport of protocol 2024-11-05.
+// Over stdio there is one client, which is the program that started the process. Over HTTP, one address serves
+// clients of protocol version 2026-07-28, whose requests are independent, and of older ones, which have sessions.
+// With Options.Stateless the older ones have no sessions either, so that any of several replicas can serve any
+// request: in that case they are not told when tools change, their cancellations have no effect, and the server
+// cannot ask them questions. SSE is the transport of protocol 2024-11-05.
 //
 // State that outlives a request belongs to a [Principal], under a handle that the server's tools
 // return, and not to a session of the protocol.
 //
 // # Authentication
 //
-// Without authentication, only this machine is served: [Run] refuses to listen on other addresses.
-// With authentication, every request needs a bearer token, which identifies a principal: [TokenFile]
-// reads tokens from a file, [Auth] accepts those of an OAuth authorization server. A session belongs
-// to the principal that began it; others do not find it. Handlers see no tokens or cookies, so that
-// they cannot pass them on. Each principal sees and calls only the tools that it may use; see
-// [Principal].Tools.
+// Without authentication, only this machine is served: [Run] refuses to listen on other addresses. With
+// authentication, every request needs a bearer token, which identifies a principal: [TokenFile] reads tokens from a
+// file, and [Auth] accepts the tokens of an OAuth authorization server. A session belongs to the principal that began
+// it; for all others, it does not exist. Handlers cannot see tokens or cookies, and so cannot pass them on. Each
+// principal sees and calls only the tools that it may use; see [Principal].Tools.
 //
-// Tokens are not encrypted in transit: to listen on other addresses than those of this machine, use a
-// proxy with TLS, or a Listener with TLS.
+// Tokens are not encrypted in transit: to listen on addresses other than those of this machine, use a proxy with TLS,
+// or a Listener with TLS.
 //
 // Requests for unknown host names, and from web pages that are not allowed, are refused at every path.
 // See Options.Hosts and Options.Origins.
 //
 // # Limits
 //
-// [Limits] bound what one principal sends, and the memory that its messages take once they are
-// decoded: a message is measured while it is read. A [Queue], in which calls wait for their turn,
-// bounds what calls cost. It is fair between principals and refuses calls that cannot wait, with the
-// time after which to try again. Requests that exceed a limit before they reach a handler get status
-// 429 or 503 with Retry-After.
+// [Limits] bound the messages that one principal sends, and the memory that they take once they are decoded: a
+// message is measured while it is read. A [Queue], in which calls wait for their turn, bounds the number of calls
+// that run at once. It is fair between principals. If a call cannot wait, the queue refuses it and says when to try
+// again. Requests that exceed a limit before they reach a handler get status 429 or 503 with Retry-After.
 //
 // # Shutdown
 //
@@ -78,11 +76,11 @@
 //	/metrics   for Prometheus; with authentication, for clients with a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
 //
-// The health paths need no token and reveal nothing else. Metrics are for operators, but the token of
-// any principal opens them: they show how busy the server is, and what Options.Metrics adds. To
-// collect them, create a token for a principal that may use no tools ("tools": []); to hide them from
-// clients, let a proxy pass only Options.Path and the OAuth metadata.
+// The health paths need no token and reveal nothing else. Metrics are for operators, but the token of any principal
+// opens them: they show how busy the server is, and what Options.Metrics adds. To collect them, create a token for a
+// principal that may use no tools ("tools": []); to hide them from clients, configure a proxy that forwards only
+// Options.Path and the OAuth metadata.
 //
-// Metrics contain no names of principals; the log does at level debug. The log never contains a
-// token, a header, an address with its query, or a message.
+// Metrics contain no names of principals; the log contains them at level debug. The log never contains a token, a
+// header, an address with its query, or a message.
 package serve

@@ -135,8 +135,8 @@ func (m *queueMeter) count(outcome string) {
 	m.outcomes[outcome]++
 }
 
-// WriteMetrics writes the metrics of the queue, and of those made by Beside, in the text format
-// of Prometheus.
+// WriteMetrics writes the metrics of the queue, and of the queues made by AddQueue, in the
+// text format of Prometheus.
 func (q *Queue) WriteMetrics(w io.Writer) {
 	q.mu.Lock()
 	running, waiting := q.running, q.waiting

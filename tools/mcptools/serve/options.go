@@ -20,8 +20,8 @@ const (
 	SSE   = "sse"   // HTTP with server-sent events, the protocol of 2024-11-05, for old clients
 )
 
-// Options configure how a server is served. The zero value of every field is its default,
-// and nil Options are the defaults.
+// Options configure Run. The zero value of every field is its default, and nil Options are
+// the defaults.
 type Options struct {
 	// Transport is Stdio, HTTP or SSE. Empty means Stdio.
 	Transport string
@@ -30,30 +30,31 @@ type Options struct {
 	In  io.ReadCloser
 	Out io.Writer
 
-	// Addr is where to listen. Empty means "127.0.0.1:8080". Without Auth, it must be an
-	// address of this machine: 127.0.0.1, [::1] or localhost.
+	// Addr is the address to listen on. Empty means "127.0.0.1:8080". Without Auth, it must
+	// be an address of this machine: 127.0.0.1, [::1] or localhost.
 	Addr string
 
-	// Listener is used, and closed, instead of listening on Addr: for tests, for TLS, for a
-	// socket that was opened before. Without Auth, its address must be one of this machine.
+	// Listener, if set, is used and closed by Run instead of listening on Addr. It is for
+	// tests, for TLS, and for a socket that is already open. Without Auth, its address must
+	// be an address of this machine.
 	Listener net.Listener
 
 	// Path is the path of the protocol. Empty means "/mcp".
 	Path string
 
 	// Auth authenticates clients. If it is nil, all programs on this machine have access,
-	// and nobody else.
+	// and no others.
 	Auth *Auth
 
-	// Hosts are the names, without ports, under which clients may reach the server, besides
-	// "localhost", the host of Addr and the IP address at which a connection arrived. Other
-	// names get 403. A web page that makes its own name resolve to this machine sends such a
-	// name.
+	// Hosts are the names, without ports, under which clients may reach the server, in
+	// addition to "localhost", the host of Addr and the IP address at which a connection
+	// arrived. Requests with other names get status 403, which protects against web pages
+	// that make their own name resolve to this machine.
 	Hosts []string
 
 	// Origins are the web pages that may send requests from a browser, such as
-	// "http://localhost:6274", besides those at the server's own address. Others get 403.
-	// Clients other than browsers send no origin.
+	// "http://localhost:6274", in addition to pages at the server's own address. Others get
+	// status 403. Clients other than browsers send no origin.
 	Origins []string
 
 	// Stateless serves clients of the older protocols without a session, like those of the
@@ -66,8 +67,8 @@ type Options struct {
 	// Limits bound what one client can use.
 	Limits Limits
 
-	// Ready returns why the server cannot work at the moment, for /readyz. Nil means that it
-	// is always ready.
+	// Ready, for /readyz, returns the reason why the server cannot work at the moment, or
+	// nil. If Ready is not set, the server is always ready.
 	Ready func() error
 
 	// Queue is the queue in which the calls of the server's tools wait for their turn. Its
@@ -75,16 +76,16 @@ type Options struct {
 	// period. It may be nil.
 	Queue *Queue
 
-	// Metrics writes more metrics, in the text format of Prometheus, after those of this
-	// package. It may be nil.
+	// Metrics writes additional metrics, in the text format of Prometheus, after the
+	// metrics of this package. It may be nil.
 	Metrics func(io.Writer)
 
-	// Logger logs what happens, but no token, header or message, except for the text of a
+	// Logger logs events, but never a token, header or message, except for the text of a
 	// panic in a handler. Nil logs nothing.
 	Logger *slog.Logger
 
-	// Grace is how long running calls may continue when the context of [Run] ends, or a
-	// client on stdio closes its end; then they are canceled. Zero means 5 seconds.
+	// Grace is how long running calls may continue after the context of [Run] ends, or
+	// after a client on stdio closes its end. Then they are canceled. Zero means 5 seconds.
 	Grace time.Duration
 }
 
@@ -93,38 +94,40 @@ type Limits struct {
 	// Body is the size of the largest message, in bytes. Zero means 4 MiB.
 	Body int64
 
-	// Values is how many JSON values one message may have, including nested ones. Zero means
-	// 100,000.
+	// Values is the maximum number of JSON values in one message, including nested ones.
+	// Zero means 100,000.
 	Values int
 
-	// Memory is how much memory, in bytes, the messages of one principal may take while its
-	// requests are open, by an estimate of their decoded size; those of all principals may
+	// Memory is the maximum estimated size, in bytes, of the decoded messages of one
+	// principal while its requests are open. The messages of all principals together may
 	// take four times as much. Zero means 64 MiB.
 	Memory int64
 
-	// Rate is how many messages per second one principal may send in the long run, and Burst
-	// how many at once. Zero means 500, and twice the Rate. A negative Rate means no limit.
+	// Rate is the number of messages per second that one principal may send in the long
+	// run, and Burst the number that it may send at once. Zero means 500, and twice the
+	// Rate. A negative Rate means no limit.
 	Rate  float64
 	Burst int
 
-	// Requests is how many requests of one principal may be open at once, including streams.
+	// Requests is the maximum number of open requests of one principal, including streams.
 	// Zero means 512.
 	Requests int
 
-	// Sessions is how many sessions of the older protocols one principal may have. Another
-	// one ends the session that has been idle for the longest time. Zero means 256.
+	// Sessions is the maximum number of sessions of the older protocols for one principal.
+	// If a principal begins one more, the session that has been idle for the longest time
+	// ends. Zero means 256.
 	Sessions int
 
-	// Idle is how long a session lives without a request or an open stream. Zero means 30
-	// minutes.
+	// IdleTimeout is how long a session lives without a request or an open stream. Zero
+	// means 30 minutes.
 	IdleTimeout time.Duration
 
-	// Stall is how long a client may take to send its headers, to send its message, or to
-	// accept a piece of a response. Zero means 20 seconds.
+	// StallTimeout is how long a client may take to send its headers, to send its message,
+	// or to accept a piece of a response. Zero means 20 seconds.
 	StallTimeout time.Duration
 
-	// Connections is how many connections may be open at once; others wait to be accepted.
-	// Zero means 4,096.
+	// Connections is the maximum number of open connections; further ones wait to be
+	// accepted. Zero means 4,096.
 	Connections int
 }
 

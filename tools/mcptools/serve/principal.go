@@ -12,11 +12,12 @@ type Principal struct {
 	// must not be empty; see Tools.
 	Name string
 
-	// Tools are patterns of the tools that the principal may use, in which * matches any text:
-	// "execute_code", "mail.*". Nil allows all tools, except for a principal without a name,
-	// which may use none; an empty list allows none. [Run] neither lists other tools nor calls
-	// them. What a tool itself uses, such as the tools of other servers, its handler must check
-	// with Allows; the same applies to resources and prompts.
+	// Tools are patterns of the tools that the principal may use, in which * matches any
+	// text: "execute_code", "mail.*". Nil allows all tools, except for a principal without
+	// a name, which may use none; an empty list allows none. [Run] neither lists other
+	// tools nor calls them. If a tool itself uses something that is restricted, such as the
+	// tools of other servers, its handler must check that with Allows; the same applies to
+	// resources and prompts.
 	Tools []string
 }
 
@@ -63,8 +64,8 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 }
 
 // PrincipalOf returns the principal of a request, in the handlers of a server that [Run]
-// serves. It returns false elsewhere, and for a principal without a name; then refuse access to
-// everything that belongs to a principal.
+// serves. It returns false elsewhere, and for a principal without a name. In that case,
+// refuse access to everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok && p.Name != ""

@@ -27,23 +27,26 @@ func (e *BusyError) seconds() int { return int(math.Ceil(e.RetryAfter.Seconds())
 
 // QueueOptions are the limits of a [Queue]. Zero means the default.
 type QueueOptions struct {
-	// Running is how many calls run at once. Zero means twice the number of processors.
+	// Running is the maximum number of calls that run at once. Zero means twice the number
+	// of processors.
 	Running int
 
-	// Each is how many calls of one principal run at once. Zero means Running.
+	// PerPrincipal is the maximum number of calls of one principal that run at once. Zero
+	// means Running.
 	PerPrincipal int
 
-	// Waiting is how many calls wait at once. If there are more, the principal with the most
-	// waiting calls loses its newest. Zero means 256; a negative number means none.
+	// Waiting is the maximum number of waiting calls. If there are more, the newest call of
+	// the principal with the most waiting calls is refused. Zero means 256; a negative
+	// number means that no call waits.
 	Waiting int
 
-	// Wait is how long a call waits at most. Zero means 30 seconds.
+	// Wait is the longest time that a call waits. Zero means 30 seconds.
 	Wait time.Duration
 }
 
-// Queue bounds how many calls run at once, and is fair between principals: as long as several
-// have waiting calls, they take turns, however many calls each of them has. It is safe for
-// concurrent use.
+// Queue bounds how many calls run at once, and is fair between principals: as long as
+// several principals have waiting calls, they take turns, regardless of how many calls each
+// of them has. It is safe for concurrent use.
 type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
@@ -58,7 +61,7 @@ type Queue struct {
 	each    map[string]int // running calls by principal
 	average time.Duration  // moving average of the duration of calls
 
-	others []*Queue // made by Beside
+	others []*Queue // made by AddQueue
 	meter  queueMeter
 }
 
@@ -90,13 +93,14 @@ func NewQueue(o *QueueOptions) *Queue {
 }
 
 // ErrStopped is the cause of the cancellation of running calls when the grace period of a
-// shutdown is over. Later calls get an error that wraps it and says that they have not begun.
+// shutdown is over. Calls that come later get an error that wraps it and says that they
+// have not begun.
 var ErrStopped = errors.New("the server is shutting down")
 
-// Do waits for the turn of the principal who, runs f, and returns its error. If f does not run,
-// the error is a *BusyError, if there is no place to wait or the wait was too long; the cause
-// of ctx; or an error that wraps [ErrStopped]. If ctx ends while f runs, so does the context of
-// f; Do waits for f nevertheless.
+// Do waits for the turn of the principal who, runs f, and returns its error. If f does not
+// run, the error is a *BusyError if the queue is full or the wait was too long, the cause
+// of ctx, or an error that wraps [ErrStopped]. If ctx ends while f runs, the context of f
+// ends as well, but Do still waits for f.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
 	if err := q.enter(ctx, who); err != nil {
@@ -297,9 +301,9 @@ func (q *Queue) estimate() time.Duration {
 	return min(max(wait, time.Second), time.Minute)
 }
 
-// Beside returns another queue, for another kind of calls. It has its own limits, stops with q,
-// and appears in the metrics of q under its name, as in writ_tasks_running. The name must
-// consist of letters and be unique.
+// AddQueue returns another queue, for another kind of call. It has its own limits, stops
+// with q, and appears in the metrics of q under its name, as in writ_tasks_running. The
+// name must consist of letters and be unique.
 func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	other := NewQueue(o)
 	other.name = name

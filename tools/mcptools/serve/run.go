@@ -12,12 +12,13 @@ import (
 // its end. Running calls may then finish within Options.Grace. It returns nil if all of them
 // did.
 //
-// newServer is called at the beginning of each session, and for each request without one. It
-// should return the same server for equal principals; its tools may change at any time. Nil is
-// served as 403. It may return one server for all: each principal sees the tools that its Tools
-// allow, on one page, and can call no others. Handlers get the principal from [PrincipalOf]. A
-// handler that panics ends its call with an internal error, and the log has the details; a
-// panic in another goroutine ends the process.
+// newServer is called at the beginning of each session, and for each request without one.
+// It should return the same server for equal principals; its tools may change at any time.
+// If it returns nil, the client gets status 403. It may return the same server for all:
+// each principal sees the tools that its Tools allow, on one page, and can call no others.
+// Handlers get the principal from [PrincipalOf]. A handler that panics ends its call with
+// an internal error, and the log has the details; a panic in another goroutine ends the
+// process.
 func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options) error {
 	if err := o.Check(ctx); err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// Tokens returns an [Auth] for the content of a file of tokens; see [TokenFile].
+// Tokens returns an [Auth] for the content of a token file; see [TokenFile].
 func Tokens(text []byte) (*Auth, error) {
 	known, err := parseTokens(text)
 	if err != nil {
@@ -37,7 +37,7 @@ func (ts tokens) auth() *Auth {
 		Principal: func(info *auth.TokenInfo) (Principal, error) {
 			p, ok := info.Extra[principalExtra].(Principal)
 			if !ok {
-				return Principal{}, errors.New("the token is not from the file of tokens")
+				return Principal{}, errors.New("the token is not in the token file")
 			}
 			return p, nil
 		},
@@ -170,9 +170,9 @@ const checkInterval = time.Second
 //	]}
 //
 // The file contains each token or, better, its hexadecimal SHA-256: printf %s "$token" |
-// sha256sum. A principal may have several tokens, with the same tools. Without tools, it may
-// use all of them (see [Principal].Tools); without expires, the token does not expire. The
-// error describes everything that is wrong with the file, without quoting a token.
+// sha256sum. A principal may have several tokens, with the same tools. Without tools, it
+// may use all of them (see [Principal].Tools); without expires, the token does not expire.
+// The error describes all problems of the file, without quoting a token.
 //
 // While [Run] serves, a change of the file takes effect with the first request that arrives at
 // least a second later: a removed token is refused, and the sessions of a principal that was

@@ -8,7 +8,7 @@ import (
 )
 
 // errUnread is the error for a worker that leaves too much unread.
-var errUnread = errors.New("the worker does not read what it is sent")
+var errUnread = errors.New("the worker does not read its messages")
 
 // outbox writes to a worker without waiting for it to read, so that a program that
 // keeps its worker busy does not block a tool's handler. It buffers what the connection

@@ -18,7 +18,7 @@ const (
 )
 
 // checkURL is how messages for the host end.
-const checkURL = "; check that the URL is that of an MCP server"
+const checkURL = "; check that the URL points to an MCP server"
 
 // Error is the failure of one HTTP request. It contains no header, and no part of the URL that
 // may be a secret.
