@@ -190,11 +190,3 @@ func toolError(tool string, err error) (te *tools.ToolError, ending error) {
 	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
 	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
 }
-
-// over is why a context is done.
-func over(ctx context.Context) error {
-	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
-	}
-	return ctx.Err()
-}

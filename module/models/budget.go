@@ -116,7 +116,7 @@ func (l Limits) check() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
 		if n := numbers[name]; !(n >= 0) || math.IsInf(n, 1) {
-			return fmt.Errorf("Limits.%s of the budget is %g; it must be zero or a positive number", name, n)
+			return fmt.Errorf("budget: Limits.%s is %g; it must be zero or a positive number", name, n)
 		}
 	}
 	return nil

@@ -251,14 +251,14 @@ func TestBudgetReservesCost(t *testing.T) {
 func TestBudgetOfNonsense(t *testing.T) {
 	t.Parallel()
 	for want, limits := range map[string]models.Limits{
-		`Limits.Calls of the budget is -1`:  {Calls: -1},
-		`Limits.Tokens of the budget is -5`: {Tokens: -5},
-		`Limits.Cost of the budget is NaN`:  {Cost: math.NaN()},
-		`Limits.Cost of the budget is +Inf`: {Cost: math.Inf(1)},
-		`Limits.Prices["a"].Input of the budget is NaN`: {Cost: 1,
+		`budget: Limits.Calls is -1`:  {Calls: -1},
+		`budget: Limits.Tokens is -5`: {Tokens: -5},
+		`budget: Limits.Cost is NaN`:  {Cost: math.NaN()},
+		`budget: Limits.Cost is +Inf`: {Cost: math.Inf(1)},
+		`budget: Limits.Prices["a"].Input is NaN`: {Cost: 1,
 			Prices: map[string]models.Price{"a": {Input: math.NaN()}}},
-		`Limits.Prices["a"].Output of the budget is -1`:        {Cost: 1, Prices: map[string]models.Price{"a": {Output: -1}}},
-		`Limits.Prices["b"].CachedInput of the budget is +Inf`: {Prices: map[string]models.Price{"b": {CachedInput: math.Inf(1)}}},
+		`budget: Limits.Prices["a"].Output is -1`:        {Cost: 1, Prices: map[string]models.Price{"a": {Output: -1}}},
+		`budget: Limits.Prices["b"].CachedInput is +Inf`: {Prices: map[string]models.Price{"b": {CachedInput: math.Inf(1)}}},
 	} {
 		inner := script()
 		_, err := ask(t.Context(), models.NewBudget(limits).Model(inner, "a"))

@@ -21,11 +21,11 @@ func TestMistakesAreNamed(t *testing.T) {
 			"a"),
 		"the model: the budget is nil; make one with NewBudget": budget.Model(script(),
 			"a"),
-		"the model: the model is a nil *llmtest.Model; check the error of the function that returned it":       models.Retry(unmade, nil),
-		"the model: Rates.RequestsPerMinute of RateLimit is -1; it must not be negative (zero means no limit)": models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
-		"the model: Rates.Burst of RateLimit is -2; it must not be negative (zero means no limit)":             models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),
-		"the model: Rates.TokensPerMinute of RateLimit is -3; it must not be negative (zero means no limit)":   models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
-		"the model: Rates.Concurrent of RateLimit is -4; it must not be negative (zero means no limit)":        models.RateLimit(script(), &models.Rates{Concurrent: -4}),
+		"the model: the model is a nil *llmtest.Model; check the error of the function that returned it":      models.Retry(unmade, nil),
+		"the model: rate limit: Rates.RequestsPerMinute is -1; it must not be negative (zero means no limit)": models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
+		"the model: rate limit: Rates.Burst is -2; it must not be negative (zero means no limit)":             models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),
+		"the model: rate limit: Rates.TokensPerMinute is -3; it must not be negative (zero means no limit)":   models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
+		"the model: rate limit: Rates.Concurrent is -4; it must not be negative (zero means no limit)":        models.RateLimit(script(), &models.Rates{Concurrent: -4}),
 	} {
 		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

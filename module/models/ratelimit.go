@@ -66,7 +66,7 @@ func (r Rates) check() error {
 		{"TokensPerMinute", r.TokensPerMinute}, {"Concurrent", r.Concurrent},
 	} {
 		if rate.n < 0 {
-			return fmt.Errorf("Rates.%s of RateLimit is %d; it must not be negative (zero means no limit)", rate.name, rate.n)
+			return fmt.Errorf("rate limit: Rates.%s is %d; it must not be negative (zero means no limit)", rate.name, rate.n)
 		}
 	}
 	return nil

@@ -1,3 +1,5 @@
+// Package convert converts between JSON and the values of a VM, and describes values for
+// messages and for the console.
 package convert
 
 import (

@@ -71,6 +71,7 @@ type Measurer struct {
 	path        []*goja.Object
 }
 
+// Variable describes a variable and its value for the list of a session's variables.
 func (m *Measurer) Variable(name string, value goja.Value) engine.Variable {
 	v := engine.Variable{Name: name, Kind: kindOf(value)}
 	object, _ := value.(*goja.Object)
