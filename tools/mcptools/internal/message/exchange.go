@@ -152,12 +152,16 @@ func (e *Exchange) Answered(msg jsonrpc.Message) {
 // The error is [ErrFlood].
 func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 	request, ok := msg.(*jsonrpc.Request)
-	switch {
-	case !ok:
+	if !ok {
 		e.fill(msg.(*jsonrpc.Response))
 		return true, nil
-	case request.IsCall() && !e.begin(request.ID):
-		return false, ErrFlood
+	}
+	if request.IsCall() {
+		if deliver, err := e.begin(request.ID); !deliver {
+			return false, err
+		}
+	}
+	switch {
 	case request.Method == cancelled && !e.cancel(request.Params):
 		return false, nil // the SDK does not know the request
 	case !request.IsCall() && request.Method != cancelled && e.Notify != nil:
@@ -170,18 +174,23 @@ func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 	return true, nil
 }
 
-// begin registers a request of the server. It reports false if too many are open.
-func (e *Exchange) begin(id jsonrpc.ID) bool {
+// begin registers a request of the server and reports whether the SDK should see it. A
+// request with the ID of an open one is dropped: it would not count, but the SDK would handle
+// it as soon as the other one is handled, which is before its response has been sent.
+func (e *Exchange) begin(id jsonrpc.ID) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.open == nil {
 		e.open = map[jsonrpc.ID]bool{}
 	}
-	if _, open := e.open[id]; !open && len(e.open) == MaxOpen {
-		return false
+	if _, open := e.open[id]; open {
+		return false, nil
+	}
+	if len(e.open) == MaxOpen {
+		return false, ErrFlood
 	}
 	e.open[id] = true
-	return true
+	return true, nil
 }
 
 // cancel reports whether the server cancels an open request of its own for the first time.
