@@ -81,8 +81,8 @@ func (a *app) updateClients() {
 	}
 }
 
-// update makes the server offer what the catalog has now. What has not changed is
-// left alone, so that nobody is notified of nothing.
+// update makes the server offer the current tools of the catalog. Tools that have not
+// changed are not replaced, so that clients get no needless notification.
 func (c *client) update() {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {

@@ -119,8 +119,8 @@ type environment struct {
 	packages *npm.Environment
 }
 
-// environment finds an environment by its name or handle, and makes it if it may. The
-// default one is always there: it is made when somebody first asks.
+// environment finds an environment by its name or handle, and creates it if create is set.
+// The default environment always exists: it is created at its first use.
 func (c *client) environment(ctx context.Context, name string, create bool) (environment, error) {
 	if name == "" {
 		name = defaultEnvironment
@@ -193,8 +193,8 @@ func (c *client) installTool() tool {
 	})
 }
 
-// change changes an environment, which is made if there is none of that name, and
-// which nobody removes meanwhile.
+// change runs f on an environment, which is created if it does not exist, and cannot be
+// removed while f runs.
 func (c *client) change(ctx context.Context, name string, f func(environment) error) error {
 	e, err := c.environment(ctx, name, true)
 	if err != nil {

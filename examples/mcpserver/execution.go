@@ -122,7 +122,7 @@ func newExecution(out *sandbox.Outcome) execution {
 	return e
 }
 
-// fail says why an execution is none, or did not end well.
+// fail records why a program did not run, or why it failed.
 func (e *execution) fail(kind, message string) {
 	e.Success, e.ErrorType = false, kind
 	e.Diagnostics = append(e.Diagnostics, diagnostic{ErrorType: kind, Message: message})

@@ -13,10 +13,9 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// hidden are the secrets of the servers that there are or were: what goes to them
-// as headers, as variables, arguments or parts of their URL whose names say that they
-// are secret, and passwords in URLs. A server may repeat them in its results; nobody
-// gets to see them.
+// hidden are the secrets of the current and previous servers: headers, passwords in URLs,
+// and variables, arguments and parts of URLs whose names show that they are secret. A
+// server may repeat them in its results, so they are removed there.
 type hidden struct {
 	mu     sync.Mutex
 	values []string
