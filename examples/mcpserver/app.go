@@ -23,7 +23,7 @@ import (
 
 const version = "0.1.0"
 
-// app is what all clients share.
+// app is the state that all clients share.
 type app struct {
 	settings *settings
 	log      *slog.Logger

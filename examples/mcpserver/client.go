@@ -34,7 +34,7 @@ type clients struct {
 // mostIdle is how many clients are kept that are not connected.
 const mostIdle = 200
 
-// client returns what a principal is served.
+// client returns the client of a principal.
 func (a *app) client(p serve.Principal) *client {
 	a.clients.mu.Lock()
 	defer a.clients.mu.Unlock()

@@ -110,7 +110,7 @@ const (
 }`
 )
 
-// defaultEnvironment is the one that is meant where none is named.
+// defaultEnvironment is the environment of calls that do not name one.
 const defaultEnvironment = "default"
 
 // environment is a named folder of npm packages that belongs to a client.
@@ -157,7 +157,7 @@ type packageArgs struct {
 	Environment string
 }
 
-// installation is what an installation changed.
+// installation describes the changes of an installation.
 type installation struct {
 	Environment string       `json:"environment"`
 	Added       []npm.Change `json:"added"`
@@ -208,7 +208,7 @@ func (c *client) change(ctx context.Context, name string, f func(environment) er
 	return f(e)
 }
 
-// installed says what there is of some packages.
+// installed describes packages, whether or not they are installed.
 type installed struct {
 	Environment    string                 `json:"environment"`
 	AllInstalled   bool                   `json:"all_installed"`

@@ -157,7 +157,7 @@ func newCall(c sandbox.Call, failed bool) call {
 	return item
 }
 
-// mostOutput is how much of what was written to the console a client gets, in bytes.
+// mostOutput is the maximum number of bytes of console output that a client gets.
 const mostOutput = 64 << 10
 
 // shown is the beginning of what was written and its end.

@@ -22,7 +22,7 @@ type hidden struct {
 	known  atomic.Pointer[policy.Secrets]
 }
 
-// add hides what a configuration holds, from now on.
+// add hides the secrets of a configuration from now on.
 func (h *hidden) add(config *mcptools.Config) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,5 +94,5 @@ func (h *hidden) attr(groups []string, a slog.Attr) slog.Attr {
 	return h.known.Load().Attr(groups, a)
 }
 
-// policy takes the secrets out of what tools answer.
+// policy removes the secrets from the results of tools.
 func (h *hidden) policy() tools.Policy { return policy.Redact(h.known.Load()) }

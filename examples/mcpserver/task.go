@@ -83,7 +83,7 @@ type taskArgs struct {
 	Environment string `json:"environment"`
 }
 
-// report is what came of a task.
+// report is the result of a task.
 type report struct {
 	Success    bool         `json:"success"`
 	Answer     string       `json:"answer,omitempty"`
