@@ -142,8 +142,7 @@ func responseOf(reply lm.Reply, err error) ModelResponse {
 	}
 }
 
-// call returns what goes with a request besides its messages. The caller calls end when the reply is
-// complete.
+// call returns the parameters of a request, without its messages. The caller calls end when the reply is complete.
 func (r *run) call(step int) (c lm.Call, end func()) {
 	c = lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
 	if !r.scope.deltas {

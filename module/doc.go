@@ -108,7 +108,7 @@
 //
 //   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
 //     the adapter) may be changed before the first run.
-//   - [Options] limit the steps and hold what is passed to every model call.
+//   - [Options] limit the steps and hold the options of every model call.
 //   - An [Adapter] defines the format of questions and replies: [Markers], [JSON] or [Native].
 //
 // Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate,

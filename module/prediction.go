@@ -32,7 +32,8 @@ func (p *Prediction[Out]) LogValue() slog.Value {
 var ErrMaxIters = errors.New("the steps are used up")
 
 // ErrNoAnswer is the reason in an [IncompleteError] when a reply cannot be read or violates the signature, even after
-// the model was told why. The error also wraps the *ReadError that describes the problems of the reply.
+// the model was told why. The error also wraps the error that describes the problems of the reply, such as a
+// *[ReadError].
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
 // IncompleteError reports that a module did not find an answer. Run of every module returns it for all errors after

@@ -15,8 +15,8 @@ type Stream[Out any] struct {
 }
 
 // Start begins a run of any module, including your own. [Stream.Events] yields its events, and [Stream.Result]
-// returns its result; the run goes on whether or not they are called. A module that panics, or returns neither
-// a prediction nor an error, fails: see [Module].
+// returns its result; the run continues whether or not they are called. A module that panics, or returns neither a
+// prediction nor an error, fails: see [Module].
 func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
 	if ctx == nil {
 		s := &Stream[Out]{cancel: func() {}, queue: newQueue(), result: Result[Out]{Err: errNoContext}}
@@ -38,8 +38,8 @@ func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[O
 	return s
 }
 
-// Events yields the events of the run until it ends, and then its error if it has one. Leaving the loop cancels
-// the run. Every event is yielded once: a second loop goes on after the first.
+// Events yields the events of the run until it ends, and then its error if it has one. Leaving the loop cancels the
+// run. Every event is yielded once: a second loop continues where the first ended.
 func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for s != nil && s.queue != nil {

@@ -118,7 +118,7 @@ func (t Trajectory) chosen() *Trajectory {
 }
 
 // Answer returns the outputs of the last step, or of the chosen attempt, as an object: the accepted answer or, if
-// none was accepted, the submitted one. It returns nil if there are none.
+// none was accepted, the submitted one, even if it is invalid. It returns nil if there are no outputs.
 func (t Trajectory) Answer() json.RawMessage {
 	if c := t.chosen(); c != nil {
 		return c.Answer()

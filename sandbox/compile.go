@@ -52,8 +52,8 @@ type Compiled struct {
 	Library string
 
 	// Map is a source map, version 3, from Source to the author's text. Nil means that
-	// positions are the same in both. Its maximum size is eight times that of Source plus
-	// 64 KiB.
+	// positions are the same in both. Its maximum size is eight times the size of Source
+	// plus 64 KiB.
 	Map []byte
 
 	// Imports are the modules that the program imports, for [Rules]. It is empty, not nil,

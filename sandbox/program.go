@@ -22,8 +22,8 @@ type Program struct {
 	// Package sandbox/esbuild has a compiler for TypeScript and imports from npm.
 	Compiler Compiler
 
-	// Inputs are constants of the program, by name. Values are converted as
-	// encoding/json does; a json.RawMessage is used as it is.
+	// Inputs are constants of the program, by name. Values are converted as encoding/json
+	// does; a json.RawMessage is used unchanged.
 	Inputs map[string]any
 
 	// Tools are the tools that the program may call. Nil means none.

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// advise adds to what is wrong with a program what the sandbox cannot know: the
-// servers that are not connected, and what the tool has besides plain programs.
+// advise adds hints to the diagnostics of a program that the sandbox cannot give: about
+// servers that are not connected, and about other features of the tool.
 func (c *client) advise(p program, e *execution) {
 	for i := range e.Diagnostics {
 		d := &e.Diagnostics[i]

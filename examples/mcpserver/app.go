@@ -23,7 +23,7 @@ import (
 
 const version = "0.1.0"
 
-// app is what all clients share.
+// app is the state that all clients share.
 type app struct {
 	settings *settings
 	log      *slog.Logger
@@ -87,8 +87,9 @@ const mostInstalls = 2
 // programs is how many programs run at the same time.
 func (s *settings) programs() int { return cmp.Or(s.workers, max(4, 2*runtime.NumCPU())) }
 
-// turns is how programs take turns. The wait for one outlives a program: somebody
-// whose programs all run for as long as they may has the others wait, and no more.
+// turns returns the options of the queue in which programs wait. A program may wait for
+// longer than the time limit of one program, so that a client whose programs use all of
+// their time delays others but does not cause refusals.
 func (s *settings) turns() *serve.QueueOptions {
 	return &serve.QueueOptions{Running: s.programs(), Waiting: s.waiting, PerPrincipal: s.each, Wait: s.limits.Time +
 		30*time.Second}
@@ -130,7 +131,8 @@ func (a *app) close() {
 	}
 }
 
-// local is the client on stdio, and whoever asks where nobody has to say who he is.
+// local is the principal of the client on stdio, and of all clients if there is no
+// authentication.
 var local = serve.Principal{Name: "local"}
 
 // serve answers clients until ctx is done or, on stdio, the client has gone.
@@ -144,7 +146,7 @@ func (a *app) serve(ctx context.Context, o *serve.Options, hup <-chan os.Signal)
 	return serve.Run(ctx, func(p serve.Principal) *mcp.Server { return a.client(p).server }, o)
 }
 
-// sweep removes what nobody has used for long, once a day.
+// sweep removes unused files, sessions and environments once a day.
 func (a *app) sweep(ctx context.Context) {
 	for {
 		if _, err := a.store.Sweep(ctx); err != nil && ctx.Err() == nil {

@@ -224,7 +224,7 @@ func (c *catalog) use(p serve.Principal) (*view, func(), error) {
 	return v, release, nil
 }
 
-// everything is what somebody may use who may use all.
+// everything returns the view of a principal that may use all tools.
 func (c *catalog) everything() *view {
 	v, err := c.current().view(local)
 	if err != nil {

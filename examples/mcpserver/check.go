@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// check prints what would be served. The error says what of it would not work.
+// check prints what would be served. The error lists everything that would not work.
 func (a *app) check(ctx context.Context, w io.Writer) error {
 	var errs []error
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -66,7 +66,8 @@ func (a *app) checkLimits(row func(name, format string, args ...any)) {
 	}
 }
 
-// checkStorage shows what is kept for the one client who needs no token.
+// checkStorage prints the stored files, sessions and environments of the client that needs
+// no token.
 func (a *app) checkStorage(ctx context.Context, row func(name, format string, args ...any)) error {
 	row("storage", "%s", cmp.Or(a.settings.storage, "a folder that goes with the server"))
 	c := a.client(local)
@@ -84,7 +85,7 @@ func (a *app) checkStorage(ctx context.Context, row func(name, format string, ar
 	return err
 }
 
-// serves says who may ask, and where.
+// serves describes who has access, and where.
 func (s *settings) serves() string {
 	o := s.serving
 	if cmp.Or(o.Transport, serve.Stdio) == serve.Stdio {

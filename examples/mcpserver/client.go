@@ -34,7 +34,7 @@ type clients struct {
 // mostIdle is how many clients are kept that are not connected.
 const mostIdle = 200
 
-// client returns what a principal is served.
+// client returns the client of a principal.
 func (a *app) client(p serve.Principal) *client {
 	a.clients.mu.Lock()
 	defer a.clients.mu.Unlock()
@@ -83,8 +83,8 @@ func (a *app) updateClients() {
 	}
 }
 
-// update makes the server offer what the catalog has now. What has not changed is
-// left alone, so that nobody is notified of nothing.
+// update makes the server offer the current tools of the catalog. Tools that have not
+// changed are not replaced, so that clients get no needless notification.
 func (c *client) update() {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 
 const typescript = "typescript"
 
-// compiler is who makes JavaScript of a program: nobody, if it is that already and
-// imports nothing.
+// compiler returns the compiler for a program. It is nil for JavaScript without imports.
 func (c *client) compiler(ctx context.Context, p program) (sandbox.Compiler, error) {
 	if p.Environment == "" && p.Language != typescript {
 		return nil, nil

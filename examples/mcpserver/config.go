@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// settings is what the flags and the environment say.
+// settings are the values of the flags and the environment variables.
 type settings struct {
 	config       string
 	trust        []string

@@ -110,7 +110,7 @@ const (
 }`
 )
 
-// defaultEnvironment is the one that is meant where none is named.
+// defaultEnvironment is the environment of calls that do not name one.
 const defaultEnvironment = "default"
 
 // environment is a named folder of npm packages that belongs to a client.
@@ -119,8 +119,8 @@ type environment struct {
 	packages *npm.Environment
 }
 
-// environment finds an environment by its name or handle, and makes it if it may. The
-// default one is always there: it is made when somebody first asks.
+// environment finds an environment by its name or handle, and creates it if create is set.
+// The default environment always exists: it is created at its first use.
 func (c *client) environment(ctx context.Context, name string, create bool) (environment, error) {
 	if name == "" {
 		name = defaultEnvironment
@@ -157,7 +157,7 @@ type packageArgs struct {
 	Environment string
 }
 
-// installation is what an installation changed.
+// installation describes the changes of an installation.
 type installation struct {
 	Environment string       `json:"environment"`
 	Added       []npm.Change `json:"added"`
@@ -194,8 +194,8 @@ func (c *client) installTool() tool {
 	})
 }
 
-// change changes an environment, which is made if there is none of that name, and
-// which nobody removes meanwhile.
+// change runs f on an environment, which is created if it does not exist, and cannot be
+// removed while f runs.
 func (c *client) change(ctx context.Context, name string, f func(environment) error) error {
 	e, err := c.environment(ctx, name, true)
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *client) change(ctx context.Context, name string, f func(environment) er
 	return f(e)
 }
 
-// installed says what there is of some packages.
+// installed describes packages, whether or not they are installed.
 type installed struct {
 	Environment    string                 `json:"environment"`
 	AllInstalled   bool                   `json:"all_installed"`

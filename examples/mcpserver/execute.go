@@ -26,7 +26,7 @@ const executeInput = `{
   "additionalProperties": false
 }`
 
-// programInput is what all tools take that run a program.
+// programInput is the input that all tools that run a program have in common.
 const programInput = `
     "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take; the server's limits still hold, that of computing too."},
     "variables": {"type": "object", "properties": {}, "additionalProperties": true, "description": "Constants of this program, by name; the next one of a session does not have them."},
@@ -99,7 +99,7 @@ func (c *client) executeTool(set *tools.Set) tool {
 	}, c.run).telling(refused)
 }
 
-// program is what a client wants to be run.
+// program is a program that a client wants to run.
 type program struct {
 	Code      string                     `json:"code"`
 	Variables map[string]json.RawMessage `json:"variables"`

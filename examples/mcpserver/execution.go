@@ -122,7 +122,7 @@ func newExecution(out *sandbox.Outcome) execution {
 	return e
 }
 
-// fail says why an execution is none, or did not end well.
+// fail records why a program did not run, or why it failed.
 func (e *execution) fail(kind, message string) {
 	e.Success, e.ErrorType = false, kind
 	e.Diagnostics = append(e.Diagnostics, diagnostic{ErrorType: kind, Message: message})
@@ -157,7 +157,7 @@ func newCall(c sandbox.Call, failed bool) call {
 	return item
 }
 
-// mostOutput is how much of what was written to the console a client gets, in bytes.
+// mostOutput is the maximum number of bytes of console output that a client gets.
 const mostOutput = 64 << 10
 
 // shown is the beginning of what was written and its end.

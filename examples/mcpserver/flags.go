@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// option is one flag, and the environment variable that stands for it where the
-// flag is not given.
+// option is one flag, and the environment variable that is used if the flag is missing.
 type option struct {
 	name, value string // value is what stands after the name; of a switch it is ""
 	initial     string // what holds where nothing is said, as -help shows it

@@ -30,7 +30,7 @@ func start(args []string) int {
 	return process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}.command(ctx, args)
 }
 
-// process is what the server has of its process.
+// process has the parts of the operating system process that the server uses.
 type process struct {
 	lookup         func(variable string) (string, bool)
 	hup            <-chan os.Signal

@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// oauth has an authorization server say who may ask: it issues tokens to clients,
+// oauth lets an authorization server decide who has access: it issues tokens to clients,
 // and is asked about each of them (RFC 7662).
 type oauth struct {
 	issuer     string // the authorization server
@@ -52,7 +52,7 @@ func (o oauth) auth() (*serve.Auth, error) {
 	}, errors.Join(errs...)
 }
 
-// worth is what an authorization server says of a token.
+// worth is the information that an authorization server has about a token.
 type worth struct {
 	Active   bool     `json:"active"`
 	Subject  string   `json:"sub"`
@@ -111,7 +111,7 @@ func (o oauth) ask(ctx context.Context, token string) (w worth, err error) {
 	return w, json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&w)
 }
 
-// authentication says who may ask; nil is everybody on this machine.
+// authentication decides who has access. Nil means everyone on this machine.
 func (s *settings) authentication() (*serve.Auth, error) {
 	switch {
 	case s.tokens != "" && s.oauth.issuer != "":

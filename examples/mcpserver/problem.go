@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// problem is what is wrong with a call, for the model to read. Any other error is
-// the server's, and is only logged: it may hold what is nobody else's affair.
+// problem is an error in a call, with a text for the model. All other errors are errors of
+// the server and are only logged, because they may contain confidential details.
 type problem struct{ kind, message string }
 
 func (p *problem) Error() string { return p.message }
@@ -37,7 +37,8 @@ var errServer = errors.New("the server failed, not your arguments; its log says 
 
 func missing(err error) bool { return errors.Is(err, workspace.ErrNotFound) }
 
-// forModel makes a problem of what a model can mend, and leaves other errors alone.
+// forModel converts errors that a model can fix into problems, and returns other errors
+// unchanged.
 func forModel(err error) error {
 	var kind string
 	switch {

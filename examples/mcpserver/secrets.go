@@ -13,17 +13,16 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// hidden are the secrets of the servers that there are or were: what goes to them
-// as headers, as variables, arguments or parts of their URL whose names say that they
-// are secret, and passwords in URLs. A server may repeat them in its results; nobody
-// gets to see them.
+// hidden are the secrets of the current and previous servers: headers, passwords in URLs,
+// and variables, arguments and parts of URLs whose names show that they are secret. A
+// server may repeat them in its results, so they are removed there.
 type hidden struct {
 	mu     sync.Mutex
 	values []string
 	known  atomic.Pointer[policy.Secrets]
 }
 
-// add hides what a configuration holds, from now on.
+// add hides the secrets of a configuration from now on.
 func (h *hidden) add(config *mcptools.Config) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,5 +94,5 @@ func (h *hidden) attr(groups []string, a slog.Attr) slog.Attr {
 	return h.known.Load().Attr(groups, a)
 }
 
-// policy takes the secrets out of what tools answer.
+// policy removes the secrets from the results of tools.
 func (h *hidden) policy() tools.Policy { return policy.Redact(h.known.Load()) }

@@ -83,7 +83,7 @@ type taskArgs struct {
 	Environment string `json:"environment"`
 }
 
-// report is what came of a task.
+// report is the result of a task.
 type report struct {
 	Success    bool         `json:"success"`
 	Answer     string       `json:"answer,omitempty"`
@@ -190,7 +190,7 @@ func (l taskLimits) within(in taskArgs) taskLimits {
 	return l
 }
 
-// lesser is the smaller of two limits, of which zero is none.
+// lesser returns the smaller of two limits. Zero means no limit.
 func lesser[T int | time.Duration](a, b T) T {
 	if a == 0 || b == 0 {
 		return max(a, b)

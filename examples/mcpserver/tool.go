@@ -23,7 +23,7 @@ type tool struct {
 // action is a call whose arguments are good.
 type action func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
 
-// failing is a result that may say that what was asked for was not done.
+// failing is a result that can report a failure.
 type failing interface{ failed() bool }
 
 // offer makes a tool of a function. Arguments are checked against the schema, so
@@ -48,7 +48,7 @@ func offer[In, Out any](t mcp.Tool, do func(ctx context.Context, r *mcp.CallTool
 	}}
 }
 
-// telling gives what is wrong with a call the form of a result.
+// telling converts the error of a call into a result.
 func (t tool) telling(form func(*problem) any) tool {
 	t.form = form
 	return t

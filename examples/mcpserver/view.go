@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// view is what one principal may use of a snapshot.
+// view is the part of a snapshot that one principal may use.
 type view struct {
 	set       *tools.Set
 	discovery *discovery.Discovery

@@ -11,13 +11,13 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// bundled is a library, or why there is none.
+// bundled is a library, or the reason why it cannot be built.
 type bundled struct {
 	Library string  `json:"library"`
 	Faults  []fault `json:"faults,omitempty"`
 }
 
-// Namespaces of esbuild's, for what is no file of a package.
+// Namespaces of esbuild for modules that are not files of a package.
 const (
 	entryFile   = "entry"   // the module that has all that is wanted
 	absentFile  = "absent"  // modules that are not there
@@ -25,7 +25,7 @@ const (
 	packageFile = "package" // files of packages
 )
 
-// bundle makes the library of what programs import.
+// bundle builds the library of the packages that a program imports.
 func bundle(wants []want, f files) *bundled {
 	b := &bundler{wants: wants, resolver: newResolver(f)}
 	result := api.Build(b.options())
@@ -60,8 +60,9 @@ func (b *bundler) options() api.BuildOptions {
 	}
 }
 
-// librarySupports is what goja has of the language. Patterns that it would take and
-// never match are made by calls of RegExp, which is one that knows more: see shim.
+// librarySupports lists the features of the language that goja supports. Patterns that goja
+// would accept but never match are replaced by calls of RegExp, for which the bundle has a
+// more capable version: see shim.
 func librarySupports() map[string]bool {
 	supported := map[string]bool{
 		unicodePatterns: false, "regexp-set-notation": false, "regexp-match-indices": false,
@@ -90,7 +91,7 @@ func contents(source string) func(api.OnLoadArgs) (api.OnLoadResult, error) {
 	}
 }
 
-// entry is a module that exports what is wanted, one line for each.
+// entry returns the source of a module that exports the wanted names, one per line.
 func (b *bundler) entry() string {
 	var s strings.Builder
 	dynamic := false
@@ -121,7 +122,8 @@ func (b *bundler) entry() string {
 	return s.String()
 }
 
-// requirer is what import() comes to: esbuild makes a namespace of what it returns.
+// requirer returns the source of the function that replaces import(). esbuild converts its result into a
+// namespace.
 func (b *bundler) requirer() string {
 	var s strings.Builder
 	s.WriteString("const modules=new Map([")
@@ -137,7 +139,7 @@ func (b *bundler) requirer() string {
 	return s.String()
 }
 
-// resolve says where a module is.
+// resolve finds the file of a module.
 func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 	if a.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{Path: a.Path, Namespace: a.Path}, nil
@@ -166,7 +168,7 @@ func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 	return api.OnResolveResult{Path: found.path, Namespace: packageFile, SideEffects: effects}, nil
 }
 
-// absence words a module that a package lacks.
+// absence returns the message about a module that is missing from a package.
 func absence(module, importer string, none *missingError) string {
 	why := none.why
 	if builtin(module) {
@@ -175,13 +177,13 @@ func absence(module, importer string, none *missingError) string {
 	return fmt.Sprintf("%s: %s", strings.TrimPrefix(importer, "node_modules/"), why)
 }
 
-// loaders of the files that a package may have.
+// loaders are esbuild's loaders by file extension.
 var loaders = map[string]api.Loader{
 	".js": api.LoaderJS, ".mjs": api.LoaderJS, ".cjs": api.LoaderJS, ".json": api.LoaderJSON,
 	".ts": api.LoaderTS, ".mts": api.LoaderTS, ".cts": api.LoaderTS,
 }
 
-// load gives esbuild a file.
+// load reads a file for esbuild.
 func (b *bundler) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	b.mu.Lock()
 	source, ok := b.resolver.texts[a.Path]
@@ -196,7 +198,7 @@ func (b *bundler) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &source, Loader: loader}, nil
 }
 
-// faults says which of those wanted is to blame for what.
+// faults assigns each error to the import that caused it.
 func (b *bundler) faults(errs []api.Message) []fault {
 	var list []fault
 	for i, e := range errs[:min(len(errs), maxFaults)] {
@@ -220,7 +222,7 @@ func (b *bundler) faults(errs []api.Message) []fault {
 	return list
 }
 
-// culprit is the one wanted that is in the package of a file, or the first.
+// culprit returns the wanted import whose package contains a file, or the first import.
 func (b *bundler) culprit(file string) int {
 	for i, w := range b.wants {
 		if name, _ := split(w.Module); strings.Contains(file, "node_modules/"+name+"/") {

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// module is what a program has of the outside: its imports, and the text without
-// them, in which everything else stands where it was.
+// module has the imports of a program, and its text without them, in which all other code
+// keeps its position.
 type module struct {
 	body    string
 	imports []imported
@@ -30,7 +30,7 @@ type imported struct {
 	at    int    // offset of the module's name
 }
 
-// survey finds what a program imports.
+// survey finds the imports of a program.
 func survey(source string) *module {
 	r := &reader{scanner: scanner{source: source}, module: &module{}, blanked: []byte(source), lacks: map[string]int{}}
 	r.requires = strings.Contains(source, "require") && !ownRequire.MatchString(source)
@@ -57,7 +57,7 @@ type reader struct {
 	requires bool           // whether require is not the program's own
 }
 
-// member reports whether the token is behind a point.
+// member reports whether the token follows a dot.
 func (r *reader) member() bool { return r.is(r.before, ".") || r.is(r.before, "?.") }
 
 func (r *reader) keyword(t token) {
@@ -216,8 +216,8 @@ func (r *reader) finish(names []imported, t token) (end int, ok bool) {
 	return r.ending(t), true
 }
 
-// ending is where a declaration ends whose last token this is, but for attributes
-// and a semicolon.
+// ending returns the end of a declaration with this last token, after any attributes and
+// semicolon.
 func (r *reader) ending(t token) int {
 	end := t.end
 	here := r.scanner
@@ -251,7 +251,7 @@ func (r *reader) call(t token) {
 	}
 }
 
-// literal is the text of a string, or a name as it is.
+// literal returns the content of a string, or a name unchanged.
 func (r *reader) literal(t token) (string, bool) {
 	s := r.text(t)
 	if t.kind == word {
@@ -269,8 +269,7 @@ var exported = map[string]bool{
 	"enum": true, "interface": true, "type": true, "namespace": true, "declare": true,
 }
 
-// export takes export away before a declaration. There is nobody who would import
-// it.
+// export removes export before a declaration, since nothing can import it.
 func (r *reader) export(t token) {
 	here := r.scanner
 	next := r.next()
@@ -294,8 +293,8 @@ func (r *reader) fault(at int, message, hint string) {
 	r.faults = append(r.faults, fault{Message: message, Hint: hint, Line: pos.Line, Column: pos.Column})
 }
 
-// blank puts spaces in the place of a text, but for what ends lines. They have as
-// many bytes and columns as what was there.
+// blank replaces a text by spaces, except for line ends. The spaces have as many bytes and
+// columns as the text.
 func (r *reader) blank(start, end int) {
 	for start < end {
 		c, size := utf8.DecodeRuneInString(r.source[start:end])
@@ -310,8 +309,8 @@ func (r *reader) blank(start, end int) {
 // two columns.
 var blanks = map[int]string{1: " ", 2: "\u00a0", 3: "\u3000", 4: "\u00a0\u00a0"}
 
-// statement is an import declaration of the i-th import, for esbuild to say whether
-// it is needed.
+// statement returns the import declaration of the i-th import, with which esbuild finds out
+// whether the import is needed.
 func (i imported) statement(module string) string {
 	name, _ := json.Marshal(module)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// manifest is what a package.json says of how its package is imported.
+// manifest has the fields of a package.json that determine how its package is imported.
 type manifest struct {
 	dir string
 
@@ -20,7 +20,7 @@ type manifest struct {
 	SideEffects value
 }
 
-// parseManifest reads a package.json. What is odd in it counts as not there.
+// parseManifest reads a package.json. Invalid fields are ignored.
 func parseManifest(dir, text string) (*manifest, error) {
 	var file struct {
 		Main, Module, Browser, Exports, Imports, SideEffects value
@@ -103,7 +103,7 @@ func (v value) member(name string) (value, bool) {
 	return value{}, false
 }
 
-// conditions are those that hold in exports.
+// conditions are the conditions that apply in exports.
 func conditions(require bool) map[string]bool {
 	held := map[string]bool{"import": true, "module": true, "browser": true, "default": true}
 	if require {
@@ -142,8 +142,8 @@ func (m *manifest) mapped(table value, name string, held map[string]bool) (file 
 	return m.target(best, filling, held)
 }
 
-// target is the file that an entry of exports stands for. One that imports names
-// may also be another package.
+// target returns the file to which an entry of exports refers. An entry of imports may also
+// refer to another package.
 func (m *manifest) target(v value, filling string, held map[string]bool) (file string, ok bool) {
 	switch v.kind {
 	case '"':
@@ -177,7 +177,7 @@ func (m *manifest) inside(name string) (file string, ok bool) {
 	return file, strings.HasPrefix(file, m.dir+"/") && !strings.Contains(file[len(m.dir):], "/node_modules/")
 }
 
-// mains are the files that may be the package itself where there are no exports.
+// mains returns the candidates for the main file of a package without exports.
 func (m *manifest) mains() (files []string) {
 	names := []string{m.Browser.text, m.Module, m.Main, "index"}
 	for _, name := range names {
@@ -194,8 +194,8 @@ func (m *manifest) mains() (files []string) {
 	return files
 }
 
-// instead is what the browser field puts in the place of a file or a package;
-// nothing for an empty module.
+// instead returns the replacement that the browser field gives for a file or a package. It
+// is empty for an empty module.
 func (m *manifest) instead(name string) (other string, replaced bool) {
 	for _, key := range []string{name, strings.TrimSuffix(name, ".js"), name + ".js"} {
 		switch v, found := m.Browser.member(key); {
@@ -227,7 +227,7 @@ func (m *manifest) pure(file string) bool {
 	return false
 }
 
-// globbed reports whether a pattern may match a name; in doubt it does.
+// globbed reports whether a pattern may match a name. If in doubt, it returns true.
 func globbed(pattern, name string) bool {
 	if strings.Contains(pattern, "**") || strings.ContainsAny(pattern, "{}!()") {
 		return true

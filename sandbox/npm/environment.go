@@ -91,7 +91,7 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// acquire waits until nobody else, in any process, changes the environment.
+// acquire waits until no other change of the environment is in progress, in any process.
 func (e *Environment) acquire(ctx context.Context) (release func(), err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

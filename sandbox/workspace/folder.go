@@ -16,13 +16,14 @@ import (
 // Everything is done in the folder in which it lies, opened as an os.Root, and no
 // symbolic link is ever followed: nothing in the storage folder leads anywhere.
 
-// leftover begins the names of what is being made or removed. Nobody else makes any
-// while its folder's lock is held, so that what has such a name then, a crash left.
+// leftover is the prefix of the names of files and folders that are being created or
+// removed. They are created only with the folder's lock held, so if the holder of the lock
+// finds one, it was left by a crash.
 const leftover = ".tmp-"
 
 func temporary() string { return leftover + rand.Text() }
 
-// within opens a folder in a folder.
+// within opens a subfolder.
 func within(root *os.Root, name string) (*os.Root, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -34,7 +35,7 @@ func within(root *os.Root, name string) (*os.Root, error) {
 	return root.OpenRoot(name)
 }
 
-// ensure makes a folder in a folder, if it isn't there.
+// ensure creates a subfolder if it does not exist.
 func ensure(root *os.Root, name string) error {
 	for {
 		err := root.Mkdir(name, 0o700)
@@ -54,7 +55,7 @@ func ensure(root *os.Root, name string) error {
 	}
 }
 
-// regular opens a file for reading: a link, a device or a pipe is as good as absent.
+// regular opens a file for reading. Links, devices and pipes count as missing.
 func regular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 	for {
 		seen, err := root.Lstat(name)
@@ -94,8 +95,8 @@ func contents(root *os.Root, name string) ([]byte, os.FileInfo, error) {
 	return text[:n], info, err
 }
 
-// replace writes a file so that it is there whole, or as it was before. The caller
-// has the folder's lock.
+// replace writes a file atomically: after a crash, it has either the old or the new
+// content. The caller holds the folder's lock.
 func replace(root *os.Root, name string, text ...[]byte) error {
 	temp := temporary()
 	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -120,9 +121,9 @@ func replace(root *os.Root, name string, text ...[]byte) error {
 	return persist(root)
 }
 
-// discard removes a file or folder with all that is in it: at once out of sight, and
-// then from the disk. What can't be removed there is left to Sweep, which says so. The
-// caller has the folder's lock.
+// discard removes a file or a folder with its content. It first renames it, so that it
+// disappears at once, and then deletes it. If deleting fails, Sweep tries again and reports
+// the error. The caller holds the folder's lock.
 func discard(root *os.Root, name string) error {
 	temp := temporary()
 	if err := root.Rename(name, temp); err != nil {
@@ -132,7 +133,7 @@ func discard(root *os.Root, name string) error {
 	return persist(root)
 }
 
-// list is what a folder has.
+// list returns the entries of a folder.
 func list(root *os.Root) ([]string, error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -142,7 +143,7 @@ func list(root *os.Root) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// clean removes what crashes have left. The caller has the folder's lock.
+// clean removes the remains of crashes. The caller holds the folder's lock.
 func clean(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {
@@ -153,18 +154,18 @@ func clean(root *os.Root) error {
 	return err
 }
 
-// grain is how exactly it is known when something was used.
+// grain is the precision of the recorded time of use.
 const grain = time.Hour
 
-// use notes that a file is used.
+// use records that a file is used.
 func use(root *os.Root, name string, info os.FileInfo) {
 	if now := time.Now(); now.Sub(info.ModTime()) > grain {
 		_ = root.Chtimes(name, now, now) // it may be gone, which others will say
 	}
 }
 
-// broken is an error of the file system without the path of the storage folder, which
-// is nobody's business.
+// broken returns an error of the file system without the path of the storage folder, which
+// is confidential.
 func broken(what string, err error) error {
 	var path *os.PathError
 	var link *os.LinkError
@@ -184,8 +185,8 @@ const (
 	sessions     = "sessions"
 )
 
-// look opens the owner's folder of a kind. It is [os.ErrNotExist] while there never
-// was anything of that kind.
+// look opens the owner's folder of a kind. The error is [os.ErrNotExist] if the owner never
+// had anything of that kind.
 func (s *Space) look(kind string) (*os.Root, error) {
 	owner, err := within(s.store.owners, s.dir)
 	if err != nil {
@@ -195,8 +196,8 @@ func (s *Space) look(kind string) (*os.Root, error) {
 	return within(owner, kind)
 }
 
-// change runs f in the owner's folder of a kind, with the owner's lock, by which the
-// folder is as one process after the other leaves it.
+// change runs f in the owner's folder of a kind. It holds the owner's lock, so that only
+// one process at a time changes the folder.
 func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root) error) error {
 	for ctx.Err() == nil {
 		if err := ensure(s.store.owners, s.dir); err != nil {

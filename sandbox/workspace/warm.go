@@ -6,7 +6,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// warmed is a session in memory, and the record that it is.
+// warmed is a session in memory, with its record.
 type warmed struct {
 	box     *sandbox.Sandbox
 	session *sandbox.Session
@@ -23,7 +23,7 @@ type warm struct {
 	kept  map[string]warmed
 }
 
-// take takes a session out, for whoever has its lock.
+// take removes a session and returns it. The caller holds its lock.
 func (w *warm) take(name string) (warmed, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,8 +24,7 @@ type Options struct {
 	// limit.
 	Tokens int
 
-	// Progress is told why and how long it is waited before a question is asked
-	// again. Nil is nobody.
+	// Progress gets a line before each retry, with the reason and the wait. It may be nil.
 	Progress io.Writer
 }
 

@@ -159,7 +159,7 @@ func (o *object) escaped(sequence string, write func(string)) {
 	}
 }
 
-// lone writes what stands for the first half of a pair that has no second one.
+// lone writes the replacement for the first half of a surrogate pair without a second half.
 func (o *object) lone(write func(string)) {
 	if o.high != 0 {
 		write(string(utf8.RuneError))

@@ -42,7 +42,7 @@ func (s *starter) instance(ctx context.Context) (*instance, error) {
 	return w, err
 }
 
-// allowed returns nil if a worker may be started now, by the caller and nobody else.
+// allowed returns nil if the caller, and no other goroutine, may start a worker now.
 func (s *starter) allowed() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
