@@ -68,7 +68,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	for r.left() > 0 {
 		// Ask the model for the next program.
 		if err := r.ask(ctx); err != nil {
-			return valid.or(r, err)
+			return valid.orFail(r, err)
 		}
 		program, err := r.program()
 		if err != nil {
@@ -93,13 +93,13 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		}
 		// Ask the model to confirm an answer that may rest on missing values, or that ignores the effects of
 		// earlier programs.
-		if valid = (&candidate[Out]{out, answer}); r.doubted(outcome) || r.orphaned(answer) {
+		if valid = (&candidate[Out]{out, answer}); r.askAboutDoubts(outcome) || r.askAboutOrphans(answer) {
 			continue
 		}
 		return answered(r.accept(), out, answer, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
-		return valid.or(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation)))
+		return valid.orFail(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation)))
 	}
 	out, raw, err := c.extract(ctx, r)
 	if err != nil {
@@ -115,7 +115,7 @@ type candidate[Out any] struct {
 }
 
 // or ends the run with the answer, or with err if there is none.
-func (a *candidate[Out]) or(r *codeRun, err error) (*Prediction[Out], error) {
+func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error) {
 	if a == nil {
 		return nil, r.incomplete(err)
 	}

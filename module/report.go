@@ -39,11 +39,11 @@ func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error
 	return r.step(out, r.session).Rejected(spec, err)
 }
 
-// doubted ends the step of a valid answer that may rest on values that were not there, and reports whether the
+// askAboutDoubts ends the step of a valid answer that may rest on values that were not there, and reports whether the
 // model is asked for the answer once more: the program took promises for results, or results for what they are
 // not, read only the first of several pages, or exceeded the limit of calls. This happens once in a run, if a
 // turn is free. Without a session, the journal's step stays open, so that no effect is repeated.
-func (r *codeRun) doubted(out *sandbox.Outcome) bool {
+func (r *codeRun) askAboutDoubts(out *sandbox.Outcome) bool {
 	var doubts []sandbox.Finding
 	for _, f := range out.Warnings {
 		switch f.Kind {
@@ -59,9 +59,9 @@ func (r *codeRun) doubted(out *sandbox.Outcome) bool {
 	return true
 }
 
-// orphaned ends the step of a valid answer, and reports whether the model is asked about effects of earlier
+// askAboutOrphans ends the step of a valid answer, and reports whether the model is asked about effects of earlier
 // programs that this one did not call. This happens once in a run, if a turn is free.
-func (r *codeRun) orphaned(answer json.RawMessage) bool {
+func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 	orphans := r.journal.Accept()
 	r.keepOrphans(orphans)
 	if len(orphans) == 0 || r.asked || !r.forgive() {

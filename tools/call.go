@@ -18,16 +18,16 @@ type Call struct {
 	Column  int
 	Program string // the program's source; "" if unknown
 
-	flight *flight // nil outside of a Dispatcher
+	pending *pendingCall // nil outside of a Dispatcher
 }
 
 // Performed returns the arguments with which the tool was last called, which inner policies
 // may have changed. It returns nil if the tool was not called.
 func (c Call) Performed() json.RawMessage {
-	if c.flight == nil {
+	if c.pending == nil {
 		return nil
 	}
-	return c.flight.args()
+	return c.pending.args()
 }
 
 // SourceLine returns the line of the program that makes the call, or "" if it is unknown.

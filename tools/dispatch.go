@@ -23,7 +23,7 @@ type Dispatcher struct {
 
 	mu      sync.Mutex
 	ended   bool
-	waiting map[*flight]context.CancelFunc // calls on their way to their tool
+	waiting map[*pendingCall]context.CancelFunc // calls on their way to their tool
 }
 
 // Dispatcher returns a Dispatcher for one attempt of a run. If a is nil, nothing is
@@ -49,14 +49,14 @@ func (d *Dispatcher) End() {
 
 // wait registers a call that is not yet dispatched. It reports whether the program is still
 // running.
-func (d *Dispatcher) wait(f *flight) bool {
+func (d *Dispatcher) wait(f *pendingCall) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
 		return false
 	}
 	if d.waiting == nil {
-		d.waiting = map[*flight]context.CancelFunc{}
+		d.waiting = map[*pendingCall]context.CancelFunc{}
 	}
 	d.waiting[f] = f.cancel
 	return true
@@ -64,7 +64,7 @@ func (d *Dispatcher) wait(f *flight) bool {
 
 // arrive unregisters a call that is about to be dispatched, or has ended. It reports
 // whether the program is still running.
-func (d *Dispatcher) arrive(f *flight) bool {
+func (d *Dispatcher) arrive(f *pendingCall) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.waiting, f)
@@ -76,9 +76,9 @@ type IssuedCall struct {
 	// Recorded is set if the journal has the result, so that the tool is not called.
 	Recorded bool
 
-	flight *flight // nil if result and err are known
-	result json.RawMessage
-	err    error
+	pending *pendingCall // nil if result and err are known
+	result  json.RawMessage
+	err     error
 }
 
 // Refused returns a call that will not be made: its Perform returns te.
@@ -88,19 +88,19 @@ func Refused(te *ToolError) IssuedCall { return IssuedCall{err: te} }
 // a *[ToolError], which goes to the program, or a *[HoldError] or [Fatal] error, which ends
 // the run.
 func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
-	if i.flight == nil {
+	if i.pending == nil {
 		return i.result, i.err
 	}
-	return i.flight.perform(ctx)
+	return i.pending.perform(ctx)
 }
 
 // Args returns the arguments with which the tool was called. Policies may have changed
 // them. Args returns nil if the tool was not called.
 func (i IssuedCall) Args() json.RawMessage {
-	if i.flight == nil {
+	if i.pending == nil {
 		return nil
 	}
-	return i.flight.args()
+	return i.pending.args()
 }
 
 // Issue validates the arguments of a call and looks it up in the journal, without blocking.
@@ -115,8 +115,8 @@ func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 		return IssuedCall{err: invalidArguments(c.Tool, "", findings)}
 	}
 	c.Args = c.Tool.complete(c.Args)
-	f := &flight{call: c, dispatcher: d}
-	f.call.flight = f
+	f := &pendingCall{call: c, dispatcher: d}
+	f.call.pending = f
 	if d.attempt != nil {
 		entry, err := d.attempt.Issue(c)
 		if err != nil {
@@ -127,7 +127,7 @@ func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 		}
 		f.entry = entry
 	}
-	return IssuedCall{flight: f}
+	return IssuedCall{pending: f}
 }
 
 // ending returns an error of the journal as one that ends the run.
@@ -142,9 +142,9 @@ func invalidArguments(b *Binding, prefix string, findings []schema.Finding) *Too
 	return &ToolError{Tool: b.Path(), Kind: KindInvalidArguments, Message: prefix + schema.Summary(findings)}
 }
 
-// flight is a call that is being performed. Policies may call the handler any number of
+// pendingCall is a call that is being performed. Policies may call the handler any number of
 // times; state is the one in which the most may have been done.
-type flight struct {
+type pendingCall struct {
 	call       Call
 	entry      Entry // nil without a journal
 	dispatcher *Dispatcher
@@ -158,7 +158,7 @@ type flight struct {
 }
 
 // args returns the arguments with which the tool was called, or nil if it was not.
-func (f *flight) args() json.RawMessage {
+func (f *pendingCall) args() json.RawMessage {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.performed
@@ -168,7 +168,7 @@ func (f *flight) args() json.RawMessage {
 var errEnded = &ToolError{Kind: KindDenied, Message: "the program ended before the call was made"}
 
 // perform takes the call through the policies. It always settles the journal's entry.
-func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
+func (f *pendingCall) perform(ctx context.Context) (json.RawMessage, error) {
 	result, err := f.chain(ctx)
 	if err == nil && len(result) > 0 && !json.Valid(result) {
 		err = &ToolError{Kind: KindInvalidResult, Message: "the call was made, but its result is not JSON"}
@@ -187,7 +187,7 @@ func (f *flight) perform(ctx context.Context) (json.RawMessage, error) {
 
 // settle records in the journal how the call ended. If a policy has stopped waiting for a
 // try, that try is recorded when it ends.
-func (f *flight) settle(result json.RawMessage, err error) {
+func (f *pendingCall) settle(result json.RawMessage, err error) {
 	if f.entry == nil {
 		return
 	}
@@ -197,7 +197,7 @@ func (f *flight) settle(result json.RawMessage, err error) {
 	f.entry.Settled(result, err, f.pending > 0)
 }
 
-func (f *flight) chain(ctx context.Context) (result json.RawMessage, err error) {
+func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer f.recovered(&err, KindDenied, "a policy crashed")
 	ctx, f.cancel = context.WithCancel(ctx)
 	defer f.cancel()
@@ -215,7 +215,7 @@ func (f *flight) chain(ctx context.Context) (result json.RawMessage, err error) 
 }
 
 // try calls the handler with the arguments of c, which policies may have changed.
-func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
+func (f *pendingCall) try(ctx context.Context, c Call) (json.RawMessage, error) {
 	b := f.call.Tool
 	if !bytes.Equal(c.Args, f.call.Args) {
 		if findings := b.Check(c.Args, nil); len(findings) > 0 {
@@ -240,7 +240,7 @@ func (f *flight) try(ctx context.Context, c Call) (json.RawMessage, error) {
 	return result, err
 }
 
-func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
+func (f *pendingCall) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
 	defer f.recovered(&err, KindUnknown, "the tool crashed"+effectUnknown)
 	if !f.acts() {
 		return f.call.Tool.Handler(ctx, args)
@@ -251,19 +251,19 @@ func (f *flight) handle(ctx context.Context, args json.RawMessage) (result json.
 }
 
 // acts reports whether the call may have an effect.
-func (f *flight) acts() bool {
+func (f *pendingCall) acts() bool {
 	return f.call.Tool.ReplayClass() != Read
 }
 
 // recovered turns a panic into an error. It must be deferred.
-func (f *flight) recovered(err *error, kind, message string) {
+func (f *pendingCall) recovered(err *error, kind, message string) {
 	if p := recover(); p != nil {
 		cause := fmt.Errorf("tools: %s panicked: %v\n%s", f.call.Tool.Path(), p, debug.Stack())
 		*err = &ToolError{Kind: kind, Message: message, err: cause}
 	}
 }
 
-func (f *flight) begin(ctx context.Context, args json.RawMessage) error {
+func (f *pendingCall) begin(ctx context.Context, args json.RawMessage) error {
 	if f.entry != nil {
 		if err := f.entry.Dispatched(args); err != nil {
 			return err
@@ -281,7 +281,7 @@ func (f *flight) begin(ctx context.Context, args json.RawMessage) error {
 
 // end records how a try ended. If the context is done, the caller may have stopped waiting
 // for the result, so that the state is unknown rather than ok.
-func (f *flight) end(ctx context.Context, result json.RawMessage, err error) {
+func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
@@ -299,7 +299,7 @@ func (f *flight) end(ctx context.Context, result json.RawMessage, err error) {
 }
 
 // stateOfTries returns the state of all tries together.
-func (f *flight) stateOfTries() State {
+func (f *pendingCall) stateOfTries() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pending > 0 {
@@ -311,7 +311,7 @@ func (f *flight) stateOfTries() State {
 // corrected returns an error whose kind does not deny what the tries may have done: a
 // policy may have refused the result of a call that was made, or failed to repeat one that
 // timed out.
-func (f *flight) corrected(te *ToolError) *ToolError {
+func (f *pendingCall) corrected(te *ToolError) *ToolError {
 	state, claimed := f.stateOfTries(), StateOf(te)
 	if claimed == StateUnknown || maxState(state, claimed) == claimed {
 		return te
