@@ -57,6 +57,9 @@ func NewCodeAct[In, Out any](
 // returns an error that says so. Otherwise it returns an *IncompleteError. Its trajectory holds everything that was
 // done, and it wraps the reason: [ErrMaxIters], the error of the context, the model or the sandbox, or the error with
 // which a tool ended the run.
+//
+// The steps are in files of their own: ask in ask.go; program in coderun.go; execute below; unread, report, rejected,
+// askAboutDoubts and askAboutOrphans, which write the next message to the model, in report.go.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)
@@ -114,7 +117,7 @@ type candidate[Out any] struct {
 	raw json.RawMessage
 }
 
-// or ends the run with the answer, or with err if there is none.
+// orFail ends the run with the answer, or with err if a is nil.
 func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error) {
 	if a == nil {
 		return nil, r.incomplete(err)

@@ -47,7 +47,7 @@ type IncompleteError struct {
 	// Trajectory is everything that was done.
 	Trajectory Trajectory
 
-	batch bool // it is the error of several runs, some of which may have answers
+	batch bool // the error of several runs, some of which may have answers
 }
 
 // Error returns the number of steps, or of runs for a module that is made of runs, and the reason. A request

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Emit is told that text was added to a field. The field is "" for text outside of fields.
+// Emit receives text that was added to a field. The field is "" for text outside of fields.
 // The text is never empty.
 type Emit func(field, text string)
 

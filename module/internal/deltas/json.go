@@ -26,7 +26,7 @@ type object struct {
 	quoted bool   // within a string of the value
 	shown  bool   // the member is a field
 	null   string // what may be the beginning of null, which is not shown
-	begins bool   // nothing of the value is told yet
+	begins bool   // nothing of the value was emitted yet
 }
 
 type state int

@@ -58,7 +58,7 @@ func errNotObject(err error) error {
 	return fmt.Errorf("it is not one JSON object: %s", strings.TrimPrefix(err.Error(), "signature: "))
 }
 
-// ArgumentText reads a text that stands for the only argument, or the only output.
+// ArgumentText reads a text as the only argument, or the only output.
 func ArgumentText(f signature.Field, text string) (json.RawMessage, error) {
 	r := reply{[]signature.Field{f}, strings.TrimSpace(text)}
 	object, err := r.object()

@@ -2,7 +2,7 @@ package replies
 
 import "strings"
 
-// block is a fenced block of code, and where it begins and ends in its text.
+// block is a fenced block of code and its position in the text.
 type block struct {
 	tag, text  string
 	start, end int

@@ -188,7 +188,7 @@ func looksLikeProgram(text string) (is bool) {
 	}
 	v := &actions{}
 	js.Walk(v, ast)
-	return v.n > 1 // besides the function around it
+	return v.n > 1 // in addition to the enclosing function
 }
 
 // actions counts calls and declarations.

@@ -39,7 +39,7 @@ type given struct {
 	json json.RawMessage
 }
 
-// fields are what a reply gives, by the name of the output. A field that is given more than once is there as often.
+// fields are the values in a reply, by the name of the output. A repeated field has several values.
 type fields map[string][]given
 
 func (f fields) add(other fields) {
@@ -110,7 +110,7 @@ func (r reply) bare() bool {
 		!strings.Contains(r.text, " ## ") && !strings.ContainsAny(r.text[:min(1, len(r.text))], "{[<")
 }
 
-// settle reads what is given for each field, and reports all problems at once.
+// settle decodes the value of each field and reports all problems at once.
 func (r reply) settle(found fields) (signature.Values, error) {
 	values := make(signature.Values, 0, len(r.outputs))
 	var problems []Problem
@@ -131,7 +131,7 @@ func (r reply) settle(found fields) (signature.Values, error) {
 	return values, nil
 }
 
-// value reads what is given for a field, which is nil if that is nothing.
+// value decodes the value of a field. It returns nil if the value is empty.
 func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err error) {
 	for _, g := range all {
 		other, err := readValue(f, g, len(r.outputs) == 1)

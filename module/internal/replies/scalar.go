@@ -55,7 +55,7 @@ var booleans = map[string]string{"true": "true", "yes": "true", "false": "false"
 
 var plainNumber = regexp.MustCompile(`^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)$`)
 
-// constant returns the one that a text spells, in whatever case.
+// constant returns the constant that a text spells, ignoring case.
 func (s shape) constant(text string) json.RawMessage {
 	for _, word := range []string{text, Undecorated(text)} {
 		if at := nearestName(len(s.constants), func(i int) string { return s.constants[i] }, word); at >= 0 {

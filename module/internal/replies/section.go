@@ -67,7 +67,7 @@ func (l label) end(found fields, text string, at int) {
 const decoration = " \t>*_#`-•\"0123456789.)["
 
 // label reads a line that begins with the name of an output, or of the end marker, and a colon, or is a heading with
-// its name, in whatever decoration: **Mood:** good.
+// its name, with or without decoration: **Mood:** good.
 func (r reply) label(line string) (l label, ok bool) {
 	head, inline, colon := strings.Cut(line, ":")
 	if len(head) > 100 {

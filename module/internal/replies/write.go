@@ -18,7 +18,7 @@ func WriteMarker(b *strings.Builder, field string) {
 // form before they fill it in.
 func Placeholder(field string) string { return "{" + field + "}" }
 
-// NotGiven stands for a required output that a demo lacks.
+// NotGiven replaces a required output that a demo lacks.
 const NotGiven = "(not given in this example)"
 
 // Written is a value as it is read back from under its marker: as text, or as JSON where the text would be read as

@@ -74,7 +74,7 @@ func (m *Model) describe(ctx context.Context, model string) about {
 	return a
 }
 
-// contextFor returns num_ctx for a prompt of that many bytes and the tokens needed besides it.
+// contextFor returns num_ctx for a prompt of that many bytes and the additional tokens.
 func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int) int {
 	if m.options.Context > 0 {
 		return m.options.Context

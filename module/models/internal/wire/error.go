@@ -107,7 +107,7 @@ func (c *Client) failureIn(data []byte) error {
 	return e
 }
 
-// empty is what servers write as the error of an answer that is not one.
+// empty matches the error member of responses that are not errors.
 var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
 // notJSON is the error of an answer that cannot be decoded.
