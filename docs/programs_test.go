@@ -34,7 +34,7 @@ var printed = map[string]string{
 	"module/models/ollama":    "Thimphu.",
 	"module/models/openai":    "… MISTRAL_API_KEY is not set; set it or pass a key",
 	"module/models": "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of " +
-		"0.000225\nquestions: 1 asked, 0 answered by the cache",
+		"0.000225\nrequests: 1 asked, 0 answered by the cache",
 	"sandbox":           "[1 4 9]",
 	"sandbox/workspace": "[1,2,3]",
 	"signature": "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one " +
