@@ -191,6 +191,6 @@ func (w *watchdog) failure(cause error) *engine.Failure {
 func outOfMemory() *engine.Failure {
 	return &engine.Failure{
 		Kind: engine.KindMemory, Message: "the program ran out of memory",
-		Hint: "keep less at once: process in parts, and don't build huge strings or arrays",
+		Hint: "keep less data at once: process it in parts, and do not build huge strings or arrays",
 	}
 }
