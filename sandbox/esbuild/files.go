@@ -204,7 +204,7 @@ func (s *shelf) manifest(name string, text []byte) {
 		return
 	}
 	for _, list := range []map[string]json.RawMessage{m.Dependencies, m.PeerDependencies, m.OptionalDependencies} {
-		for _, dependency := range slices.Sorted(maps.Keys(list)) { // sorted, so that maxAllowed always excludes the same ones
+		for _, dependency := range slices.Sorted(maps.Keys(list)) { // sorted: maxAllowed always excludes the same ones
 			if packageName(dependency) && len(s.allowed) < maxAllowed {
 				s.allowed[dependency] = true
 			}
