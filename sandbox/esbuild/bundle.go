@@ -17,11 +17,11 @@ type bundled struct {
 	Faults  []fault `json:"faults,omitempty"`
 }
 
-// Namespaces of esbuild for modules that are not files of a package.
+// The namespaces of the modules that esbuild sees.
 const (
-	entryFile   = "entry"   // the module that has all that is wanted
-	absentFile  = "absent"  // modules that are not there
-	emptyFile   = "empty"   // modules that browsers find empty
+	entryFile   = "entry"   // the generated module that exports what the program imports
+	absentFile  = "absent"  // missing modules
+	emptyFile   = "empty"   // modules that are empty for browsers
 	packageFile = "package" // files of packages
 )
 
@@ -38,7 +38,7 @@ func bundle(wants []want, f files) *bundled {
 	return &bundled{Library: withShims(b.wants, string(result.OutputFiles[0].Contents)) + "return library"}
 }
 
-// bundler is esbuild's view of the packages.
+// bundler gives esbuild access to the packages.
 type bundler struct {
 	wants []want
 
@@ -60,9 +60,9 @@ func (b *bundler) options() api.BuildOptions {
 	}
 }
 
-// librarySupports lists the features of the language that goja supports. Patterns that goja
-// would accept but never match are replaced by calls of RegExp, for which the bundle has a
-// more capable version: see shim.
+// librarySupports returns the language features that esbuild may use in a library. goja
+// accepts some patterns that it never matches. esbuild replaces them with calls to RegExp,
+// for which the library has a more capable version: see patternSource.
 func librarySupports() map[string]bool {
 	supported := map[string]bool{
 		unicodePatterns: false, "regexp-set-notation": false, "regexp-match-indices": false,
@@ -154,7 +154,7 @@ func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 	found, err := b.resolver.resolve(importer, a.Path, require)
 	var none *missingError
 	switch {
-	case errors.As(err, &none) && importer != "": // that may never be needed
+	case errors.As(err, &none) && importer != "": // the package may never need the module
 		return api.OnResolveResult{Path: absence(a.Path, importer, none), Namespace: absentFile}, nil
 	case err != nil:
 		return api.OnResolveResult{}, err
@@ -177,7 +177,7 @@ func absence(module, importer string, none *missingError) string {
 	return fmt.Sprintf("%s: %s", strings.TrimPrefix(importer, "node_modules/"), why)
 }
 
-// loaders are esbuild's loaders by file extension.
+// loaders maps file extensions to esbuild's loaders.
 var loaders = map[string]api.Loader{
 	".js": api.LoaderJS, ".mjs": api.LoaderJS, ".cjs": api.LoaderJS, ".json": api.LoaderJSON,
 	".ts": api.LoaderTS, ".mts": api.LoaderTS, ".cts": api.LoaderTS,
@@ -215,14 +215,14 @@ func (b *bundler) faults(errs []api.Message) []fault {
 			f.Message = fmt.Sprintf("%s, line %d: %s", file, at.Line, lower(e.Text))
 			f.Want = b.culprit(at.File)
 		}
-		if i == 0 || e.Text != errs[i-1].Text { // one file after the other may be too much
+		if i == 0 || e.Text != errs[i-1].Text { // esbuild may report the same error for file after file
 			list = append(list, f)
 		}
 	}
 	return list
 }
 
-// culprit returns the wanted import whose package contains a file, or the first import.
+// culprit returns the number of the import whose package contains a file, or 1.
 func (b *bundler) culprit(file string) int {
 	for i, w := range b.wants {
 		if name, _ := split(w.Module); strings.Contains(file, "node_modules/"+name+"/") {

@@ -30,9 +30,9 @@
 //
 // # Packages
 //
-// Packages are resolved as for browsers: by the field exports of package.json, with the
-// conditions import or require, module, browser and default, or else by the fields browser,
-// module and main. The packages that a program imports become one bundle without unused
+// Packages are resolved as for browsers: by the exports field of package.json, with the
+// conditions import or require, module, browser and default, or else by the browser, module
+// and main fields. The packages that a program imports become one bundle without unused
 // parts, which is cached for later programs with the same imports. The bundle has exactly
 // the rights of the program that imports it, so it may call the tools, too.
 //
@@ -43,8 +43,8 @@
 //
 // If a package or program uses them, the bundle includes URL, TextEncoder, TextDecoder
 // (UTF-8 only), WeakRef (which keeps its target), FinalizationRegistry (which does
-// nothing), Promise.try, Array.fromAsync, Symbol.asyncIterator, and \p{…} and the flag v
-// in patterns, without sets. LIMITATIONS.md lists what is still missing.
+// nothing), Promise.try, Array.fromAsync, Symbol.asyncIterator, and \p{…} and the v flag
+// in regular expressions, without set notation. LIMITATIONS.md lists what is still missing.
 //
 // # Where it runs
 //

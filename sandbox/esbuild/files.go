@@ -17,32 +17,32 @@ import (
 )
 
 const (
-	// maxPaths is how many places a module may be looked for at once.
+	// maxPaths is the maximum number of paths in one request.
 	maxPaths = 128
-	// maxPath is how long a path may be.
+	// maxPath is the maximum length of a path, in bytes.
 	maxPath = 1024
-	// maxFile is how long one file may be.
+	// maxFile is the maximum size of one file, in bytes.
 	maxFile = 4 << 20
-	// maxAllowed is how many packages the others may depend on.
+	// maxAllowed is the maximum number of packages that may be read, including dependencies.
 	maxAllowed = 50_000
-	// lockFile is what npm writes whenever it has changed what is installed.
+	// lockFile is the file that npm writes whenever it changes the installed packages.
 	lockFile = "node_modules/.package-lock.json"
 )
 
-// shelf gives a worker the files of packages, and no others. It is the host of one
-// bundling: the worker is believed nothing.
+// shelf is the host of a worker that builds one bundle. It gives the worker the files of
+// packages, and no others. It does not trust the worker.
 type shelf struct {
 	root         fs.FS
-	files, bytes int // left
+	files, bytes int // how many more may be read
 
 	mu      sync.Mutex
-	allowed map[string]bool  // packages: those that programs may import, and what these depend on
-	folders map[string]bool  // that are no links
-	stamps  map[string]stamp // of what says which packages there are
+	allowed map[string]bool  // packages that programs may import, and their dependencies
+	folders map[string]bool  // folders that exist and are not symbolic links
+	stamps  map[string]stamp // of lockFile and of each package.json that was read
 	trouble error            // why the root could not be read
 }
 
-// stamp is what changes when a file does.
+// stamp is the size and time of a file, which show whether the file has changed.
 type stamp struct {
 	size int64
 	time time.Time
@@ -60,7 +60,7 @@ func newShelf(root fs.FS, allow []string, files, bytes int) *shelf {
 	return s
 }
 
-// stampOf is the zero stamp where there is no such file.
+// stampOf returns the stamp of a file, or the zero stamp if the file does not exist.
 func stampOf(root fs.FS, name string) stamp {
 	info, err := fs.Lstat(root, name)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *shelf) First(paths []string) (found, error) {
 	return found{}, nil
 }
 
-// reachable reports whether a path is that of a file in a package that may be read.
+// reachable reports whether name is the path of a file in a package that may be read.
 func (s *shelf) reachable(name string) bool {
 	rest, ok := strings.CutPrefix(name, "node_modules/")
 	if !ok || len(name) > maxPath || !fs.ValidPath(name) || strings.Contains(name, `\`) {
@@ -132,7 +132,7 @@ func (s *shelf) reachable(name string) bool {
 	}
 }
 
-// regular reports whether there is such a file, and no link on the way to it.
+// regular reports whether name is a regular file and no folder in its path is a symbolic link.
 func (s *shelf) regular(name string) bool {
 	for i := range len(name) {
 		if name[i] == '/' && !s.folder(name[:i]) {
@@ -146,8 +146,8 @@ func (s *shelf) regular(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// folder notes only folders that are there: the worker may make up others without
-// end.
+// folder reports whether name is a folder and not a symbolic link. It caches only folders
+// that exist, because the worker could invent any number of others.
 func (s *shelf) folder(name string) bool {
 	if s.folders[name] {
 		return true
@@ -191,7 +191,7 @@ func (s *shelf) read(name string) (string, error) {
 	return string(text), nil
 }
 
-// manifest lets what a package depends on be read, too.
+// manifest allows the worker to read the dependencies that a package.json lists.
 func (s *shelf) manifest(name string, text []byte) {
 	_, sub := split(name[strings.LastIndex(name, "node_modules/")+len("node_modules/"):])
 	if sub != "/package.json" {
@@ -204,7 +204,7 @@ func (s *shelf) manifest(name string, text []byte) {
 		return
 	}
 	for _, list := range []map[string]json.RawMessage{m.Dependencies, m.PeerDependencies, m.OptionalDependencies} {
-		for _, dependency := range slices.Sorted(maps.Keys(list)) { // not all may find room
+		for _, dependency := range slices.Sorted(maps.Keys(list)) { // sorted: maxAllowed always excludes the same ones
 			if packageName(dependency) && len(s.allowed) < maxAllowed {
 				s.allowed[dependency] = true
 			}

@@ -11,22 +11,22 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// module has the imports of a program, and its text without them, in which all other code
-// keeps its position.
+// module has the imports of a program, and its text without the import declarations, in
+// which all other code keeps its position.
 type module struct {
 	body    string
 	imports []imported
 	faults  []fault
 	deepest int
 
-	properties string // of characters, that its patterns name
+	properties string // the character properties that its patterns name
 }
 
-// imported is one name that a program imports, or a module that it imports for
-// its effects or by import().
+// imported is one name that a program imports, or a module that it imports for its side
+// effects or with import().
 type imported struct {
 	want
-	local string // "" if there is none
+	local string // "" if the import has no local name
 	at    int    // offset of the module's name
 }
 
@@ -47,14 +47,14 @@ func survey(source string) *module {
 	return r.module
 }
 
-// reader looks for declarations.
+// reader finds the imports and exports of a program.
 type reader struct {
 	scanner
 	*module
-	before   token // the last token
+	before   token // the previous token
 	blanked  []byte
-	lacks    map[string]int // what the engine lacks: where it is first used, or -1 if the program declares it
-	requires bool           // whether require is not the program's own
+	lacks    map[string]int // features that the engine lacks: offset of the first use, or -1 if declared
+	requires bool           // whether the program may use require without declaring it
 }
 
 // member reports whether the token follows a dot.
@@ -77,10 +77,10 @@ func (r *reader) keyword(t token) {
 	}
 }
 
-// ownRequire is a program's own function of the name.
+// ownRequire matches a program's own declaration of require.
 var ownRequire = regexp.MustCompile(`\b(function|const|let|var)\s+require\b`)
 
-// require refuses require("…").
+// require reports a fault for require("…").
 func (r *reader) require(t token) {
 	here := r.scanner
 	here.open = slices.Clone(here.open)
@@ -91,7 +91,8 @@ func (r *reader) require(t token) {
 	r.scanner = here
 }
 
-// declaration reads what follows import, and returns where it ends.
+// declaration reads the import declaration that begins with t, and returns its end. ok is
+// false if there is none, as for import(), which declaration reads, too.
 func (r *reader) declaration(t token) (end int, ok bool) {
 	within := r.depth() > 0
 	next := r.next()
@@ -105,7 +106,7 @@ func (r *reader) declaration(t token) (end int, ok bool) {
 		return r.finish(nil, next)
 	}
 	var names []imported
-	if r.is(next, "type") { // import type X from, but import type from, too
+	if r.is(next, "type") { // import type X from …, or import type from …
 		here := r.scanner
 		second := r.next()
 		if second.kind == word && !r.is(second, "from") || r.is(second, "{") || r.is(second, "*") {
@@ -139,7 +140,7 @@ func (r *reader) declaration(t token) (end int, ok bool) {
 		if next = r.next(); names == nil && types && r.is(next, "from") {
 			return r.types(next)
 		}
-		if names == nil { // import {} from "x" is import "x"
+		if names == nil { // import {} from "x" is equivalent to import "x"
 			names = []imported{}
 		}
 	}
@@ -149,7 +150,7 @@ func (r *reader) declaration(t token) (end int, ok bool) {
 	return r.finish(names, r.next())
 }
 
-// types reads an import of types, from its second token.
+// types reads the rest of an import of types, which begins with t.
 func (r *reader) types(t token) (end int, ok bool) {
 	for ; t.kind != atEnd && t.kind != text; t = r.next() {
 		if r.is(t, "=") || r.is(t, ";") || r.is(t, "(") {
@@ -162,7 +163,7 @@ func (r *reader) types(t token) (end int, ok bool) {
 	return r.ending(t), true
 }
 
-// named reads the names between braces, and whether some are of types.
+// named reads the names between braces. types reports whether some of them are types.
 func (r *reader) named() (list []imported, types, ok bool) {
 	for t := r.next(); !r.is(t, "}"); {
 		var parts []token
@@ -185,7 +186,8 @@ func (r *reader) named() (list []imported, types, ok bool) {
 	return list, types, true
 }
 
-// specifier reads a, a as b, "a" as b; and nothing of type a, type a as b.
+// specifier reads a, a as b, or "a" as b. For type a and type a as b, it returns an empty
+// import.
 func (r *reader) specifier(parts []token) (imported, bool) {
 	switch {
 	case len(parts)%2 == 0 && len(parts) > 0 && r.is(parts[0], "type"):
@@ -200,7 +202,7 @@ func (r *reader) specifier(parts []token) (imported, bool) {
 	return imported{}, false
 }
 
-// finish reads the module, whose name is the token, and what ends the declaration.
+// finish reads the rest of a declaration, which begins with t, the name of the module.
 func (r *reader) finish(names []imported, t token) (end int, ok bool) {
 	name, ok := r.literal(t)
 	if t.kind != text || !ok {
@@ -216,8 +218,8 @@ func (r *reader) finish(names []imported, t token) (end int, ok bool) {
 	return r.ending(t), true
 }
 
-// ending returns the end of a declaration with this last token, after any attributes and
-// semicolon.
+// ending returns the end of a declaration. t is the name of the module, which attributes
+// and a semicolon may follow.
 func (r *reader) ending(t token) int {
 	end := t.end
 	here := r.scanner
@@ -238,7 +240,7 @@ func (r *reader) ending(t token) int {
 	return end
 }
 
-// call reads import(…).
+// call reads the argument of import(…).
 func (r *reader) call(t token) {
 	arg := r.next()
 	name, ok := r.literal(arg)
@@ -251,7 +253,7 @@ func (r *reader) call(t token) {
 	}
 }
 
-// literal returns the content of a string, or a name unchanged.
+// literal returns the content of a string literal, or a word unchanged.
 func (r *reader) literal(t token) (string, bool) {
 	s := r.text(t)
 	if t.kind == word {
@@ -263,13 +265,14 @@ func (r *reader) literal(t token) (string, bool) {
 	return s[1 : len(s)-1], true
 }
 
-// exported are the declarations that may be exported, which means nothing here.
+// exported contains the words that begin a declaration. An export before them is ignored.
 var exported = map[string]bool{
 	"const": true, "let": true, "var": true, "function": true, "async": true, "class": true, "abstract": true,
 	"enum": true, "interface": true, "type": true, "namespace": true, "declare": true,
 }
 
-// export removes export before a declaration, since nothing can import it.
+// export removes the word export before a declaration, and export {}, because nothing
+// can import a program. For other exports, it reports a fault.
 func (r *reader) export(t token) {
 	here := r.scanner
 	next := r.next()
@@ -293,8 +296,8 @@ func (r *reader) fault(at int, message, hint string) {
 	r.faults = append(r.faults, fault{Message: message, Hint: hint, Line: pos.Line, Column: pos.Column})
 }
 
-// blank replaces a text by spaces, except for line ends. The spaces have as many bytes and
-// columns as the text.
+// blank replaces the text from start to end with spaces, except for line ends. The spaces
+// have as many bytes and columns as the text.
 func (r *reader) blank(start, end int) {
 	for start < end {
 		c, size := utf8.DecodeRuneInString(r.source[start:end])
@@ -305,12 +308,12 @@ func (r *reader) blank(start, end int) {
 	}
 }
 
-// blanks are spaces by the number of bytes of a character. A character of four has
-// two columns.
+// blanks maps the number of bytes of a character to spaces with as many bytes and columns.
+// A character of four bytes has two columns.
 var blanks = map[int]string{1: " ", 2: "\u00a0", 3: "\u3000", 4: "\u00a0\u00a0"}
 
-// statement returns the import declaration of the i-th import, with which esbuild finds out
-// whether the import is needed.
+// statement returns an import declaration for i. esbuild removes it if the program does
+// not need the import.
 func (i imported) statement(module string) string {
 	name, _ := json.Marshal(module)
 	switch {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// static matches a static method.
+// static matches a property of one of three globals, such as Promise.try.
 var static = regexp.MustCompile(`^(Promise|Array|Symbol)\s*\.\s*(\w+)`)
 
-// lack records a feature that the engine lacks.
+// lack records the feature that t uses if the engine lacks it.
 func (r *reader) lack(t token) {
 	name := ""
 	switch {
@@ -37,12 +37,13 @@ func (r *reader) lack(t token) {
 	}
 }
 
-// unescaped returns text in which patterns in strings look like patterns.
+// unescaped removes the escapes of backslashes, so that patterns in string literals look like
+// pattern literals.
 func unescaped(text string) string { return strings.ReplaceAll(text, `\\`, `\`) }
 
 var declares = map[string]bool{"const": true, "let": true, "var": true, "function": true, "class": true}
 
-// shims adds imports for the features that the engine lacks.
+// shims imports the shims of the features that the program uses and the engine lacks.
 func (r *reader) shims() {
 	for name, at := range r.lacks {
 		if at < 0 || slices.ContainsFunc(r.imports, func(i imported) bool { return i.local == name }) {

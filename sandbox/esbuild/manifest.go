@@ -34,16 +34,16 @@ func parseManifest(dir, text string) (*manifest, error) {
 	}, nil
 }
 
-// value is a JSON value whose members keep their order: the first condition of
-// exports that holds is the one that counts.
+// value is a JSON value whose members keep their order, because the first condition that
+// applies in exports is used.
 type value struct {
-	kind    byte // of the JSON: ", [, {, f for false; 0 for all else
+	kind    byte // ", [, {, or f for false; 0 for all other values
 	text    string
 	list    []value // elements, or the values of members
 	members []string
 }
 
-// maxManifest is how deep the values of a package.json may be nested.
+// maxManifest is the maximum nesting depth of the values of a package.json.
 const maxManifest = 32
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -93,7 +93,7 @@ func (v *value) elements(d *json.Decoder, depth int) error {
 	return err
 }
 
-// member is the value of a member.
+// member returns the value of a member.
 func (v value) member(name string) (value, bool) {
 	for i, m := range v.members {
 		if m == name {
@@ -103,7 +103,7 @@ func (v value) member(name string) (value, bool) {
 	return value{}, false
 }
 
-// conditions are the conditions that apply in exports.
+// conditions returns the conditions that apply in exports and imports.
 func conditions(require bool) map[string]bool {
 	held := map[string]bool{"import": true, "module": true, "browser": true, "default": true}
 	if require {
@@ -113,7 +113,7 @@ func conditions(require bool) map[string]bool {
 	return held
 }
 
-// exported is the file that exports name for a sub-path such as "." or "./format".
+// exported returns the file that exports has for a subpath such as "." or "./format".
 func (m *manifest) exported(sub string, held map[string]bool) (file string, ok bool) {
 	e := m.Exports
 	if e.kind == '{' && len(e.members) > 0 && strings.HasPrefix(e.members[0], ".") {
@@ -125,8 +125,8 @@ func (m *manifest) exported(sub string, held map[string]bool) (file string, ok b
 	return m.target(e, "", held)
 }
 
-// mapped looks a name up in exports or imports: as it is, or by the pattern with
-// the longest beginning.
+// mapped looks up a name in exports or imports: first the name itself, then the matching
+// pattern with the longest part before the *.
 func (m *manifest) mapped(table value, name string, held map[string]bool) (file string, ok bool) {
 	if v, found := table.member(name); found && !strings.Contains(name, "*") {
 		return m.target(v, "", held)
@@ -171,7 +171,8 @@ func (m *manifest) target(v value, filling string, held map[string]bool) (file s
 	return "", false
 }
 
-// inside is a path within the package.
+// inside returns the path of a file of the package. ok is false if the file is outside of
+// the package or in a package that is nested in it.
 func (m *manifest) inside(name string) (file string, ok bool) {
 	file = path.Join(m.dir, name)
 	return file, strings.HasPrefix(file, m.dir+"/") && !strings.Contains(file[len(m.dir):], "/node_modules/")
@@ -209,8 +210,8 @@ func (m *manifest) instead(name string) (other string, replaced bool) {
 	return "", false
 }
 
-// pure reports whether a file has no side effects, so that it is left out if nothing
-// of it is used.
+// pure reports whether a file has no side effects, so that esbuild can leave it out if
+// nothing in it is used.
 func (m *manifest) pure(file string) bool {
 	switch m.SideEffects.kind {
 	case 'f':
@@ -227,7 +228,8 @@ func (m *manifest) pure(file string) bool {
 	return false
 }
 
-// globbed reports whether a pattern may match a name. If in doubt, it returns true.
+// globbed reports whether a pattern may match a name. It returns true for patterns that
+// path.Match does not support.
 func globbed(pattern, name string) bool {
 	if strings.Contains(pattern, "**") || strings.ContainsAny(pattern, "{}!()") {
 		return true

@@ -14,18 +14,18 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// packages compiles programs that import some packages.
+// packages compiles programs that may import the packages in allow.
 type packages struct {
 	bundler *Bundler
 	root    fs.FS
 	allow   []string
-	why     func(name string) (message, hint string) // or nil
+	why     func(name string) (message, hint string) // may be nil
 
 	mu        sync.Mutex
-	libraries []library // the one used last is the last
+	libraries []library // the most recently used one is last
 }
 
-// library is what was made of some imports.
+// library is the cached bundle of some imports. stamps shows whether it is still current.
 type library struct {
 	key    string
 	text   string
@@ -40,7 +40,7 @@ func newPackages(b *Bundler, root fs.FS, allow []string, why func(name string) (
 	return &packages{bundler: b, root: root, allow: allow, why: why}
 }
 
-// Ready is that of the bundler.
+// Ready returns the result of [Bundler.Ready].
 func (p *packages) Ready() error { return p.bundler.Ready() }
 
 // Compile implements [sandbox.Compiler]. Its errors are those of [Bundler.Compile].
@@ -66,7 +66,7 @@ func (p *packages) Compile(ctx context.Context, source string) (*sandbox.Compile
 	return c, err
 }
 
-// importsOf are the modules that a program names; not nil.
+// importsOf returns the modules that a program imports. The result is never nil.
 func importsOf(list []required) []sandbox.Import {
 	imports := []sandbox.Import{}
 	for _, i := range list {
@@ -89,7 +89,7 @@ func findingsOf(faults []fault) []sandbox.Finding {
 // KindUnresolved is the kind of a finding about an import that cannot be resolved.
 const KindUnresolved sandbox.Kind = "unresolved"
 
-// refused says which imports are of what may not be imported, or is not there.
+// refused returns a finding for each import that is not allowed or not installed.
 func (p *packages) refused(imports []required) []sandbox.Finding {
 	var list []sandbox.Finding
 	for _, i := range imports {
@@ -104,7 +104,8 @@ func unresolved(i required, message, hint string) sandbox.Finding {
 	return sandbox.Finding{Kind: KindUnresolved, Message: message, Hint: hint, Line: i.Line, Column: i.Column}
 }
 
-// refusal is why a module may not be imported; "" if it may.
+// refusal returns the reason why a module cannot be imported, and a hint. The message is "" if
+// the module can be imported.
 func (p *packages) refusal(module string) (message, hint string) {
 	if module == shimModule {
 		return "", ""
@@ -130,7 +131,7 @@ func (p *packages) refusal(module string) (message, hint string) {
 	return fmt.Sprintf("the package %q may not be imported", name), p.available()
 }
 
-// available is the hint that says what can be imported.
+// available returns a hint that says what can be imported.
 func (p *packages) available() string {
 	names := p.present()
 	switch {
@@ -142,7 +143,7 @@ func (p *packages) available() string {
 	return "available: " + strings.Join(names, ", ")
 }
 
-// present are the packages that can be imported.
+// present returns the packages that can be imported.
 func (p *packages) present() []string {
 	var names []string
 	for _, name := range p.allow {
@@ -153,7 +154,7 @@ func (p *packages) present() []string {
 	return names
 }
 
-// maxListed is how many packages a hint names.
+// maxListed is the maximum number of packages that a hint names.
 const maxListed = 30
 
 func (p *packages) installed(name string) bool {
@@ -164,7 +165,7 @@ func (p *packages) installed(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// library returns what some imports stand for.
+// library returns the bundle of some imports, from the cache if possible.
 func (p *packages) library(ctx context.Context, imports []required) (string, []sandbox.Finding, error) {
 	wants := make([]want, len(imports))
 	for i, r := range imports {
@@ -191,7 +192,8 @@ func (p *packages) library(ctx context.Context, imports []required) (string, []s
 	return b.Library, findings, nil
 }
 
-// known returns a library that was made before, if the packages are what they were.
+// known returns the cached library of a key, or "" if there is none or its packages have
+// changed.
 func (p *packages) known(key string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,7 +212,7 @@ func (p *packages) known(key string) string {
 	return l.text
 }
 
-// keptLibraries is how many bytes the libraries have that are kept.
+// keptLibraries is the maximum total size of the cached libraries, in bytes.
 const keptLibraries = 32 << 20
 
 func (p *packages) keep(l library) {
@@ -227,7 +229,7 @@ func (p *packages) keep(l library) {
 	}
 }
 
-// nothing is a file system without files.
+// nothing is an empty file system.
 type nothing struct{}
 
 // Open implements [fs.FS].

@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// property is a class of characters that a pattern may name: \p{Letter}.
+// property is a set of characters that a pattern can name, as in \p{Letter}.
 type property struct {
 	has   func(rune) bool
-	edges []rune // where it may begin or end
+	edges []rune // the characters at which the result of has may change
 }
 
-// propertyOf finds a property by the name that a pattern has for it.
+// propertyOf returns the property that has this name in patterns.
 func propertyOf(name string) (property, bool) {
 	key, value, valued := strings.Cut(name, "=")
 	switch {
@@ -41,7 +41,7 @@ func propertyOf(name string) (property, bool) {
 	return in(table), ok
 }
 
-// in is the property of being in one of some tables.
+// in returns the property of being in one of the tables.
 func in(tables ...*unicode.RangeTable) property {
 	return property{func(r rune) bool { return unicode.In(r, tables...) }, edgesOf(tables...)}
 }
@@ -70,7 +70,8 @@ func edgesOf(tables ...*unicode.RangeTable) (edges []rune) {
 	return edges
 }
 
-// within is the property of being in one of some ranges.
+// within returns the property of being in one of the ranges, which are given by their first
+// and last characters.
 func within(ranges []rune) property {
 	p := property{has: func(r rune) bool {
 		for i := 0; i < len(ranges); i += 2 {
@@ -86,7 +87,7 @@ func within(ranges []rune) property {
 	return p
 }
 
-// without is a property that some tables take away.
+// without returns p without the characters in the tables.
 func (p property) without(tables ...*unicode.RangeTable) property {
 	return property{
 		func(r rune) bool { return p.has(r) && !unicode.In(r, tables...) },
@@ -94,7 +95,7 @@ func (p property) without(tables ...*unicode.RangeTable) property {
 	}
 }
 
-// derived are properties that consist of others.
+// derived contains the properties that are combinations of others.
 var derived = map[string]property{
 	"Any":        within([]rune{0, unicode.MaxRune}),
 	"ASCII":      within([]rune{0, unicode.MaxASCII}),
@@ -110,11 +111,11 @@ var derived = map[string]property{
 		without(unicode.Pattern_Syntax, unicode.Pattern_White_Space),
 }
 
-// The halves of characters, of which no pattern of the engine sees any.
+// The first and last surrogate. The engine's patterns never see a surrogate as a character.
 const firstHalf, lastHalf = 0xD800, 0xDFFF
 
-// class writes the characters that have a property, or with ^ before its name those
-// that lack it, as the inside of a class of a pattern with the flag u.
+// class returns the characters that have a property or, if its name is preceded by ^, those
+// that lack it. The text is the inside of a character class in a pattern with the u flag.
 func class(name string) (text string, ok bool) {
 	name, negated := strings.CutPrefix(name, "^")
 	p, ok := propertyOf(name)

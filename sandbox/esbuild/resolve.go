@@ -6,33 +6,33 @@ import (
 	"strings"
 )
 
-// files has the files of packages.
+// files provides the files of packages.
 type files interface {
-	// First returns the first of some paths that is a file; one without a path if
-	// none is.
+	// First returns the first of the paths that is a file. If none is, the result has an
+	// empty path.
 	First(paths []string) (found, error)
 }
 
-// resolver finds the file that an import names, as Node and bundlers do. It reads
-// each file once. It is used by one goroutine at a time.
+// resolver finds the file that an import refers to, as Node.js and bundlers do. It is not
+// safe for concurrent use.
 type resolver struct {
 	files     files
-	manifests map[string]*manifest // by directory; nil for none
-	texts     map[string]string    // of files that were found and not yet loaded
+	manifests map[string]*manifest // by directory
+	texts     map[string]string    // of the files that were found, by path
 }
 
 func newResolver(f files) *resolver {
 	return &resolver{files: f, manifests: map[string]*manifest{}, texts: map[string]string{}}
 }
 
-// resolved is a file, or nothing: a module that browsers are to find empty.
+// resolved is the file of a module, or an empty module for browsers.
 type resolved struct {
 	path  string
 	pure  bool
 	empty bool
 }
 
-// missingError says that there is no such module.
+// missingError is the error for a module that does not exist.
 type missingError struct{ module, why string }
 
 func (e *missingError) Error() string { return e.why }
@@ -41,7 +41,8 @@ func missing(module, format string, args ...any) error {
 	return &missingError{module, fmt.Sprintf(format, args...)}
 }
 
-// variants are the files that a path without its ending may mean.
+// variants returns the files that a path may refer to: the path itself, with an extension, or
+// an index file.
 func variants(file string) []string {
 	list := []string{file}
 	for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
@@ -53,7 +54,7 @@ func variants(file string) []string {
 	return list
 }
 
-// resolve finds a module that a file imports; the program's own file is "".
+// resolve finds a module that the file importer imports. The importer "" is the program.
 func (r *resolver) resolve(importer, module string, require bool) (resolved, error) {
 	owner, err := r.owner(importer)
 	if err != nil {
@@ -88,7 +89,7 @@ func (r *resolver) resolve(importer, module string, require bool) (resolved, err
 	return r.bare(importer, module, require)
 }
 
-// within finds a file of the importer's own package.
+// within finds a file in the package owner.
 func (r *resolver) within(owner *manifest, importer, file string) (resolved, error) {
 	if !strings.HasPrefix(file, owner.dir+"/") {
 		return resolved{}, missing(file, "%s imports what is outside of its package", importer)
@@ -104,7 +105,7 @@ func (r *resolver) within(owner *manifest, importer, file string) (resolved, err
 	return r.open(owner, variants(file), file)
 }
 
-// bare finds a package, or a file in one.
+// bare finds a package, or a file in it, by the name of the package.
 func (r *resolver) bare(importer, module string, require bool) (resolved, error) {
 	name, sub := split(module)
 	if name == "" {
@@ -132,7 +133,8 @@ func (r *resolver) bare(importer, module string, require bool) (resolved, error)
 	return r.within(m, importer, file)
 }
 
-// split takes the name of a package off a module; the rest begins with a slash.
+// split splits a module into the name of its package and the rest, which is empty or begins
+// with a slash. Both are empty if the name is invalid.
 func split(module string) (name, sub string) {
 	parts := strings.SplitN(module, "/", 3)
 	n := 1
@@ -149,8 +151,8 @@ func split(module string) (name, sub string) {
 	return name, module[len(name):]
 }
 
-// packageName reports whether a name may be that of a package, and is a path that
-// leads nowhere else.
+// packageName reports whether name is a valid name of a package, which as a path stays
+// inside node_modules.
 func packageName(name string) bool {
 	scope, rest, scoped := strings.Cut(name, "/")
 	if !scoped {
@@ -168,7 +170,8 @@ func plainName(name string) bool {
 	return name != "" && name[0] != '.' && name != "node_modules" && len(name) < 215
 }
 
-// find finds the manifest of a package as seen from a file; nil for none.
+// find returns the manifest of a package that importer imports, or nil if the package is
+// not installed.
 func (r *resolver) find(importer, name string) (*manifest, error) {
 	var paths []string
 	for dir := path.Dir(importer); importer != "" && dir != "."; dir = path.Dir(dir) {
@@ -193,8 +196,8 @@ func (r *resolver) find(importer, name string) (*manifest, error) {
 	return m, nil
 }
 
-// owner is the manifest of the package that a file belongs to, which was read when
-// the file was found; nil for the program.
+// owner returns the manifest of the package that a file belongs to, which was read when
+// the file was found. It returns nil for the program.
 func (r *resolver) owner(file string) (*manifest, error) {
 	if file == "" {
 		return nil, nil
@@ -207,7 +210,7 @@ func (r *resolver) owner(file string) (*manifest, error) {
 	return nil, fmt.Errorf("%s does not belong to a package", file)
 }
 
-// open takes the first of some files that is there.
+// open reads the first of the paths that is a file.
 func (r *resolver) open(m *manifest, paths []string, module string) (resolved, error) {
 	for _, p := range paths {
 		if _, known := r.texts[p]; known {

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// A program is run as the body of a function, where no import declaration may
-// stand, and esbuild has no syntax tree to offer. So the declarations are found
-// here, token by token, and put before the program. Where this goes wrong, one of
-// them stays where it is, and is refused by who comes next; none is made up, for
-// import is no name in JavaScript.
+// A program runs as the body of a function, which cannot contain import declarations, and
+// esbuild does not expose its syntax tree. The compiler therefore finds the declarations
+// here, token by token, and puts them before the program. If the scanner misses a
+// declaration, the declaration stays where it is, and a later stage rejects it. The scanner
+// does not mistake other code for a declaration, because import is a reserved word.
 
 // token is one token of a program.
 type token struct {
@@ -24,7 +24,7 @@ const (
 	atEnd tokenKind = iota
 	word
 	number
-	text // a string
+	text // a string literal
 	template
 	pattern
 	punctuation
@@ -34,21 +34,21 @@ const (
 type scanner struct {
 	source string
 	at     int
-	last   token     // before the next
-	value  bool      // whether that ends an operand, so that / divides
-	open   []bracket // around the next
+	last   token     // the previous token
+	value  bool      // whether last ends an operand, so that / means division
+	open   []bracket // the open brackets around the next token
 }
 
-// bracket is one that is open.
+// bracket is an open bracket.
 type bracket struct {
-	char  byte // '`' for that of a template's ${
-	value bool // whether what it closes ends an operand
+	char  byte // '`' for the brace of ${ in a template literal
+	value bool // whether the closing bracket ends an operand
 }
 
-// depth is how many brackets are open.
+// depth returns the number of open brackets.
 func (s *scanner) depth() int { return len(s.open) }
 
-// next reads a token. Comments and white space are none.
+// next skips comments and white space, and reads a token.
 func (s *scanner) next() token {
 	s.skip()
 	t := token{start: s.at, kind: atEnd}
@@ -60,10 +60,10 @@ func (s *scanner) next() token {
 	return t
 }
 
-// text is what a token consists of.
+// text returns the text of a token.
 func (s *scanner) text(t token) string { return s.source[t.start:t.end] }
 
-// is reports whether a token is this word or sign.
+// is reports whether a token is the given word or punctuation.
 func (s *scanner) is(t token, text string) bool {
 	return (t.kind == word || t.kind == punctuation) && s.text(t) == text
 }
@@ -88,8 +88,8 @@ func (s *scanner) skip() {
 	}
 }
 
-// space is how long the white space is that a text begins with, if it is one
-// character, which may end a line; 0 if there is none.
+// space returns the number of bytes of the first character of text if it is white space or
+// a line end, and 0 otherwise. text must not be empty.
 func space(text string) int {
 	if text[0] < utf8.RuneSelf {
 		if text[0] <= ' ' {
@@ -104,7 +104,7 @@ func space(text string) int {
 	return 0
 }
 
-// to goes on by so many bytes; to the end if there are none to be found.
+// to advances by n bytes, or to the end of the source if n is negative.
 func (s *scanner) to(n int) {
 	if n < 0 {
 		s.at = len(s.source)
@@ -113,7 +113,7 @@ func (s *scanner) to(n int) {
 	s.at += n
 }
 
-// read reads the token that begins here.
+// read reads the token at the current position.
 func (s *scanner) read() tokenKind {
 	c := s.source[s.at]
 	switch {
@@ -145,7 +145,7 @@ func inWord(c byte) bool {
 		c == '\\' || c >= 0x80
 }
 
-// beforeOperand are the words that an operand follows.
+// beforeOperand contains the keywords that an operand can follow.
 var beforeOperand = map[string]bool{
 	"return": true, "typeof": true, "case": true, "in": true, "of": true, "delete": true, "void": true, "throw": true,
 	"new": true, "instanceof": true, "else": true, "do": true, "await": true, "yield": true, "extends": true,
@@ -179,7 +179,7 @@ func (s *scanner) quoted(quote byte) {
 	s.at = len(s.source)
 }
 
-// template reads up to what ends a template, or interrupts it.
+// template reads a template literal up to its end or to the next ${.
 func (s *scanner) template() {
 	for s.at < len(s.source) {
 		switch {
@@ -225,7 +225,7 @@ func (s *scanner) pattern() {
 	s.at = len(s.source)
 }
 
-// sign reads a sign, of which only a few need be told apart.
+// sign reads punctuation. It distinguishes only what affects the meaning of a slash.
 func (s *scanner) sign(c byte) tokenKind {
 	before, value := s.last, s.value
 	s.at++
@@ -242,7 +242,7 @@ func (s *scanner) sign(c byte) tokenKind {
 		s.value = false
 	case ')', ']', '}':
 		return s.closes(c)
-	case '+', '-': // x++ is an operand, and so is what follows ++
+	case '+', '-': // after x++ an operand has ended; after ++ before x it has not
 		if s.at < len(s.source) && s.source[s.at] == c {
 			s.at++
 			s.value = value
@@ -267,8 +267,8 @@ func (s *scanner) sign(c byte) tokenKind {
 	return punctuation
 }
 
-// beginsBlock reports whether a brace behind a token that ends no operand is that
-// of a block.
+// beginsBlock reports whether an opening brace after the token before begins a block. The
+// token does not end an operand.
 func (s *scanner) beginsBlock(before token) bool {
 	switch before.kind {
 	case atEnd:

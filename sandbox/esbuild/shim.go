@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// What packages and programs use, and the engine lacks or gets wrong, stands before
-// the bundle in the library, as constants that hide the globals; static methods are
-// added to theirs. Each part begins with a line that has its name, and those of the
-// parts that it needs.
+// shimSource implements what packages and programs use and the engine lacks or gets wrong.
+// In a library, the needed parts precede the bundle. They are constants that hide the
+// globals; static methods are added to the existing globals. Each part begins with a line
+// that has its name, followed by the names of the parts that it needs.
 //
 //go:embed shim.js
 var shimSource string
 
-// patternSource is a RegExp that knows properties of characters, where the engine's
-// never matches, and silently.
+// patternSource is a RegExp that supports character properties. The engine's RegExp accepts
+// them, but never matches.
 //
 //go:embed pattern.js
 var patternSource string
 
-// shimModule is what the compiler imports for a program that uses such things.
+// shimModule is the module from which the compiler imports the shims that a program uses.
 const shimModule = "writ:shim"
 
-// patterns is the shim of regular expressions.
+// patterns is the name of the shim for regular expressions.
 const patterns = "RegExp"
 
-// shim is one part.
+// shim is one part of shimSource.
 type shim struct {
 	name   string
 	needs  []string
 	source string
-	used   *regexp.Regexp // in a bundle
+	used   *regexp.Regexp // matches a use in a bundle
 }
 
 func (s shim) usedIn(bundle string) bool {
@@ -53,16 +53,16 @@ func parseShims() []shim {
 	return list
 }
 
-// shimName reports whether there is a shim of a name.
+// shimName reports whether a shim has this name.
 func shimName(name string) bool {
 	return name == patterns || slices.ContainsFunc(shims, func(s shim) bool { return s.name == name })
 }
 
-// propertyName is the name of a property in a pattern, or in a text that may become
-// one.
+// propertyName matches a character property in a pattern, or in text that may become a
+// pattern.
 var propertyName = regexp.MustCompile(`\\([pP])\{([\w=]+)\}`)
 
-// properties lists the properties that are named in a text, as [class] wants them.
+// properties returns the character properties that text names, in the notation of [class].
 func properties(text string) []string {
 	var names []string
 	for _, m := range propertyName.FindAllStringSubmatch(text, -1) {
@@ -76,7 +76,7 @@ func properties(text string) []string {
 	return slices.Compact(names)
 }
 
-// withShims puts what a bundle and the program need before the bundle.
+// withShims returns the bundle after the shims that it and the program need.
 func withShims(wants []want, bundle string) string {
 	needed := map[string]bool{}
 	classes := properties(bundle)
@@ -106,7 +106,7 @@ func withShims(wants []want, bundle string) string {
 	return b.String() + bundle
 }
 
-// patternShim is the RegExp that knows some properties.
+// patternShim returns the source of a RegExp that supports the named properties.
 func patternShim(names []string) string {
 	known := map[string]string{}
 	for _, name := range names {

@@ -41,7 +41,7 @@ const maxFaults = 20
 //
 // It passes esbuild a module that begins with one line of import declarations, each for
 // one name. esbuild removes those that only types use. If the program returns at top
-// level, which a module cannot, it becomes the body of a function.
+// level, which a module cannot do, it becomes the body of a function.
 func transform(program string) *transformed {
 	if strings.HasPrefix(program, "#!") {
 		program = "//" + program[2:]
@@ -74,9 +74,9 @@ func transform(program string) *transformed {
 type passage struct {
 	*module
 	program string
-	mark    string // begins the module names that esbuild sees; no program contains it
+	mark    string // prefix of the module names that esbuild sees; the program does not contain it
 	wrapped bool
-	heads   []int // the offsets of the import declarations
+	heads   []int // the offsets of the import declarations in the first line
 }
 
 // markOf returns a mark that is a hash of the program, so that the program cannot
@@ -86,13 +86,13 @@ func markOf(program string) string {
 	return fmt.Sprintf("writ:%x:", sum[:12])
 }
 
-// lacking are the features that goja lacks of ES2022 and later.
+// lacking has the features of ES2022 and later that goja does not support.
 var lacking = map[string]bool{
 	"async-generator": false, "for-await": false, "dynamic-import": false, "using": false, "decorators": false,
 }
 
-// unicodePatterns are literals with the flag u or y. esbuild turns them into calls of
-// RegExp if the feature is not supported.
+// unicodePatterns is esbuild's name for regular expression literals with the u or y flag.
+// esbuild turns them into calls to RegExp if the feature is not supported.
 const unicodePatterns = "regexp-sticky-and-unicode-flags"
 
 // supports returns the language features of the engine for this program.
@@ -158,8 +158,8 @@ func (p *passage) finish(code api.TransformResult) *transformed {
 	return t
 }
 
-// declared are the imports that are needed, by the line of their declaration, as
-// esbuild names them.
+// declared returns the imports that esbuild kept, by the line of their declaration, with
+// the local names that esbuild uses.
 func (p *passage) declared(lines []string) map[int]imported {
 	mine := regexp.MustCompile(`^import (?:(.*) from )?"` + p.mark + `(\d+)";$`)
 	used := map[int]imported{}
@@ -177,8 +177,8 @@ func (p *passage) declared(lines []string) map[int]imported {
 	return used
 }
 
-// required lists what is needed, in an order that other programs with the same
-// imports have, too.
+// required returns the imports that are needed, in the same order for all programs with the
+// same imports.
 func (p *passage) required(used map[int]imported) []required {
 	all := slices.Collect(maps.Values(used))
 	for _, one := range p.imports {
@@ -208,8 +208,8 @@ func (w want) compare(other want) int {
 	return -1
 }
 
-// head declares what esbuild makes of import(), and of patterns: it does not know
-// where these names come from.
+// head returns declarations of the functions that esbuild's output calls for import() and
+// for patterns. esbuild does not declare them.
 func (p *passage) head(list []required) (line string) {
 	if slices.ContainsFunc(list, func(r required) bool { return r.Dynamic }) {
 		line = "const require=" + engine.PreludeName + ".require;"
@@ -222,10 +222,11 @@ func (p *passage) head(list []required) (line string) {
 	return line
 }
 
-// foreseen reports whether esbuild will need an import, and does not know that.
+// foreseen reports whether the output of esbuild needs the import i, although the input of
+// esbuild does not.
 func (i imported) foreseen() bool { return i.Module == shimModule && i.Name == patterns }
 
-// unwrap empties the lines that wrap the program.
+// unwrap clears the lines that wrap the program in a function.
 func unwrap(lines []string) {
 	for i, line := range lines {
 		if line == "(async () => {" {
@@ -241,19 +242,19 @@ func unwrap(lines []string) {
 	}
 }
 
-// local is a name in an import declaration, which is the last word of it.
+// local matches the local name in an import declaration, which is the last word before from.
 var local = regexp.MustCompile(`([^\s{}]+)[\s}]*$`)
 
-// constant declares what an import declaration stands for.
+// constant returns the declaration that replaces an import declaration.
 func (i imported) constant(list []required) string {
 	if i.local == "" {
-		return "" // only its effects are wanted
+		return "" // imported only for its side effects
 	}
 	number := slices.IndexFunc(list, func(r required) bool { return r.want == i.want })
 	return fmt.Sprintf("const %s=%s.%s;", i.local, engine.PreludeName, exportOf(number))
 }
 
-// exportOf is what a library calls the thing that was required in this place.
+// exportOf returns the name of a library's export for the import with this number.
 func exportOf(number int) string { return "i" + strconv.Itoa(number) }
 
 func faultAt(program string, offset int, message, hint string) fault {
@@ -261,7 +262,7 @@ func faultAt(program string, offset int, message, hint string) fault {
 	return fault{Message: message, Hint: hint, Line: at.Line, Column: at.Column}
 }
 
-// faultsOf words what esbuild says.
+// faultsOf converts the errors of esbuild.
 func (p *passage) faultsOf(errs []api.Message) []fault {
 	var list []fault
 	for _, e := range errs[:min(len(errs), maxFaults)] {
@@ -275,7 +276,7 @@ func (p *passage) faultsOf(errs []api.Message) []fault {
 	return list
 }
 
-// lower begins a sentence as part of another, unless it begins with a name.
+// lower makes the first letter of a message lowercase if the second letter is.
 func lower(text string) string {
 	if len(text) > 1 && 'a' <= text[1] && text[1] <= 'z' {
 		return strings.ToLower(text[:1]) + text[1:]
@@ -283,7 +284,8 @@ func lower(text string) string {
 	return text
 }
 
-// place translates a place as esbuild counts, in bytes and behind the imports.
+// place converts a position that esbuild reports, which counts bytes and includes the line of
+// imports, to a position in the program.
 func (p *passage) place(line, column int) engine.Pos {
 	if line == 1 {
 		for i := len(p.heads) - 1; i >= 0; i-- {
@@ -301,7 +303,7 @@ func (p *passage) place(line, column int) engine.Pos {
 	return engine.Pos{Line: line - 1, Column: len(utf16.Encode([]rune(before))) + 1}
 }
 
-// static is the i-th import that is a declaration.
+// static returns the i-th import that esbuild sees as a declaration.
 func (p *passage) static(i int) imported {
 	for _, one := range p.imports {
 		if one.Dynamic || one.foreseen() {

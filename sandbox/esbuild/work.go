@@ -10,14 +10,15 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// kind is the kind of worker in which esbuild runs. It is isolated like programs are,
+// kind is the kind of worker in which esbuild runs. It is as isolated as programs are,
 // because esbuild parses untrusted code, and its parser overflows the stack if the code
 // is nested deeply.
 const kind = "writ-esbuild"
 
 func init() { child.Hook(kind, work) }
 
-// maxAnswer bounds the result of a worker: a library as JSON, and its source map.
+// maxAnswer bounds the size of a worker's result, which is JSON and includes a program's
+// source map.
 const maxAnswer = 8 << 20
 
 // task is a task for a worker: transform a program, or bundle what programs import.
@@ -78,7 +79,7 @@ func broken(why string) *engine.Result {
 // fileTools are the tools of a worker: see [request].
 var fileTools = []engine.Binding{{Namespace: "files", Names: []string{"first"}}}
 
-// request requests the first of some paths that is a readable file. Paths are relative
+// request asks for the first of some paths that is a readable file. Paths are relative
 // to the root of the packages.
 type request struct {
 	Paths []string `json:"paths"`

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxSpecs is how many packages one call may name.
+// maxSpecs is the maximum number of packages in one call.
 const maxSpecs = 64
 
-// allowList holds patterns of [path.Match], whose * does not stand for a slash.
+// allowList holds patterns of [path.Match], in which * does not match a slash.
 type allowList []string
 
 func newAllowList(patterns []string) (allowList, error) {
@@ -32,7 +32,7 @@ func (a allowList) has(name string) bool {
 	})
 }
 
-// refusal is what is said of a package that is not on the list.
+// refusal returns the reason for rejecting a package that is not on the list.
 func (a allowList) refusal() string {
 	if len(a) == 0 {
 		return "no package is allowed here"
@@ -40,7 +40,7 @@ func (a allowList) refusal() string {
 	return "not on the list of allowed packages: " + strings.Join(a, ", ")
 }
 
-// specs reads all of them and reports all that are refused.
+// specs parses the texts. Its error reports all that are invalid or not allowed.
 func (a allowList) specs(texts []string) ([]Spec, error) {
 	if err := checkCount(len(texts)); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func checkCount(n int) error {
 	return nil
 }
 
-// checkNames refuses what is no name of a package.
+// checkNames returns an error for each name that is not a valid name of a package.
 func checkNames(names []string) error {
 	if len(names) > maxSpecs {
 		return checkCount(len(names))

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	homePrefix = "home-" // of the HOME folder of a running npm
+	homePrefix = "home-" // of the name of npm's HOME folder
 
 	outputKept = 8 << 10         // bytes of npm's output
-	drainTime  = 2 * time.Second // to read the rest of the output of a killed npm
-	lookEvery  = time.Second     // to measure what npm has written
+	drainTime  = 2 * time.Second // the time to read the rest of the output of a killed npm
+	lookEvery  = time.Second     // the interval for measuring what npm has written
 	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice MaxBytes
 )
 
@@ -52,7 +52,7 @@ func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec
 	setGroup(cmd)
 	err = cmd.Run()
 	if cmd.Process != nil {
-		killGroup(cmd.Process.Pid) // what npm started, before another group can have the same ID
+		killGroup(cmd.Process.Pid) // processes that npm started, before the group ID is reused
 	}
 	return verdict(ctx, cmd, err, e.strip(out.String(), dir, home))
 }
@@ -90,7 +90,8 @@ func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, d
 	}
 }
 
-// roomOf returns the disk space that a folder uses, while npm changes it.
+// roomOf returns the disk space that a folder uses. It ignores errors, because npm may be
+// changing the folder.
 func roomOf(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
 		if err != nil {
@@ -120,7 +121,7 @@ func (e *Environment) program() ([]string, error) {
 	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
 		return []string{npm}, nil
 	}
-	// A batch file would be run by a shell.
+	// A batch file would need a shell, so node runs npm directly.
 	node, err := exec.LookPath("node")
 	if err != nil {
 		return nil, fmt.Errorf("npm: node was not found, which runs npm: %w", err)

@@ -51,7 +51,7 @@ type Environment struct {
 	o     Options
 	allow allowList
 	lock  *lockedfile.Mutex
-	turn  chan struct{} // held by who has the lock or waits for it
+	turn  chan struct{} // held by the goroutine that has the lock or waits for it
 }
 
 // New opens the environment in the folder dir. It creates the folder if it does not exist, but not the parent, which
@@ -106,7 +106,7 @@ func (e *Environment) acquire(ctx context.Context) (release func(), err error) {
 		err    error
 	}
 	locked := make(chan result, 1)
-	go func() { // a lock between processes can't be waited for with a context
+	go func() { // waiting for a lock between processes cannot be canceled
 		unlock, err := e.lock.Lock()
 		locked <- result{unlock, err}
 	}()

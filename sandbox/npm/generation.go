@@ -18,7 +18,7 @@ const (
 	lockName     = "environment.lock"
 	stateName    = "environment.json"
 	settingsName = "settings.json"
-	prefix       = "packages-" // of generations
+	prefix       = "packages-" // of the names of generations
 	modules      = "node_modules"
 	record       = ".package-lock.json" // npm's record of what is in node_modules
 
@@ -129,8 +129,8 @@ func (e *Environment) commit(dir string) error {
 	return e.replace(stateName, state{Current: filepath.Base(dir), Previous: s.Current})
 }
 
-// sweep removes unused generations and what killed processes left. What it cannot remove
-// remains for the next time.
+// sweep removes unused generations and what killed processes left behind. What it cannot
+// remove remains until the next sweep.
 func (e *Environment) sweep() {
 	s, err := e.state()
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *Environment) sweep() {
 	}
 }
 
-const draftPrefix = "draft-" // of temporary files
+const draftPrefix = "draft-" // of the names of temporary files
 
 // replace writes one of the environment's own files atomically.
 func (e *Environment) replace(name string, v any) error {

@@ -17,11 +17,11 @@ import (
 const (
 	maxListing = 32 << 20 // bytes of a lock file
 	maxPackage = 1 << 20  // bytes of a package.json
-	block      = 4 << 10  // in which a disk is counted
+	block      = 4 << 10  // the unit in which disk space is counted
 )
 
-// listing is what an environment has: the record that npm keeps in node_modules,
-// and what its package.json asks for.
+// listing describes the packages of an environment: the record that npm keeps in
+// node_modules, and the dependencies in package.json.
 type listing struct {
 	packages map[string]lockedPackage // by path: node_modules/a/node_modules/b
 	direct   map[string]bool          // by name
@@ -63,7 +63,7 @@ func readListing(tree fs.FS) (*listing, error) {
 		return nil, fmt.Errorf("npm: reading an environment: %w", err)
 	}
 	l.packages = lock.Packages
-	delete(l.packages, "") // the folder itself, where npm lists it
+	delete(l.packages, "") // the folder itself, if npm lists it
 	for _, group := range []map[string]string{project.Dependencies, project.Optional} {
 		for name := range group {
 			l.direct[name] = true
@@ -72,7 +72,7 @@ func readListing(tree fs.FS) (*listing, error) {
 	return l, nil
 }
 
-// readJSON leaves v as it is if there is no such file.
+// readJSON decodes a file into v. If the file does not exist, v is unchanged.
 func readJSON(tree fs.FS, name string, limit int64, v any) error {
 	data, err := readBounded(tree, name, limit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func readJSON(tree fs.FS, name string, limit int64, v any) error {
 	return nil
 }
 
-// readBounded reads a regular file of a bounded size.
+// readBounded reads a regular file of at most limit bytes.
 func readBounded(tree fs.FS, name string, limit int64) ([]byte, error) {
 	info, err := fs.Stat(tree, name)
 	if err != nil {
@@ -108,12 +108,13 @@ func readBounded(tree fs.FS, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// check refuses too many packages, and those that are not copies from a registry.
+// check returns an error if there are more than most packages, or if one of them does not come
+// from a registry.
 func (l *listing) check(most int) error {
 	if n := len(l.packages); n > most {
 		return &LimitError{What: "packages", Limit: int64(most), Got: int64(n)}
 	}
-	for _, where := range slices.Sorted(maps.Keys(l.packages)) { // of several, always the same is told
+	for _, where := range slices.Sorted(maps.Keys(l.packages)) { // sorted, so that the error is always the same
 		p := l.packages[where]
 		fetched := strings.HasPrefix(p.Resolved, "https://") || strings.HasPrefix(p.Resolved, "http://")
 		if p.Link || !(fetched || p.InBundle) {
@@ -158,7 +159,7 @@ func (l *listing) compare(after *listing) *Report {
 	return r
 }
 
-// nameAt takes the name from a path such as node_modules/a/node_modules/@b/c.
+// nameAt returns the name of the package at a path such as node_modules/a/node_modules/@b/c.
 func nameAt(where string) string {
 	if i := strings.LastIndex("/"+where, "/"+modules+"/"); i >= 0 {
 		return where[i+len(modules)+1:]
@@ -171,8 +172,8 @@ func (l *listing) isDirect(where string) bool {
 	return l.direct[name] && where == path.Join(modules, name)
 }
 
-// measure counts the room that the packages take, and stops once it is more than
-// the limit. Whatever is neither a file nor a folder is refused, but links to
+// measure returns the disk space that the packages use. It returns a [LimitError] as soon as
+// that exceeds limit. It rejects everything other than regular files, folders, and links to
 // something in node_modules.
 func measure(root *os.Root, limit int64) (int64, error) {
 	sub, err := root.OpenRoot(modules)

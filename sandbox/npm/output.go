@@ -37,11 +37,11 @@ func (t *tail) String() string {
 }
 
 var (
-	// userInfo matches the part of a URL before its host.
+	// userInfo matches the user name and password in a URL.
 	userInfo = regexp.MustCompile(`//[^/@\s"']+@`)
 	// hostPath matches an absolute path, but not a URL, whose slashes follow a colon.
 	hostPath = regexp.MustCompile(`(^|[\s"'(\[=,]|file:(?://)?)((?:[A-Za-z]:)?[\\/][^\s"'():\],]*)`)
-	// control matches control characters and sequences of terminals.
+	// control matches control characters and the escape sequences of terminals.
 	control = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]`)
 )
 

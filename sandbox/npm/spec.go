@@ -28,7 +28,7 @@ func (s Spec) String() string {
 }
 
 // SpecError says why the name or version of a package to install, remove or look up was
-// refused. Nothing was changed.
+// rejected. Nothing was changed.
 type SpecError struct {
 	Spec   string // as the caller passed it
 	Reason string
@@ -39,7 +39,7 @@ func (e *SpecError) Error() string {
 	return fmt.Sprintf("package %s: %s", quote(e.Spec), e.Reason)
 }
 
-// quote writes what may be anything on one line of bounded length.
+// quote returns an arbitrary string quoted, on one line of bounded length.
 func quote(s string) string {
 	if len(s) > maxName+maxVersion {
 		return strconv.QuoteToASCII(s[:maxVersion]) + "…"
@@ -48,16 +48,16 @@ func quote(s string) string {
 }
 
 var (
-	// namePart leaves out what npm allows in old names only (upper case and
-	// ~'!()*), and every first character that could make an option or a path.
+	// namePart excludes what npm allows only in old names (uppercase letters and ~'!()*),
+	// and first characters that could begin an option or a path.
 	namePart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
-	// versionText is one comparison, or a tag. None of its characters means
-	// anything to npm beyond versions: no slash, no colon, no at sign.
+	// versionText matches one comparison or a tag. It excludes the characters that could
+	// make npm take the text for something other than a version: slash, colon and at sign.
 	versionText = regexp.MustCompile(`^(?:[~^=]|[<>]=?)?[0-9A-Za-z*][0-9A-Za-z.*+_-]*$`)
-	// tarball is what npm takes for the name of a local file, be it in a name or
-	// after the @.
+	// tarball matches what npm takes for the name of a local file, in a name or after
+	// the @.
 	tarball = regexp.MustCompile(`(?i)\.(?:tgz|tar\.gz|tar)$`)
-	// notNames are refused by npm itself.
+	// notNames are the names that npm itself rejects.
 	notNames = []string{"node_modules", "favicon.ico"}
 )
 
@@ -80,7 +80,7 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// badName says why npm's registry has no such name, or nothing.
+// badName returns the reason why the name of a package is rejected, or "".
 func badName(name string) string {
 	if len(name) > maxName {
 		return fmt.Sprintf("a name has at most %d characters, not %d", maxName, len(name))
@@ -106,7 +106,7 @@ func badName(name string) string {
 	return ""
 }
 
-// badVersion says why the text after the @ is refused, or nothing.
+// badVersion returns the reason why the text after the @ is rejected, or "".
 func badVersion(version string) string {
 	switch {
 	case version == "":

@@ -30,7 +30,7 @@ func (e *Environment) FS() fs.FS {
 
 type broken struct{ err error }
 
-// Open returns the error for everything.
+// Open always returns the error.
 func (b broken) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: b.err}
 }
@@ -63,10 +63,10 @@ func (t tree) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// topFolder shows node_modules only.
+// topFolder is a folder that lists only node_modules.
 type topFolder struct{ *os.File }
 
-// ReadDir returns node_modules only.
+// ReadDir returns only node_modules.
 func (d topFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	for {
 		entries, err := d.File.ReadDir(n)

@@ -45,7 +45,7 @@ func (s *Space) each(ctx context.Context, kind string, visit func(handle string,
 	return entries(folder, visit)
 }
 
-// words are the names of the kinds in messages.
+// words maps the kinds to their names in messages.
 var words = map[string]string{files: "file", environments: "environment", sessions: "session"}
 
 // present returns an error if the owner does not have the handle. It creates nothing and
@@ -132,7 +132,7 @@ func furnish(folder *os.Root, name string, subfolders []string) error {
 	return errors.Join(lock.Close(), persist(root))
 }
 
-// remove removes an environment or session. It waits until that is not in use.
+// remove removes an environment or session. It waits until it is no longer in use.
 func (s *Space) remove(ctx context.Context, kind, handle string) error {
 	release, err := s.hold(ctx, kind, handle)
 	if err != nil {

@@ -47,7 +47,7 @@ func (s *Space) NewFile(ctx context.Context, name, content string) (File, error)
 	return made, err
 }
 
-// unused is a handle of that name that nothing has.
+// unused returns a new handle for the name that nothing in the folder has.
 func unused(folder *os.Root, name string) string {
 	for {
 		handle := newHandle(name)
@@ -116,8 +116,8 @@ func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64
 	return string(text), file, err
 }
 
-// read finds and opens a file. It needs no lock: who changes a file puts another one
-// in its place.
+// read opens a file and calls f with it. It needs no lock, because changes replace a file
+// instead of modifying it.
 func (s *Space) read(ctx context.Context, handle string, f func(file *os.File, size int64) error) (File, error) {
 	if err := ctx.Err(); err != nil {
 		return File{}, fmt.Errorf("workspace: not read: %w", err)
@@ -147,7 +147,7 @@ func part(file *os.File, offset, size int64) ([]byte, error) {
 	return text, nil
 }
 
-// wholeCharacters is text without the character that its end cuts.
+// wholeCharacters returns text without the incomplete character at its end, if any.
 func wholeCharacters(text []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n < len(text); n++ {
 		tail := text[len(text)-n:]
@@ -197,8 +197,8 @@ func write(folder *os.Root, handle string, content ...[]byte) (File, error) {
 	return fileOf(handle, info), nil
 }
 
-// missing is the error of what could not be opened. All that has no place in a
-// storage folder is not found.
+// missing returns the error for something that could not be opened, which is [ErrNotFound]
+// if it does not exist.
 func missing(what, handle string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound(what, handle)
@@ -206,11 +206,11 @@ func missing(what, handle string, err error) error {
 	return broken(fmt.Sprintf("the %s %.100q", what, handle), err)
 }
 
-// amount is how much an owner has.
+// amount is what an owner has of one kind.
 type amount struct {
 	count  int
 	bytes  int64
-	oldest string // what was unused for longest
+	oldest string // the handle that has been unused the longest
 	used   time.Time
 }
 
@@ -228,8 +228,8 @@ func (s *Space) usage(folder *os.Root) (amount, error) {
 	return sum, err
 }
 
-// admits says whether there may be so many files more, one of which has so many bytes
-// already and gets others.
+// admits returns an error if the change would exceed a limit. The change adds the given
+// number of files, and adds more bytes to a file that has size bytes.
 func (o *Options) admits(have amount, files int, size, more int64) error {
 	switch {
 	case size+more > o.FileBytes:

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Everything is done in the folder in which it lies, opened as an os.Root, and no
-// symbolic link is ever followed: nothing in the storage folder leads anywhere.
+// Every operation works in an os.Root of the folder that contains the entry, and does not
+// follow symbolic links. So nothing in the storage folder can refer to a place outside of it.
 
 // leftover is the prefix of the names of files and folders that are being created or
 // removed. They are created only with the folder's lock held, so if the holder of the lock
@@ -76,7 +76,7 @@ func regular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 		file.Close()
 		if err != nil {
 			return nil, nil, err
-		} // else another one has just been put in its place
+		} // otherwise the file has just been replaced: try again
 	}
 }
 
@@ -160,7 +160,7 @@ const grain = time.Hour
 // use records that a file is used.
 func use(root *os.Root, name string, info os.FileInfo) {
 	if now := time.Now(); now.Sub(info.ModTime()) > grain {
-		_ = root.Chtimes(name, now, now) // it may be gone, which others will say
+		_ = root.Chtimes(name, now, now) // the file may have been removed, which is not reported here
 	}
 }
 
@@ -178,7 +178,7 @@ func broken(what string, err error) error {
 	return fmt.Errorf("workspace: %s: %w", what, err)
 }
 
-// kinds of things, and the names of their folders.
+// The kinds of entries, which are also the names of their folders.
 const (
 	files        = "files"
 	environments = "environments"
@@ -205,7 +205,7 @@ func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root)
 		}
 		unlock, err := s.store.lock(ctx, s.dir)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // it has been swept
+			continue // Sweep has just removed the folder
 		}
 		if err != nil {
 			return err
@@ -230,6 +230,6 @@ func (s *Space) changeIn(owner *os.Root, kind string, f func(folder *os.Root) er
 		return broken("the storage folder", err)
 	}
 	defer folder.Close()
-	_ = clean(folder) // if it can't, Sweep says so
+	_ = clean(folder) // if this fails, Sweep reports the error
 	return f(folder)
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A folder is locked by its file "lock", which the system unlocks when its holder dies.
-// In each process one goroutine at a time tries to lock it, and only in the process that
-// holds the lock of the file "next". So the last holder comes after those that wait,
-// although they poll.
+// A folder is locked by locking its file "lock", which the system unlocks if the holder
+// dies. In each process, only one goroutine at a time waits for it, and only after locking
+// the file "next". A process that releases the lock therefore cannot take it
+// again before the process that is already waiting for it, although that process polls.
 const (
 	lockFile = "lock"
 	nextFile = "next"
@@ -116,7 +116,7 @@ func (s *Store) attempt(name string) (*os.File, error) {
 	return file, nil
 }
 
-// current returns errBusy if name refers to a different file by now.
+// current returns errBusy if name now refers to a different file.
 func (s *Store) current(name string, file *os.File) error {
 	have, err := file.Stat()
 	if err != nil {

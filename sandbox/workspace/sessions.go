@@ -121,7 +121,7 @@ func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed
 	if err != nil {
 		return warmed{}, broken("the session's record", err)
 	}
-	if bytes.IndexByte(text, '\n') < 0 { // the first program never ended
+	if bytes.IndexByte(text, '\n') < 0 { // there is no complete line, so no program was recorded
 		return warmed{box: box, session: box.NewSession(nil)}, nil
 	}
 	session, whole, err := box.RestoreSession(text)
@@ -136,7 +136,7 @@ func (s *Store) runStored(ctx context.Context, name string, w warmed, r *record,
 	p sandbox.Program) (*sandbox.Outcome, error) {
 	before := w.session.Len()
 	out, err := w.session.Run(ctx, p)
-	if w.session.Len() == before { // it failed without a trace
+	if w.session.Len() == before { // the program is not part of the session
 		if !errors.Is(err, sandbox.ErrSessionLost) {
 			s.warm.put(name, w)
 		}
@@ -214,8 +214,8 @@ func (r *record) all() ([]byte, error) {
 	return text, err
 }
 
-// add writes lines at an offset, where the complete lines end. If it fails, it keeps
-// those.
+// add writes lines at the offset at which the complete lines end. If it fails, the complete
+// lines remain.
 func (r *record) add(at int64, lines []byte) error {
 	var err error
 	if r.size > at {

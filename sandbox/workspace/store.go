@@ -69,12 +69,13 @@ type Store struct {
 	warm   warm
 }
 
-// format is the content of the file of that name.
+// format is the content of the file "format".
 const format = "writ workspace 1\n"
 
 // Open opens a storage folder, and creates it if it does not exist; its parent must
 // exist. It rejects a folder with other content. Nil options mean the defaults; all
-// processes that share the folder should use the same. The caller must close the store.
+// processes that share the folder should use the same options. The caller must close the
+// store.
 func Open(dir string, o *Options) (*Store, error) {
 	limits, err := o.withDefaults()
 	if err != nil {
@@ -105,7 +106,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	return &Store{limits: limits, path: path, owners: owners, warm: warm{most: limits.Warm}}, nil
 }
 
-// claim makes an empty folder a storage folder.
+// claim turns an empty folder into a storage folder, unless it already is one.
 func claim(root *os.Root) error {
 	text, err := root.ReadFile("format")
 	switch {

@@ -84,7 +84,8 @@ func (s *Store) sweepKind(owner, kind string) (gone, left int, err error) {
 	return gone, left, errors.Join(append(errs, err)...)
 }
 
-// expire removes a thing that is old; errBusy is that it is not, or is in use.
+// expire removes an entry that has been unused for too long. It returns errBusy if the entry was
+// used recently or is in use.
 func (s *Store) expire(folder *os.Root, path, handle string, info os.FileInfo) error {
 	if !info.IsDir() {
 		if s.young(info) {

@@ -12,10 +12,10 @@ type warmed struct {
 	session *sandbox.Session
 	size    int64
 	end     ending
-	used    int64 // the larger, the later
+	used    int64 // the clock at its last use
 }
 
-// warm keeps the sessions that ran last.
+// warm keeps the sessions that ran most recently.
 type warm struct {
 	mu    sync.Mutex
 	most  int
@@ -23,7 +23,8 @@ type warm struct {
 	kept  map[string]warmed
 }
 
-// take removes a session and returns it. The caller holds its lock.
+// take removes a session from memory and returns it. A caller that uses the
+// session holds its lock.
 func (w *warm) take(name string) (warmed, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
