@@ -16,13 +16,12 @@ import (
 //go:embed testdata/script60.ts
 var script60 string
 
-// BenchmarkCompile sets the bundler beside the floor, esbuild alone in this process,
-// in turn. The metric x-raw is the median of ours divided by raw.
+// BenchmarkCompile alternates between the bundler and the floor, which is esbuild alone in
+// this process. The metric x-raw is the median of the bundler's time divided by the floor's.
 //
-// In typescript it is 60 lines; those of return are tried twice, as they await and
-// return at top level. In library, it is a run: the floor is one of a program that
-// imports nothing, and ours imports a library of 200 kB, which is the same again
-// and again, or in new never seen by any worker.
+// In typescript, the program has 60 lines. In return, it is compiled twice, because it awaits
+// and returns at top level. In library, a program is run: the floor imports nothing, and ours
+// imports a library of 200 kB, which is always the same one in kept and a different one in new.
 func BenchmarkCompile(b *testing.B) {
 	bundler, box := open(b, nil)
 	raw := func(source string) func() {
@@ -67,7 +66,7 @@ func BenchmarkCompile(b *testing.B) {
 	})
 }
 
-// large are packages of 200 kB.
+// large returns packages of 200 kB each.
 func large(packages int) fstest.MapFS {
 	var source strings.Builder
 	for i := range 2000 {
@@ -90,7 +89,7 @@ func names(n int) (list []string) {
 	return list
 }
 
-// compare times floor and ours in turn.
+// compare alternates between floor and ours and reports their times.
 func compare(b *testing.B, floor, ours func()) {
 	b.Helper()
 	floor()
@@ -105,7 +104,7 @@ func compare(b *testing.B, floor, ours func()) {
 	slices.Sort(each)
 	b.ReportMetric(ratios[len(ratios)/2], "x-raw")
 	b.ReportMetric(each[len(each)/2], "µs-ours")
-	b.ReportMetric(0, "ns/op") // it would be both together
+	b.ReportMetric(0, "ns/op") // it would be the sum of both
 }
 
 func clock(f func()) time.Duration {

@@ -7,8 +7,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// claims are the phrases of Describe, each with a program that tries it. What there is
-// gives true; what there is not fails.
+// claims are the phrases of Describe, each with a program that tests it. The program returns
+// true if the feature is available, and fails if it is not.
 var claims = map[string]struct{ program, outcome string }{
 	"Types are removed, not checked": {`const n: string = 1 as any as number as any; (n as any) === 1`, "true"},
 	"Async generators":               {`async function* f() { yield 1 } (await f().next()).value === 1`, "true"},
@@ -32,7 +32,7 @@ var claims = map[string]struct{ program, outcome string }{
 	"- Programs may be TypeScript": {`true`, "true"},
 }
 
-// What Describe says is so, and it says all of it.
+// TestDescribe checks that each claim is true and that Describe makes no other claims.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b, box := open(t, nil)

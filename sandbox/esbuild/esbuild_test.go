@@ -128,7 +128,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestCallsOfTypeScript shows where calls are made, and that a session goes on.
+// TestCallsOfTypeScript checks the positions of calls, and that a session continues.
 func TestCallsOfTypeScript(t *testing.T) {
 	t.Parallel()
 	b, box := open(t, nil)
@@ -193,7 +193,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestIsolated demands of the compiler's workers what is demanded of the sandbox's.
+// TestIsolated requires the same isolation of the compiler's workers as of the sandbox's.
 func TestIsolated(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -209,8 +209,8 @@ func TestIsolated(t *testing.T) {
 	}
 }
 
-// TestHostileSource compiles what is made to hurt the compiler. Each ends in a
-// finding, soon, and the next one is compiled.
+// TestHostileSource compiles programs that attack the compiler. Each must soon be compiled
+// or get a finding, and the next program must compile.
 func TestHostileSource(t *testing.T) {
 	t.Parallel()
 	b, err := esbuild.New(&esbuild.Options{Time: 10 * time.Second, Memory: 256 << 20})
@@ -256,7 +256,7 @@ func TestHostileSource(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(start); took > ample { // two workers take all of them in turn
+			if took := time.Since(start); took > ample { // two workers compile all the programs
 				t.Errorf("took %v", took)
 			}
 			for _, f := range c.Findings {

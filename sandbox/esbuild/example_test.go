@@ -34,7 +34,7 @@ point.z.toFixed(1)`,
 			log.Fatal(err)
 		}
 		if out.Failure != nil {
-			fmt.Println(out.Failure) // at the author's own line
+			fmt.Println(out.Failure) // has the line of the TypeScript source
 			continue
 		}
 		fmt.Println(string(out.Value))
@@ -46,8 +46,8 @@ point.z.toFixed(1)`,
 	//   |       ^
 }
 
-// Programs import the packages that they may, from a folder with node_modules. Here
-// it is one in memory; os.OpenRoot gives one that nothing escapes.
+// Programs import the allowed packages from a folder with node_modules. This one is in
+// memory; os.OpenRoot opens a folder that links cannot escape.
 func ExampleBundler_Packages() {
 	bundler, err := esbuild.New(nil)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// shown is what a survey has found, one line for each.
+// shown returns the imports that a survey found, one per line.
 func shown(m *module) string {
 	var b strings.Builder
 	for _, i := range m.imports {
@@ -104,8 +104,8 @@ var seeds = []string{
 	"await import('a'); import b from 'a'; b!",
 }
 
-// FuzzSurvey takes import declarations out of any text: nothing else moves, and
-// nothing is made up.
+// FuzzSurvey removes the import declarations from any text. All other code must keep its
+// position, and each import must occur in the text.
 func FuzzSurvey(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed)
@@ -134,7 +134,7 @@ func FuzzSurvey(f *testing.F) {
 	})
 }
 
-// FuzzTransform compiles any text. What comes out is within it.
+// FuzzTransform compiles any text. All reported positions must be within the text.
 func FuzzTransform(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed)

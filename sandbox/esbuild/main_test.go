@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leaked gives goroutines a minute to end: on a busy machine they may need more than
-// the moment that goleak itself waits.
+// leaked reports leaked goroutines. It waits up to a minute for goroutines to end, because
+// on a busy machine they may need longer than goleak waits.
 func leaked() (err error) {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		if err = goleak.Find(); err == nil {
@@ -34,10 +34,10 @@ func leaked() (err error) {
 	return err
 }
 
-// ample is time that nothing in a test needs, on a machine that is busy too.
+// ample is more time than anything in a test needs, even on a busy machine.
 const ample = 4 * time.Minute
 
-// open opens a bundler and a sandbox, which are closed when the test ends.
+// open returns a bundler and a sandbox, which are closed when the test ends.
 func open(t testing.TB, o *esbuild.Options) (*esbuild.Bundler, *sandbox.Sandbox) {
 	t.Helper()
 	if o == nil {
@@ -56,7 +56,7 @@ func open(t testing.TB, o *esbuild.Options) (*esbuild.Bundler, *sandbox.Sandbox)
 	return b, box
 }
 
-// result is how a program ends, in words.
+// result runs a program and returns its value or failure as text.
 func result(t testing.TB, box *sandbox.Sandbox, c sandbox.Compiler, source string) string {
 	t.Helper()
 	out, err := box.Run(t.Context(), sandbox.Program{Source: source, Compiler: c})
@@ -71,7 +71,7 @@ func result(t testing.TB, box *sandbox.Sandbox, c sandbox.Compiler, source strin
 	return string(out.Value)
 }
 
-// counted is a file system that knows what was opened.
+// counted is a file system that records which files were opened.
 type counted struct {
 	fs.FS
 	mu     sync.Mutex

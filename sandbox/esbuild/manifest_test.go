@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// FuzzManifest resolves imports by any package.json. Nothing is asked for that is
-// outside of the packages, and nothing found that may not be read.
+// FuzzManifest resolves imports with any package.json. The resolver must not find files
+// outside of the packages, or files that may not be read.
 func FuzzManifest(f *testing.F) {
 	for _, seed := range []string{
 		`{"main": "../../../etc/passwd"}`, `{"main": "lib", "browser": {"./lib.js": "../x", "y": false}}`,
@@ -53,7 +53,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// watchedShelf remembers what it has given away.
+// watchedShelf records the files that it returned.
 type watchedShelf struct {
 	*shelf
 	found []string
@@ -68,7 +68,7 @@ func (w *watchedShelf) First(paths []string) (found, error) {
 	return f, err
 }
 
-// TestShelf asks for what a worker may not have.
+// TestShelf requests files that a worker may not read.
 func TestShelf(t *testing.T) {
 	t.Parallel()
 	root := fstest.MapFS{
@@ -88,7 +88,7 @@ func TestShelf(t *testing.T) {
 			}
 		}
 	}
-	refuses("node_modules/b/x.js", "node_modules/b/package.json") // until it is known who depends on it
+	refuses("node_modules/b/x.js", "node_modules/b/package.json") // before a manifest that depends on b was read
 	if f, err := s.First([]string{"node_modules/a/nowhere.js",
 		"node_modules/a/package.json"}); err != nil || f.Path != "node_modules/a/package.json" {
 		t.Fatal(f, err)
@@ -118,8 +118,8 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestShelfIsBounded has a worker ask for what is not there, and a package depend on
-// more than there can be: the host remembers neither without end.
+// TestShelfIsBounded requests many missing files and reads a package with too many
+// dependencies. The memory that the host needs for them must be bounded.
 func TestShelfIsBounded(t *testing.T) {
 	t.Parallel()
 	var dependencies strings.Builder

@@ -15,9 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestRealPackages runs programs that use packages from npm in earnest, here and in
-// node, which must give the same. Each is a file in testdata/packages.txtar, whose
-// last expression is its value.
+// TestRealPackages runs programs that use real packages from npm, here and in Node.js, which
+// must give the same results. Each program is a file in testdata/packages.txtar, whose last
+// expression is its value.
 func TestRealPackages(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("WRIT_BUNDLES_DIR")
@@ -49,8 +49,8 @@ func TestRealPackages(t *testing.T) {
 	}
 }
 
-// inNode runs a program in node: its last statement, which is an expression and
-// begins after the last empty line, is what is printed.
+// inNode runs a program in Node.js and returns the value of its last statement as JSON. The
+// statement is an expression and begins after the last empty line.
 func inNode(t *testing.T, modules, name, source string) []byte {
 	t.Helper()
 	last := strings.LastIndex(source, "\n\n") + 2

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/sandbox/esbuild"
 )
 
-// rooted are the files of an archive.
+// rooted returns a file system with the files of an archive.
 func rooted(archive string) fstest.MapFS {
 	root := fstest.MapFS{}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
@@ -205,8 +205,8 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestPackagesOr has a host explain what cannot be imported: it is asked of nothing
-// else, and changes nothing of what can.
+// TestPackagesOr lets a host explain why packages cannot be imported. The host must be asked
+// only about those, and must not affect the packages that can be imported.
 func TestPackagesOr(t *testing.T) {
 	t.Parallel()
 	b, box := open(t, nil)
@@ -236,7 +236,7 @@ func TestPackagesOr(t *testing.T) {
 	}
 }
 
-// TestNoPackage imports what is none.
+// TestNoPackage imports modules that are not packages.
 func TestNoPackage(t *testing.T) {
 	t.Parallel()
 	b, box := open(t, nil)
@@ -260,7 +260,7 @@ func TestNoPackage(t *testing.T) {
 	}
 }
 
-// TestLibraryIsKept has packages read once, until what is installed changes.
+// TestLibraryIsKept checks that packages are read only once until the installation changes.
 func TestLibraryIsKept(t *testing.T) {
 	t.Parallel()
 	b, box := open(t, nil)
@@ -273,7 +273,7 @@ func TestLibraryIsKept(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	if n := strings.Count(root.list(), "esm.js"); n != 2 { // to look what it is, and to read it
+	if n := strings.Count(root.list(), "esm.js"); n != 2 { // once for its type and once for its content
 		t.Errorf("the file was opened %d times", n)
 	}
 	files["node_modules/dep/esm.js"] = &fstest.MapFile{Data: []byte("export const version = 'new'")}
@@ -292,7 +292,7 @@ func TestLibraryIsKept(t *testing.T) {
 	}
 }
 
-// TestHostilePackages bundles packages that were made to hurt.
+// TestHostilePackages bundles malicious and broken packages.
 func TestHostilePackages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/esbuild"
 )
 
-// However a program writes its imports, the rules are told what is imported.
+// The rules must see every import, whatever its syntax.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	bundler, _ := open(t, &esbuild.Options{})

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/sandbox/workspace"
 )
 
-// From a named environment of somebody to a program that imports its packages.
+// A program imports the packages of a user's named environment.
 func Example_program() {
 	ctx := context.Background()
 	storage, err := os.MkdirTemp("", "storage")
@@ -69,8 +69,8 @@ func Example_program() {
 	// [plural] "3 apples"
 }
 
-// install writes by hand what packages.Install(ctx, []string{"plural"}) would fetch,
-// and holds the environment's lock as it would be held around that.
+// install writes the files that packages.Install(ctx, []string{"plural"}) would download,
+// and holds the environment's lock, as a caller of Install should.
 func install(ctx context.Context, env workspace.Environment) error {
 	unlock, err := env.Lock(ctx)
 	if err != nil {

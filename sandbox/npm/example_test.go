@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/sandbox/npm"
 )
 
-// prepared is a folder in which npm install lodash-es was run.
+// prepared returns a folder in which npm install lodash-es was run.
 func prepared() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "environment"); err != nil {
 		return "", err
@@ -42,7 +42,7 @@ func Example() {
 	for _, p := range packages {
 		fmt.Printf("%s: installed %t, version %q\n", p.Name, p.Installed, p.Version)
 	}
-	importable, err := env.Importable() // with env.FS(), what the bundler wants to know
+	importable, err := env.Importable() // for the bundler, together with env.FS()
 	fmt.Println(importable, err)
 	// Output:
 	// lodash-es: installed true, version "4.17.21"
@@ -50,8 +50,8 @@ func Example() {
 	// [lodash-es] <nil>
 }
 
-// What is no package of the registry, or not allowed, is refused before anything
-// starts.
+// Install rejects packages that are not allowed, and texts that do not name a package of the
+// registry, before it starts npm.
 func ExampleEnvironment_Install_refused() {
 	dir, err := os.MkdirTemp("", "environment")
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 	"github.com/writ-go/writ/sandbox/npm"
 )
 
-// plan is what the fake npm does, beside recording what it was started with.
+// plan describes what the fake npm does, in addition to recording how it was started.
 type plan struct {
-	Gate    string // an address where it says that it is there, and waits to be told to go on
-	After   bool   // the gate stands after the packages are written, not before
+	Gate    string // an address to which it connects, to wait for permission to continue
+	After   bool   // wait at the gate after the packages are written, not before
 	Child   bool   // start another process, which waits at the gate too
-	Say     string // on stderr
+	Say     string // written to stderr
 	Exit    int
 	Nothing bool   // install nothing
 	Link    string // make a symbolic link to this in every package
 	From    string // where packages come from, instead of the registry
-	Needs   string // the version of what the packages depend on
+	Needs   string // the version of a dependency of every package
 	Sparse  int64  // the size of a file to leave in node_modules
-	Extra   int    // how many dependencies come with what is asked for
+	Extra   int    // the number of dependencies installed with each package
 }
 
 // started is the record of one start.
@@ -75,7 +75,7 @@ func (f *fake) set(p plan) {
 	}
 }
 
-// starts are all that npm was started with.
+// starts returns the records of all starts of npm.
 func (f *fake) starts() []started {
 	f.t.Helper()
 	var all []started
@@ -97,7 +97,7 @@ func (f *fake) starts() []started {
 	return all
 }
 
-// environment is a new one that uses the fake.
+// environment returns a new environment that uses the fake, and its folder.
 func (f *fake) environment(o npm.Options) (*npm.Environment, string) {
 	f.t.Helper()
 	dir := f.t.TempDir()
@@ -117,7 +117,7 @@ func (f *fake) open(dir string, o npm.Options) *npm.Environment {
 	return env
 }
 
-// gate is where fakes wait.
+// gate is a listener at which fakes wait.
 type gate struct {
 	net.Listener
 	t *testing.T
@@ -135,7 +135,7 @@ func newGate(t *testing.T) *gate {
 
 func (g *gate) address() string { return g.Addr().String() }
 
-// arrival waits until a fake is there. Closing it ends the fake.
+// arrival waits until a fake connects. Closing the connection ends the fake.
 func (g *gate) arrival() net.Conn {
 	g.t.Helper()
 	_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(time.Minute))
@@ -147,7 +147,8 @@ func (g *gate) arrival() net.Conn {
 	return conn
 }
 
-// arrived are the fakes that have come so far, though they may have ended.
+// arrived returns the connections of the fakes that have connected so far. The fakes may have
+// ended.
 func (g *gate) arrived() (all []net.Conn) {
 	g.t.Helper()
 	for {
@@ -161,7 +162,7 @@ func (g *gate) arrived() (all []net.Conn) {
 	}
 }
 
-// snapshot is every file below dir, links by what they lead to.
+// snapshot returns the content of every file below dir, and the targets of links.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -187,7 +188,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// fakeNpm is npm's main function in these tests.
+// fakeNpm is the main function of npm in these tests.
 func fakeNpm() int {
 	home := filepath.Dir(os.Args[0])
 	var p plan
@@ -243,7 +244,7 @@ func record(home string) error {
 	return os.WriteFile(filepath.Join(home, fmt.Sprintf("record-%d.json", os.Getpid())), data, 0o600)
 }
 
-// wait comes to the gate and goes on when it is told to.
+// wait connects to the gate and waits for permission to continue.
 func wait(gate string) error {
 	conn, err := net.Dial("tcp", gate)
 	if err != nil {
@@ -268,7 +269,7 @@ type locked struct {
 	Dependencies map[string]string `json:"dependencies,omitempty"`
 }
 
-// work installs or uninstalls what stands after the --, as npm would.
+// work installs or uninstalls the packages after --, as npm would.
 func (p plan) work() error {
 	if p.Nothing {
 		return nil
@@ -352,7 +353,7 @@ func save(name string, v any) error {
 	return os.WriteFile(name, data, 0o600)
 }
 
-// fakeHost is a process of its own that installs one package: host DIR SPEC.
+// fakeHost is the main function of a separate process that installs one package: host DIR SPEC.
 func fakeHost() int {
 	env, err := npm.New(os.Args[1], &npm.Options{Allow: []string{"*"}, Npm: filepath.Join(filepath.Dir(os.Args[0]),
 		"npm")})

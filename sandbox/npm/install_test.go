@@ -35,8 +35,8 @@ func TestInstall(t *testing.T) {
 		},
 		Updated: []npm.Change{}, Removed: []npm.Change{}, Packages: 4, Bytes: first.Bytes,
 	}
-	// node_modules, @s, a package and its node_modules and extra-0, twice, with
-	// their package.json, and the lock file.
+	// The blocks of node_modules, @s and the lock file; and, twice, of a package, its
+	// node_modules, extra-0 and their two package.json files.
 	if !reflect.DeepEqual(first, want) || first.Bytes != 13*4096 {
 		t.Errorf("got  %+v\nwant %+v", first, want)
 	}
@@ -65,7 +65,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestReportIsOrdered has a package three times, once of them by name.
+// TestReportIsOrdered installs a package at three paths, at one of them by name.
 func TestReportIsOrdered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, plan{Extra: 9})
@@ -80,12 +80,12 @@ func TestReportIsOrdered(t *testing.T) {
 			direct = append(direct, c.Direct)
 		}
 	}
-	if want := []bool{false, true, false}; !slices.Equal(direct, want) { // as their paths are ordered
+	if want := []bool{false, true, false}; !slices.Equal(direct, want) { // in the order of their paths
 		t.Errorf("got %v, want %v", direct, want)
 	}
 }
 
-// TestNothingChanges is every way in which an installation can fail.
+// TestNothingChanges covers the ways in which an installation can fail.
 func TestNothingChanges(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -156,7 +156,7 @@ func TestTimeout(t *testing.T) {
 		compareFiles(t, snapshot(t, dir), before)
 		if len(npmAndChild) == 2 || limit > time.Minute {
 			return
-		} // else the machine is too busy to have started both
+		} // otherwise the machine was too busy to start both
 	}
 }
 
@@ -190,13 +190,13 @@ func TestCancelled(t *testing.T) {
 	ended(t, npmAndChild)
 }
 
-// TestDiskIsWatched has an npm that writes too much and does not end.
+// TestDiskIsWatched runs an npm that writes too much and does not end.
 func TestDiskIsWatched(t *testing.T) {
 	t.Parallel()
 	g := newGate(t)
 	f := newFake(t, plan{Gate: g.address(), After: true, Sparse: 1 << 30})
 	env, dir := f.environment(npm.Options{MaxBytes: 1 << 20})
-	held := make(chan net.Conn, 1) // or the collector would close it, and npm go on
+	held := make(chan net.Conn, 1) // otherwise the garbage collector would close it, and npm would continue
 	go func() {
 		conn, _ := g.Accept()
 		held <- conn
@@ -215,7 +215,7 @@ func TestDiskIsWatched(t *testing.T) {
 	}
 }
 
-// TestKilled kills the process that installs, once npm has written everything.
+// TestKilled kills the installing process after npm has written everything.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, plan{})
@@ -257,8 +257,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestConcurrent has several handles and a process of its own install into one
-// folder: one at a time, and nothing is lost.
+// TestConcurrent installs into one folder from several handles and a separate process. They
+// must take turns, and no change must be lost.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	g := newGate(t)
@@ -304,7 +304,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestPreparedByHand has a folder in which somebody ran npm install, and an .npmrc.
+// TestPreparedByHand opens a folder in which npm install was run, and which has an .npmrc.
 func TestPreparedByHand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -350,7 +350,7 @@ func mustInstall(t *testing.T, env *npm.Environment, specs ...string) {
 	}
 }
 
-// ended waits until the processes behind the connections are gone.
+// ended waits until the processes at the other end of the connections have ended.
 func ended(t *testing.T, conns []net.Conn) {
 	t.Helper()
 	for _, conn := range conns {

@@ -24,12 +24,12 @@ import (
 	"github.com/writ-go/writ/sandbox/npm"
 )
 
-// host are the variables without which the registry may not be reached.
+// host lists the variables that may be needed to reach the registry.
 var host = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"npm_config_registry"}
 
-// TestRealPackages installs what programs are likely to want, with the real npm
-// from the registry.
+// TestRealPackages installs packages that programs are likely to use, from the registry and
+// with the real npm.
 func TestRealPackages(t *testing.T) {
 	t.Parallel()
 	names := []string{"date-fns", "lodash-es", "marked", "papaparse", "yaml", "zod"}
@@ -82,11 +82,11 @@ func TestRealPackages(t *testing.T) {
 // registry serves hostile packages, each with scripts that would write a file.
 type registry struct {
 	*httptest.Server
-	dir   string // where nothing may be written
+	dir   string // a folder in which nothing may be written
 	calls chan string
 }
 
-// depends are what the packages of the registry depend on.
+// depends returns the dependencies of a package.
 func (r *registry) depends(name string) map[string]string {
 	return map[string]map[string]string{
 		"git":    {"x": "git+file://" + r.dir},
@@ -133,13 +133,13 @@ func (r *registry) manifest(name string) map[string]any {
 	manifest := map[string]any{
 		"name": name, "version": "1.0.0", "scripts": scripts, "dependencies": r.depends(name), "hasInstallScript": true,
 	}
-	if name == "evil" { // npm fetches again what has commands without links to them
+	if name == "evil" { // npm downloads packages again if the links to their commands are missing
 		manifest["bin"] = map[string]string{name: "index.js", "node": "index.js"}
 	}
 	return manifest
 }
 
-// tarball is a package with scripts, an .npmrc, and files that lead out.
+// tarball returns a package with scripts, an .npmrc, and files that would escape its folder.
 func (r *registry) tarball(name string) []byte {
 	manifest, _ := json.Marshal(r.manifest(name))
 	var out bytes.Buffer
@@ -163,7 +163,7 @@ func (r *registry) tarball(name string) []byte {
 }
 
 // TestHostilePackages installs packages whose scripts would write a file, on a host
-// whose own configuration says that scripts shall run.
+// whose own configuration enables scripts.
 func TestHostilePackages(t *testing.T) {
 	r := newRegistry(t)
 	home, dir := t.TempDir(), t.TempDir()
@@ -225,7 +225,7 @@ func TestHostilePackages(t *testing.T) {
 	r.actsOnOthers(t)
 }
 
-// called are the requests since it was last asked.
+// called returns the requests since its last call.
 func (r *registry) called() string {
 	var calls []string
 	for len(r.calls) > 0 {
@@ -234,7 +234,7 @@ func (r *registry) called() string {
 	return strings.Join(calls, "\n")
 }
 
-// actsOnOthers is the proof that the scripts would run and the token be sent.
+// actsOnOthers checks that plain npm would run the scripts and send the token.
 func (r *registry) actsOnOthers(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "evil")

@@ -10,8 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain takes the place of npm in most tests: the binary is linked into a folder
-// as npm, and what it is to do lies there too.
+// TestMain replaces npm in most tests: a folder contains a link to the test binary named npm,
+// and a plan of what it does.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "npm":
@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leaked gives goroutines a minute to end: on a busy machine they may need more than
-// the moment that goleak itself waits.
+// leaked reports leaked goroutines. It waits up to a minute for goroutines to end, because
+// on a busy machine they may need longer than goleak waits.
 func leaked() (err error) {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		if err = goleak.Find(); err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/npm"
 )
 
-// byHand is a folder with packages of every kind.
+// byHand returns a folder with packages of every kind.
 func byHand(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,7 +133,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestDamaged has the environment's own files damaged: nothing is guessed.
+// TestDamaged damages the environment's own files, which must result in an error.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
@@ -180,8 +180,8 @@ func TestErrorsAreTyped(t *testing.T) {
 	}
 }
 
-// TestRemovedMeanwhile opens an environment whose folder somebody has just removed
-// with what it was in: nothing of it comes back.
+// TestRemovedMeanwhile opens an environment whose parent folder has just been removed. It must
+// not be created again.
 func TestRemovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	parent := filepath.Join(t.TempDir(), "removed")
@@ -193,7 +193,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestManyNames is about what one call may ask.
+// TestManyNames passes too many names to one call.
 func TestManyNames(t *testing.T) {
 	t.Parallel()
 	e, err := npm.New(t.TempDir(), nil)

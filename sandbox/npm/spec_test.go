@@ -36,7 +36,7 @@ func TestParseSpec(t *testing.T) {
 	}
 }
 
-// hostile is what must never reach npm, and nothing of which may be done.
+// hostile contains specs that must never reach npm or have any effect.
 var hostile = []string{
 	"", " ", "-g", "--prefix=/", "--", "-", "@", "@@", "@/", "@a", "@a/", "@/b", "@a/b/c", "a@", "a@@1", "@a/b@",
 	"lodash; touch X", "lodash;touch X", "lodash && touch X", "lodash|touch X", "lodash&", "lodash\ttouch", "lodash touch",

@@ -72,7 +72,7 @@ func TestNothingEscapes(t *testing.T) {
 	}
 }
 
-// TestNodeModulesIsALink has the whole folder lead elsewhere.
+// TestNodeModulesIsALink replaces node_modules with a link to another folder.
 func TestNodeModulesIsALink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

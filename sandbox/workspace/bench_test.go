@@ -12,13 +12,14 @@ import (
 	"github.com/writ-go/writ/sandbox/workspace"
 )
 
-// BenchmarkStorage sets the store beside the floor, in one process and in turn. The
-// metric x-raw is the median of ours divided by raw.
+// BenchmarkStorage alternates between the store and the floor in one process. The metric x-raw
+// is the median of the store's time divided by the floor's.
 //
 // For append, the floor is the same bytes written by os alone: a new file, synced,
 // renamed and its folder synced. For read, it is os.ReadFile. For session, it is a
-// session in memory, which stores nothing; restore is a session that this process
-// doesn't have, of 20 programs, beside its 21st program in memory.
+// session in memory, which stores nothing. For restore, the store restores a session of 20
+// programs that this process does not have in memory, and the floor runs the 21st program of
+// a session in memory.
 func BenchmarkStorage(b *testing.B) {
 	store, dir := openStore(b, &workspace.Options{Bytes: 1 << 30})
 	ann := store.Space("ann")
@@ -53,8 +54,8 @@ func BenchmarkStorage(b *testing.B) {
 	})
 }
 
-// pair is a session in memory, and one that is stored, both of 20 programs; the next
-// runs in space.
+// pair creates a session in memory and a stored one, both of 20 programs. It returns
+// functions that run the next program of each, the stored one in space.
 func pair(b *testing.B, box *sandbox.Sandbox, first, space *workspace.Space) (floor, ours func()) {
 	list, err := first.Sessions(b.Context())
 	must(b, err)
@@ -93,7 +94,8 @@ func must(b testing.TB, err error) {
 	}
 }
 
-// compare times floor and ours in turn, newly made for each sample.
+// compare alternates between floor and ours, which it prepares for each sample, and reports
+// their times.
 func compare(b *testing.B, prepare func() (floor, ours func())) {
 	var ratios, each []float64
 	for b.Loop() {
@@ -110,5 +112,5 @@ func compare(b *testing.B, prepare func() (floor, ours func())) {
 	slices.Sort(each)
 	b.ReportMetric(ratios[len(ratios)/2], "x-raw")
 	b.ReportMetric(each[len(each)/2], "µs-ours")
-	b.ReportMetric(0, "ns/op") // it would be both together
+	b.ReportMetric(0, "ns/op") // it would be the sum of both
 }

@@ -84,7 +84,7 @@ func TestEnvironments(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// What changes the folder under the lock loses no change.
+// No change of the folder is lost if the changes are made under the lock.
 func TestEnvironmentLock(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -101,7 +101,7 @@ func TestEnvironmentLock(t *testing.T) {
 			defer unlock()
 			var n int
 			if text, err := os.ReadFile(counter); err == nil {
-				n, _ = strconv.Atoi(string(text)) // what is no number makes the sum wrong
+				n, _ = strconv.Atoi(string(text)) // if it is not a number, the sum is wrong
 			}
 			if err := os.WriteFile(counter, []byte(strconv.Itoa(n+1)), 0o600); err != nil {
 				t.Error(err)
@@ -142,7 +142,7 @@ func TestEnvironmentLock(t *testing.T) {
 		t.Errorf("%d, %v", removed, err)
 	}
 	holder.die(t)
-	// A process that another test starts would have the lock, too, until its program begins.
+	// A process that another test starts would also hold the lock until its program begins.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	unlock, err := e.Lock(t.Context())

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/sandbox/workspace"
 )
 
-// A program that is too long for one message is written in pieces, and run.
+// A program that is too long for one message is written in pieces and then run.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "storage")
@@ -55,7 +55,7 @@ func Example() {
 	// true
 }
 
-// Another process goes on with a session; the tools that its programs have called are
+// Another process continues a session. The tools that the session's programs have called are
 // not called again.
 func ExampleSpace_RunSession() {
 	ctx := context.Background()
@@ -66,7 +66,7 @@ func ExampleSpace_RunSession() {
 	defer func() { _ = os.RemoveAll(dir) }()
 	var handle string
 	for _, source := range []string{`let visits = 1; visits`, `visits += 1; visits`} {
-		err := func() error { // as if it were a process of its own
+		err := func() error { // stands for a separate process
 			store, err := workspace.Open(dir, nil)
 			if err != nil {
 				return err

@@ -31,7 +31,7 @@ func readFile(t testing.TB, space *workspace.Space, handle string) string {
 	return text
 }
 
-// errorIs compares a whole message, and what the error is.
+// errorIs checks the whole message of an error, and what it wraps.
 func errorIs(t *testing.T, what string, err, sentinel error, want string) {
 	t.Helper()
 	if !errors.Is(err, sentinel) || err.Error() != want {
@@ -42,7 +42,7 @@ func errorIs(t *testing.T, what string, err, sentinel error, want string) {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
-	other, err := workspace.Open(dir, nil) // as another replica has it
+	other, err := workspace.Open(dir, nil) // like another replica
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +113,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A handle of another owner, one that was removed, one that was made up and what is
-// no handle are the same.
+// The handle of another owner, a removed handle, an invented one and a malformed one all give
+// the same error.
 func TestNotFound(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -174,7 +174,7 @@ func TestLimits(t *testing.T) {
 		c.Handle); got != "123456789012345123" {
 		t.Errorf("%q", got)
 	}
-	newFile(t, store.Space("bob"), "d", "1234567890") // has limits of his own
+	newFile(t, store.Space("bob"), "d", "1234567890") // the limits apply to each owner separately
 	if err := ann.RemoveFile(t.Context(), c.Handle); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Many may be the first to open a folder.
+// Many stores may open a new folder at the same time.
 func TestOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/storage"
@@ -238,7 +238,7 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// Parts of any length, put together, are the file; none cuts a character.
+// Parts of any length add up to the file, and no part ends within a character.
 func TestReadPart(t *testing.T) {
 	t.Parallel()
 	store, _ := openStore(t, nil)
@@ -284,8 +284,8 @@ func TestReadPart(t *testing.T) {
 	}
 }
 
-// Several processes, with several goroutines each, append to one file: nothing is
-// lost, every piece is whole, and who reads it meanwhile finds it.
+// Several processes, with several goroutines each, append to one file. Nothing is lost, every
+// piece is whole, and the file can be read at any time.
 func TestConcurrentAppends(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -352,8 +352,8 @@ func TestConcurrentAppends(t *testing.T) {
 	}
 }
 
-// A process that appends block after block is killed, again and again: what it has told of
-// is there, and nothing is there by half.
+// A process that appends block after block is killed repeatedly. The blocks that it reported
+// are in the file, and no block is incomplete.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -381,7 +381,7 @@ func TestKilledWriters(t *testing.T) {
 		if text != want.String() || blocks < told {
 			t.Errorf("%d bytes of at least %d blocks", len(text), told)
 		}
-		if _, err := ann.Append(t.Context(), file, "next"); err != nil { // nor does its lock outlive it
+		if _, err := ann.Append(t.Context(), file, "next"); err != nil { // its lock was released
 			t.Error(err)
 		}
 		if left, _ := filepath.Glob(dir + "/owners/*/files/.*"); left != nil {

@@ -16,7 +16,7 @@ import (
 
 func init() { roles["full"] = full }
 
-// full is a process whose disk is full: its files may have no more than 700 bytes.
+// full is the role of a process whose disk is full: its files can have at most 700 bytes.
 func full(store *workspace.Store) error {
 	signal.Ignore(unix.SIGXFSZ)
 	box, err := sandbox.NewInProcess(nil)
@@ -41,7 +41,7 @@ func full(store *workspace.Store) error {
 	})
 }
 
-// TestFullDisk: nothing is there by half, and what was done is not lost.
+// TestFullDisk checks that nothing is stored incompletely and that previous changes remain.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)

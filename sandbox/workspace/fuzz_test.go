@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/sandbox/workspace"
 )
 
-// FuzzName makes files of any name: they lie where they should and are found again,
-// or the name is refused.
+// FuzzName creates files with any name. Each file must be in the correct folder and be found
+// again, or the name must be rejected.
 func FuzzName(f *testing.F) {
 	for _, name := range []string{"report.js", "a", "a.b.c", "x-123456.js", "../a", "a/b", ".", "..", "CON", "nul.txt",
 		"-", "a.", "ä", "\x00", "lock", "a--------"} {
@@ -42,7 +42,7 @@ func FuzzName(f *testing.F) {
 	})
 }
 
-// FuzzHandle asks for any handle: there is nothing but what is there.
+// FuzzHandle looks up any handle. An owner without files must never find anything.
 func FuzzHandle(f *testing.F) {
 	store, _ := openStore(f, nil)
 	other := newFile(f, store.Space("ann"), "report.js", "secret").Handle

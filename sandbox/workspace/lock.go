@@ -11,8 +11,8 @@ import (
 
 // A folder is locked by locking its file "lock", which the system unlocks if the holder
 // dies. In each process, only one goroutine at a time waits for it, and only after locking
-// the file "next". A process that releases the lock therefore cannot take it
-// again before the process that is already waiting for it, although that process polls.
+// the file "next". A process that releases the lock therefore cannot take it again before
+// the process that is already waiting for it, although that process polls.
 const (
 	lockFile = "lock"
 	nextFile = "next"

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain may also be a process that a test has started: see child.
+// TestMain also runs the processes that tests start: see child.
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleEnv); role != "" {
 		os.Exit(play(role))
@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leaked gives goroutines a minute to end: on a busy machine they may need more than
-// the moment that goleak itself waits.
+// leaked reports leaked goroutines. It waits up to a minute for goroutines to end, because
+// on a busy machine they may need longer than goleak waits.
 func leaked() (err error) {
 	for begin := time.Now(); time.Since(begin) < time.Minute; {
 		if err = goleak.Find(); err == nil {

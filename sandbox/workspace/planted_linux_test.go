@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Links, pipes and folders that somebody has planted in the storage folder lead
-// nowhere: reading neither follows nor waits, and writing touches nothing outside.
+// Links, pipes and folders that were planted in the storage folder have no effect outside of
+// it. Reading neither follows nor waits for them, and writing changes nothing outside.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -55,7 +55,7 @@ func TestPlanted(t *testing.T) {
 	untouched(t, outside)
 }
 
-// So do the folders themselves.
+// The same is true if the folders themselves are replaced with links.
 func TestPlantedFolders(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -112,7 +112,7 @@ func TestPlantedFolders(t *testing.T) {
 	untouched(t, outside)
 }
 
-// untouched looks whether a folder holds what it held.
+// untouched checks that a folder is unchanged.
 func untouched(t *testing.T, folder string) {
 	t.Helper()
 	text, err := os.ReadFile(folder + "/secret")

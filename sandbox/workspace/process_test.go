@@ -17,15 +17,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The variables that make a process of this test binary play a role, in a storage
+// The environment variables that give a process of this test binary a role and a storage
 // folder.
 const (
 	roleEnv   = "WRIT_TEST_ROLE"
 	folderEnv = "WRIT_TEST_FOLDER"
 )
 
-// child is another process with the same storage folder. What is sent to it comes
-// back as a line when it is done.
+// child is another process with the same storage folder. It executes the lines that it
+// receives and answers each with a line.
 type child struct {
 	*exec.Cmd
 	in  io.WriteCloser
@@ -68,7 +68,7 @@ func (c *child) do(t *testing.T, line string) string {
 	return strings.TrimSuffix(answer, "\n")
 }
 
-// end lets the process end of its own accord.
+// end closes the input of the process and waits until it exits.
 func (c *child) end(t *testing.T) {
 	t.Helper()
 	c.in.Close()
@@ -77,20 +77,20 @@ func (c *child) end(t *testing.T) {
 	}
 }
 
-// die is kill -9.
+// die kills the process, like kill -9.
 func (c *child) die(t *testing.T) {
 	t.Helper()
 	if err := c.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	_ = c.Wait() // it says that it was killed
+	_ = c.Wait() // the error says that it was killed
 	c.in.Close()
 }
 
 var roles = map[string]func(*workspace.Store) error{"append": appender, "write": writer, "run": runner,
 	"count": countUp, "hold": holder}
 
-// play is the child's main.
+// play is the main function of a child.
 func play(role string) int {
 	store, err := workspace.Open(os.Getenv(folderEnv), nil)
 	if err == nil {
@@ -104,7 +104,7 @@ func play(role string) int {
 	return 0
 }
 
-// lines calls f with each line of the input.
+// lines calls f with the words of each line of the input and prints the answers.
 func lines(f func(words []string) (answer string, err error)) error {
 	input := bufio.NewScanner(os.Stdin)
 	for input.Scan() {
@@ -117,7 +117,7 @@ func lines(f func(words []string) (answer string, err error)) error {
 	return input.Err()
 }
 
-// appender appends so many pieces to a file.
+// appender appends the requested number of pieces to a file.
 func appender(store *workspace.Store) error {
 	return lines(func(words []string) (string, error) {
 		n, err := strconv.Atoi(words[1])
@@ -128,16 +128,16 @@ func appender(store *workspace.Store) error {
 	})
 }
 
-// piece is a line that tells whether it is whole.
+// piece returns a line that shows whether it is complete.
 func piece(who string, i int) string {
 	return fmt.Sprintf("<%s %d %s>\n", who, i, strings.Repeat(who, 100))
 }
 
-// enough is how much those do who are killed while they do it: less than there may be,
-// though on a busy machine it takes long until they are.
+// enough is how many changes a process makes that a test kills. It is within all limits, even
+// if the test takes long to kill the process on a busy machine.
 const enough = 100
 
-// writer appends large blocks to a file, and tells of each.
+// writer appends large blocks to a file and reports each.
 func writer(store *workspace.Store) error {
 	return lines(func(words []string) (string, error) {
 		for i := range enough {
@@ -152,7 +152,7 @@ func writer(store *workspace.Store) error {
 
 func block(i int) string { return strings.Repeat(string(rune('a'+i%26)), 4096) }
 
-// holder holds the lock of an environment, and never lets go.
+// holder locks an environment and never unlocks it.
 func holder(store *workspace.Store) error {
 	return lines(func(words []string) (string, error) {
 		e, err := store.Space("ann").Environment(context.Background(), words[0])
@@ -163,8 +163,8 @@ func holder(store *workspace.Store) error {
 	})
 }
 
-// runner runs programs in a session. Their tool next counts in a file; hang tells
-// that it was called, and never returns.
+// runner runs programs in a session. Their tool next counts in a file. Their tool hang
+// reports that it was called and does not return.
 func runner(store *workspace.Store) error {
 	ctx := context.Background()
 	box, err := sandbox.New(nil)
@@ -188,7 +188,7 @@ func runner(store *workspace.Store) error {
 	})
 }
 
-// countUp runs programs in a session, and tells of each.
+// countUp runs programs in a session and reports each.
 func countUp(store *workspace.Store) error {
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {
@@ -203,7 +203,7 @@ func countUp(store *workspace.Store) error {
 	})
 }
 
-// counter is a tool that writes a byte into a file and returns how many are there.
+// counter returns a tool that appends a byte to a file and returns the size of the file.
 func counter(file string) *tools.Tool {
 	return tools.Func("next", "", func(context.Context, struct{}) (int64, error) {
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

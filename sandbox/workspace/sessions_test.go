@@ -38,8 +38,8 @@ func newSession(t testing.TB, space *workspace.Space) string {
 	return handle
 }
 
-// Two processes take turns in one session: each goes on where the other was, and the
-// tool was called once, by the first.
+// Two processes take turns in one session. Each continues where the other stopped, and the
+// tool was called only once, by the first.
 func TestSessionOfTwoProcesses(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -68,8 +68,8 @@ func TestSessionOfTwoProcesses(t *testing.T) {
 	}
 }
 
-// A process is killed in the middle of a run, again and again. The session goes on
-// where its last stored program was.
+// A process is killed repeatedly in the middle of a run. The session continues after its last
+// stored program.
 func TestSessionSurvivesKill(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -95,8 +95,8 @@ func TestSessionSurvivesKill(t *testing.T) {
 	}
 }
 
-// A process that stores one program after the other is killed, again and again: what
-// it has told of is stored, and the record is whole.
+// A process that stores one program after the other is killed repeatedly. The programs that
+// it reported are stored, and the record is complete.
 func TestSessionKilledWhileStoring(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -122,11 +122,11 @@ func TestSessionKilledWhileStoring(t *testing.T) {
 		if err != nil || got < told {
 			t.Fatalf("%d, %v; it had told of %d", got, err, told)
 		}
-		told = got // it may have come further than it told
+		told = got // it may have stored more than it reported
 	}
 }
 
-// Programs of one session that run at the same time, through two stores, are one
+// Programs of one session that are started at the same time, through two stores, run one
 // after the other.
 func TestSessionConcurrently(t *testing.T) {
 	t.Parallel()
@@ -158,8 +158,8 @@ func TestSessionConcurrently(t *testing.T) {
 	}
 }
 
-// A session goes on in another process, whose memory does not have it, whatever the
-// tools are called.
+// A session continues in another process, which does not have it in memory, whatever the
+// names of the tools.
 func TestSessionWithOddToolNames(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -241,8 +241,8 @@ func TestSessionBytes(t *testing.T) {
 			"was run. Start a new session", list[0].Size))
 }
 
-// What is on the disk decides. A record that lacks its end goes on without it; one
-// that was changed, or is of other rules, is lost and says so.
+// The record on disk is authoritative. If its end is missing, the session continues without
+// it. If it was changed or has different rules, the session is lost, and the error says so.
 func TestSessionRecord(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)

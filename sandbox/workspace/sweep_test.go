@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/sandbox/workspace"
 )
 
-// age makes all files of a folder as old as if nobody had used them for so long.
+// age changes the files that match a pattern as if they had been unused for the duration by.
 func age(t *testing.T, pattern string, by time.Duration) {
 	t.Helper()
 	found, err := filepath.Glob(pattern)
@@ -78,7 +78,7 @@ func TestSweep(t *testing.T) {
 	newFile(t, bob, "again", "")
 }
 
-// What crashes leave in the middle of a change is swept.
+// Sweep removes the remains of changes that a crash interrupted.
 func TestSweepLeftovers(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -107,7 +107,7 @@ func TestSweepLeftovers(t *testing.T) {
 	}
 }
 
-// Sweeping while others come and go loses nothing of theirs.
+// A sweep does not affect owners who create and remove files at the same time.
 func TestSweepBesideOthers(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
@@ -143,7 +143,7 @@ func TestSweepBesideOthers(t *testing.T) {
 		if got := readFile(t, ann, file.Handle); got != "1" {
 			t.Error(got)
 		}
-		if err := ann.RemoveFile(t.Context(), file.Handle); err != nil { // its folder is empty now, and goes
+		if err := ann.RemoveFile(t.Context(), file.Handle); err != nil { // its folder is now empty and will be removed
 			t.Error(err)
 		}
 	}
