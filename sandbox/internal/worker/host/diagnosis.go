@@ -114,3 +114,15 @@ func crashed(how string) *engine.Failure {
 		Hint:    "write the program in a different way",
 	}
 }
+
+// failureKinds are the kinds of failure that an engine reports, and whether the worker
+// may be used again after it.
+var failureKinds = map[string]bool{
+	engine.KindSyntax: true, engine.KindRefused: true, engine.KindThrown: true, engine.KindUnawaited: true,
+	engine.KindDeadlock: true, engine.KindBadValue: true, engine.KindDiverged: true, engine.KindStale: true,
+	engine.KindTimeout: false, engine.KindStopped: false, engine.KindTooLarge: false, engine.KindMemory: false,
+	engine.KindCrashed: false, engine.KindComputeLimit: false, engine.KindWaitLimit: false,
+}
+
+// harmless reports whether a worker may be used again after a run that ended with f.
+func harmless(f *engine.Failure) bool { return f == nil || failureKinds[f.Kind] }

@@ -386,18 +386,6 @@ func (r *run) checkFailure(f *engine.Failure) error {
 	return nil
 }
 
-// failureKinds are the kinds of failure that an engine reports, and whether the worker
-// may be used again after it.
-var failureKinds = map[string]bool{
-	engine.KindSyntax: true, engine.KindRefused: true, engine.KindThrown: true, engine.KindUnawaited: true,
-	engine.KindDeadlock: true, engine.KindBadValue: true, engine.KindDiverged: true, engine.KindStale: true,
-	engine.KindTimeout: false, engine.KindStopped: false, engine.KindTooLarge: false, engine.KindMemory: false,
-	engine.KindCrashed: false, engine.KindComputeLimit: false, engine.KindWaitLimit: false,
-}
-
-// harmless reports whether a worker may be used again after a run that ended with f.
-func harmless(f *engine.Failure) bool { return f == nil || failureKinds[f.Kind] }
-
 // minValue is the size that any value may have: the engine does not apply the limit to
 // null and {}.
 const minValue = 4
