@@ -49,7 +49,7 @@ func (a *app) check(ctx context.Context, w io.Writer) error {
 func (a *app) checkLimits(row func(name, format string, args ...any)) {
 	s, l := a.settings, a.box.Limits()
 	row("clients", "%s", s.serves())
-	row("programs", "%s, of which %s computing, %d MiB, %d tool calls, %d at the same time", l.Time,
+	row("programs", "%s, at most %s of it computing, %d MiB, %d tool calls, %d at the same time", l.Time,
 		min(l.Compute, l.Time), l.Memory>>20, l.Calls, s.programs())
 	row("isolation", "%s", strings.TrimPrefix(strings.ReplaceAll(a.box.Isolation().String(), "\n", "; "), "isolation: "))
 	if len(s.packages) > 0 {
@@ -85,7 +85,7 @@ func (a *app) checkStorage(ctx context.Context, row func(name, format string, ar
 	return err
 }
 
-// serves describes who has access, and where.
+// serves describes the transport and who may use the server.
 func (s *settings) serves() string {
 	o := s.serving
 	if cmp.Or(o.Transport, serve.Stdio) == serve.Stdio {

@@ -172,7 +172,7 @@ func (c *client) installTool() tool {
 	return offer(mcp.Tool{
 		Name:  "install_dependencies",
 		Title: "Install npm packages",
-		Description: "Install npm packages into an environment, which is made if there is none of that name. " +
+		Description: "Install npm packages into an environment, which is created if it does not exist. " +
 			"Programs that name the environment can import them.",
 		InputSchema:  json.RawMessage(installInput),
 		OutputSchema: json.RawMessage(installOutput),
@@ -267,8 +267,8 @@ func (c *client) configureTool() tool {
 	return offer(mcp.Tool{
 		Name:  "configure_environment",
 		Title: "Set up an environment",
-		Description: "Set up an environment, a named folder of npm packages, which is made if there is none of that " +
-			"name. What is not given stays as it is.",
+		Description: "Set up an environment, a named folder of npm packages, which is created if it does not " +
+			"exist. Settings that are not given stay unchanged.",
 		InputSchema:  json.RawMessage(configureInput),
 		OutputSchema: json.RawMessage(configOutput),
 		Annotations:  hints(mcp.ToolAnnotations{IdempotentHint: true}, false, false),

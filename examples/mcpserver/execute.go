@@ -37,7 +37,7 @@ const programInput = `
 const aboutPrograms = `Modern JavaScript in strict mode; top-level await works. There are console, setTimeout, ` +
 	`sleep(ms) and the language's own objects; there are no files, network or processes. The result is what the ` +
 	`program returns, or the value of its last expression. It is checked first: if it is refused, nothing has run. ` +
-	`It may take %s, of which %s computing.`
+	`It may take %s, at most %s of it computing.`
 
 const aboutTools = `
 The tools below are globals. They take one object and return a promise; a string result is plain text and never parsed; a failure throws ToolError. Run independent calls at the same time with Promise.all.

@@ -245,7 +245,7 @@ func TestDescription(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("got %+v", list.Tools)
 	}
-	if d := list.Tools[i].Description; !strings.Contains(d, "It may take 30s, of which 10s computing.") {
+	if d := list.Tools[i].Description; !strings.Contains(d, "It may take 30s, at most 10s of it computing.") {
 		t.Errorf("the description does not say how long a program may take:\n%s", d)
 	}
 	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") ||

@@ -111,7 +111,7 @@ func (o oauth) ask(ctx context.Context, token string) (w worth, err error) {
 	return w, json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&w)
 }
 
-// authentication decides who has access. Nil means everyone on this machine.
+// authentication decides who has access. If it is nil, every program on this machine has access.
 func (s *settings) authentication() (*serve.Auth, error) {
 	switch {
 	case s.tokens != "" && s.oauth.issuer != "":

@@ -26,8 +26,8 @@ func cut(text string, most int, comment string) string {
 	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" omitted …", tail, most)
 }
 
-// cutOutput is [Cut] for the output of a console that wrote all bytes in total, of which only text, the
-// beginning, and tail are known.
+// cutOutput is [Cut] for console output that was shortened: the worker kept only its beginning, text, and its end,
+// tail. All is the length of the whole output in bytes.
 func cutOutput(text, tail string, all, most int) string {
 	if len(text) == all {
 		return Cut(text, most)
