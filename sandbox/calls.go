@@ -32,14 +32,11 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	if call.Recorded = issued.Recorded; !issued.Recorded {
 		h.count(call.Tool)
 	}
-	if h.issued == nil {
-		h.issued = map[*Call]tools.IssuedCall{}
-	}
-	h.issued[call] = issued
+	call.issued = issued
 	h.mu.Unlock()
 	return func() {
 		defer h.running.Done()
-		h.perform(call, issued, reply)
+		h.perform(call, reply)
 	}
 }
 
@@ -78,8 +75,14 @@ func (h *host) count(path string) {
 	h.uncounted[path]++
 }
 
+// trackedCall is a call of the run in progress.
+type trackedCall struct {
+	Call
+	issued tools.IssuedCall
+}
+
 // begin records a call. It returns nil if the program has ended.
-func (h *host) begin(c engine.Call) *Call {
+func (h *host) begin(c engine.Call) *trackedCall {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.aborted != nil || h.over {
@@ -89,10 +92,10 @@ func (h *host) begin(c engine.Call) *Call {
 		h.callCtx, h.cancelCalls = context.WithCancelCause(h.parent)
 		h.slots = make(chan struct{}, h.limits.Concurrency)
 	}
-	call := &Call{
+	call := &trackedCall{Call: Call{
 		ID: c.ID, Tool: h.path(c.Tool), Args: c.Args, Pending: true,
 		Started: time.Since(h.start), Line: c.Line, Column: c.Column,
-	}
+	}}
 	h.calls = append(h.calls, call)
 	h.running.Add(1)
 	return call
@@ -142,7 +145,7 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 }
 
 // perform performs a call and replies to the program.
-func (h *host) perform(call *Call, issued tools.IssuedCall, reply func(engine.Reply)) {
+func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
@@ -154,11 +157,11 @@ func (h *host) perform(call *Call, issued tools.IssuedCall, reply func(engine.Re
 			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", call.Tool))
 		}
 	}()
-	h.observe("Program.OnCalling", h.program.OnCalling, h.update(call, func() {}))
-	result, err := issued.Perform(h.callCtx)
+	h.update(call, func() {}, "Program.OnCalling", h.program.OnCalling)
+	result, err := call.issued.Perform(h.callCtx)
 	returned = true
 	te, catchable := toolError(err, call.Tool)
-	h.settle(call, issued.Args(), result, te)
+	h.settle(call, result, te)
 	switch {
 	case tools.IsFatal(err) && h.callCtx.Err() == nil: // also if the program has ended
 		h.abort(fmt.Errorf("tool %s: %w", call.Tool, err))
@@ -210,32 +213,25 @@ func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 }
 
 // settle records the result of a call.
-func (h *host) settle(call *Call, performed, result json.RawMessage, err *tools.ToolError) {
-	h.observe("Program.OnCall", h.program.OnCall, h.update(call, func() {
+func (h *host) settle(call *trackedCall, result json.RawMessage, err *tools.ToolError) {
+	performed := call.issued.Args()
+	h.update(call, func() {
 		call.Result, call.Error, call.Pending = result, err, false
 		if performed != nil {
 			call.Args = performed
 		}
 		call.Duration = time.Since(h.start) - call.Started
-	}))
+	}, "Program.OnCall", h.program.OnCall)
 }
 
-// update changes the record of a call and returns a copy, or nil if the run is over.
-func (h *host) update(call *Call, change func()) *Call {
+// update changes the record of a call and, unless the run is over, passes a copy to an
+// observer of the program. If the observer panics, the run ends.
+func (h *host) update(call *trackedCall, change func(), name string, observer func(Call)) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	change()
-	if h.over {
-		return nil
-	}
-	updated := *call
-	return &updated
-}
-
-// observe passes a call to an observer of the program. If the observer panics, the run
-// ends.
-func (h *host) observe(name string, observer func(Call), call *Call) {
-	if observer == nil || call == nil {
+	updated, over := call.Call, h.over
+	h.mu.Unlock()
+	if observer == nil || over {
 		return
 	}
 	defer func() {
@@ -243,7 +239,7 @@ func (h *host) observe(name string, observer func(Call), call *Call) {
 			h.abort(fmt.Errorf("%s panicked: %v\n%s", name, p, debug.Stack()))
 		}
 	}()
-	observer(*call)
+	observer(updated)
 }
 
 // resultLimiter limits the size of the results of one run. As the innermost policy it

@@ -64,10 +64,10 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited, Declared: h.declared,
 	}
 	for _, c := range h.calls {
-		call := *c
+		call := c.Call
 		if c.Pending {
 			out.Abandoned++
-			if performed := h.issued[c].Args(); performed != nil {
+			if performed := c.issued.Args(); performed != nil {
 				call.Args = performed
 			}
 		}
@@ -178,11 +178,11 @@ func (h *host) stopped(finding Finding) *Failure {
 
 // call returns the recorded call with this ID, or nil if the call was not recorded.
 func (h *host) call(id int) *Call {
-	i, found := slices.BinarySearchFunc(h.calls, id, func(c *Call, id int) int { return c.ID - id })
+	i, found := slices.BinarySearchFunc(h.calls, id, func(c *trackedCall, id int) int { return c.ID - id })
 	if !found {
 		return nil
 	}
-	return h.calls[i]
+	return &h.calls[i].Call
 }
 
 // unawaited lists calls that the program did not await, with their results.

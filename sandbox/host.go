@@ -41,8 +41,7 @@ type host struct {
 	warnings  []Finding
 	sites     []engine.Site // call sites
 	declared  []string
-	calls     []*Call
-	issued    map[*Call]tools.IssuedCall
+	calls     []*trackedCall
 	counted   int            // calls that count towards the limit
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // calls that do not count, by the path of the tool

@@ -115,7 +115,7 @@ func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 		return IssuedCall{err: invalidArguments(c.Tool, "", findings)}
 	}
 	c.Args = c.Tool.complete(c.Args)
-	f := &pendingCall{call: c, dispatcher: d}
+	f := &pendingCall{call: c, dispatcher: d, acts: c.Tool.ReplayClass() != Read}
 	f.call.pending = f
 	if d.attempt != nil {
 		entry, err := d.attempt.Issue(c)
@@ -149,6 +149,7 @@ type pendingCall struct {
 	entry      Entry // nil without a journal
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc // of the policies
+	acts       bool               // the call may have an effect
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
@@ -242,17 +243,12 @@ func (f *pendingCall) try(ctx context.Context, c Call) (json.RawMessage, error) 
 
 func (f *pendingCall) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
 	defer f.recovered(&err, KindUnknown, "the tool crashed"+effectUnknown)
-	if !f.acts() {
+	if !f.acts {
 		return f.call.Tool.Handler(ctx, args)
 	}
 	counter := &effectCounter{Context: ctx, outer: effectCounterOf(ctx)}
 	result, err = f.call.Tool.Handler(counter, args)
 	return result, counter.mark(err)
-}
-
-// acts reports whether the call may have an effect.
-func (f *pendingCall) acts() bool {
-	return f.call.Tool.ReplayClass() != Read
 }
 
 // recovered turns a panic into an error. It must be deferred.
@@ -269,7 +265,7 @@ func (f *pendingCall) begin(ctx context.Context, args json.RawMessage) error {
 			return err
 		}
 	}
-	if f.acts() {
+	if f.acts {
 		effectCounterOf(ctx).add(1)
 	}
 	f.mu.Lock()
@@ -289,7 +285,7 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 	if state == StateOK && ctx.Err() != nil {
 		state = StateUnknown
 	}
-	if f.acts() && (state == StateRejected || state == StateFailed) {
+	if f.acts && (state == StateRejected || state == StateFailed) {
 		effectCounterOf(ctx).add(-1)
 	}
 	f.state = maxState(f.state, state)
@@ -319,7 +315,7 @@ func (f *pendingCall) corrected(te *ToolError) *ToolError {
 	switch {
 	case state == StateOK:
 		te.Kind, te.Message = KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case state == StateUnknown && !f.acts():
+	case state == StateUnknown && !f.acts:
 		te.Kind, te.Message = KindUnknown, "an earlier try got no answer; the last one: "+te.Message
 	case state == StateUnknown:
 		te.Kind, te.Message = KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message

@@ -27,7 +27,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	}
 	c.nesting++
 	defer func() { c.nesting-- }()
-	e := encoder{vm: c.VM, limit: limit}
+	e := newEncoder(c.VM, limit)
 	if exception := c.VM.Try(func() { err = e.top(v) }); exception != nil {
 		return nil, exception
 	}
@@ -48,8 +48,16 @@ const maxEncoding = 20
 type encoder struct {
 	vm    *goja.Runtime
 	buf   bytes.Buffer
+	text  *json.Encoder // writes strings to buf
 	limit int
 	path  []*goja.Object // the enclosing objects, to find cycles
+}
+
+func newEncoder(vm *goja.Runtime, limit int) *encoder {
+	e := &encoder{vm: vm, limit: limit}
+	e.text = json.NewEncoder(&e.buf)
+	e.text.SetEscapeHTML(false)
+	return e
 }
 
 func (e *encoder) top(v goja.Value) error {
@@ -127,9 +135,7 @@ func (e *encoder) string(s string) error {
 	if e.limit > 0 && len(s) > e.limit {
 		return e.tooLarge()
 	}
-	je := json.NewEncoder(&e.buf)
-	je.SetEscapeHTML(false)
-	if err := je.Encode(s); err != nil {
+	if err := e.text.Encode(s); err != nil {
 		return err
 	}
 	e.buf.Truncate(e.buf.Len() - 1) // Encode ends a line

@@ -84,7 +84,7 @@ func (i *inspector) atom(o *goja.Object, class string) {
 	case "Promise":
 		i.promise(o)
 	case "Date":
-		e := encoder{vm: i.VM}
+		e := newEncoder(i.VM, 0)
 		if err := e.date(o); err == nil && e.buf.String() != "null" {
 			i.buf.WriteString(strings.Trim(e.buf.String(), `"`))
 		} else {
