@@ -167,6 +167,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	}
 	h := newHost(ctx, limits, &p, bound)
 	h.checkOnly, h.rules, h.sessionInputs = checkOnly, s.rules, step.sessionInputs()
+	job.RunClean = s.rules == nil && !checkOnly // then judge does not refuse it
 	var outer engine.Host = h
 	var origin *origin
 	if p.Compiler != nil {

@@ -19,6 +19,10 @@ type Job struct {
 
 	Prelude *Prelude `json:"prelude,omitempty"` // runs before the program; may be nil
 
+	// RunClean says that the host allows every program whose report is clean, so that such a
+	// program need not wait for the verdict. See [Report.Clean].
+	RunClean bool `json:"runClean,omitempty"`
+
 	// Forbidden are names that are reported wherever they occur in the source.
 	Forbidden []string `json:"forbidden,omitempty"`
 

@@ -23,6 +23,12 @@ type Report struct {
 	Declared   []string  `json:"declared,omitempty"`   // top-level declarations
 }
 
+// Clean reports whether there is nothing in the report for which a host could refuse the
+// program, unless it has rules of its own.
+func (r *Report) Clean() bool {
+	return len(r.Findings)+len(r.Undeclared)+len(r.Constants)+len(r.EarlyReads)+len(r.Sites)+len(r.Forbidden) == 0
+}
+
 // Finding is a problem in the source.
 type Finding struct {
 	Message string `json:"message"`

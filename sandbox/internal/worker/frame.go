@@ -23,7 +23,7 @@ import (
 //	tools    host    []engine.Binding  before a run whose tools differ from the last ones
 //	run      host    engine.Job        starts a run, which uses the tools sent last
 //	report   worker  engine.Report     at most once in a run, before any call
-//	verdict  host    bool              the answer to report
+//	verdict  host    bool              the answer to report; none to a clean one if the job has RunClean
 //	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
 //	reply    host    Reply             at most once for each call, in any order
 //	stop     host    none              the caller has canceled: end with engine.KindStopped

@@ -34,6 +34,9 @@ func (r *run) Report(report engine.Report) (allowed func() bool) {
 	if err := r.s.out.Send(worker.KindReport, r.id, report); err != nil {
 		r.s.end(err)
 	}
+	if r.job.RunClean && report.Clean() {
+		return func() bool { return true }
+	}
 	return func() bool { return <-r.verdict }
 }
 

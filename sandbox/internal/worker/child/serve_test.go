@@ -145,6 +145,21 @@ func TestServeStop(t *testing.T) {
 	v.close("")
 }
 
+func TestServeRunClean(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	clean := job("x")
+	clean.RunClean = true
+	v.send(worker.KindRun, 1, clean)
+	v.expect(worker.KindReport, 1, &engine.Report{})
+	var res engine.Result
+	v.expect(worker.KindResult, 1, &res) // without a verdict
+	if string(res.Value) != `"x"` {
+		t.Errorf("%+v", res)
+	}
+	v.close("")
+}
+
 func TestServeNonsense(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

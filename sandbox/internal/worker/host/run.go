@@ -259,7 +259,7 @@ func breach(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", worker.ErrBreach, fmt.Sprintf(format, args...))
 }
 
-// report passes the report to the host and sends the verdict.
+// report passes the report to the host and sends the verdict if the worker waits for it.
 func (r *run) report(f worker.Frame) error {
 	if r.reported {
 		return breach("a second report")
@@ -275,6 +275,9 @@ func (r *run) report(f worker.Frame) error {
 	}
 	r.reported = true
 	r.allowed = r.host.Report(rep)()
+	if r.job.RunClean && rep.Clean() {
+		return nil
+	}
 	if err := r.w.out.Send(worker.KindVerdict, r.id, r.allowed); errors.Is(err, errUnread) {
 		return err
 	}
