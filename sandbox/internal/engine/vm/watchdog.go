@@ -100,9 +100,15 @@ func (w *watchdog) spent() spent {
 	if !w.since.IsZero() {
 		s.waited += time.Since(w.since)
 	}
-	s.computed = min(s.elapsed-s.waited, cpuTime()-w.cpu)
+	if s.computed = s.elapsed - s.waited; s.computed > negligible {
+		s.computed = min(s.computed, cpuTime()-w.cpu)
+	}
 	return s
 }
+
+// negligible is the time up to which it does not matter whether a program had a processor.
+// Reading the processor time is a system call.
+const negligible = time.Millisecond
 
 // stop ends the program, from any goroutine.
 func (w *watchdog) stop(cause error) {
