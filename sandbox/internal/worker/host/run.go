@@ -224,12 +224,6 @@ func (r *run) send() error {
 	return out.Flush()
 }
 
-// sameSlice reports whether two slices share their memory. Tools belong to a snapshot
-// that does not change.
-func sameSlice(a, b []engine.Binding) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
 // receive handles one frame, and returns the result if that is what it contains.
 func (r *run) receive() (*engine.Result, error) {
 	f, err := r.w.in.Next()
