@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,8 +18,9 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens;
-// for OAuth, set the fields.
+// Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens, and
+// [Introspection] one for OAuth tokens that their authorization server verifies; for other kinds of
+// tokens, set the fields.
 type Auth struct {
 	// Verifier returns the information in a token, or an error that wraps
 	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops
@@ -41,6 +43,23 @@ type Auth struct {
 
 	forever bool               // tokens may have no expiration
 	refresh func(*slog.Logger) // called before a token is verified; may be nil
+	current func() tokens      // of a token file; may be nil
+}
+
+// Patterns returns the patterns of tools in a file of tokens, as they are now, by principal. They are
+// for warnings about patterns that match no tool. Principals that may use all tools are not included.
+// Patterns returns nil for an Auth that is nil, or does not come from [TokenFile] or [Tokens].
+func (a *Auth) Patterns() map[string][]string {
+	if a == nil || a.current == nil {
+		return nil
+	}
+	patterns := map[string][]string{}
+	for _, t := range a.current() {
+		if t.principal.Tools != nil {
+			patterns[t.principal.Name] = slices.Clone(t.principal.Tools)
+		}
+	}
+	return patterns
 }
 
 func (a *Auth) check() error {
@@ -79,9 +98,7 @@ func (a *Auth) metadata() (path, address string) {
 // principal.
 func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	if a == nil {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), local))))
-		})
+		return requireHost(next)
 	}
 	_, address := a.metadata()
 	known := auth.RequireBearerToken(a.verify, &auth.RequireBearerTokenOptions{
@@ -104,6 +121,27 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 		}
 		known.ServeHTTP(&challenger{ResponseWriter: w}, r)
 	})
+}
+
+// requireHost passes requests with a principal from the host, and requests from this machine.
+// If the host sets a principal without a name, it knows that the client is nobody.
+func requireHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, ok := r.Context().Value(principalKey{}).(Principal)
+		if !ok && fromLoopback(r) {
+			p = local
+		}
+		if p.Name == "" {
+			http.Error(w, "authentication is required", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), p))))
+	})
+}
+
+func fromLoopback(r *http.Request) bool {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && addr.Addr().Unmap().IsLoopback()
 }
 
 // principalExtra is the key of the principal in the Extra of a verified token.
