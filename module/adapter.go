@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
@@ -117,3 +118,25 @@ var (
 	errNotExpressible = errors.New("module: the adapter is Native, but providers cannot enforce the schema of the " +
 		"outputs, which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
 )
+
+// callsTools returns the adapter for calls in the provider's protocol, or nil if the model writes calls as text.
+func (p *Predictor) callsTools() *conversation.Calling {
+	switch {
+	case p.calling == nil || p.Adapter != nil:
+		return nil
+	case p.decided:
+		return p.calling
+	}
+	can := lm.CapabilitiesOf(p.Model)
+	if _, refused := p.refused.Load(can.Model); refused || !can.Tools {
+		return nil
+	}
+	return p.calling
+}
+
+// forRun returns a copy that calls tools in one way, whatever other runs find out about the model.
+func (p *Predictor) forRun() *Predictor {
+	c := p.Clone()
+	c.calling, c.decided = p.callsTools(), true
+	return c
+}

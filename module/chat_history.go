@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
@@ -82,7 +82,7 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 
 // shortInput is an input of an earlier turn. Images and files are only counted.
 func shortInput(kind signature.Kind, value json.RawMessage) json.RawMessage {
-	if parts, names, err := attachments(kind, value); err == nil && len(parts) > 0 {
+	if parts, names, err := conversation.Attachments(kind, value); err == nil && len(parts) > 0 {
 		return replies.Quote(prompt.PastAttachments(len(parts), names))
 	}
 	return prompt.PastInput(value)
@@ -111,44 +111,41 @@ func pastResult(s Step) string {
 
 // messages shows the turns to the model. If they are too long, the older half is omitted. Omitting one at a time
 // would change the beginning of the conversation, which providers cache, in every turn.
-func (h *chatHistory) messages(p *Predictor) []message {
-	var shown [][]message
+func (h *chatHistory) messages(p *Predictor) []conversation.Message {
+	var shown [][]conversation.Message
 	size := 0
 	for i := range h.turns {
 		m := h.turns[i].messages(p)
 		shown = append(shown, m)
-		size += bytesOf(m)
+		size += conversation.Size(m)
 	}
 	for size > h.maxBytes && len(shown) > 1 {
 		half := len(shown) / 2
 		for _, m := range shown[:half] {
-			size -= bytesOf(m)
+			size -= conversation.Size(m)
 		}
 		shown, h.turns = shown[half:], slices.Clone(h.turns[half:])
 		h.leftOut += half
 	}
-	var list []message
+	var list []conversation.Message
 	if h.leftOut > 0 {
-		list = append(list, message{role: llms.ChatMessageTypeHuman, text: prompt.EarlierTurns(h.leftOut)})
+		list = append(list, conversation.Human(prompt.EarlierTurns(h.leftOut)))
 	}
-	for _, m := range slices.Concat(shown...) {
-		list = withMessage(list, m)
-	}
-	return list
+	return conversation.Append(list, slices.Concat(shown...)...)
 }
 
 // messages shows a turn to the model.
-func (t *turn) messages(p *Predictor) []message {
-	list := []message{p.message(question{inputs: t.Inputs}, "")}
+func (t *turn) messages(p *Predictor) []conversation.Message {
+	list := []conversation.Message{p.message(conversation.Question{Inputs: t.Inputs}, "")}
 	for _, s := range t.Programs {
 		reply := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}
 		if s.Reasoning != "" {
 			reply = slices.Insert(reply, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(s.Reasoning)})
 		}
-		list = append(list, exampleOf(p.adapter(), p.Spec, len(list), reply)...)
+		list = append(list, p.example(len(list), reply)...)
 		if s.Result != "" {
-			list = append(list, message{role: llms.ChatMessageTypeHuman, text: s.Result})
+			list = append(list, conversation.Human(s.Result))
 		}
 	}
-	return withMessage(list, message{role: llms.ChatMessageTypeHuman, text: t.End})
+	return conversation.Append(list, conversation.Human(t.End))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
@@ -31,11 +32,11 @@ type environment struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	past    []message     // earlier turns of a Chat
-	session bool          // programs see the variables of earlier ones
-	chat    bool          // the run is a turn of a conversation
-	values  bool          // a valid answer may also be the program's value
-	budget  func() string // tells the model what is left of other limits; or nil
+	past    []conversation.Message // earlier turns of a Chat
+	session bool                   // programs see the variables of earlier ones
+	chat    bool                   // the run is a turn of a conversation
+	values  bool                   // a valid answer may also be the program's value
+	budget  func() string          // tells the model what is left of other limits; or nil
 
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 }
@@ -166,7 +167,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	spec := c.coder.signature.Spec()
-	if err := checkFields(c.Predictor.Spec, spec.Inputs(), programAlone.Outputs()); err != nil {
+	if err := checkFields(c.Predictor.Spec, spec.Inputs(), replies.ProgramAlone.Outputs()); err != nil {
 		return nil, nil, err
 	}
 	if err := c.coder.ready(); err != nil {
@@ -176,7 +177,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	q, err := newPreview(spec, inputs)
+	q, err := conversation.NewPreview(spec, inputs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,10 +189,10 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
-	if q.note, err = r.variables(ctx); err != nil {
+	if q.Note, err = r.variables(ctx); err != nil {
 		return nil, nil, err
 	}
-	q.past = r.past
+	q.Past = r.past
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
@@ -207,11 +208,6 @@ func emptyValue(f signature.Field) json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// programAlone has the only output that a reply needs.
-var programAlone = signature.Must(signature.New[struct{}, struct {
-	Code string `json:"code"`
-}]("")).Spec()
-
 // program returns the program in the last reply. Whatever form an adapter asks for, models sometimes answer with a
 // fenced block, so that is read as well.
 func (r *codeRun) program() (replies.Program, error) {
@@ -223,7 +219,7 @@ func (r *codeRun) program() (replies.Program, error) {
 		}
 		return replies.Program{}, err
 	}
-	outputs, reasoning := p.explained(programAlone, values)
+	outputs, reasoning := p.explained(replies.ProgramAlone, values)
 	code, _ := outputs.Get("code")
 	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
 	if _, ok := p.adapter().(prompt.Program); !ok {

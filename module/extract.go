@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
@@ -20,7 +21,7 @@ func extract[In, Out any](
 	spec := sig.Spec()
 	adapter := r.predictor.adapterFor(spec)
 	r.spec = spec
-	r.closing = prompt.LastReply + adapter.System(outputsOf(spec), "")
+	r.conversation.Closing = prompt.LastReply + adapter.System(outputsOf(spec), "")
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err
 	}
@@ -49,7 +50,7 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 		return out, nil, err
 	}
 	call, parentheses, unread := replies.ReadCall(program.Code)
-	if unread != nil || !parentheses || call.Tool != submit {
+	if unread != nil || !parentheses || call.Tool != conversation.Submit {
 		return out, nil, err
 	}
 	if out, err = c.coder.signature.Decode(call.Args); err != nil {

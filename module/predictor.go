@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -56,10 +57,10 @@ type Predictor struct {
 	// CallOptions are passed to every call of the model.
 	CallOptions []llms.CallOption
 
-	calling *calling        // for models that call tools by their provider's protocol; or nil
-	refused *sync.Map       // the names of models that refused tools; shared by clones
-	mode    mode            // fixed for the duration of a run
-	task    *signature.Spec // the task, if Spec asks for one step of it; or nil
+	calling *conversation.Calling // for models that call tools by their provider's protocol; or nil
+	refused *sync.Map             // the names of models that refused tools; shared by clones
+	decided bool                  // a run has begun, so the form of calls is fixed
+	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
 	system  cache[promptKey, string]
 	lenient cache[*signature.Spec, *signature.Spec]
@@ -82,7 +83,7 @@ func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (De
 	if err != nil {
 		return Demo{}, err
 	}
-	inputs, outputs := sides(sig.Spec(), turn)
+	inputs, outputs := conversation.Sides(sig.Spec(), turn)
 	return Demo{Inputs: inputs, Outputs: outputs}, nil
 }
 

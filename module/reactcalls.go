@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
@@ -28,14 +29,14 @@ func (a *ReAct[In, Out]) callTools(
 		return out, nil, false, nil
 	case len(calls) == 0:
 		r.forgiveMistake()
-		r.observe("Your reply cannot be used: " + errNoCall.Error() + ".")
+		r.observe("Your reply cannot be used: " + conversation.ErrNoCall.Error() + ".")
 		return out, nil, false, nil
 	}
 	r.reasoning = strings.TrimSpace(r.last().Reply)
-	if path := r.predictor.calling.paths[calls[0].FunctionCall.Name]; path == submit && len(calls) == 1 {
+	if path := r.predictor.calling.Path(calls[0]); path == conversation.Submit && len(calls) == 1 {
 		args, err := argumentsOf(calls[0])
 		if err == nil {
-			out, answer, err = a.answer(r, replies.Action{Tool: submit, Args: args})
+			out, answer, err = a.answer(r, replies.Action{Tool: conversation.Submit, Args: args})
 		}
 		if err == nil {
 			return out, answer, true, nil
@@ -56,13 +57,13 @@ func (a *ReAct[In, Out]) callTools(
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
 	var all *sandbox.Outcome
 	for _, c := range calls {
-		path := r.predictor.calling.paths[c.FunctionCall.Name]
+		path := r.predictor.calling.Path(c)
 		switch path {
 		case "":
-			name := shorten(c.FunctionCall.Name, maxToolName)
+			name := shorten(c.FunctionCall.Name, conversation.MaxToolName)
 			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
 			continue
-		case submit:
+		case conversation.Submit:
 			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of "+
 				"the other calls.")
 			continue

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
@@ -35,11 +36,11 @@ type reactRun struct {
 // action reads what the model wants to be done.
 func (r *reactRun) action() (replies.Action, error) {
 	step := r.last()
-	values, err := r.predictor.read(step, needed)
+	values, err := r.predictor.read(step, func(field string) bool { return field == "tool" })
 	if err != nil {
 		return replies.Action{}, err
 	}
-	values, r.reasoning = r.predictor.explained(acted, values)
+	values, r.reasoning = r.predictor.explained(replies.ActionAlone, values)
 	return replies.ReadAction(values)
 }
 
@@ -51,7 +52,7 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error())), nil
 	}
 	b := r.tools.bindings[tool]
-	args, err := a.For(b.InputSchema, b.Named(a.Args), textArgument)
+	args, err := a.For(b.InputSchema, b.Named(a.Args), replies.TextField)
 	if err != nil {
 		return fmt.Sprintf("%s was not called: %s", b.Path(), prompt.Indented(err.Error())), nil
 	}
@@ -118,7 +119,7 @@ func (r *reactRun) submit(a replies.Action, task *signature.Spec) (json.RawMessa
 		return nil, err
 	}
 	answer = replies.Answer(task, task.OutputSchema().DropUnset(answer))
-	r.start(submit, answer)
+	r.start(conversation.Submit, answer)
 	r.outcome = &sandbox.Outcome{Value: answer, Submitted: true}
 	return answer, nil
 }
@@ -158,7 +159,7 @@ func (r *reactRun) forgiveMistake() {
 func (r *reactRun) tell(text string) {
 	maps.Copy(r.held, r.heldNow)
 	clear(r.heldNow)
-	r.run.observe(text)
+	r.run.observe(text, "")
 }
 
 // outcomeOf is a call as if a program had consisted of it. The error is why it

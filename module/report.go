@@ -94,8 +94,7 @@ func (r *codeRun) observe(o *prompt.Observation) {
 	}
 	hint := prompt.JSONTexts(r.outcome, r.last().Code, r.parsable)
 	o.End(hint, r.left(), budget, r.journal.Entries()[r.last().before:])
-	r.run.observe(o.String())
-	r.exchanges[len(r.exchanges)-1].brief = o.Brief()
+	r.run.observe(o.String(), o.Brief())
 }
 
 // isFree reports whether a program does not count as a step: it was refused or held, or did nothing but look

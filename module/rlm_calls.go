@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
@@ -185,7 +186,7 @@ func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessag
 func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 	return c.once(subPrompt{text}, func() (string, error) {
 		enclosing := scopeOf(ctx).run
-		q := question{inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(text)}}}
+		q := conversation.Question{Inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(text)}}}
 		ctx, r, err := newRun(ctx, "llm", c.sub, q)
 		if err != nil {
 			return "", err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -27,23 +28,20 @@ type Module[In, Out any] interface {
 // run is one run of a module that asks a predictor.
 type run struct {
 	*recorder
-	predictor *Predictor
-	spec      *signature.Spec // the outputs that are asked for
-	path      string          // of the predictor
-	asked     question
-	opening   []message
-	outcome   *sandbox.Outcome // of the program of the last step, until the step ends
-	wrote     *lm.Message      // the last reply, as its provider wrote it; or nil
-	toolCalls []llms.ToolCall  // of the last reply
-	results   []string         // of the tool calls, for the model
-	exchanges []exchange       // one for each step that has ended
-	closing   string           // what the model is told when the steps are used up
-	forgotten int              // the number of oldest steps that are left out of the conversation
+	predictor    *Predictor
+	conversation conversation.Conversation
+	spec         *signature.Spec // the outputs that are asked for
+	path         string          // of the predictor
+	asked        conversation.Question
+	outcome      *sandbox.Outcome // of the program of the last step, until the step ends
+	wrote        *lm.Message      // the last reply, as its provider wrote it; or nil
+	toolCalls    []llms.ToolCall  // of the last reply
+	results      []string         // of the tool calls, for the model
 }
 
 // newRun begins a run of a module that asks one predictor. It returns the context for everything within the
 // run.
-func newRun(ctx context.Context, module string, p *Predictor, q question) (context.Context, *run, error) {
+func newRun(ctx context.Context, module string, p *Predictor, q conversation.Question) (context.Context, *run, error) {
 	if ctx == nil {
 		return nil, nil, errNoContext
 	}
@@ -64,8 +62,11 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 }
 
 // asking returns the run of a module that asks a predictor with the given path.
-func (r *recorder) asking(path string, p *Predictor, q question, opening []message) *run {
-	return &run{recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q, opening: opening}
+func (r *recorder) asking(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
+	return &run{
+		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,
+		conversation: conversation.Conversation{Opening: opening},
+	}
 }
 
 // calls returns the calls in the journal, if there is one.
@@ -76,35 +77,18 @@ func (r *run) calls() []journal.Entry {
 	return r.journal.Entries()
 }
 
-// observe ends a step with an observation for the model.
-func (r *run) observe(text string) {
-	r.exchanges = append(r.exchanges, r.exchange(text))
+// callsBefore returns the calls that were made before a step, which is counted from 0.
+func (r *run) callsBefore(step int) []journal.Entry { return r.calls()[:r.Steps[step].before] }
+
+// observe ends a step with an observation for the model. Brief, if set, replaces it when the step is old.
+func (r *run) observe(text, brief string) {
+	messages := conversation.Reply(r.last().Reply, r.wrote, r.toolCalls, r.results, text)
+	r.conversation.Add(conversation.Exchange{Messages: messages, Brief: brief})
 	if r.outcome == nil {
 		r.emit(ReplyRejected{r.at(len(r.Steps)), text})
 		return
 	}
 	r.emit(ProgramEnd{r.at(len(r.Steps)), r.outcome, text})
-}
-
-// exchange is a step as the model sees it: its reply and the observation.
-type exchange struct {
-	messages []message
-	brief    string // replaces the last message when the step is old, unless it is empty
-}
-
-func (r *run) exchange(observation string) exchange {
-	told := message{role: llms.ChatMessageTypeHuman, text: observation}
-	switch {
-	case len(r.results) < len(r.toolCalls): // the model called tools that it was not offered
-		return exchange{messages: []message{{role: llms.ChatMessageTypeAI, text: r.last().Reply}, told}}
-	case len(r.results) == 0:
-		return exchange{messages: []message{said(r.last().Reply, r.wrote, nil), told}}
-	}
-	list := []message{said(r.last().Reply, r.wrote, r.toolCalls)}
-	for i, c := range r.toolCalls {
-		list = append(list, resultOf(c, r.results[i]))
-	}
-	return exchange{messages: list}
 }
 
 // ended ends a step that has no observation.
