@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -68,7 +69,7 @@ func NewChat[In, Out any](
 		environment: environment{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
 	}}
 	c.history = &chatHistory{
-		maxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000), notebook: &notebook{box: box}, busy: make(chan struct{}, 1),
+		maxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000), notebook: notebook.New(box), busy: make(chan struct{}, 1),
 	}
 	c.Predictor = c.coder.question(model, "")
 	return c
@@ -150,7 +151,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := c.history.notebook.record()
+	session, err := c.history.notebook.Record()
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +204,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		}
 	}
 	c.history.turns, c.history.leftOut = r.Turns, r.LeftOut
-	return c.history.notebook.restore([]byte(r.Session))
+	return c.history.notebook.Restore([]byte(r.Session))
 }
 
 // fields returns the fields of the signature.

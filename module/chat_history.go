@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
@@ -17,7 +18,7 @@ import (
 // chatHistory is what a [Chat] remembers.
 type chatHistory struct {
 	maxBytes int
-	notebook *notebook
+	notebook *notebook.Notebook
 	busy     chan struct{} // held by the turn in progress, which may change the following fields
 
 	turns   []turn

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
@@ -234,9 +235,6 @@ type keeper interface {
 	Variables(ctx context.Context) ([]sandbox.Variable, error)
 }
 
-// errForgotten is the error of a keeper that has lost the variables of earlier programs.
-var errForgotten = errors.New("the variables of earlier programs are gone")
-
 // variables tells the model which variables its programs begin with. It returns "" if there are none.
 func (r *codeRun) variables(ctx context.Context) (string, error) {
 	kept, ok := r.box.(keeper)
@@ -245,7 +243,7 @@ func (r *codeRun) variables(ctx context.Context) (string, error) {
 	}
 	list, err := kept.Variables(ctx)
 	switch {
-	case errors.Is(err, errForgotten):
+	case errors.Is(err, notebook.ErrForgotten):
 		return prompt.VariablesGone, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()

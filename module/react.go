@@ -11,6 +11,7 @@ import (
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/module/internal/toolbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -35,7 +36,7 @@ type ReAct[In, Out any] struct {
 	Predictor *Predictor
 
 	signature *signature.Signature[In, Out]
-	tools     *toolbox
+	tools     *toolbox.Toolbox
 	options   Options
 	err       error // why it cannot run
 }
@@ -46,7 +47,7 @@ type ReAct[In, Out any] struct {
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
 ) *ReAct[In, Out] {
-	a := &ReAct[In, Out]{signature: sig, tools: newToolbox(set), options: o.orDefault(20)}
+	a := &ReAct[In, Out]{signature: sig, tools: toolbox.New(set), options: o.orDefault(20)}
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
 		a.options.logWarnings(set)

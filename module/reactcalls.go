@@ -11,7 +11,6 @@ import (
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
-	"github.com/writ-go/writ/sandbox"
 )
 
 // callTools makes the calls of a reply in the provider's protocol, one after the other. It reports whether the answer
@@ -55,7 +54,6 @@ func (a *ReAct[In, Out]) callTools(
 
 // callEach makes calls one after the other, and returns the observation on each. An error ends the run.
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
-	var all *sandbox.Outcome
 	for _, c := range calls {
 		path := r.predictor.calling.Path(c)
 		switch path {
@@ -74,8 +72,6 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 			continue
 		}
 		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
-		all = joined(all, r.outcome)
-		r.outcome = all
 		if err != nil {
 			r.ended()
 			return nil, err
@@ -95,24 +91,6 @@ func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 		return nil, fmt.Errorf("its argument cannot be read: %w", err)
 	}
 	return args, nil
-}
-
-// joined returns the outcome of calls that were made one after the other.
-func joined(before, next *sandbox.Outcome) *sandbox.Outcome {
-	if before == nil || next == nil || before == next {
-		return next
-	}
-	all := *next
-	all.Calls = append(before.Calls[:len(before.Calls):len(before.Calls)], next.Calls...)
-	for i := range all.Calls {
-		all.Calls[i].ID = i + 1
-	}
-	all.Duration += before.Duration
-	all.Waiting += before.Waiting
-	if all.Failure == nil {
-		all.Failure = before.Failure
-	}
-	return &all
 }
 
 // tellResults ends a step with the results of its calls.

@@ -3,14 +3,13 @@ package module
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/module/internal/toolbox"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -20,7 +19,7 @@ import (
 // reactRun is one run of a ReAct.
 type reactRun struct {
 	*run
-	tools     *toolbox
+	tools     *toolbox.Toolbox
 	steps     int              // that the run may take
 	free      int              // free turns that are left
 	attempt   *journal.Attempt // for all calls of the run
@@ -44,14 +43,13 @@ func (r *reactRun) action() (replies.Action, error) {
 	return replies.ReadAction(values)
 }
 
-// call calls a tool, and returns what the model is told of it. The error ends the
-// run.
+// call calls a tool, and returns what the model is told of it. The error ends the run.
 func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
-	tool, err := r.tools.find(a.Tool)
+	tool, err := r.tools.Find(a.Tool)
 	if err != nil {
 		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error())), nil
 	}
-	b := r.tools.bindings[tool]
+	b := r.tools.Bindings[tool]
 	args, err := a.For(b.InputSchema, b.Named(a.Args), replies.TextField)
 	if err != nil {
 		return fmt.Sprintf("%s was not called: %s", b.Path(), prompt.Indented(err.Error())), nil
@@ -60,18 +58,17 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	if err != nil {
 		return "", err
 	}
-	return prompt.Call(call, b) + r.tools.note(call), nil
+	return prompt.Call(call, b) + r.tools.Note(call), nil
 }
 
 // perform makes the call of the last step. If the same call was held before, the model has been told why and repeats it
 // on purpose.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
-	start := time.Now()
 	id := 1
 	if r.outcome != nil {
 		id += len(r.outcome.Calls)
 	}
-	call := sandbox.Call{ID: id, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
+	call := sandbox.Call{ID: id, Tool: r.tools.Bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
 	begun := call
 	begun.Pending = true
@@ -81,24 +78,16 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 		return call, err
 	}
-	c := tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}
-	if entries := r.held[source]; entries != nil {
-		c.Repeat = &tools.Repeat{Again: entries}
-		delete(r.held, source)
-	}
-	issued := r.tools.set.Dispatcher(r.attempt).Issue(c, tool)
-	result, err := settle(ctx, issued.Perform)
-	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
-		r.heldNow[source] = hold.Entries
+	out, held, err := r.tools.Perform(ctx, r.attempt, tool, &call, source, r.held[source])
+	delete(r.held, source)
+	if held != nil {
+		r.heldNow[source] = held
 		r.forgive()
-		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: prompt.HeldCall}
 	}
-	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
-	if performed := issued.Args(); performed != nil {
-		call.Args = performed
+	if ctx.Err() != nil {
+		err = contextError(ctx)
 	}
-	out, err := outcomeOf(ctx, &call, err)
-	r.outcome = out
+	r.outcome = toolbox.Joined(r.outcome, out)
 	r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 	return call, err
 }
@@ -160,34 +149,4 @@ func (r *reactRun) tell(text string) {
 	maps.Copy(r.held, r.heldNow)
 	clear(r.heldNow)
 	r.run.observe(text, "")
-}
-
-// outcomeOf is a call as if a program had consisted of it. The error is why it
-// ends the run, if it does.
-func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Outcome, error) {
-	te, ending := toolError(call.Tool, err)
-	if ctx.Err() != nil {
-		ending = contextError(ctx)
-	}
-	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
-	kind := sandbox.KindToolError
-	if call.Pending = errors.Is(err, errAbandoned); call.Pending {
-		kind, out.Abandoned = sandbox.KindStopped, 1
-	} else {
-		call.Error = te
-	}
-	if te != nil {
-		out.Failure = &sandbox.Failure{Finding: sandbox.Finding{Kind: kind, Message: te.Message}, Tool: call.Error}
-	}
-	out.Calls = []sandbox.Call{*call}
-	return out, ending
-}
-
-// toolError returns the error of a call for the record, and the error that ends the run if the call does.
-func toolError(tool string, err error) (te *tools.ToolError, ending error) {
-	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
-		return te, nil
-	}
-	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
-	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -208,7 +209,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 		turn: make(chan struct{}, 1), answers: map[digest]func() (string, error){},
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
-	act.coder.box = &rlmSession{&notebook{box: m.box}, calls, act.coder.uncounted, m.limits}
+	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}
 	act.coder.budget = func() string { return budgetLeft(calls.budget, limits) }
 	return act.Run(ctx, in)
 }
@@ -247,7 +248,7 @@ func (m *RLM[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 
 // rlmSession is the session in which the programs of a run call models.
 type rlmSession struct {
-	*notebook
+	*notebook.Notebook
 	calls     *subCalls
 	uncounted map[string]int
 	limits    sandbox.Limits
@@ -261,7 +262,7 @@ func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outco
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
 	p.Limits.Memory = 0 // the memory of the sandbox
-	out, lost, err := s.run(s.calls.in(ctx), p, inputs)
+	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]
 		f.Hint += "; prompts that were answered before are answered again at once and for free"
