@@ -73,7 +73,7 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	charge, err := budget.Of(ctx).Begin(ctx, promptTokens)
 	if err != nil {
 		if ctx.Err() != nil {
-			return contextError(ctx)
+			return lm.ContextError(ctx)
 		}
 		return err
 	}

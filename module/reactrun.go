@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/module/internal/toolbox"
@@ -85,7 +86,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		r.forgive()
 	}
 	if ctx.Err() != nil {
-		err = contextError(ctx)
+		err = lm.ContextError(ctx)
 	}
 	r.outcome = toolbox.Joined(r.outcome, out)
 	r.emit(ToolCallEnd{r.at(len(r.Steps)), call})

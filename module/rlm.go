@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -96,6 +95,10 @@ func (o RLMOptions) nested() *RLMOptions {
 	return &o
 }
 
+func (o RLMOptions) strategy() prompt.RLM {
+	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, Nested: o.Depth > 1}
+}
+
 // uncounted returns how often a program may call llm and rlm in addition to the sandbox's Limits.Calls.
 func (o RLMOptions) uncounted() map[string]int {
 	const most = 10_000 // limits the work that a program causes by repeated prompts
@@ -157,14 +160,13 @@ func NewRLM[In, Out any](
 	if m.limits != (sandbox.Limits{}) && m.coder.err == nil { // otherwise there is no sandbox
 		m.limits, m.coder.err = m.options.programLimits(m.limits)
 	}
-	strategy := prompt.RLM{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Nested: m.options.Depth > 1}
-	m.Predictor = m.coder.question(model, strategy.String())
+	m.Predictor = m.coder.question(model, m.options.strategy().String())
 	if m.coder.err != nil {
 		return m
 	}
 	m.coder.uncounted = m.options.uncounted()
 	m.Sub = &Predictor{
-		Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: cmp.Or(m.options.Sub, model), Adapter: verbatim{},
+		Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: cmp.Or(m.options.Sub, model), Adapter: prompt.Verbatim{},
 		onEvent: m.options.OnEvent,
 	}
 	if m.options.Depth > 1 {
@@ -203,6 +205,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
+	most := m.options.strategy()
 	limits := budget.Limits{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Concurrency: m.options.Concurrency}
 	calls := &subCalls{
 		budget: budget.New(ctx, limits), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
@@ -210,7 +213,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}
-	act.coder.budget = func() string { return budgetLeft(calls.budget, limits) }
+	act.coder.budget = func() string { return most.Left(calls.budget.Left()) }
 	return act.Run(ctx, in)
 }
 
@@ -225,20 +228,6 @@ func (m *RLM[In, Out]) usable() error {
 		return nil
 	}
 	return m.Nested.usable()
-}
-
-// budgetLeft tells the model what is left of the budget when that is less than half.
-func budgetLeft(b *budget.Budget, most budget.Limits) string {
-	calls, tokens := b.Left()
-	switch {
-	case calls > most.Calls/2 && (tokens == math.MaxInt || tokens > most.Tokens/2):
-		return ""
-	case calls == 0, tokens == 0:
-		return "Programs cannot call models any more."
-	case tokens == math.MaxInt:
-		return fmt.Sprintf("Programs can call models %s.", plural(calls, "more time"))
-	}
-	return fmt.Sprintf("Programs can call models %s, with %s.", plural(calls, "more time"), plural(tokens, "token"))
 }
 
 // Stream is like Run, with the events of the run; see [Start].

@@ -1,13 +1,11 @@
 package module
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -222,7 +220,7 @@ func (c *subCalls) delegate(ctx context.Context, in SubTask) (string, error) {
 			case c.turn <- struct{}{}:
 				defer func() { <-c.turn }()
 			case <-ctx.Done():
-				return "", contextError(ctx)
+				return "", lm.ContextError(ctx)
 			}
 		}
 		pred, err := c.nested.Run(ctx, in)
@@ -252,7 +250,7 @@ func wording(err error) string {
 	failure, ok := errors.AsType[*lm.Error](err)
 	switch {
 	case ok:
-		return cmp.Or(modelErrorTexts[failure.Kind], "the model failed; the reason is not shown")
+		return lm.ForPrograms(failure)
 	case errors.Is(err, ErrBudget),
 		errors.Is(err, errNothingSaid),
 		errors.Is(err, ErrMaxIters),
@@ -260,47 +258,4 @@ func wording(err error) string {
 		return shorten(err.Error(), maxReason) // about what models wrote
 	}
 	return "it failed; the reason is not shown"
-}
-
-// modelErrorTexts say what a program can do about a model's error.
-var modelErrorTexts = map[lm.Kind]string{
-	lm.KindRateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
-	lm.KindTransient:      "the model cannot be reached at the moment",
-	lm.KindContextTooLong: "the prompt is too long for the model; split it",
-	lm.KindRefused:        "the model refuses to answer this prompt",
-	lm.KindAuth:           "the model's provider denies access for any prompt",
-	lm.KindInvalid:        "the model's provider rejects this request",
-	lm.KindCancelled:      "the request was cancelled",
-	lm.KindOverBudget:     "the budget of the model is used up",
-}
-
-// verbatim is the adapter of llm: the prompt is the input as it is, and the output is the reply as it is.
-type verbatim struct{}
-
-// System implements [Adapter].
-func (verbatim) System(spec *signature.Spec, briefing string) string {
-	return strings.TrimSpace(briefing + "\n" + spec.Instructions())
-}
-
-// Question implements [Adapter].
-func (verbatim) Question(_ *signature.Spec, inputs signature.Values) string { return joinTexts(inputs) }
-
-// Answer implements [Adapter].
-func (verbatim) Answer(_ *signature.Spec, outputs signature.Values) string { return joinTexts(outputs) }
-
-func joinTexts(values signature.Values) string {
-	var texts []string
-	for _, v := range values {
-		texts = append(texts, replies.PlainText(v.JSON))
-	}
-	return strings.Join(texts, "\n\n")
-}
-
-// Read implements [Adapter].
-func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	text, err := replies.Verbatim(reply, truncated)
-	if err != nil {
-		return nil, err
-	}
-	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: replies.Quote(text)}}, nil
 }

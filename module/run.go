@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/conversation"
@@ -115,12 +113,4 @@ func answered[Out any](r *run, out Out, raw json.RawMessage, reasoning string) (
 		return nil, r.incomplete(err)
 	}
 	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
-}
-
-// contextError returns why a context is done: its error and its cause.
-func contextError(ctx context.Context) error {
-	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
-	}
-	return ctx.Err()
 }
