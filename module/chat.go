@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/fingerprint"
 	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -147,7 +148,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	fields, err := c.fields()
+	fields, err := fingerprint.Of(c.coder.signature.Spec(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // the record of a session has a checksum of its bytes
 	err = e.Encode(chatRecord{
-		Format: chatFormat, Signature: fields.hash(), Fields: fields.hashes(),
+		Format: chatFormat, Signature: fields.Hash(), Fields: fields.Hashes(),
 		LeftOut: c.history.leftOut, Turns: c.history.turns, Session: string(session),
 	})
 	return b.Bytes(), err
@@ -180,7 +181,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	if len(bytes.TrimSpace(record)) == 0 {
 		return errors.New("module: the record of a chat is empty")
 	}
-	fields, err := c.fields()
+	fields, err := fingerprint.Of(c.coder.signature.Spec(), nil)
 	if err != nil {
 		return err
 	}
@@ -192,8 +193,8 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	case r.Format != chatFormat || r.LeftOut < 0:
 		return fmt.Errorf("module: the record of a chat has the format %.50q, or is damaged; the current format is %q",
 			r.Format, chatFormat)
-	case fields.hash() != r.Signature:
-		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.differ(r.Fields))
+	case fields.Hash() != r.Signature:
+		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.Differ(r.Fields))
 	}
 	for i, t := range r.Turns {
 		for _, v := range t.Inputs {
@@ -205,9 +206,4 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	}
 	c.history.turns, c.history.leftOut = r.Turns, r.LeftOut
 	return c.history.notebook.Restore([]byte(r.Session))
-}
-
-// fields returns the fields of the signature.
-func (c *Chat[In, Out]) fields() (savedFields, error) {
-	return (&Predictor{Spec: c.coder.signature.Spec()}).fields()
 }

@@ -47,9 +47,7 @@ func NewMultiChainComparison[In, Out any](
 // setSpec makes the question for a comparison of answers to spec.
 func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 	c.attempts = unusedName(spec, "attempts")
-	spec, err := spec.AppendInputs(field(c.attempts, json.RawMessage(`{"type": "array", "items": {"type": "object",
-		"properties": {"reasoning": {"type": "string"}, "answer": {}}, "required": ["answer"]}}`),
-		"earlier attempts at the same question; compare them, since any of them may be wrong", true))
+	spec, err := spec.AppendInputs(prompt.AttemptsField(c.attempts))
 	if err != nil {
 		return err
 	}
@@ -150,13 +148,9 @@ func (c *MultiChainComparison[In, Out]) inputs(in In, answers []*Prediction[Out]
 	if err != nil {
 		return nil, err
 	}
-	type attempt struct {
-		Reasoning string `json:"reasoning,omitempty"`
-		Answer    any    `json:"answer"`
-	}
-	list := make([]attempt, len(answers))
+	list := make([]prompt.Attempt, len(answers))
 	for i, a := range answers {
-		list[i] = attempt{prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), a.Output}
+		list[i] = prompt.Attempt{Reasoning: prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), Answer: a.Output}
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {

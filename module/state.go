@@ -2,8 +2,6 @@ package module
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/fingerprint"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -128,13 +127,13 @@ func (p *Predictor) state() (json.RawMessage, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	fields, err := p.fields()
+	fields, err := fingerprint.Of(p.Spec, p.task)
 	if err != nil {
 		return nil, err
 	}
 	instructions := toUTF8(p.Spec.Instructions())
 	s := predictorState{
-		Signature: fields.hash(), Fields: fields.hashes(), Instructions: &instructions, Descriptions: map[string]string{},
+		Signature: fields.Hash(), Fields: fields.Hashes(), Instructions: &instructions, Descriptions: map[string]string{},
 		System: toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos,
 	}
 	for _, f := range slices.Concat(p.Spec.Inputs(), p.Spec.Outputs()) {
@@ -157,12 +156,12 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 	if s.Instructions == nil { // Save always writes them, even if they are empty
 		return nil, errors.New("the instructions are missing")
 	}
-	fields, err := p.fields()
+	fields, err := fingerprint.Of(p.Spec, p.task)
 	switch {
 	case err != nil:
 		return nil, err
-	case fields.hash() != s.Signature:
-		return nil, fmt.Errorf("it was saved with another signature: %s", fields.differ(s.Fields))
+	case fields.Hash() != s.Signature:
+		return nil, fmt.Errorf("it was saved with another signature: %s", fields.Differ(s.Fields))
 	}
 	n := p.Clone()
 	n.System, n.Hint, n.Temperature, n.Demos = s.System, s.Hint, s.Temperature, s.Demos
@@ -190,98 +189,6 @@ func describe(spec *signature.Spec, descriptions map[string]string) (*signature.
 		}
 	}
 	return spec, nil
-}
-
-// savedField is a field without its description.
-type savedField struct {
-	name  string // with its side, such as "output score"
-	shape string
-}
-
-// savedFields are the fields of a predictor and of its task. After the fields of each side comes an empty one.
-type savedFields []savedField
-
-func (p *Predictor) fields() (all savedFields, err error) {
-	type side struct {
-		name   string
-		fields []signature.Field
-	}
-	sides := []side{{"input ", p.Spec.Inputs()}, {"output ", p.Spec.Outputs()}}
-	if p.task != nil {
-		sides = append(sides, side{"task input ", p.task.Inputs()}, side{"task output ", p.task.Outputs()})
-	}
-	for _, s := range sides {
-		for _, f := range s.fields {
-			schema, err := canonicalSchema(f)
-			if err != nil {
-				return nil, fmt.Errorf("field %q: %w", f.Name, err)
-			}
-			all = append(all, savedField{s.name + f.Name, fmt.Sprintf("%q %t %s\n", f.Name, f.Required, schema)})
-		}
-		all = append(all, savedField{shape: "\n"})
-	}
-	return all, nil
-}
-
-// hash identifies the fields and their order.
-func (s savedFields) hash() string {
-	sum := sha256.New()
-	for _, f := range s {
-		sum.Write([]byte(f.shape))
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}
-
-// hashes identifies each field, so that an error can name the one that differs.
-func (s savedFields) hashes() map[string]string {
-	hashes := map[string]string{}
-	for _, f := range s {
-		if f.name != "" {
-			sum := sha256.Sum256([]byte(f.shape))
-			hashes[f.name] = hex.EncodeToString(sum[:4])
-		}
-	}
-	return hashes
-}
-
-// differ describes how the fields differ from saved ones.
-func (s savedFields) differ(saved map[string]string) string {
-	now := s.hashes()
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		switch hash, had := saved[name]; {
-		case !had:
-			list = append(list, "the "+name+" is new")
-		case hash != now[name]:
-			list = append(list, "the "+name+" has another type, or other constraints")
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(saved)) {
-		if _, has := now[name]; !has {
-			list = append(list, "the "+toUTF8(name)+" is missing")
-		}
-	}
-	if list == nil {
-		return "its fields are in another order"
-	}
-	return strings.Join(list, ", ")
-}
-
-// canonicalSchema returns the schema of a field without its description, with sorted keywords.
-func canonicalSchema(f signature.Field) ([]byte, error) {
-	var keywords any
-	decoder := json.NewDecoder(bytes.NewReader(f.Schema.Raw()))
-	decoder.UseNumber()
-	if err := decoder.Decode(&keywords); err != nil {
-		return nil, err
-	}
-	if object, ok := keywords.(map[string]any); ok {
-		delete(object, "description")
-		if object["$id"] == "field:"+f.Name { // how a spec marks recursive schemas
-			delete(object, "$id")
-		}
-	}
-	return json.Marshal(keywords)
 }
 
 // indented returns JSON for people and diffs: indented, and without escapes for HTML.
