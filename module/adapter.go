@@ -83,7 +83,7 @@ type wireSchema struct {
 }
 
 func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {
-	return p.schema.get(spec, func() wireSchema {
+	return p.schema.Get(spec, func() wireSchema {
 		raw, _ := spec.OutputSchema().Strict()
 		isTyped := func(f signature.Field) bool { return !f.Schema.AnyText() }
 		return wireSchema{raw, raw != nil && slices.ContainsFunc(spec.Outputs(), isTyped)}

@@ -146,11 +146,8 @@ func hasMembers(value json.RawMessage) bool {
 type codeRun struct {
 	*run
 	environment
-	inputs map[string]any
-	free   int  // steps that do not count
-	asked  bool // the model was asked about orphans
-	late   bool // an answer of the wrong shape gets no additional step
-
+	inputs   map[string]any
+	asked    bool            // the model was asked about orphans
 	doubts   bool            // the model was asked to confirm an answer
 	parsable map[string]bool // tools that the model knows to return JSON text
 }
@@ -182,8 +179,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, parsable: map[string]bool{},
-		late: c.coder.options.Extract}
+	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, parsable: map[string]bool{}}
 	for _, f := range spec.Inputs() {
 		r.inputs[f.Name] = emptyValue(f) // programs have a constant for every input
 	}
@@ -197,6 +193,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
+	r.allowance = r.options.allowance()
 	r.keepCalls(journal.New(r.options.Journal))
 	return ctx, r, nil
 }

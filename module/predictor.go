@@ -11,6 +11,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -62,9 +63,9 @@ type Predictor struct {
 	decided bool                  // a run has begun, so the form of calls is fixed
 	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
-	system  cache[promptKey, string]
-	lenient cache[*signature.Spec, *signature.Spec]
-	schema  cache[*signature.Spec, wireSchema]
+	system  memo.Last[promptKey, string]
+	lenient memo.Last[*signature.Spec, *signature.Spec]
+	schema  memo.Last[*signature.Spec, wireSchema]
 }
 
 // Demo is an example question with its answer.
@@ -134,7 +135,7 @@ func (p *Predictor) Clone() *Predictor {
 		CallOptions: slices.Clone(p.CallOptions),
 		calling:     p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
 	}
-	c.system.last.Store(p.system.last.Load())
+	c.system.CopyFrom(&p.system)
 	return c
 }
 
@@ -152,7 +153,7 @@ func (p *Predictor) systemPrompt() string {
 		return p.System
 	}
 	adapter := p.adapter()
-	return p.system.get(promptKey{p.Spec, adapter, p.Briefing}, func() string {
+	return p.system.Get(promptKey{p.Spec, adapter, p.Briefing}, func() string {
 		return adapter.System(p.Spec, p.Briefing)
 	})
 }

@@ -77,7 +77,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		return nil, err
 	}
 	defer r.rescue(&err)
-	for len(r.Steps) < r.steps {
+	for r.left() > 0 {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
@@ -115,7 +115,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		return answered(r.accept(), out, answer, "")
 	}
 	if !a.options.Extract {
-		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation)))
+		return nil, r.incomplete(r.usedUp())
 	}
 	out, answer, err := a.extract(ctx, r)
 	if err != nil {
@@ -196,13 +196,11 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if err := q.SubmitHistory(a.Predictor.Spec); err != nil {
 		return nil, nil, err
 	}
-	r := &reactRun{
-		tools: a.tools, steps: a.options.MaxIters, free: a.options.FreeTurns, late: a.options.Extract,
-		held: map[string][]string{}, heldNow: map[string][]string{},
-	}
+	r := &reactRun{tools: a.tools, held: map[string][]string{}, heldNow: map[string][]string{}}
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}
+	r.allowance = a.options.allowance()
 	r.keepCalls(journal.New(a.options.Journal))
 	r.attempt = r.journal.Attempt()
 	return ctx, r, nil

@@ -21,10 +21,7 @@ import (
 type reactRun struct {
 	*run
 	tools     *toolbox.Toolbox
-	steps     int              // that the run may take
-	free      int              // free turns that are left
 	attempt   *journal.Attempt // for all calls of the run
-	late      bool             // an answer of the wrong shape gets no additional step
 	reasoning string           // of the last reply
 	mistake   string           // the reply of the last step
 
@@ -114,27 +111,16 @@ func (r *reactRun) submit(a replies.Action, task *signature.Spec) (json.RawMessa
 	return answer, nil
 }
 
-// rejected returns the observation on an invalid answer. If no step is left and only the shape of the answer is wrong,
-// there is an additional step.
+// rejected returns the observation on an invalid answer.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
-	if len(r.Steps) == r.steps && !r.late && replies.Misshapen(task, answer) {
-		r.late = true
-		r.steps++
-	}
+	r.misshapen(task, answer)
 	return prompt.RejectedCall(task, answer, err)
 }
 
 // observe ends a step with an observation for the model.
 func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
-func (r *reactRun) remaining() string { return prompt.Remaining(r.steps-len(r.Steps), "step", "") }
-
-// forgive makes the last step free, if the run has free turns left.
-func (r *reactRun) forgive() {
-	if r.free > 0 {
-		r.free, r.steps = r.free-1, r.steps+1
-	}
-}
+func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step", "") }
 
 // forgiveMistake makes a step without calls free, unless its reply repeats that of the previous step.
 func (r *reactRun) forgiveMistake() {

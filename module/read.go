@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
@@ -13,7 +12,7 @@ import (
 // read finds outputs in a reply. Outputs that are not needed, such as thoughts, may be missing or of any type: the
 // answer does not depend on them, so they are not worth another question. A predictor always needs the same ones.
 func (p *Predictor) read(s *Step, needed func(name string) bool) (signature.Values, error) {
-	spec := p.lenient.get(p.Spec, func() *signature.Spec {
+	spec := p.lenient.Get(p.Spec, func() *signature.Spec {
 		outputs, all := p.Spec.Outputs(), true
 		for i, f := range outputs {
 			if !needed(f.Name) {
@@ -60,27 +59,4 @@ func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string,
 	values, reasoning = r.predictor.explained(spec, values)
 	raw, err = values.MarshalJSON()
 	return raw, reasoning, err
-}
-
-// cache keeps the last value that was computed from a key.
-type cache[K comparable, V any] struct{ last atomic.Pointer[cached[K, V]] }
-
-type cached[K comparable, V any] struct {
-	key   K
-	value V
-}
-
-func (c *cache[K, V]) get(key K, compute func() V) V {
-	if made := c.last.Load(); made != nil && equal(made.key, key) {
-		return made.value
-	}
-	made := &cached[K, V]{key, compute()}
-	c.last.Store(made)
-	return made.value
-}
-
-// equal compares two keys. Keys that hold values which Go cannot compare, such as some adapters, differ.
-func equal[K comparable](a, b K) (same bool) {
-	defer func() { _ = recover() }()
-	return a == b
 }

@@ -209,7 +209,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	limits := budget.Limits{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Concurrency: m.options.Concurrency}
 	calls := &subCalls{
 		budget: budget.New(ctx, limits), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
-		turn: make(chan struct{}, 1), answers: map[digest]func() (string, error){},
+		turn: make(chan struct{}, 1),
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}

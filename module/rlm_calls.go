@@ -2,7 +2,6 @@ package module
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/writ-go/writ/module/internal/budget"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -92,12 +92,8 @@ type subCalls struct {
 	nested *RLM[SubTask, SubReply]
 	turn   chan struct{} // held by a nested run that may start others
 
-	mu      sync.Mutex
-	answers map[digest]func() (string, error) // each waits for the answer
+	answers memo.Answers
 }
-
-// digest identifies a question.
-type digest [sha256.Size]byte
 
 type subCallsKey struct{}
 
@@ -110,34 +106,6 @@ func subCallsOf(ctx context.Context) *subCalls {
 // in returns the context for a program.
 func (c *subCalls) in(ctx context.Context) context.Context {
 	return context.WithValue(c.budget.In(ctx), subCallsKey{}, c)
-}
-
-// once returns the answer to a question. The first caller asks; the others wait for its answer. Errors are
-// not kept.
-func (c *subCalls) once(question any, ask func() (string, error)) (string, error) {
-	text, err := json.Marshal(question)
-	if err != nil {
-		return "", err
-	}
-	key := digest(sha256.Sum256(fmt.Appendf(nil, "%T %s", question, text)))
-	c.mu.Lock()
-	wait, asked := c.answers[key]
-	if !asked {
-		wait = sync.OnceValues(ask)
-		c.answers[key] = wait
-	}
-	c.mu.Unlock()
-	answered := false
-	defer func() {
-		if !asked && !answered { // also if ask panics
-			c.mu.Lock()
-			delete(c.answers, key)
-			c.mu.Unlock()
-		}
-	}()
-	answer, err := wait()
-	answered = err == nil
-	return answer, err
 }
 
 // maxAnswers limits the bytes of the answers to an array of prompts, so that they fit into a tool result.
@@ -182,7 +150,7 @@ func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessag
 
 // ask sends a prompt to the model and returns its reply.
 func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
-	return c.once(subPrompt{text}, func() (string, error) {
+	return c.answers.Once(subPrompt{text}, func() (string, error) {
 		enclosing := scopeOf(ctx).run
 		q := conversation.Question{Inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(text)}}}
 		ctx, r, err := newRun(ctx, "llm", c.sub, q)
@@ -204,7 +172,7 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 		if err != nil {
 			return "", r.incomplete(err)
 		}
-		if _, err := answered(r, out, raw, ""); err != nil {
+		if _, err := answered(r.recorder, out, raw, ""); err != nil {
 			return "", modelError(ctx, "", err, err)
 		}
 		return out.Reply, nil
@@ -214,7 +182,7 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 // delegate runs a nested RLM. A program that waits for one occupies a worker. So that programs cannot all
 // wait for each other, only runs of the innermost level are made at the same time.
 func (c *subCalls) delegate(ctx context.Context, in SubTask) (string, error) {
-	return c.once(in, func() (string, error) {
+	return c.answers.Once(in, func() (string, error) {
 		if c.nested.Nested != nil {
 			select {
 			case c.turn <- struct{}{}:

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools/journal"
@@ -26,6 +29,7 @@ type Module[In, Out any] interface {
 // run is one run of a module that asks a predictor.
 type run struct {
 	*recorder
+	allowance
 	predictor    *Predictor
 	conversation conversation.Conversation
 	spec         *signature.Spec // the outputs that are asked for
@@ -67,6 +71,40 @@ func (r *recorder) asking(path string, p *Predictor, q conversation.Question, op
 	}
 }
 
+// allowance is how many steps a run may take.
+type allowance struct {
+	steps int
+	free  int  // free turns that are left
+	late  bool // an answer of the wrong shape gets no additional step
+}
+
+func (o Options) allowance() allowance { return allowance{o.MaxIters, o.FreeTurns, o.Extract} }
+
+// forgive makes the last step free, if there are free turns left.
+func (a *allowance) forgive() bool {
+	if a.free <= 0 {
+		return false
+	}
+	a.free, a.steps = a.free-1, a.steps+1
+	return true
+}
+
+// misshapen allows one more step if none is left and only the shape of the answer is wrong, once in a run.
+func (r *run) misshapen(task *signature.Spec, answer json.RawMessage) {
+	if r.left() == 0 && !r.late && replies.Misshapen(task, answer) {
+		r.late = true
+		r.steps++
+	}
+}
+
+// left is how many steps may still be taken.
+func (r *run) left() int { return r.steps - len(r.Steps) }
+
+// usedUp is the error of a run that has used up its steps.
+func (r *run) usedUp() error {
+	return fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation))
+}
+
 // calls returns the calls in the journal, if there is one.
 func (r *run) calls() []journal.Entry {
 	if r.journal == nil {
@@ -97,14 +135,14 @@ func (r *run) ended() {
 }
 
 // accept ends the last step with an answer, and closes the journal's attempt.
-func (r *run) accept() *run {
+func (r *run) accept() *recorder {
 	r.keepOrphans(r.journal.Accept())
 	r.ended()
-	return r
+	return r.recorder
 }
 
 // answered ends a run with its answer.
-func answered[Out any](r *run, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
+func answered[Out any](r *recorder, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
 	if r.journal != nil {
 		r.journal.End()
 	}
