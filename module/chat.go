@@ -9,8 +9,8 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/fingerprint"
 	"github.com/writ-go/writ/module/internal/notebook"
+	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -148,7 +148,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	fields, err := fingerprint.Of(c.coder.signature.Spec(), nil)
+	fields, err := state.FieldsOf(c.coder.signature.Spec(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -181,12 +181,12 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	if len(bytes.TrimSpace(record)) == 0 {
 		return errors.New("module: the record of a chat is empty")
 	}
-	fields, err := fingerprint.Of(c.coder.signature.Spec(), nil)
+	fields, err := state.FieldsOf(c.coder.signature.Spec(), nil)
 	if err != nil {
 		return err
 	}
 	var r chatRecord
-	if err := decodeStrictly(record, &r); err != nil {
+	if err := state.DecodeStrictly(record, &r); err != nil {
 		return fmt.Errorf("module: the record of a chat: %w", err)
 	}
 	switch {

@@ -1,6 +1,4 @@
-// Package fingerprint identifies the fields of a signature, so that what was saved with one signature is not loaded
-// with another. Instructions and descriptions may differ.
-package fingerprint
+package state
 
 import (
 	"bytes"
@@ -21,11 +19,12 @@ type field struct {
 	shape string
 }
 
-// Fields are the fields of a question and of its task. After the fields of each side comes an empty one.
+// Fields identify a question and its task by their fields, apart from descriptions, so that what was saved with one
+// signature is not loaded with another. After the fields of each side comes an empty one.
 type Fields []field
 
-// Of returns the fields of a question. The task is nil, unless the question asks for one step of it.
-func Of(spec, task *signature.Spec) (all Fields, err error) {
+// FieldsOf returns the fields of a question. The task is nil, unless the question asks for one step of it.
+func FieldsOf(spec, task *signature.Spec) (all Fields, err error) {
 	type side struct {
 		name   string
 		fields []signature.Field
@@ -82,7 +81,7 @@ func (s Fields) Differ(saved map[string]string) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(saved)) {
 		if _, has := now[name]; !has {
-			list = append(list, "the "+strings.ToValidUTF8(name, "\uFFFD")+" is missing")
+			list = append(list, "the "+toUTF8(name)+" is missing")
 		}
 	}
 	if list == nil {
