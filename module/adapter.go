@@ -140,3 +140,17 @@ func (p *Predictor) forRun() *Predictor {
 	c.calling, c.decided = p.callsTools(), true
 	return c
 }
+
+// form returns the form of the predictor's messages.
+func (p *Predictor) form() conversation.Form {
+	return conversation.Form{Spec: p.Spec, Adapter: p.adapter()}
+}
+
+// opening returns the messages up to a question.
+func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, error) {
+	var demos []conversation.Demo
+	for _, d := range p.Demos {
+		demos = append(demos, conversation.Demo(d))
+	}
+	return p.form().Opening(p.systemPrompt(), demos, q, p.Hint)
+}

@@ -9,7 +9,9 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/notebook"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -45,6 +47,13 @@ type Chat[In, Out any] struct {
 	history *chatHistory // shared with clones
 }
 
+// chatHistory is what a [Chat] remembers.
+type chatHistory struct {
+	notebook *notebook.Notebook
+	busy     chan struct{} // held by the turn in progress, which may change past
+	past     conversation.Past
+}
+
 // ChatOptions configures a [Chat]. The zero value, and nil, are the defaults.
 type ChatOptions struct {
 	// Options are the options of all modules, for each turn. MaxIters is 8 by default.
@@ -70,7 +79,8 @@ func NewChat[In, Out any](
 		environment: environment{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
 	}}
 	c.history = &chatHistory{
-		maxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000), notebook: notebook.New(box), busy: make(chan struct{}, 1),
+		past:     conversation.Past{MaxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000)},
+		notebook: notebook.New(box), busy: make(chan struct{}, 1),
 	}
 	c.Predictor = c.coder.question(model, "")
 	return c
@@ -90,7 +100,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
 	turn.coder.box = c.history.notebook
-	turn.coder.past = c.history.messages(c.Predictor)
+	turn.coder.past = c.history.past.Messages(c.Predictor.form())
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
 		c.addTurn(in, pred.Trajectory, nil)
@@ -105,7 +115,52 @@ func (c *Chat[In, Out]) addTurn(in In, t Trajectory, err error) {
 	if invalid != nil {
 		return // impossible, since Run encoded them
 	}
-	c.history.turns = append(c.history.turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
+	c.history.past.Turns = append(c.history.past.Turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
+}
+
+// newTurn shortens a run; err is why it has no answer.
+func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) conversation.Turn {
+	made := conversation.Turn{Inputs: conversation.PastInputs(spec, inputs)}
+	failed := 0
+	for _, s := range t.Steps {
+		switch {
+		case s.Outcome == nil:
+		case s.Outcome.Failure != nil:
+			failed++
+		default:
+			made.Programs = append(made.Programs, conversation.PastStep{
+				Reasoning: prompt.Shorten(s.Reasoning, prompt.PastReasoning), Code: prompt.PastProgram(s.Code),
+				Result: pastResult(s),
+			})
+		}
+	}
+	end := prompt.PastTurn{Failed: failed, Answer: t.Answer(), Calls: t.Calls, Orphans: t.Orphans}
+	if err != nil {
+		end.Why = whyUnanswered(err)
+	}
+	made.End = end.String()
+	return made
+}
+
+// whyUnanswered tells the model why a turn has no answer.
+func whyUnanswered(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the deadline was exceeded"
+	case errors.Is(err, context.Canceled):
+		return "it was canceled"
+	case tools.IsFatal(err):
+		return "a tool ended it"
+	}
+	return wording(err)
+}
+
+// pastResult is what later turns show of the result of a program that ran to its end.
+func pastResult(s Step) string {
+	if s.Outcome.Submitted {
+		return prompt.FirstLine(s.Observation)
+	}
+	return prompt.PastResult(s.Outcome)
 }
 
 // enter waits for the previous turn. The caller calls leave.
@@ -118,7 +173,15 @@ func (c *Chat[In, Out]) enter(ctx context.Context) (leave func(), err error) {
 	case c.coder.err != nil:
 		return nil, c.coder.err
 	}
-	return c.history.enter(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case c.history.busy <- struct{}{}:
+		return func() { <-c.history.busy }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("module: the turn was not started: %w", context.Cause(ctx))
+	}
 }
 
 // Stream is like Run, with the events of the run; see [Start].
@@ -131,12 +194,12 @@ const chatFormat = "writ chat 1"
 
 // chatRecord is the JSON of a conversation.
 type chatRecord struct {
-	Format    string            `json:"format"`
-	Signature string            `json:"signature"`
-	Fields    map[string]string `json:"fields"` // a hash of each
-	LeftOut   int               `json:"left_out,omitempty"`
-	Turns     []turn            `json:"turns"`
-	Session   string            `json:"session,omitempty"` // the record of the session
+	Format    string              `json:"format"`
+	Signature string              `json:"signature"`
+	Fields    map[string]string   `json:"fields"` // a hash of each
+	LeftOut   int                 `json:"left_out,omitempty"`
+	Turns     []conversation.Turn `json:"turns"`
+	Session   string              `json:"session,omitempty"` // the record of the session
 }
 
 // Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown them,
@@ -161,7 +224,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	e.SetEscapeHTML(false) // the record of a session has a checksum of its bytes
 	err = e.Encode(chatRecord{
 		Format: chatFormat, Signature: fields.Hash(), Fields: fields.Hashes(),
-		LeftOut: c.history.leftOut, Turns: c.history.turns, Session: string(session),
+		LeftOut: c.history.past.LeftOut, Turns: c.history.past.Turns, Session: string(session),
 	})
 	return b.Bytes(), err
 }
@@ -204,6 +267,6 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 			}
 		}
 	}
-	c.history.turns, c.history.leftOut = r.Turns, r.LeftOut
+	c.history.past.Turns, c.history.past.LeftOut = r.Turns, r.LeftOut
 	return c.history.notebook.Restore([]byte(r.Session))
 }

@@ -69,7 +69,7 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, err
 	}
-	if first(in.Prompt) == '"' {
+	if in.Prompt[0] == '"' {
 		text, err := subCallsOf(ctx).ask(ctx, replies.PlainText(in.Prompt))
 		if err != nil {
 			return nil, err

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/prompt"
 )
 
 // PanicError reports a panic in code that was passed to a run: a module, an adapter, a reward, a sandbox, a type of
@@ -58,3 +61,31 @@ var (
 	errNoContext = errors.New("module: the context is nil; pass context.Background() if you have no other")
 	errNoReturn  = errors.New("module: the run ended its goroutine with runtime.Goexit instead of returning")
 )
+
+// failures is several errors with one short text.
+type failures struct {
+	text string
+	errs []error
+}
+
+func (f *failures) Error() string   { return f.text }
+func (f *failures) Unwrap() []error { return f.errs }
+
+// bare returns the text of an error for use within another error of this package, without the prefix "module: ", even
+// if the caller wrapped the error.
+func bare(err error) string {
+	text := fmt.Sprint(err)
+	for ; err != nil; err = errors.Unwrap(err) {
+		own := err.Error()
+		if before, inside := strings.CutSuffix(text, own); inside {
+			text = before + strings.TrimPrefix(own, "module: ")
+		}
+	}
+	return text
+}
+
+func shorten(text string, most int) string { return prompt.Shorten(text, most) }
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+func plural(n int, noun string) string { return prompt.Plural(n, noun) }
