@@ -8,6 +8,7 @@ import (
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -153,4 +154,29 @@ func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, er
 		demos = append(demos, conversation.Demo(d))
 	}
 	return p.form().Opening(p.systemPrompt(), demos, q, p.Hint)
+}
+
+// read finds the outputs of spec in a reply. The predictor's other outputs are the reasoning. Those that are not
+// needed may be missing; a predictor always needs the same ones.
+func (p *Predictor) read(
+	s *Step, spec *signature.Spec, needed func(name string) bool,
+) (outputs signature.Values, reasoning string, err error) {
+	lenient := p.lenient.Get(p.Spec, func() *signature.Spec { return replies.Lenient(p.Spec, needed) })
+	values, err := p.adapter().Read(lenient, s.Reply, s.Truncated)
+	if err != nil {
+		return nil, "", err
+	}
+	outputs, reasoning = replies.Explained(p.Spec, spec, values)
+	return outputs, reasoning, nil
+}
+
+// read finds the outputs of spec in the last reply, and returns them as an object.
+func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string, err error) {
+	needed := func(name string) bool { _, ok := spec.Field(name); return ok }
+	outputs, reasoning, err := r.predictor.read(r.last(), spec, needed)
+	if err != nil {
+		return nil, "", err
+	}
+	raw, err = outputs.MarshalJSON()
+	return raw, reasoning, err
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -122,7 +121,7 @@ func limitsOf(box Sandbox) sandbox.Limits {
 
 // answers reports whether a program ended with an answer, valid or not.
 func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
-	return o.Submitted || c.values && o.Failure == nil && hasMembers(o.Value) &&
+	return o.Submitted || c.values && o.Failure == nil && replies.HasMembers(o.Value) &&
 		c.signature.Spec().Validate(o.Value) == nil
 }
 
@@ -132,14 +131,6 @@ func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
 		return replies.Answer(c.signature.Spec(), o.Value)
 	}
 	return o.Value
-}
-
-// hasMembers reports whether a value is an object with members that are not null. If all outputs are optional, an
-// empty object would be valid, but was not meant as an answer.
-func hasMembers(value json.RawMessage) bool {
-	var outputs signature.Values
-	return json.Unmarshal(value, &outputs) == nil &&
-		slices.ContainsFunc(outputs, func(v signature.Value) bool { return string(v.JSON) != "null" })
 }
 
 // codeRun is one run of a module that writes programs.
@@ -210,14 +201,13 @@ func emptyValue(f signature.Field) json.RawMessage {
 // fenced block, so that is read as well.
 func (r *codeRun) program() (replies.Program, error) {
 	step, p := r.last(), r.predictor
-	values, err := p.read(step, func(field string) bool { return field == "code" })
+	outputs, reasoning, err := p.read(step, replies.ProgramAlone, func(field string) bool { return field == "code" })
 	if err != nil {
 		if found, unread := replies.ReadProgram(step.Reply, step.Truncated); unread == nil {
 			return found, nil
 		}
 		return replies.Program{}, err
 	}
-	outputs, reasoning := p.explained(replies.ProgramAlone, values)
 	code, _ := outputs.Get("code")
 	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
 	if _, ok := p.adapter().(prompt.Program); !ok {

@@ -89,3 +89,17 @@ func shorten(text string, most int) string { return prompt.Shorten(text, most) }
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func plural(n int, noun string) string { return prompt.Plural(n, noun) }
+
+// notMade is the error of a module that is nil or a zero value.
+func notMade(name string) error {
+	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
+}
+
+// Errors of modules that were put together incorrectly. Run returns them before it calls the model.
+var (
+	errNoPredictor = errors.New("module: a Predictor is nil; the module's New function makes it")
+	errNoSignature = errors.New("module: the signature is missing; make one with signature.New")
+	errNoModel     = errors.New("module: the model is missing; open one with models.Open, or pass a model of langchaingo")
+	errNilOption   = errors.New("module: the Predictor's CallOptions contain a nil option; remove it")
+	errNoSandbox   = errors.New("module: the sandbox is missing; create one with sandbox.New, and close it when done")
+)

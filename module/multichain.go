@@ -8,6 +8,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -46,7 +47,7 @@ func NewMultiChainComparison[In, Out any](
 
 // setSpec makes the question for a comparison of answers to spec.
 func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
-	c.attempts = unusedName(spec, "attempts")
+	c.attempts = replies.UnusedName(spec, "attempts")
 	spec, err := spec.AppendInputs(prompt.AttemptsField(c.attempts))
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 	if c.comparison, err = signature.Typed[signature.Values, Out](spec); err != nil {
 		return err
 	}
-	c.Predictor.Spec, err = explainedSpec(spec)
+	c.Predictor.Spec, err = replies.ExplainedSpec(spec)
 	return err
 }
 

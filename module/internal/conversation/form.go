@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,6 +19,31 @@ type Form struct {
 
 // Demo is an example question with its answer.
 type Demo struct{ Inputs, Outputs signature.Values }
+
+// Check returns what is wrong with the values of a demo. Values may be missing, such as the reasoning.
+func (d Demo) Check(inputs, outputs []signature.Field) error {
+	if err := checkValues(inputs, "input", d.Inputs); err != nil {
+		return err
+	}
+	return checkValues(outputs, "output", d.Outputs)
+}
+
+func checkValues(fields []signature.Field, side string, values signature.Values) error {
+	for i, v := range values {
+		named := func(f signature.Field) bool { return f.Name == v.Name }
+		at := slices.IndexFunc(fields, named)
+		if at < 0 {
+			return fmt.Errorf("there is no %s %q", side, v.Name)
+		}
+		if _, twice := values[:i].Get(v.Name); twice {
+			return fmt.Errorf("the %s %q is given twice", side, v.Name)
+		}
+		if findings := fields[at].Schema.Validate(v.JSON); findings != nil {
+			return fmt.Errorf("the %s %q: %w", side, v.Name, &signature.InvalidError{Findings: findings})
+		}
+	}
+	return nil
+}
 
 // Opening returns the first messages of a conversation: the system prompt, the demos, earlier turns, and the
 // question. Messages that are the same for every question come first.
