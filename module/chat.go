@@ -111,10 +111,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 }
 
 func (c *Chat[In, Out]) addTurn(in In, t Trajectory, err error) {
-	inputs, invalid := c.coder.signature.Encode(in)
-	if invalid != nil {
-		return // impossible, since Run encoded them
-	}
+	inputs, _ := c.coder.signature.Encode(in) // Run has encoded them before
 	c.history.past.Turns = append(c.history.past.Turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
 }
 

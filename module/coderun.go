@@ -216,6 +216,26 @@ func (r *codeRun) program() (replies.Program, error) {
 	return found, err
 }
 
+// extract asks for an answer without running further programs. A reply that is a program which only calls submit is
+// also an answer.
+func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, raw json.RawMessage, err error) {
+	if out, raw, err = extract(ctx, r.run, c.coder.signature); !errors.Is(err, ErrMaxIters) {
+		return out, raw, err
+	}
+	program, unread := r.program()
+	if unread != nil {
+		return out, nil, err
+	}
+	call, parentheses, unread := replies.ReadCall(program.Code)
+	if unread != nil || !parentheses || call.Tool != conversation.Submit {
+		return out, nil, err
+	}
+	if out, err = c.coder.signature.Decode(call.Args); err != nil {
+		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
+	}
+	return out, call.Args, nil
+}
+
 // keeper is a [Sandbox] whose programs see what earlier ones declared, such as a *[sandbox.Session].
 type keeper interface {
 	Sandbox

@@ -91,7 +91,9 @@ func (s *Step) advice() string {
 }
 
 // ready returns the question of a module that asks for the outputs of sig.
-func ready[In, Out any](module string, p *Predictor, sig *signature.Signature[In, Out], in In) (q conversation.Question, err error) {
+func ready[In, Out any](
+	module string, p *Predictor, sig *signature.Signature[In, Out], in In,
+) (q conversation.Question, err error) {
 	switch {
 	case p == nil:
 		return q, notMade(module)

@@ -3,9 +3,7 @@ package module
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/budget"
@@ -95,6 +93,10 @@ func (o RLMOptions) nested() *RLMOptions {
 	return &o
 }
 
+func (o RLMOptions) budget() budget.Limits {
+	return budget.Limits{Calls: o.MaxCalls, Tokens: o.MaxTokens, Concurrency: o.Concurrency}
+}
+
 func (o RLMOptions) strategy() prompt.RLM {
 	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, Nested: o.Depth > 1}
 }
@@ -107,39 +109,6 @@ func (o RLMOptions) uncounted() map[string]int {
 		calls[rlmTool.Name] = calls[llmTool.Name]
 	}
 	return calls
-}
-
-const (
-	subCallTime    = time.Minute    // for the reply of a model
-	nestedPrograms = 4              // that a run of rlm usually takes
-	maxProgramTime = 24 * time.Hour // for one program
-
-	// A call may have promptBytes of arguments, or a share of the sandbox's memory if that is less; a
-	// sandbox with room for less than minPromptBytes is refused.
-	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
-)
-
-// programLimits returns the limits of a program, given the limits of the sandbox.
-func (o RLMOptions) programLimits(l sandbox.Limits) (sandbox.Limits, error) {
-	l.Time = max(l.Time, min(l.Time+o.waitingTime(l.Time), maxProgramTime))
-	l.Wait = l.Time
-	room := min(promptBytes, int(l.Memory/promptShare))
-	l.Argument = max(l.Argument, room)
-	if room < minPromptBytes {
-		return l, errors.New("module: an RLM keeps texts in the memory of its programs; " +
-			"the sandbox's Limits.Memory must be at least 4 MiB")
-	}
-	return l, nil
-}
-
-// waitingTime returns how long a program with the time limit own may wait for models.
-func (o RLMOptions) waitingTime(own time.Duration) time.Duration {
-	each := subCallTime
-	if o.Depth > 1 {
-		each = min(nestedPrograms*(own+o.nested().waitingTime(own)), maxProgramTime)
-	}
-	rounds := min((o.MaxCalls+o.Concurrency-1)/o.Concurrency, int(maxProgramTime/subCallTime))
-	return min(time.Duration(rounds)*each, maxProgramTime)
 }
 
 // NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil set has no
@@ -158,7 +127,7 @@ func NewRLM[In, Out any](
 	m.coder.options = m.options.Options
 	m.coder.set, m.coder.err = withModels(set, m.options.Depth)
 	if m.limits != (sandbox.Limits{}) && m.coder.err == nil { // otherwise there is no sandbox
-		m.limits, m.coder.err = m.options.programLimits(m.limits)
+		m.limits, m.coder.err = m.options.budget().Programs(m.limits, m.options.Depth)
 	}
 	m.Predictor = m.coder.question(model, m.options.strategy().String())
 	if m.coder.err != nil {
@@ -206,9 +175,8 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 		return nil, err
 	}
 	most := m.options.strategy()
-	limits := budget.Limits{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Concurrency: m.options.Concurrency}
 	calls := &subCalls{
-		budget: budget.New(ctx, limits), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
+		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
 		turn: make(chan struct{}, 1),
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}

@@ -152,3 +152,38 @@ func answered[Out any](r *recorder, out Out, raw json.RawMessage, reasoning stri
 	}
 	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
 }
+
+// extract asks for the outputs of sig in one more step, in the form of the predictor's adapter, without further
+// actions. The error says why the model could not be asked, or wraps [ErrMaxIters] and says what is wrong with the
+// reply.
+func extract[In, Out any](
+	ctx context.Context, r *run, sig *signature.Signature[In, Out],
+) (out Out, raw json.RawMessage, err error) {
+	spec := sig.Spec()
+	adapter := r.predictor.adapterFor(spec)
+	r.spec = spec
+	r.conversation.Closing = prompt.LastReply + adapter.System(outputsOf(spec), "")
+	if err = r.ask(ctx); err != nil {
+		return out, nil, err
+	}
+	last := r.last()
+	values, err := adapter.Read(spec, last.Reply, last.Truncated)
+	if err == nil {
+		raw, err = values.MarshalJSON()
+	}
+	if err == nil {
+		out, err = sig.Decode(raw)
+	}
+	if err != nil {
+		return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, err)
+	}
+	return out, raw, nil
+}
+
+// outputsOf returns a spec with the same outputs and nothing else.
+func outputsOf(spec *signature.Spec) *signature.Spec {
+	if alone, err := signature.NewSpec("", nil, spec.Outputs()); err == nil {
+		return alone
+	}
+	return spec
+}
