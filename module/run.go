@@ -105,21 +105,17 @@ func (r *run) usedUp() error {
 	return fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation))
 }
 
-// calls returns the calls in the journal, if there is one.
-func (r *run) calls() []journal.Entry {
+// callsBefore returns the calls that were made before a step, which is counted from 0.
+func (r *run) callsBefore(step int) []journal.Entry {
 	if r.journal == nil {
 		return nil
 	}
-	return r.journal.Entries()
+	return r.journal.Entries()[:r.Steps[step].before]
 }
-
-// callsBefore returns the calls that were made before a step, which is counted from 0.
-func (r *run) callsBefore(step int) []journal.Entry { return r.calls()[:r.Steps[step].before] }
 
 // observe ends a step with an observation for the model. Brief, if set, replaces it when the step is old.
 func (r *run) observe(text, brief string) {
-	messages := conversation.Reply(r.last().Reply, r.wrote, r.toolCalls, r.results, text)
-	r.conversation.Add(conversation.Exchange{Messages: messages, Brief: brief})
+	r.conversation.Add(conversation.Reply(r.last().Reply, r.wrote, r.toolCalls, r.results, text), brief)
 	if r.outcome == nil {
 		r.emit(ReplyRejected{r.at(len(r.Steps)), text})
 		return

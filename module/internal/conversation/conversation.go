@@ -20,18 +20,20 @@ type Conversation struct {
 	// Closing is what the model is told when the steps are used up.
 	Closing string
 
-	steps     []Exchange
+	steps     []exchange
 	forgotten int // the number of oldest steps that are left out
 }
 
-// Exchange is a step as the model sees it: its reply and the observation.
-type Exchange struct {
-	Messages []Message
-	Brief    string // replaces the last message when the step is old, unless it is empty
+// exchange is a step as the model sees it: its reply and the observation.
+type exchange struct {
+	messages []Message
+	brief    string
 }
 
-// Add adds a step that has ended.
-func (c *Conversation) Add(e Exchange) { c.steps = append(c.steps, e) }
+// Add adds a step that has ended. Brief replaces its last message when the step is old, unless it is empty.
+func (c *Conversation) Add(messages []Message, brief string) {
+	c.steps = append(c.steps, exchange{messages, brief})
+}
 
 // Messages returns the messages of the next step: the opening and the steps before it. Observations before the last
 // one are shown in brief, except in the last question of a run, since the model cannot print anything again. If
@@ -45,9 +47,9 @@ func (c *Conversation) Messages(before func(step int) []journal.Entry) []Message
 		list[len(list)-1].Text += prompt.Forgotten(c.forgotten, before(c.forgotten))
 	}
 	for i, e := range c.steps[c.forgotten:] {
-		list = append(list, e.Messages...)
-		if e.Brief != "" && c.Closing == "" && c.forgotten+i < len(c.steps)-1 {
-			list[len(list)-1].Text = e.Brief
+		list = append(list, e.messages...)
+		if e.brief != "" && c.Closing == "" && c.forgotten+i < len(c.steps)-1 {
+			list[len(list)-1].Text = e.brief
 		}
 	}
 	if c.Closing != "" {
