@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -82,7 +84,7 @@ type wireSchema struct {
 }
 
 func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {
-	return p.schema.get(spec, func() wireSchema {
+	return p.schema.Get(spec, func() wireSchema {
 		raw, _ := spec.OutputSchema().Strict()
 		isTyped := func(f signature.Field) bool { return !f.Schema.AnyText() }
 		return wireSchema{raw, raw != nil && slices.ContainsFunc(spec.Outputs(), isTyped)}
@@ -117,3 +119,64 @@ var (
 	errNotExpressible = errors.New("module: the adapter is Native, but providers cannot enforce the schema of the " +
 		"outputs, which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
 )
+
+// callsTools returns the adapter for calls in the provider's protocol, or nil if the model writes calls as text.
+func (p *Predictor) callsTools() *conversation.Calling {
+	switch {
+	case p.calling == nil || p.Adapter != nil:
+		return nil
+	case p.decided:
+		return p.calling
+	}
+	can := lm.CapabilitiesOf(p.Model)
+	if _, refused := p.refused.Load(can.Model); refused || !can.Tools {
+		return nil
+	}
+	return p.calling
+}
+
+// forRun returns a copy that calls tools in one way, whatever other runs find out about the model.
+func (p *Predictor) forRun() *Predictor {
+	c := p.Clone()
+	c.calling, c.decided = p.callsTools(), true
+	return c
+}
+
+// form returns the form of the predictor's messages.
+func (p *Predictor) form() conversation.Form {
+	return conversation.Form{Spec: p.Spec, Adapter: p.adapter()}
+}
+
+// opening returns the messages up to a question.
+func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, error) {
+	var demos []conversation.Demo
+	for _, d := range p.Demos {
+		demos = append(demos, conversation.Demo(d))
+	}
+	return p.form().Opening(p.systemPrompt(), demos, q, p.Hint)
+}
+
+// read finds the outputs of spec in a reply. The predictor's other outputs are the reasoning. Those that are not
+// needed may be missing; a predictor always needs the same ones.
+func (p *Predictor) read(
+	s *Step, spec *signature.Spec, needed func(name string) bool,
+) (outputs signature.Values, reasoning string, err error) {
+	lenient := p.lenient.Get(p.Spec, func() *signature.Spec { return replies.Lenient(p.Spec, needed) })
+	values, err := p.adapter().Read(lenient, s.Reply, s.Truncated)
+	if err != nil {
+		return nil, "", err
+	}
+	outputs, reasoning = replies.Explained(p.Spec, spec, values)
+	return outputs, reasoning, nil
+}
+
+// read finds the outputs of spec in the last reply, and returns them as an object.
+func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string, err error) {
+	needed := func(name string) bool { _, ok := spec.Field(name); return ok }
+	outputs, reasoning, err := r.predictor.read(r.last(), spec, needed)
+	if err != nil {
+		return nil, "", err
+	}
+	raw, err = outputs.MarshalJSON()
+	return raw, reasoning, err
+}

@@ -8,18 +8,12 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/deltas"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 )
-
-// message is one message of a conversation.
-type message struct {
-	role  llms.ChatMessageType
-	text  string
-	parts []llms.ContentPart // in addition to the text
-}
 
 // errNothingSaid is the error of models that reason until their tokens are used up. Repeating the request
 // would only cost the same again.
@@ -48,8 +42,8 @@ func (r *run) ask(ctx context.Context) error {
 // askFitting sends a conversation that fits into the model's context.
 func (r *run) askFitting(ctx context.Context, step int) error {
 	for {
-		err := r.send(ctx, step, r.conversation(step))
-		if !contextTooLong(err) || !r.forget(step) {
+		err := r.send(ctx, step, r.conversation.Messages(r.callsBefore))
+		if e, ok := errors.AsType[*lm.Error](err); !ok || e.Kind != lm.KindContextTooLong || !r.conversation.Forget() {
 			return err
 		}
 	}
@@ -61,9 +55,9 @@ func (r *run) withoutTools(step int) bool {
 	if step > 1 || r.predictor.callsTools() == nil {
 		return false
 	}
-	r.predictor.mode = byText
+	r.predictor.calling = nil
 	opening, err := r.predictor.opening(r.asked)
-	r.opening = opening
+	r.conversation.Opening = opening
 	return err == nil
 }
 
@@ -74,12 +68,12 @@ func toolsRefused(err error) bool {
 }
 
 // send sends a conversation to the model, records the request and the response, and charges the budgets.
-func (r *run) send(ctx context.Context, step int, conversation []message) (err error) {
-	promptTokens := estimateTokens(bytesOf(conversation))
+func (r *run) send(ctx context.Context, step int, messages []conversation.Message) (err error) {
+	promptTokens := estimateTokens(conversation.Size(messages))
 	charge, err := budget.Of(ctx).Begin(ctx, promptTokens)
 	if err != nil {
 		if ctx.Err() != nil {
-			return contextError(ctx)
+			return lm.ContextError(ctx)
 		}
 		return err
 	}
@@ -88,12 +82,12 @@ func (r *run) send(ctx context.Context, step int, conversation []message) (err e
 	p := r.predictor
 	options := p.CallOptions
 	if c := p.callsTools(); c != nil {
-		options = append(options[:len(options):len(options)], llms.WithTools(c.tools), llms.WithToolChoice("auto"))
+		options = append(options[:len(options):len(options)], llms.WithTools(c.Tools), llms.WithToolChoice("auto"))
 	}
-	request := p.request(conversation, options)
+	request := p.request(messages, options)
 	request.Schema = p.constrains(r.spec)
-	request.Origin, request.Predictor, request.Inputs = r.at(step), r.path, r.asked.inputs
-	request.extract = r.closing != ""
+	request.Origin, request.Predictor, request.Inputs = r.at(step), r.path, r.asked.Inputs
+	request.extract = r.conversation.Closing != ""
 	r.emit(request)
 	if err := r.fault(); err != nil {
 		r.emit(ModelResponse{Origin: r.at(step), Err: err})
@@ -122,14 +116,14 @@ func (r *run) send(ctx context.Context, step int, conversation []message) (err e
 }
 
 // request returns the request for a conversation.
-func (p *Predictor) request(conversation []message, options []llms.CallOption) ModelRequest {
+func (p *Predictor) request(messages []conversation.Message, options []llms.CallOption) ModelRequest {
 	o := lm.Options(options)
 	temperature := p.Temperature
 	if temperature == nil {
 		temperature = lm.SamplingOf(options).Temperature
 	}
 	return ModelRequest{
-		Messages: contents(conversation), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
+		Messages: conversation.Contents(messages), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
 		Options: o, Temperature: temperature, Rollout: p.Rollout,
 	}
 }
@@ -205,26 +199,3 @@ func tokensOf(r ModelResponse, promptTokens int) int {
 
 // estimateTokens returns about how many tokens a text has.
 func estimateTokens(bytes int) int { return (bytes + 3) / 4 }
-
-func bytesOf(list []message) (n int) {
-	for _, m := range list {
-		n += len(m.text)
-	}
-	return n
-}
-
-// contents converts a conversation for langchaingo. No message is empty, since providers refuse that.
-func contents(conversation []message) []llms.MessageContent {
-	list := make([]llms.MessageContent, len(conversation))
-	for i, m := range conversation {
-		list[i].Role = m.role
-		if blank(m.text) && len(m.parts) == 0 {
-			m.text = "(nothing)"
-		}
-		if !blank(m.text) {
-			list[i].Parts = append(list[i].Parts, llms.TextContent{Text: m.text})
-		}
-		list[i].Parts = append(list[i].Parts, m.parts...)
-	}
-	return list
-}

@@ -206,7 +206,7 @@ func (r *contestRun[In, Out]) rescue(err *error) {
 // context if it is done.
 func (r *contestRun[In, Out]) fails(ctx context.Context, err error) bool {
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("%w; before that, %w", contextError(ctx), err)
+		err = fmt.Errorf("%w; before that, %w", lm.ContextError(ctx), err)
 	}
 	r.failed = append(r.failed, err)
 	tolerated := r.options.FailCount

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -29,7 +30,7 @@ func NewChainOfThought[In, Out any](
 ) *ChainOfThought[In, Out] {
 	c := &ChainOfThought[In, Out]{Predictor: o.predictor(model), signature: sig}
 	if spec := specOf(sig); spec != nil {
-		c.Predictor.Spec, c.err = explainedSpec(spec)
+		c.Predictor.Spec, c.err = replies.ExplainedSpec(spec)
 	}
 	return c
 }

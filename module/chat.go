@@ -9,6 +9,10 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/notebook"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -43,6 +47,13 @@ type Chat[In, Out any] struct {
 	history *chatHistory // shared with clones
 }
 
+// chatHistory is what a [Chat] remembers.
+type chatHistory struct {
+	notebook *notebook.Notebook
+	busy     chan struct{} // held by the turn in progress, which may change past
+	past     conversation.Past
+}
+
 // ChatOptions configures a [Chat]. The zero value, and nil, are the defaults.
 type ChatOptions struct {
 	// Options are the options of all modules, for each turn. MaxIters is 8 by default.
@@ -68,7 +79,8 @@ func NewChat[In, Out any](
 		environment: environment{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
 	}}
 	c.history = &chatHistory{
-		maxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000), notebook: &notebook{box: box}, busy: make(chan struct{}, 1),
+		past:     conversation.Past{MaxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000)},
+		notebook: notebook.New(box), busy: make(chan struct{}, 1),
 	}
 	c.Predictor = c.coder.question(model, "")
 	return c
@@ -88,7 +100,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
 	turn.coder.box = c.history.notebook
-	turn.coder.past = c.history.messages(c.Predictor)
+	turn.coder.past = c.history.past.Messages(c.Predictor.form())
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
 		c.addTurn(in, pred.Trajectory, nil)
@@ -99,11 +111,53 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 }
 
 func (c *Chat[In, Out]) addTurn(in In, t Trajectory, err error) {
-	inputs, invalid := c.coder.signature.Encode(in)
-	if invalid != nil {
-		return // impossible, since Run encoded them
+	inputs, _ := c.coder.signature.Encode(in) // Run has encoded them before
+	c.history.past.Turns = append(c.history.past.Turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
+}
+
+// newTurn shortens a run; err is why it has no answer.
+func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) conversation.Turn {
+	made := conversation.Turn{Inputs: conversation.PastInputs(spec, inputs)}
+	failed := 0
+	for _, s := range t.Steps {
+		switch {
+		case s.Outcome == nil:
+		case s.Outcome.Failure != nil:
+			failed++
+		default:
+			made.Programs = append(made.Programs, conversation.PastStep{
+				Reasoning: prompt.Shorten(s.Reasoning, prompt.PastReasoning), Code: prompt.PastProgram(s.Code),
+				Result: pastResult(s),
+			})
+		}
 	}
-	c.history.turns = append(c.history.turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
+	end := prompt.PastTurn{Failed: failed, Answer: t.Answer(), Calls: t.Calls, Orphans: t.Orphans}
+	if err != nil {
+		end.Why = whyUnanswered(err)
+	}
+	made.End = end.String()
+	return made
+}
+
+// whyUnanswered tells the model why a turn has no answer.
+func whyUnanswered(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the deadline was exceeded"
+	case errors.Is(err, context.Canceled):
+		return "it was canceled"
+	case tools.IsFatal(err):
+		return "a tool ended it"
+	}
+	return wording(err)
+}
+
+// pastResult is what later turns show of the result of a program that ran to its end.
+func pastResult(s Step) string {
+	if s.Outcome.Submitted {
+		return prompt.FirstLine(s.Observation)
+	}
+	return prompt.PastResult(s.Outcome)
 }
 
 // enter waits for the previous turn. The caller calls leave.
@@ -116,7 +170,15 @@ func (c *Chat[In, Out]) enter(ctx context.Context) (leave func(), err error) {
 	case c.coder.err != nil:
 		return nil, c.coder.err
 	}
-	return c.history.enter(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case c.history.busy <- struct{}{}:
+		return func() { <-c.history.busy }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("module: the turn was not started: %w", context.Cause(ctx))
+	}
 }
 
 // Stream is like Run, with the events of the run; see [Start].
@@ -129,12 +191,12 @@ const chatFormat = "writ chat 1"
 
 // chatRecord is the JSON of a conversation.
 type chatRecord struct {
-	Format    string            `json:"format"`
-	Signature string            `json:"signature"`
-	Fields    map[string]string `json:"fields"` // a hash of each
-	LeftOut   int               `json:"left_out,omitempty"`
-	Turns     []turn            `json:"turns"`
-	Session   string            `json:"session,omitempty"` // the record of the session
+	Format    string              `json:"format"`
+	Signature string              `json:"signature"`
+	Fields    map[string]string   `json:"fields"` // a hash of each
+	LeftOut   int                 `json:"left_out,omitempty"`
+	Turns     []conversation.Turn `json:"turns"`
+	Session   string              `json:"session,omitempty"` // the record of the session
 }
 
 // Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown them,
@@ -146,11 +208,11 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	fields, err := c.fields()
+	fields, err := state.FieldsOf(c.coder.signature.Spec(), nil)
 	if err != nil {
 		return nil, err
 	}
-	session, err := c.history.notebook.record()
+	session, err := c.history.notebook.Record()
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +220,8 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // the record of a session has a checksum of its bytes
 	err = e.Encode(chatRecord{
-		Format: chatFormat, Signature: fields.hash(), Fields: fields.hashes(),
-		LeftOut: c.history.leftOut, Turns: c.history.turns, Session: string(session),
+		Format: chatFormat, Signature: fields.Hash(), Fields: fields.Hashes(),
+		LeftOut: c.history.past.LeftOut, Turns: c.history.past.Turns, Session: string(session),
 	})
 	return b.Bytes(), err
 }
@@ -179,20 +241,20 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	if len(bytes.TrimSpace(record)) == 0 {
 		return errors.New("module: the record of a chat is empty")
 	}
-	fields, err := c.fields()
+	fields, err := state.FieldsOf(c.coder.signature.Spec(), nil)
 	if err != nil {
 		return err
 	}
 	var r chatRecord
-	if err := decodeStrictly(record, &r); err != nil {
+	if err := state.DecodeStrictly(record, &r); err != nil {
 		return fmt.Errorf("module: the record of a chat: %w", err)
 	}
 	switch {
 	case r.Format != chatFormat || r.LeftOut < 0:
 		return fmt.Errorf("module: the record of a chat has the format %.50q, or is damaged; the current format is %q",
 			r.Format, chatFormat)
-	case fields.hash() != r.Signature:
-		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.differ(r.Fields))
+	case fields.Hash() != r.Signature:
+		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.Differ(r.Fields))
 	}
 	for i, t := range r.Turns {
 		for _, v := range t.Inputs {
@@ -202,11 +264,6 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 			}
 		}
 	}
-	c.history.turns, c.history.leftOut = r.Turns, r.LeftOut
-	return c.history.notebook.restore([]byte(r.Session))
-}
-
-// fields returns the fields of the signature.
-func (c *Chat[In, Out]) fields() (savedFields, error) {
-	return (&Predictor{Spec: c.coder.signature.Spec()}).fields()
+	c.history.past.Turns, c.history.past.LeftOut = r.Turns, r.LeftOut
+	return c.history.notebook.Restore([]byte(r.Session))
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -102,7 +100,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return answered(r.accept(), out, answer, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
-		return valid.orFail(r, fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation)))
+		return valid.orFail(r, r.usedUp())
 	}
 	out, raw, err := c.extract(ctx, r)
 	if err != nil {

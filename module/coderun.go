@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
@@ -31,11 +32,11 @@ type environment struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	past    []message     // earlier turns of a Chat
-	session bool          // programs see the variables of earlier ones
-	chat    bool          // the run is a turn of a conversation
-	values  bool          // a valid answer may also be the program's value
-	budget  func() string // tells the model what is left of other limits; or nil
+	past    []conversation.Message // earlier turns of a Chat
+	session bool                   // programs see the variables of earlier ones
+	chat    bool                   // the run is a turn of a conversation
+	values  bool                   // a valid answer may also be the program's value
+	budget  func() string          // tells the model what is left of other limits; or nil
 
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 }
@@ -120,7 +121,7 @@ func limitsOf(box Sandbox) sandbox.Limits {
 
 // answers reports whether a program ended with an answer, valid or not.
 func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
-	return o.Submitted || c.values && o.Failure == nil && hasMembers(o.Value) &&
+	return o.Submitted || c.values && o.Failure == nil && replies.HasMembers(o.Value) &&
 		c.signature.Spec().Validate(o.Value) == nil
 }
 
@@ -132,23 +133,12 @@ func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
 	return o.Value
 }
 
-// hasMembers reports whether a value is an object with members that are not null. If all outputs are optional, an
-// empty object would be valid, but was not meant as an answer.
-func hasMembers(value json.RawMessage) bool {
-	var outputs signature.Values
-	return json.Unmarshal(value, &outputs) == nil &&
-		slices.ContainsFunc(outputs, func(v signature.Value) bool { return string(v.JSON) != "null" })
-}
-
 // codeRun is one run of a module that writes programs.
 type codeRun struct {
 	*run
 	environment
-	inputs map[string]any
-	free   int  // steps that do not count
-	asked  bool // the model was asked about orphans
-	late   bool // an answer of the wrong shape gets no additional step
-
+	inputs   map[string]any
+	asked    bool            // the model was asked about orphans
 	doubts   bool            // the model was asked to confirm an answer
 	parsable map[string]bool // tools that the model knows to return JSON text
 }
@@ -166,7 +156,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	spec := c.coder.signature.Spec()
-	if err := checkFields(c.Predictor.Spec, spec.Inputs(), programAlone.Outputs()); err != nil {
+	if err := checkFields(c.Predictor.Spec, spec.Inputs(), replies.ProgramAlone.Outputs()); err != nil {
 		return nil, nil, err
 	}
 	if err := c.coder.ready(); err != nil {
@@ -176,25 +166,25 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	q, err := newPreview(spec, inputs)
+	q, err := conversation.NewPreview(spec, inputs)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, parsable: map[string]bool{},
-		late: c.coder.options.Extract}
+	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, parsable: map[string]bool{}}
 	for _, f := range spec.Inputs() {
 		r.inputs[f.Name] = emptyValue(f) // programs have a constant for every input
 	}
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
-	if q.note, err = r.variables(ctx); err != nil {
+	if q.Note, err = r.variables(ctx); err != nil {
 		return nil, nil, err
 	}
-	q.past = r.past
+	q.Past = r.past
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}
+	r.allowance = r.options.allowance()
 	r.keepCalls(journal.New(r.options.Journal))
 	return ctx, r, nil
 }
@@ -207,23 +197,17 @@ func emptyValue(f signature.Field) json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// programAlone has the only output that a reply needs.
-var programAlone = signature.Must(signature.New[struct{}, struct {
-	Code string `json:"code"`
-}]("")).Spec()
-
 // program returns the program in the last reply. Whatever form an adapter asks for, models sometimes answer with a
 // fenced block, so that is read as well.
 func (r *codeRun) program() (replies.Program, error) {
 	step, p := r.last(), r.predictor
-	values, err := p.read(step, func(field string) bool { return field == "code" })
+	outputs, reasoning, err := p.read(step, replies.ProgramAlone, func(field string) bool { return field == "code" })
 	if err != nil {
 		if found, unread := replies.ReadProgram(step.Reply, step.Truncated); unread == nil {
 			return found, nil
 		}
 		return replies.Program{}, err
 	}
-	outputs, reasoning := p.explained(programAlone, values)
 	code, _ := outputs.Get("code")
 	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
 	if _, ok := p.adapter().(prompt.Program); !ok {
@@ -232,14 +216,31 @@ func (r *codeRun) program() (replies.Program, error) {
 	return found, err
 }
 
+// extract asks for an answer without running further programs. A reply that is a program which only calls submit is
+// also an answer.
+func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, raw json.RawMessage, err error) {
+	if out, raw, err = extract(ctx, r.run, c.coder.signature); !errors.Is(err, ErrMaxIters) {
+		return out, raw, err
+	}
+	program, unread := r.program()
+	if unread != nil {
+		return out, nil, err
+	}
+	call, parentheses, unread := replies.ReadCall(program.Code)
+	if unread != nil || !parentheses || call.Tool != conversation.Submit {
+		return out, nil, err
+	}
+	if out, err = c.coder.signature.Decode(call.Args); err != nil {
+		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
+	}
+	return out, call.Args, nil
+}
+
 // keeper is a [Sandbox] whose programs see what earlier ones declared, such as a *[sandbox.Session].
 type keeper interface {
 	Sandbox
 	Variables(ctx context.Context) ([]sandbox.Variable, error)
 }
-
-// errForgotten is the error of a keeper that has lost the variables of earlier programs.
-var errForgotten = errors.New("the variables of earlier programs are gone")
 
 // variables tells the model which variables its programs begin with. It returns "" if there are none.
 func (r *codeRun) variables(ctx context.Context) (string, error) {
@@ -249,7 +250,7 @@ func (r *codeRun) variables(ctx context.Context) (string, error) {
 	}
 	list, err := kept.Variables(ctx)
 	switch {
-	case errors.Is(err, errForgotten):
+	case errors.Is(err, notebook.ErrForgotten):
 		return prompt.VariablesGone, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()

@@ -53,11 +53,7 @@ func Compose[Out any](
 	if err != nil {
 		return nil, r.incomplete(readable("Run of "+name, err))
 	}
-	r.emit(Answered{Origin: r.at(0), Output: raw})
-	if err := r.fault(); err != nil {
-		return nil, r.incomplete(err)
-	}
-	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
+	return answered(r, out, raw, "")
 }
 
 // Tool turns a module into a tool for the programs of another module. The tool's arguments are the inputs and its

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -46,31 +45,19 @@ func (t *Trajectory) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// stepJSON is a step with the messages and tools that differ from the step before.
+// stepJSON is a step with what differs from the prompt of the step before.
 type stepJSON struct {
 	Step
-	SharedMessages int                  `json:"shared_messages,omitempty"` // how many are those of the step before
-	Messages       []lm.RecordedMessage `json:"messages,omitempty"`        // the others
-	SharedTools    bool                 `json:"shared_tools,omitempty"`    // the tools are those of the step before
-	Tools          []lm.RecordedTool    `json:"tools,omitempty"`
+	lm.RecordedPrompt
 }
 
 func stepsJSON(steps []Step) []stepJSON {
 	list := make([]stepJSON, len(steps))
-	var before []lm.RecordedMessage
+	var before lm.Prompt
 	for i, s := range steps {
-		messages := lm.RecordMessages(s.Prompt)
-		shared := 0
-		for shared < min(len(before), len(messages)) && before[shared].Equal(messages[shared]) {
-			shared++
-		}
-		list[i] = stepJSON{Step: s, SharedMessages: shared, Messages: messages[shared:]}
-		if i > 0 && len(s.Tools) > 0 && sameTools(s.Tools, steps[i-1].Tools) {
-			list[i].SharedTools = true
-		} else {
-			list[i].Tools = lm.RecordTools(s.Tools)
-		}
-		before = messages
+		sent := lm.Prompt{Messages: s.Prompt, Tools: s.Tools}
+		list[i] = stepJSON{s, sent.Record(before)}
+		before = sent
 	}
 	return list
 }
@@ -78,27 +65,14 @@ func stepsJSON(steps []Step) []stepJSON {
 // stepsOf reads what stepsJSON wrote, except for attachments.
 func stepsOf(list []stepJSON) []Step {
 	var steps []Step
-	for i, s := range list {
-		if i > 0 {
-			before := steps[i-1].Prompt
-			s.Prompt = append(s.Prompt, before[:max(0, min(s.SharedMessages, len(before)))]...)
-		}
-		for _, m := range s.Messages {
-			s.Prompt = append(s.Prompt, llms.TextParts(m.Role, m.Text))
-		}
-		for _, t := range s.Tools {
-			s.Step.Tools = append(s.Step.Tools, t.Tool())
-		}
-		if i > 0 && s.SharedTools {
-			s.Step.Tools = steps[i-1].Tools
-		}
+	var sent lm.Prompt
+	for _, s := range list {
+		sent = s.Restore(sent)
+		s.Step.Prompt, s.Step.Tools = sent.Messages, sent.Tools
 		steps = append(steps, s.Step)
 	}
 	return steps
 }
-
-// sameTools reports whether a and b are the same slice, as they are in the steps of a run.
-func sameTools(a, b []llms.Tool) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
 // MarshalJSON writes the text of Err as "error", and the trajectory.
 func (e *IncompleteError) MarshalJSON() ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -46,17 +47,15 @@ func NewMultiChainComparison[In, Out any](
 
 // setSpec makes the question for a comparison of answers to spec.
 func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
-	c.attempts = unusedName(spec, "attempts")
-	spec, err := spec.AppendInputs(field(c.attempts, json.RawMessage(`{"type": "array", "items": {"type": "object",
-		"properties": {"reasoning": {"type": "string"}, "answer": {}}, "required": ["answer"]}}`),
-		"earlier attempts at the same question; compare them, since any of them may be wrong", true))
+	c.attempts = replies.UnusedName(spec, "attempts")
+	spec, err := spec.AppendInputs(prompt.AttemptsField(c.attempts))
 	if err != nil {
 		return err
 	}
 	if c.comparison, err = signature.Typed[signature.Values, Out](spec); err != nil {
 		return err
 	}
-	c.Predictor.Spec, err = explainedSpec(spec)
+	c.Predictor.Spec, err = replies.ExplainedSpec(spec)
 	return err
 }
 
@@ -150,13 +149,9 @@ func (c *MultiChainComparison[In, Out]) inputs(in In, answers []*Prediction[Out]
 	if err != nil {
 		return nil, err
 	}
-	type attempt struct {
-		Reasoning string `json:"reasoning,omitempty"`
-		Answer    any    `json:"answer"`
-	}
-	list := make([]attempt, len(answers))
+	list := make([]prompt.Attempt, len(answers))
 	for i, a := range answers {
-		list[i] = attempt{prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), a.Output}
+		list[i] = prompt.Attempt{Reasoning: prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), Answer: a.Output}
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {

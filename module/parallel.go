@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/writ-go/writ/module/internal/lm"
 )
 
 // ParallelOptions configures [Parallel] and [Samples]. The zero value, and nil, are the defaults.
@@ -182,7 +184,7 @@ func runAll[Out any](
 			defer b.end(i) // also if the run calls runtime.Goexit
 			b.results[i].Err = errNoReturn
 			if ctx.Err() != nil {
-				b.results[i].Err = fmt.Errorf("module: not started: %w", contextError(ctx))
+				b.results[i].Err = fmt.Errorf("module: not started: %w", lm.ContextError(ctx))
 			} else {
 				b.results[i] = run(ctx, g, i)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -70,14 +71,14 @@ func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[I
 		if err == nil {
 			out, invalid := sig.Decode(values)
 			if invalid == nil {
-				return answered(r, out, values, reasoning)
+				return answered(r.recorder, out, values, reasoning)
 			}
 			err = invalid
 		}
 		if len(r.Steps) == 2 {
 			return nil, r.incomplete(fmt.Errorf("%w: %w%s", ErrNoAnswer, err, r.last().advice()))
 		}
-		r.observe(r.predictor.repair(err))
+		r.observe(r.predictor.repair(err), "")
 	}
 }
 
@@ -90,26 +91,28 @@ func (s *Step) advice() string {
 }
 
 // ready returns the question of a module that asks for the outputs of sig.
-func ready[In, Out any](module string, p *Predictor, sig *signature.Signature[In, Out], in In) (question, error) {
+func ready[In, Out any](
+	module string, p *Predictor, sig *signature.Signature[In, Out], in In,
+) (q conversation.Question, err error) {
 	switch {
 	case p == nil:
-		return question{}, notMade(module)
+		return q, notMade(module)
 	case sig == nil:
-		return question{}, errNoSignature
+		return q, errNoSignature
 	}
 	if err := p.usable(); err != nil {
-		return question{}, err
+		return q, err
 	}
 	if task := sig.Spec(); p.task == nil && p.Spec != task {
 		if err := checkFields(p.Spec, task.Inputs(), task.Outputs()); err != nil {
-			return question{}, err
+			return q, err
 		}
 	}
 	inputs, err := sig.Encode(in)
 	if err != nil {
-		return question{}, err
+		return q, err
 	}
-	return newQuestion(p.Spec, inputs)
+	return conversation.NewQuestion(p.Spec, inputs)
 }
 
 // checkFields refuses an edited spec that requires an input which the module does not provide, or lacks an

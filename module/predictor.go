@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,8 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -56,14 +58,14 @@ type Predictor struct {
 	// CallOptions are passed to every call of the model.
 	CallOptions []llms.CallOption
 
-	calling *calling        // for models that call tools by their provider's protocol; or nil
-	refused *sync.Map       // the names of models that refused tools; shared by clones
-	mode    mode            // fixed for the duration of a run
-	task    *signature.Spec // the task, if Spec asks for one step of it; or nil
+	calling *conversation.Calling // for models that call tools by their provider's protocol; or nil
+	refused *sync.Map             // the names of models that refused tools; shared by clones
+	decided bool                  // a run has begun, so the form of calls is fixed
+	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
-	system  cache[promptKey, string]
-	lenient cache[*signature.Spec, *signature.Spec]
-	schema  cache[*signature.Spec, wireSchema]
+	system  memo.Last[promptKey, string]
+	lenient memo.Last[*signature.Spec, *signature.Spec]
+	schema  memo.Last[*signature.Spec, wireSchema]
 }
 
 // Demo is an example question with its answer.
@@ -82,7 +84,7 @@ func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (De
 	if err != nil {
 		return Demo{}, err
 	}
-	inputs, outputs := sides(sig.Spec(), turn)
+	inputs, outputs := conversation.Sides(sig.Spec(), turn)
 	return Demo{Inputs: inputs, Outputs: outputs}, nil
 }
 
@@ -112,7 +114,7 @@ func NewDemoFromMap(spec *signature.Spec, values map[string]any) (Demo, error) {
 	for _, f := range spec.Inputs() {
 		errs = append(errs, add(&d.Inputs, f.Name))
 	}
-	errs = append(errs, add(&d.Outputs, reasoning.Name))
+	errs = append(errs, add(&d.Outputs, "reasoning"))
 	for _, f := range spec.Outputs() {
 		errs = append(errs, add(&d.Outputs, f.Name))
 	}
@@ -133,7 +135,7 @@ func (p *Predictor) Clone() *Predictor {
 		CallOptions: slices.Clone(p.CallOptions),
 		calling:     p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
 	}
-	c.system.last.Store(p.system.last.Load())
+	c.system.CopyFrom(&p.system)
 	return c
 }
 
@@ -151,7 +153,7 @@ func (p *Predictor) systemPrompt() string {
 		return p.System
 	}
 	adapter := p.adapter()
-	return p.system.get(promptKey{p.Spec, adapter, p.Briefing}, func() string {
+	return p.system.Get(promptKey{p.Spec, adapter, p.Briefing}, func() string {
 		return adapter.System(p.Spec, p.Briefing)
 	})
 }
@@ -179,30 +181,33 @@ func (p *Predictor) usable() error {
 	return p.valid()
 }
 
-// valid returns what is wrong with the fields that users and optimizers set.
+// maxTemperature is more than any provider accepts.
+const maxTemperature = 100
+
+// check returns what is wrong with the fields that optimizers and callers set.
+func (p *Predictor) check() error {
+	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // or not a number
+		return fmt.Errorf("the temperature %g is not between 0 and 100", *t)
+	}
+	asked := cmp.Or(p.task, p.Spec)
+	for i, d := range p.Demos {
+		if err := conversation.Demo(d).Check(asked.Inputs(), p.Spec.Outputs()); err != nil {
+			return fmt.Errorf("demo %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// valid is check, for a run. A missing Spec is reported by usable.
 func (p *Predictor) valid() error {
 	if p.Spec == nil {
-		return nil // usable reports it
+		return nil
 	}
 	if err := p.check(); err != nil {
 		return fmt.Errorf("module: %w", err)
 	}
 	return nil
 }
-
-// notMade is the error of a module that is nil or a zero value.
-func notMade(name string) error {
-	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
-}
-
-// Errors of modules that were put together incorrectly. Run returns them before it calls the model.
-var (
-	errNoPredictor = errors.New("module: a Predictor is nil; the module's New function makes it")
-	errNoSignature = errors.New("module: the signature is missing; make one with signature.New")
-	errNoModel     = errors.New("module: the model is missing; open one with models.Open, or pass a model of langchaingo")
-	errNilOption   = errors.New("module: the Predictor's CallOptions contain a nil option; remove it")
-	errNoSandbox   = errors.New("module: the sandbox is missing; create one with sandbox.New, and close it when done")
-)
 
 // specOf returns the spec of a signature, or nil if there is no signature.
 func specOf[In, Out any](sig *signature.Signature[In, Out]) *signature.Spec {
@@ -211,29 +216,3 @@ func specOf[In, Out any](sig *signature.Signature[In, Out]) *signature.Spec {
 	}
 	return sig.Spec()
 }
-
-// explainedSpec returns spec with the reasoning before the other outputs.
-func explainedSpec(spec *signature.Spec) (*signature.Spec, error) {
-	outputs := spec.Outputs()
-	own, ok := replies.OutputNamed(spec, reasoning.Name)
-	if ok {
-		outputs = slices.DeleteFunc(outputs, func(f signature.Field) bool { return f.Name == own.Name })
-	} else {
-		own = reasoning
-		own.Name = unusedName(spec, own.Name)
-	}
-	return signature.NewSpec(spec.Instructions(), spec.Inputs(), append([]signature.Field{own}, outputs...))
-}
-
-// unusedName returns name, with underscores if spec has a field of that name.
-func unusedName(spec *signature.Spec, name string) string {
-	for _, taken := spec.Field(name); taken; _, taken = spec.Field(name) {
-		name += "_"
-	}
-	return name
-}
-
-// reasoning is the output in which a model explains the others.
-var reasoning, _ = signature.Must(signature.New[struct{}, struct {
-	Reasoning string `json:"reasoning" jsonschema:"description=the steps that lead to the answer"`
-}]("")).Spec().Field("reasoning")

@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/module/internal/toolbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -34,7 +36,7 @@ type ReAct[In, Out any] struct {
 	Predictor *Predictor
 
 	signature *signature.Signature[In, Out]
-	tools     *toolbox
+	tools     *toolbox.Toolbox
 	options   Options
 	err       error // why it cannot run
 }
@@ -45,15 +47,18 @@ type ReAct[In, Out any] struct {
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
 ) *ReAct[In, Out] {
-	a := &ReAct[In, Out]{signature: sig, tools: newToolbox(set), options: o.orDefault(20)}
+	a := &ReAct[In, Out]{signature: sig, tools: toolbox.New(set), options: o.orDefault(20)}
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
 		a.options.logWarnings(set)
 		a.Predictor.task = task
-		a.Predictor.Spec, a.err = actionSpec(task)
-		a.Predictor.Briefing = actionBriefing(task, set, a.options)
+		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
+			a.err = fmt.Errorf("module: ReAct asks the model for a thought, a tool and args: %w", a.err)
+		}
+		briefing := prompt.Action{Task: task, Set: set, Tools: a.options.declarations(set), Steps: a.options.MaxIters}
+		a.Predictor.Briefing = briefing.String()
 		a.Predictor.refused = &sync.Map{}
-		a.Predictor.calling = newCalling(task, set, a.Predictor.Briefing, a.options.MaxIters)
+		a.Predictor.calling = conversation.NewCalling(task, set, a.Predictor.Briefing, a.options.MaxIters)
 	}
 	return a
 }
@@ -72,7 +77,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		return nil, err
 	}
 	defer r.rescue(&err)
-	for len(r.Steps) < r.steps {
+	for r.left() > 0 {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
@@ -92,7 +97,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			r.observe(r.predictor.repair(err))
 			continue
 		}
-		if next.Tool != submit {
+		if next.Tool != conversation.Submit {
 			told, err := r.call(ctx, next)
 			if err != nil {
 				r.ended()
@@ -110,7 +115,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		return answered(r.accept(), out, answer, "")
 	}
 	if !a.options.Extract {
-		return nil, r.incomplete(fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation)))
+		return nil, r.incomplete(r.usedUp())
 	}
 	out, answer, err := a.extract(ctx, r)
 	if err != nil {
@@ -136,7 +141,7 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 		return out, answer, err
 	}
 	next, unread := r.action()
-	if unread != nil || next.Tool != submit {
+	if unread != nil || next.Tool != conversation.Submit {
 		return out, nil, err
 	}
 	if out, answer, err = a.answer(r, next); err != nil {
@@ -148,17 +153,17 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 
 // extractCall is extract for a model that calls tools by its provider's protocol.
 func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
-	r.closing = prompt.LastCall
+	r.conversation.Closing = prompt.LastCall
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err
 	}
 	for _, c := range r.toolCalls {
-		if r.predictor.callsTools().paths[c.FunctionCall.Name] != submit || r.last().Truncated {
+		if r.predictor.callsTools().Path(c) != conversation.Submit || r.last().Truncated {
 			continue
 		}
 		args, err := argumentsOf(c)
 		if err == nil {
-			out, answer, err = a.answer(r, replies.Action{Tool: submit, Args: args})
+			out, answer, err = a.answer(r, replies.Action{Tool: conversation.Submit, Args: args})
 		}
 		if err == nil {
 			return out, answer, nil
@@ -166,7 +171,7 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		r.ended()
 		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
-	return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, errNoCall)
+	return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, conversation.ErrNoCall)
 }
 
 // Stream is like Run, with the events of the run; see [Start].
@@ -185,21 +190,17 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkFields(a.Predictor.Spec, a.signature.Spec().Inputs(), acted.Outputs()); err != nil {
+	if err := checkFields(a.Predictor.Spec, a.signature.Spec().Inputs(), replies.ActionAlone.Outputs()); err != nil {
 		return nil, nil, err
 	}
-	for i, turn := range q.history {
-		if q.history[i], err = submitted(a.Predictor.Spec, turn); err != nil {
-			return nil, nil, err
-		}
+	if err := q.SubmitHistory(a.Predictor.Spec); err != nil {
+		return nil, nil, err
 	}
-	r := &reactRun{
-		tools: a.tools, steps: a.options.MaxIters, free: a.options.FreeTurns, late: a.options.Extract,
-		held: map[string][]string{}, heldNow: map[string][]string{},
-	}
+	r := &reactRun{tools: a.tools, held: map[string][]string{}, heldNow: map[string][]string{}}
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}
+	r.allowance = a.options.allowance()
 	r.keepCalls(journal.New(a.options.Journal))
 	r.attempt = r.journal.Attempt()
 	return ctx, r, nil

@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
+	"strings"
 
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/module/internal/toolbox"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -19,11 +23,8 @@ import (
 // reactRun is one run of a ReAct.
 type reactRun struct {
 	*run
-	tools     *toolbox
-	steps     int              // that the run may take
-	free      int              // free turns that are left
+	tools     *toolbox.Toolbox
 	attempt   *journal.Attempt // for all calls of the run
-	late      bool             // an answer of the wrong shape gets no additional step
 	reasoning string           // of the last reply
 	mistake   string           // the reply of the last step
 
@@ -34,24 +35,23 @@ type reactRun struct {
 
 // action reads what the model wants to be done.
 func (r *reactRun) action() (replies.Action, error) {
-	step := r.last()
-	values, err := r.predictor.read(step, needed)
+	needed := func(field string) bool { return field == "tool" }
+	values, reasoning, err := r.predictor.read(r.last(), replies.ActionAlone, needed)
 	if err != nil {
 		return replies.Action{}, err
 	}
-	values, r.reasoning = r.predictor.explained(acted, values)
+	r.reasoning = reasoning
 	return replies.ReadAction(values)
 }
 
-// call calls a tool, and returns what the model is told of it. The error ends the
-// run.
+// call calls a tool, and returns what the model is told of it. The error ends the run.
 func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
-	tool, err := r.tools.find(a.Tool)
+	tool, err := r.tools.Find(a.Tool)
 	if err != nil {
 		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error())), nil
 	}
-	b := r.tools.bindings[tool]
-	args, err := a.For(b.InputSchema, b.Named(a.Args), textArgument)
+	b := r.tools.Bindings[tool]
+	args, err := a.For(b.InputSchema, b.Named(a.Args), replies.TextField)
 	if err != nil {
 		return fmt.Sprintf("%s was not called: %s", b.Path(), prompt.Indented(err.Error())), nil
 	}
@@ -59,18 +59,17 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	if err != nil {
 		return "", err
 	}
-	return prompt.Call(call, b) + r.tools.note(call), nil
+	return prompt.Call(call, b) + r.tools.Note(call), nil
 }
 
 // perform makes the call of the last step. If the same call was held before, the model has been told why and repeats it
 // on purpose.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
-	start := time.Now()
 	id := 1
 	if r.outcome != nil {
 		id += len(r.outcome.Calls)
 	}
-	call := sandbox.Call{ID: id, Tool: r.tools.bindings[tool].Path(), Args: args, Line: 1, Column: 1}
+	call := sandbox.Call{ID: id, Tool: r.tools.Bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
 	begun := call
 	begun.Pending = true
@@ -80,24 +79,16 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 		return call, err
 	}
-	c := tools.Call{ID: 1, Args: args, Line: 1, Column: 1, Program: source}
-	if entries := r.held[source]; entries != nil {
-		c.Repeat = &tools.Repeat{Again: entries}
-		delete(r.held, source)
-	}
-	issued := r.tools.set.Dispatcher(r.attempt).Issue(c, tool)
-	result, err := settle(ctx, issued.Perform)
-	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
-		r.heldNow[source] = hold.Entries
+	out, held, err := r.tools.Perform(ctx, r.attempt, tool, &call, source, r.held[source])
+	delete(r.held, source)
+	if held != nil {
+		r.heldNow[source] = held
 		r.forgive()
-		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: prompt.HeldCall}
 	}
-	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
-	if performed := issued.Args(); performed != nil {
-		call.Args = performed
+	if ctx.Err() != nil {
+		err = lm.ContextError(ctx)
 	}
-	out, err := outcomeOf(ctx, &call, err)
-	r.outcome = out
+	r.outcome = toolbox.Joined(r.outcome, out)
 	r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 	return call, err
 }
@@ -118,32 +109,21 @@ func (r *reactRun) submit(a replies.Action, task *signature.Spec) (json.RawMessa
 		return nil, err
 	}
 	answer = replies.Answer(task, task.OutputSchema().DropUnset(answer))
-	r.start(submit, answer)
+	r.start(conversation.Submit, answer)
 	r.outcome = &sandbox.Outcome{Value: answer, Submitted: true}
 	return answer, nil
 }
 
-// rejected returns the observation on an invalid answer. If no step is left and only the shape of the answer is wrong,
-// there is an additional step.
+// rejected returns the observation on an invalid answer.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
-	if len(r.Steps) == r.steps && !r.late && replies.Misshapen(task, answer) {
-		r.late = true
-		r.steps++
-	}
+	r.misshapen(task, answer)
 	return prompt.RejectedCall(task, answer, err)
 }
 
 // observe ends a step with an observation for the model.
 func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
-func (r *reactRun) remaining() string { return prompt.Remaining(r.steps-len(r.Steps), "step", "") }
-
-// forgive makes the last step free, if the run has free turns left.
-func (r *reactRun) forgive() {
-	if r.free > 0 {
-		r.free, r.steps = r.free-1, r.steps+1
-	}
-}
+func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step", "") }
 
 // forgiveMistake makes a step without calls free, unless its reply repeats that of the previous step.
 func (r *reactRun) forgiveMistake() {
@@ -158,35 +138,92 @@ func (r *reactRun) forgiveMistake() {
 func (r *reactRun) tell(text string) {
 	maps.Copy(r.held, r.heldNow)
 	clear(r.heldNow)
-	r.run.observe(text)
+	r.run.observe(text, "")
 }
 
-// outcomeOf is a call as if a program had consisted of it. The error is why it
-// ends the run, if it does.
-func outcomeOf(ctx context.Context, call *sandbox.Call, err error) (*sandbox.Outcome, error) {
-	te, ending := toolError(call.Tool, err)
-	if ctx.Err() != nil {
-		ending = contextError(ctx)
+// callTools makes the calls of a reply in the provider's protocol, one after the other. It reports whether the answer
+// was submitted.
+func (a *ReAct[In, Out]) callTools(
+	ctx context.Context, r *reactRun,
+) (out Out, answer json.RawMessage, done bool, err error) {
+	calls := r.toolCalls
+	switch s := r.last(); {
+	case s.Truncated:
+		r.forgiveMistake()
+		r.toolCalls, r.wrote = nil, nil // calls without results
+		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. " +
+			"Call fewer tools at once, or write less.")
+		return out, nil, false, nil
+	case len(calls) == 0:
+		r.forgiveMistake()
+		r.observe("Your reply cannot be used: " + conversation.ErrNoCall.Error() + ".")
+		return out, nil, false, nil
 	}
-	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
-	kind := sandbox.KindToolError
-	if call.Pending = errors.Is(err, errAbandoned); call.Pending {
-		kind, out.Abandoned = sandbox.KindStopped, 1
-	} else {
-		call.Error = te
+	r.reasoning = strings.TrimSpace(r.last().Reply)
+	if path := r.predictor.calling.Path(calls[0]); path == conversation.Submit && len(calls) == 1 {
+		args, err := argumentsOf(calls[0])
+		if err == nil {
+			out, answer, err = a.answer(r, replies.Action{Tool: conversation.Submit, Args: args})
+		}
+		if err == nil {
+			return out, answer, true, nil
+		}
+		r.tellResults([]string{r.rejected(a.signature.Spec(), answer, err)})
+		return out, nil, false, nil
 	}
-	if te != nil {
-		out.Failure = &sandbox.Failure{Finding: sandbox.Finding{Kind: kind, Message: te.Message}, Tool: call.Error}
+	told, err := r.callEach(ctx, calls)
+	if err != nil {
+		return out, nil, false, err
 	}
-	out.Calls = []sandbox.Call{*call}
-	return out, ending
+	r.forgiveMistake()
+	r.tellResults(told)
+	return out, nil, false, nil
 }
 
-// toolError returns the error of a call for the record, and the error that ends the run if the call does.
-func toolError(tool string, err error) (te *tools.ToolError, ending error) {
-	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
-		return te, nil
+// callEach makes calls one after the other, and returns the observation on each. An error ends the run.
+func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
+	for _, c := range calls {
+		path := r.predictor.calling.Path(c)
+		switch path {
+		case "":
+			name := shorten(c.FunctionCall.Name, conversation.MaxToolName)
+			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
+			continue
+		case conversation.Submit:
+			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of "+
+				"the other calls.")
+			continue
+		}
+		args, err := argumentsOf(c)
+		if err != nil {
+			told = append(told, fmt.Sprintf("%s was not called: %s", path, prompt.Indented(err.Error())))
+			continue
+		}
+		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
+		if err != nil {
+			r.ended()
+			return nil, err
+		}
+		told = append(told, text)
 	}
-	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
-	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
+	return told, nil
+}
+
+// argumentsOf returns the arguments of a call.
+func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
+	args, plain, err := replies.Arguments(c.FunctionCall.Arguments)
+	if err == nil && plain {
+		err = errors.New("it is not one JSON object")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its argument cannot be read: %w", err)
+	}
+	return args, nil
+}
+
+// tellResults ends a step with the results of its calls.
+func (r *reactRun) tellResults(told []string) {
+	told[len(told)-1] += r.remaining()
+	r.results = told
+	r.tell(strings.Join(told, "\n\n"))
 }

@@ -5,8 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
+	"slices"
 
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 )
@@ -84,38 +85,47 @@ func (r *Refine[In, Out]) advice(
 	if err != nil {
 		return nil, err
 	}
-	result := runModule(ctx, advisor, judged{
+	result := runModule(ctx, advisor, prompt.Judged{
 		Input:     prompt.Cut(string(input), prompt.MaxText),
-		Calls:     c.took.exchanges(r.paths(ctx)),
+		Calls:     r.calls(ctx, c.took),
 		Output:    prompt.Cut(string(output), prompt.MaxText),
 		Criterion: c.options.Criterion,
-		Score:     scoreText(score.Value, c.threshold),
+		Score:     prompt.Score(score.Value, c.threshold),
 	})
 	if result.Err != nil {
 		return nil, fmt.Errorf("the advisor: %w", result.Err)
 	}
-	return hintsIn(result.Prediction.Output)
+	return prompt.Hints(result.Prediction.Output)
 }
 
-// paths maps the paths of the predictors within the run to those within the module.
-func (r *Refine[In, Out]) paths(ctx context.Context) map[string]string {
+// calls returns the questions and the replies of an attempt, with the paths of the predictors within the module.
+func (r *Refine[In, Out]) calls(ctx context.Context, attempt Trajectory) []prompt.JudgedCall {
 	outer, paths := scopeOf(ctx).paths, map[string]string{}
 	for path, p := range Predictors(r.Module) {
 		paths[cmp.Or(outer[p], path)] = path
 	}
-	return paths
+	steps := attempt.allSteps()
+	slices.SortStableFunc(steps, func(a, b Step) int { return a.Began.Compare(b.Began) })
+	list := make([]prompt.JudgedCall, len(steps))
+	for i, s := range steps {
+		list[i] = prompt.JudgedCall{
+			Part: cmp.Or(paths[s.Predictor], s.Predictor), Question: lm.LastText(s.Prompt), Reply: s.Reply,
+		}
+	}
+	return prompt.CutCalls(list)
 }
 
-// scoreText compares a score with the threshold, for the advisor.
-func scoreText(score, threshold float64) string {
-	if math.IsInf(threshold, 1) {
-		return fmt.Sprintf("%g; the highest possible score is wanted", score)
+// allSteps returns the steps of a run, and then those of the runs within it.
+func (t Trajectory) allSteps() []Step {
+	steps := slices.Clone(t.Steps)
+	for _, run := range t.Runs {
+		steps = append(steps, run.allSteps()...)
 	}
-	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
+	return steps
 }
 
 // advisor is the module that asks Advisor.
-func (r *Refine[In, Out]) advisor() (*Predict[judged, signature.Values], error) {
+func (r *Refine[In, Out]) advisor() (*Predict[prompt.Judged, signature.Values], error) {
 	if r.Advisor == nil {
 		return nil, errNoPredictor
 	}
@@ -128,6 +138,17 @@ func (r *Refine[In, Out]) advisor() (*Predict[judged, signature.Values], error) 
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
-	sig, err := signature.Typed[judged, signature.Values](p.Spec)
-	return &Predict[judged, signature.Values]{Predictor: p, signature: sig}, err
+	sig, err := signature.Typed[prompt.Judged, signature.Values](p.Spec)
+	return &Predict[prompt.Judged, signature.Values]{Predictor: p, signature: sig}, err
+}
+
+// newAdvisor returns the question what the predictors of a module should do better.
+func newAdvisor(m any) *Predictor {
+	var paths []string
+	briefing := prompt.Parts
+	for path, p := range Predictors(m) {
+		paths = append(paths, path)
+		briefing += prompt.Part(path, p.Spec)
+	}
+	return &Predictor{Spec: prompt.AdviceSpec(paths), Briefing: briefing}
 }

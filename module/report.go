@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/module/internal/prompt"
-	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
@@ -29,13 +28,9 @@ func (r *codeRun) report(out *sandbox.Outcome) *prompt.Observation {
 	return r.step(out, out.Failure == nil).Report()
 }
 
-// rejected returns the observation on an answer that is not valid. If no program is left and only the shape of
-// the answer is wrong, the model may write one more.
+// rejected returns the observation on an answer that is not valid.
 func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error) *prompt.Observation {
-	if r.left() == 0 && !r.late && replies.Misshapen(spec, out.Value) {
-		r.late = true
-		r.free++
-	}
+	r.misshapen(spec, out.Value)
 	return r.step(out, r.session).Rejected(spec, err)
 }
 
@@ -94,8 +89,7 @@ func (r *codeRun) observe(o *prompt.Observation) {
 	}
 	hint := prompt.JSONTexts(r.outcome, r.last().Code, r.parsable)
 	o.End(hint, r.left(), budget, r.journal.Entries()[r.last().before:])
-	r.run.observe(o.String())
-	r.exchanges[len(r.exchanges)-1].brief = o.Brief()
+	r.run.observe(o.String(), o.Brief())
 }
 
 // isFree reports whether a program does not count as a step: it was refused or held, or did nothing but look
@@ -107,18 +101,6 @@ func isFree(out *sandbox.Outcome) bool {
 	acts := func(c sandbox.Call) bool { return !prompt.Discovers(c) }
 	return len(out.Calls) > 0 && !slices.ContainsFunc(out.Calls, acts)
 }
-
-// forgive makes the last step free, if the run has free turns left.
-func (r *codeRun) forgive() bool {
-	if r.free >= r.options.FreeTurns {
-		return false
-	}
-	r.free++
-	return true
-}
-
-// left is how many programs may still be written.
-func (r *codeRun) left() int { return r.options.MaxIters - len(r.Steps) + r.free }
 
 // repeats returns the number of an earlier program that is the last one and had the same result, or 0.
 func (r *codeRun) repeats() int {

@@ -3,13 +3,11 @@ package module
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -95,6 +93,14 @@ func (o RLMOptions) nested() *RLMOptions {
 	return &o
 }
 
+func (o RLMOptions) budget() budget.Limits {
+	return budget.Limits{Calls: o.MaxCalls, Tokens: o.MaxTokens, Concurrency: o.Concurrency}
+}
+
+func (o RLMOptions) strategy() prompt.RLM {
+	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, Nested: o.Depth > 1}
+}
+
 // uncounted returns how often a program may call llm and rlm in addition to the sandbox's Limits.Calls.
 func (o RLMOptions) uncounted() map[string]int {
 	const most = 10_000 // limits the work that a program causes by repeated prompts
@@ -103,39 +109,6 @@ func (o RLMOptions) uncounted() map[string]int {
 		calls[rlmTool.Name] = calls[llmTool.Name]
 	}
 	return calls
-}
-
-const (
-	subCallTime    = time.Minute    // for the reply of a model
-	nestedPrograms = 4              // that a run of rlm usually takes
-	maxProgramTime = 24 * time.Hour // for one program
-
-	// A call may have promptBytes of arguments, or a share of the sandbox's memory if that is less; a
-	// sandbox with room for less than minPromptBytes is refused.
-	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
-)
-
-// programLimits returns the limits of a program, given the limits of the sandbox.
-func (o RLMOptions) programLimits(l sandbox.Limits) (sandbox.Limits, error) {
-	l.Time = max(l.Time, min(l.Time+o.waitingTime(l.Time), maxProgramTime))
-	l.Wait = l.Time
-	room := min(promptBytes, int(l.Memory/promptShare))
-	l.Argument = max(l.Argument, room)
-	if room < minPromptBytes {
-		return l, errors.New("module: an RLM keeps texts in the memory of its programs; " +
-			"the sandbox's Limits.Memory must be at least 4 MiB")
-	}
-	return l, nil
-}
-
-// waitingTime returns how long a program with the time limit own may wait for models.
-func (o RLMOptions) waitingTime(own time.Duration) time.Duration {
-	each := subCallTime
-	if o.Depth > 1 {
-		each = min(nestedPrograms*(own+o.nested().waitingTime(own)), maxProgramTime)
-	}
-	rounds := min((o.MaxCalls+o.Concurrency-1)/o.Concurrency, int(maxProgramTime/subCallTime))
-	return min(time.Duration(rounds)*each, maxProgramTime)
 }
 
 // NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil set has no
@@ -154,16 +127,15 @@ func NewRLM[In, Out any](
 	m.coder.options = m.options.Options
 	m.coder.set, m.coder.err = withModels(set, m.options.Depth)
 	if m.limits != (sandbox.Limits{}) && m.coder.err == nil { // otherwise there is no sandbox
-		m.limits, m.coder.err = m.options.programLimits(m.limits)
+		m.limits, m.coder.err = m.options.budget().Programs(m.limits, m.options.Depth)
 	}
-	strategy := prompt.RLM{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Nested: m.options.Depth > 1}
-	m.Predictor = m.coder.question(model, strategy.String())
+	m.Predictor = m.coder.question(model, m.options.strategy().String())
 	if m.coder.err != nil {
 		return m
 	}
 	m.coder.uncounted = m.options.uncounted()
 	m.Sub = &Predictor{
-		Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: cmp.Or(m.options.Sub, model), Adapter: verbatim{},
+		Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: cmp.Or(m.options.Sub, model), Adapter: prompt.Verbatim{},
 		onEvent: m.options.OnEvent,
 	}
 	if m.options.Depth > 1 {
@@ -202,14 +174,14 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	limits := budget.Limits{Calls: m.options.MaxCalls, Tokens: m.options.MaxTokens, Concurrency: m.options.Concurrency}
+	most := m.options.strategy()
 	calls := &subCalls{
-		budget: budget.New(ctx, limits), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
-		turn: make(chan struct{}, 1), answers: map[digest]func() (string, error){},
+		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
+		turn: make(chan struct{}, 1),
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
-	act.coder.box = &rlmSession{&notebook{box: m.box}, calls, act.coder.uncounted, m.limits}
-	act.coder.budget = func() string { return budgetLeft(calls.budget, limits) }
+	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}
+	act.coder.budget = func() string { return most.Left(calls.budget.Left()) }
 	return act.Run(ctx, in)
 }
 
@@ -226,20 +198,6 @@ func (m *RLM[In, Out]) usable() error {
 	return m.Nested.usable()
 }
 
-// budgetLeft tells the model what is left of the budget when that is less than half.
-func budgetLeft(b *budget.Budget, most budget.Limits) string {
-	calls, tokens := b.Left()
-	switch {
-	case calls > most.Calls/2 && (tokens == math.MaxInt || tokens > most.Tokens/2):
-		return ""
-	case calls == 0, tokens == 0:
-		return "Programs cannot call models any more."
-	case tokens == math.MaxInt:
-		return fmt.Sprintf("Programs can call models %s.", plural(calls, "more time"))
-	}
-	return fmt.Sprintf("Programs can call models %s, with %s.", plural(calls, "more time"), plural(tokens, "token"))
-}
-
 // Stream is like Run, with the events of the run; see [Start].
 func (m *RLM[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 	return Start[In, Out](ctx, m, in)
@@ -247,7 +205,7 @@ func (m *RLM[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 
 // rlmSession is the session in which the programs of a run call models.
 type rlmSession struct {
-	*notebook
+	*notebook.Notebook
 	calls     *subCalls
 	uncounted map[string]int
 	limits    sandbox.Limits
@@ -261,7 +219,7 @@ func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outco
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
 	p.Limits.Memory = 0 // the memory of the sandbox
-	out, lost, err := s.run(s.calls.in(ctx), p, inputs)
+	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]
 		f.Hint += "; prompts that were answered before are answered again at once and for free"

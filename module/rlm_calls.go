@@ -1,18 +1,17 @@
 package module
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -70,7 +69,7 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, err
 	}
-	if first(in.Prompt) == '"' {
+	if in.Prompt[0] == '"' {
 		text, err := subCallsOf(ctx).ask(ctx, replies.PlainText(in.Prompt))
 		if err != nil {
 			return nil, err
@@ -93,12 +92,8 @@ type subCalls struct {
 	nested *RLM[SubTask, SubReply]
 	turn   chan struct{} // held by a nested run that may start others
 
-	mu      sync.Mutex
-	answers map[digest]func() (string, error) // each waits for the answer
+	answers memo.Answers
 }
-
-// digest identifies a question.
-type digest [sha256.Size]byte
 
 type subCallsKey struct{}
 
@@ -111,34 +106,6 @@ func subCallsOf(ctx context.Context) *subCalls {
 // in returns the context for a program.
 func (c *subCalls) in(ctx context.Context) context.Context {
 	return context.WithValue(c.budget.In(ctx), subCallsKey{}, c)
-}
-
-// once returns the answer to a question. The first caller asks; the others wait for its answer. Errors are
-// not kept.
-func (c *subCalls) once(question any, ask func() (string, error)) (string, error) {
-	text, err := json.Marshal(question)
-	if err != nil {
-		return "", err
-	}
-	key := digest(sha256.Sum256(fmt.Appendf(nil, "%T %s", question, text)))
-	c.mu.Lock()
-	wait, asked := c.answers[key]
-	if !asked {
-		wait = sync.OnceValues(ask)
-		c.answers[key] = wait
-	}
-	c.mu.Unlock()
-	answered := false
-	defer func() {
-		if !asked && !answered { // also if ask panics
-			c.mu.Lock()
-			delete(c.answers, key)
-			c.mu.Unlock()
-		}
-	}()
-	answer, err := wait()
-	answered = err == nil
-	return answer, err
 }
 
 // maxAnswers limits the bytes of the answers to an array of prompts, so that they fit into a tool result.
@@ -183,9 +150,9 @@ func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessag
 
 // ask sends a prompt to the model and returns its reply.
 func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
-	return c.once(subPrompt{text}, func() (string, error) {
+	return c.answers.Once(subPrompt{text}, func() (string, error) {
 		enclosing := scopeOf(ctx).run
-		q := question{inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(text)}}}
+		q := conversation.Question{Inputs: signature.Values{{Name: "prompt", JSON: replies.Quote(text)}}}
 		ctx, r, err := newRun(ctx, "llm", c.sub, q)
 		if err != nil {
 			return "", err
@@ -205,7 +172,7 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 		if err != nil {
 			return "", r.incomplete(err)
 		}
-		if _, err := answered(r, out, raw, ""); err != nil {
+		if _, err := answered(r.recorder, out, raw, ""); err != nil {
 			return "", modelError(ctx, "", err, err)
 		}
 		return out.Reply, nil
@@ -215,13 +182,13 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 // delegate runs a nested RLM. A program that waits for one occupies a worker. So that programs cannot all
 // wait for each other, only runs of the innermost level are made at the same time.
 func (c *subCalls) delegate(ctx context.Context, in SubTask) (string, error) {
-	return c.once(in, func() (string, error) {
+	return c.answers.Once(in, func() (string, error) {
 		if c.nested.Nested != nil {
 			select {
 			case c.turn <- struct{}{}:
 				defer func() { <-c.turn }()
 			case <-ctx.Done():
-				return "", contextError(ctx)
+				return "", lm.ContextError(ctx)
 			}
 		}
 		pred, err := c.nested.Run(ctx, in)
@@ -251,7 +218,7 @@ func wording(err error) string {
 	failure, ok := errors.AsType[*lm.Error](err)
 	switch {
 	case ok:
-		return cmp.Or(modelErrorTexts[failure.Kind], "the model failed; the reason is not shown")
+		return lm.ForPrograms(failure)
 	case errors.Is(err, ErrBudget),
 		errors.Is(err, errNothingSaid),
 		errors.Is(err, ErrMaxIters),
@@ -259,47 +226,4 @@ func wording(err error) string {
 		return shorten(err.Error(), maxReason) // about what models wrote
 	}
 	return "it failed; the reason is not shown"
-}
-
-// modelErrorTexts say what a program can do about a model's error.
-var modelErrorTexts = map[lm.Kind]string{
-	lm.KindRateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
-	lm.KindTransient:      "the model cannot be reached at the moment",
-	lm.KindContextTooLong: "the prompt is too long for the model; split it",
-	lm.KindRefused:        "the model refuses to answer this prompt",
-	lm.KindAuth:           "the model's provider denies access for any prompt",
-	lm.KindInvalid:        "the model's provider rejects this request",
-	lm.KindCancelled:      "the request was cancelled",
-	lm.KindOverBudget:     "the budget of the model is used up",
-}
-
-// verbatim is the adapter of llm: the prompt is the input as it is, and the output is the reply as it is.
-type verbatim struct{}
-
-// System implements [Adapter].
-func (verbatim) System(spec *signature.Spec, briefing string) string {
-	return strings.TrimSpace(briefing + "\n" + spec.Instructions())
-}
-
-// Question implements [Adapter].
-func (verbatim) Question(_ *signature.Spec, inputs signature.Values) string { return joinTexts(inputs) }
-
-// Answer implements [Adapter].
-func (verbatim) Answer(_ *signature.Spec, outputs signature.Values) string { return joinTexts(outputs) }
-
-func joinTexts(values signature.Values) string {
-	var texts []string
-	for _, v := range values {
-		texts = append(texts, replies.PlainText(v.JSON))
-	}
-	return strings.Join(texts, "\n\n")
-}
-
-// Read implements [Adapter].
-func (verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
-	text, err := replies.Verbatim(reply, truncated)
-	if err != nil {
-		return nil, err
-	}
-	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: replies.Quote(text)}}, nil
 }

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools/journal"
@@ -27,23 +29,21 @@ type Module[In, Out any] interface {
 // run is one run of a module that asks a predictor.
 type run struct {
 	*recorder
-	predictor *Predictor
-	spec      *signature.Spec // the outputs that are asked for
-	path      string          // of the predictor
-	asked     question
-	opening   []message
-	outcome   *sandbox.Outcome // of the program of the last step, until the step ends
-	wrote     *lm.Message      // the last reply, as its provider wrote it; or nil
-	toolCalls []llms.ToolCall  // of the last reply
-	results   []string         // of the tool calls, for the model
-	exchanges []exchange       // one for each step that has ended
-	closing   string           // what the model is told when the steps are used up
-	forgotten int              // the number of oldest steps that are left out of the conversation
+	allowance
+	predictor    *Predictor
+	conversation conversation.Conversation
+	spec         *signature.Spec // the outputs that are asked for
+	path         string          // of the predictor
+	asked        conversation.Question
+	outcome      *sandbox.Outcome // of the program of the last step, until the step ends
+	wrote        *lm.Message      // the last reply, as its provider wrote it; or nil
+	toolCalls    []llms.ToolCall  // of the last reply
+	results      []string         // of the tool calls, for the model
 }
 
 // newRun begins a run of a module that asks one predictor. It returns the context for everything within the
 // run.
-func newRun(ctx context.Context, module string, p *Predictor, q question) (context.Context, *run, error) {
+func newRun(ctx context.Context, module string, p *Predictor, q conversation.Question) (context.Context, *run, error) {
 	if ctx == nil {
 		return nil, nil, errNoContext
 	}
@@ -64,47 +64,63 @@ func newRun(ctx context.Context, module string, p *Predictor, q question) (conte
 }
 
 // asking returns the run of a module that asks a predictor with the given path.
-func (r *recorder) asking(path string, p *Predictor, q question, opening []message) *run {
-	return &run{recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q, opening: opening}
+func (r *recorder) asking(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
+	return &run{
+		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,
+		conversation: conversation.Conversation{Opening: opening},
+	}
 }
 
-// calls returns the calls in the journal, if there is one.
-func (r *run) calls() []journal.Entry {
+// allowance is how many steps a run may take.
+type allowance struct {
+	steps int
+	free  int  // free turns that are left
+	late  bool // an answer of the wrong shape gets no additional step
+}
+
+func (o Options) allowance() allowance { return allowance{o.MaxIters, o.FreeTurns, o.Extract} }
+
+// forgive makes the last step free, if there are free turns left.
+func (a *allowance) forgive() bool {
+	if a.free <= 0 {
+		return false
+	}
+	a.free, a.steps = a.free-1, a.steps+1
+	return true
+}
+
+// misshapen allows one more step if none is left and only the shape of the answer is wrong, once in a run.
+func (r *run) misshapen(task *signature.Spec, answer json.RawMessage) {
+	if r.left() == 0 && !r.late && replies.Misshapen(task, answer) {
+		r.late = true
+		r.steps++
+	}
+}
+
+// left is how many steps may still be taken.
+func (r *run) left() int { return r.steps - len(r.Steps) }
+
+// usedUp is the error of a run that has used up its steps.
+func (r *run) usedUp() error {
+	return fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation))
+}
+
+// callsBefore returns the calls that were made before a step, which is counted from 0.
+func (r *run) callsBefore(step int) []journal.Entry {
 	if r.journal == nil {
 		return nil
 	}
-	return r.journal.Entries()
+	return r.journal.Entries()[:r.Steps[step].before]
 }
 
-// observe ends a step with an observation for the model.
-func (r *run) observe(text string) {
-	r.exchanges = append(r.exchanges, r.exchange(text))
+// observe ends a step with an observation for the model. Brief, if set, replaces it when the step is old.
+func (r *run) observe(text, brief string) {
+	r.conversation.Add(conversation.Reply(r.last().Reply, r.wrote, r.toolCalls, r.results, text), brief)
 	if r.outcome == nil {
 		r.emit(ReplyRejected{r.at(len(r.Steps)), text})
 		return
 	}
 	r.emit(ProgramEnd{r.at(len(r.Steps)), r.outcome, text})
-}
-
-// exchange is a step as the model sees it: its reply and the observation.
-type exchange struct {
-	messages []message
-	brief    string // replaces the last message when the step is old, unless it is empty
-}
-
-func (r *run) exchange(observation string) exchange {
-	told := message{role: llms.ChatMessageTypeHuman, text: observation}
-	switch {
-	case len(r.results) < len(r.toolCalls): // the model called tools that it was not offered
-		return exchange{messages: []message{{role: llms.ChatMessageTypeAI, text: r.last().Reply}, told}}
-	case len(r.results) == 0:
-		return exchange{messages: []message{said(r.last().Reply, r.wrote, nil), told}}
-	}
-	list := []message{said(r.last().Reply, r.wrote, r.toolCalls)}
-	for i, c := range r.toolCalls {
-		list = append(list, resultOf(c, r.results[i]))
-	}
-	return exchange{messages: list}
 }
 
 // ended ends a step that has no observation.
@@ -115,14 +131,14 @@ func (r *run) ended() {
 }
 
 // accept ends the last step with an answer, and closes the journal's attempt.
-func (r *run) accept() *run {
+func (r *run) accept() *recorder {
 	r.keepOrphans(r.journal.Accept())
 	r.ended()
-	return r
+	return r.recorder
 }
 
 // answered ends a run with its answer.
-func answered[Out any](r *run, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
+func answered[Out any](r *recorder, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
 	if r.journal != nil {
 		r.journal.End()
 	}
@@ -133,10 +149,37 @@ func answered[Out any](r *run, out Out, raw json.RawMessage, reasoning string) (
 	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
 }
 
-// contextError returns why a context is done: its error and its cause.
-func contextError(ctx context.Context) error {
-	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
-		return fmt.Errorf("%w: %w", ctx.Err(), cause)
+// extract asks for the outputs of sig in one more step, in the form of the predictor's adapter, without further
+// actions. The error says why the model could not be asked, or wraps [ErrMaxIters] and says what is wrong with the
+// reply.
+func extract[In, Out any](
+	ctx context.Context, r *run, sig *signature.Signature[In, Out],
+) (out Out, raw json.RawMessage, err error) {
+	spec := sig.Spec()
+	adapter := r.predictor.adapterFor(spec)
+	r.spec = spec
+	r.conversation.Closing = prompt.LastReply + adapter.System(outputsOf(spec), "")
+	if err = r.ask(ctx); err != nil {
+		return out, nil, err
 	}
-	return ctx.Err()
+	last := r.last()
+	values, err := adapter.Read(spec, last.Reply, last.Truncated)
+	if err == nil {
+		raw, err = values.MarshalJSON()
+	}
+	if err == nil {
+		out, err = sig.Decode(raw)
+	}
+	if err != nil {
+		return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, err)
+	}
+	return out, raw, nil
+}
+
+// outputsOf returns a spec with the same outputs and nothing else.
+func outputsOf(spec *signature.Spec) *signature.Spec {
+	if alone, err := signature.NewSpec("", nil, spec.Outputs()); err == nil {
+		return alone
+	}
+	return spec
 }

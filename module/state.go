@@ -1,41 +1,14 @@
 package module
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 
+	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/signature"
 )
-
-// stateVersion is the version of the format that Save writes and Load reads.
-const stateVersion = 1
-
-// state is the saved state of a module.
-type state struct {
-	Version    int              `json:"version"`
-	Predictors signature.Values `json:"predictors"` // a predictorState for each path
-}
-
-// predictorState is the saved state of a Predictor: what may have been learned, and the signature that it was
-// learned for.
-type predictorState struct {
-	Signature    string            `json:"signature"`
-	Fields       map[string]string `json:"fields,omitempty"` // a hash of each
-	Instructions *string           `json:"instructions"`
-	Descriptions map[string]string `json:"descriptions,omitempty"`
-	System       string            `json:"system,omitempty"`
-	Hint         string            `json:"hint,omitempty"`
-	Temperature  *float64          `json:"temperature,omitempty"`
-	Demos        []Demo            `json:"demos,omitempty"`
-}
 
 // Save writes the learned state of a module, or of any struct of modules. For each of its [Predictors], by path, the
 // state has the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature and the
@@ -50,7 +23,7 @@ func Save(w io.Writer, m any) error {
 	if w == nil {
 		return errors.New("module: save: the writer is nil")
 	}
-	s := state{Version: stateVersion, Predictors: signature.Values{}}
+	s := state.New()
 	for path, p := range Predictors(m) {
 		saved, err := p.state()
 		if err != nil {
@@ -61,12 +34,7 @@ func Save(w io.Writer, m any) error {
 	if len(s.Predictors) == 0 {
 		return fmt.Errorf("module: save: no Predictors found in %T; export the fields with its modules", m)
 	}
-	raw, err := indented(s)
-	if err != nil {
-		return fmt.Errorf("module: save: %w", err)
-	}
-	_, err = w.Write(raw)
-	return err
+	return s.Write(w)
 }
 
 // Load sets the predictors of m to a saved state. Settings that the state does not have, such as a hint, are cleared.
@@ -78,7 +46,7 @@ func Load(r io.Reader, m any) error {
 	if r == nil {
 		return errors.New("module: load: the reader is nil")
 	}
-	saved, err := readState(r)
+	saved, err := state.Read(r)
 	if err != nil {
 		return fmt.Errorf("module: load: %w", err)
 	}
@@ -105,19 +73,13 @@ func Load(r io.Reader, m any) error {
 	return nil
 }
 
-func readState(r io.Reader) (s state, err error) {
-	raw, err := io.ReadAll(r)
-	if err != nil {
-		return s, err
+// learned returns what a predictor may have learned.
+func (p *Predictor) learned() state.Predictor {
+	s := state.Predictor{Spec: p.Spec, Task: p.task, System: p.System, Hint: p.Hint, Temperature: p.Temperature}
+	for _, d := range p.Demos {
+		s.Demos = append(s.Demos, state.Demo(d))
 	}
-	var version struct{ Version int } // read first, since the rest depends on it
-	if err := json.Unmarshal(raw, &version); err != nil {
-		return s, fmt.Errorf("it is not a saved state: %w", err)
-	}
-	if version.Version != stateVersion {
-		return s, fmt.Errorf("the state has version %d, but this program reads version %d", version.Version, stateVersion)
-	}
-	return s, decodeStrictly(raw, &s)
+	return s
 }
 
 // state returns the state of a predictor as JSON.
@@ -128,21 +90,7 @@ func (p *Predictor) state() (json.RawMessage, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	fields, err := p.fields()
-	if err != nil {
-		return nil, err
-	}
-	instructions := toUTF8(p.Spec.Instructions())
-	s := predictorState{
-		Signature: fields.hash(), Fields: fields.hashes(), Instructions: &instructions, Descriptions: map[string]string{},
-		System: toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos,
-	}
-	for _, f := range slices.Concat(p.Spec.Inputs(), p.Spec.Outputs()) {
-		if f.Description != "" {
-			s.Descriptions[f.Name] = toUTF8(f.Description)
-		}
-	}
-	return indented(s)
+	return p.learned().Save()
 }
 
 // withState returns a copy of a predictor with a saved state.
@@ -150,162 +98,14 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature
 	}
-	var s predictorState
-	if err := decodeStrictly(raw, &s); err != nil {
+	s := p.learned()
+	if err := s.Load(raw); err != nil {
 		return nil, err
-	}
-	if s.Instructions == nil { // Save always writes them, even if they are empty
-		return nil, errors.New("the instructions are missing")
-	}
-	fields, err := p.fields()
-	switch {
-	case err != nil:
-		return nil, err
-	case fields.hash() != s.Signature:
-		return nil, fmt.Errorf("it was saved with another signature: %s", fields.differ(s.Fields))
 	}
 	n := p.Clone()
-	n.System, n.Hint, n.Temperature, n.Demos = s.System, s.Hint, s.Temperature, s.Demos
-	if n.Spec, err = describe(p.Spec.WithInstructions(*s.Instructions), s.Descriptions); err != nil {
-		return nil, err
+	n.Spec, n.System, n.Hint, n.Temperature, n.Demos = s.Spec, s.System, s.Hint, s.Temperature, nil
+	for _, d := range s.Demos {
+		n.Demos = append(n.Demos, Demo(d))
 	}
 	return n, n.check()
 }
-
-// describe returns spec with other descriptions of its fields.
-func describe(spec *signature.Spec, descriptions map[string]string) (*signature.Spec, error) {
-	for _, name := range slices.Sorted(maps.Keys(descriptions)) {
-		if _, known := spec.Field(name); !known {
-			return nil, fmt.Errorf("there is a description of %q, which is not a field", name)
-		}
-	}
-	for _, f := range slices.Concat(spec.Inputs(), spec.Outputs()) {
-		text := descriptions[f.Name]
-		if f.Description == text {
-			continue
-		}
-		var err error
-		if spec, err = spec.WithDescription(f.Name, text); err != nil {
-			return nil, err
-		}
-	}
-	return spec, nil
-}
-
-// savedField is a field without its description.
-type savedField struct {
-	name  string // with its side, such as "output score"
-	shape string
-}
-
-// savedFields are the fields of a predictor and of its task. After the fields of each side comes an empty one.
-type savedFields []savedField
-
-func (p *Predictor) fields() (all savedFields, err error) {
-	type side struct {
-		name   string
-		fields []signature.Field
-	}
-	sides := []side{{"input ", p.Spec.Inputs()}, {"output ", p.Spec.Outputs()}}
-	if p.task != nil {
-		sides = append(sides, side{"task input ", p.task.Inputs()}, side{"task output ", p.task.Outputs()})
-	}
-	for _, s := range sides {
-		for _, f := range s.fields {
-			schema, err := canonicalSchema(f)
-			if err != nil {
-				return nil, fmt.Errorf("field %q: %w", f.Name, err)
-			}
-			all = append(all, savedField{s.name + f.Name, fmt.Sprintf("%q %t %s\n", f.Name, f.Required, schema)})
-		}
-		all = append(all, savedField{shape: "\n"})
-	}
-	return all, nil
-}
-
-// hash identifies the fields and their order.
-func (s savedFields) hash() string {
-	sum := sha256.New()
-	for _, f := range s {
-		sum.Write([]byte(f.shape))
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}
-
-// hashes identifies each field, so that an error can name the one that differs.
-func (s savedFields) hashes() map[string]string {
-	hashes := map[string]string{}
-	for _, f := range s {
-		if f.name != "" {
-			sum := sha256.Sum256([]byte(f.shape))
-			hashes[f.name] = hex.EncodeToString(sum[:4])
-		}
-	}
-	return hashes
-}
-
-// differ describes how the fields differ from saved ones.
-func (s savedFields) differ(saved map[string]string) string {
-	now := s.hashes()
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		switch hash, had := saved[name]; {
-		case !had:
-			list = append(list, "the "+name+" is new")
-		case hash != now[name]:
-			list = append(list, "the "+name+" has another type, or other constraints")
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(saved)) {
-		if _, has := now[name]; !has {
-			list = append(list, "the "+toUTF8(name)+" is missing")
-		}
-	}
-	if list == nil {
-		return "its fields are in another order"
-	}
-	return strings.Join(list, ", ")
-}
-
-// canonicalSchema returns the schema of a field without its description, with sorted keywords.
-func canonicalSchema(f signature.Field) ([]byte, error) {
-	var keywords any
-	decoder := json.NewDecoder(bytes.NewReader(f.Schema.Raw()))
-	decoder.UseNumber()
-	if err := decoder.Decode(&keywords); err != nil {
-		return nil, err
-	}
-	if object, ok := keywords.(map[string]any); ok {
-		delete(object, "description")
-		if object["$id"] == "field:"+f.Name { // how a spec marks recursive schemas
-			delete(object, "$id")
-		}
-	}
-	return json.Marshal(keywords)
-}
-
-// indented returns JSON for people and diffs: indented, and without escapes for HTML.
-func indented(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
-// decodeStrictly decodes one JSON value and refuses unknown members.
-func decodeStrictly(raw []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("unexpected data after the end")
-	}
-	return nil
-}
-
-// toUTF8 replaces invalid UTF-8, which JSON cannot hold.
-func toUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

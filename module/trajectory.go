@@ -92,21 +92,20 @@ func (t Trajectory) empty() bool {
 
 // AllCalls yields the tool calls of the module and then those of its runs.
 func (t Trajectory) AllCalls() iter.Seq[journal.Entry] {
-	return func(yield func(journal.Entry) bool) { t.eachCall(yield) }
-}
-
-func (t *Trajectory) eachCall(yield func(journal.Entry) bool) bool {
-	for _, e := range t.Calls {
-		if !yield(e) {
-			return false
+	return func(yield func(journal.Entry) bool) {
+		for _, e := range t.Calls {
+			if !yield(e) {
+				return
+			}
+		}
+		for _, run := range t.Runs {
+			for e := range run.AllCalls() {
+				if !yield(e) {
+					return
+				}
+			}
 		}
 	}
-	for i := range t.Runs {
-		if !t.Runs[i].eachCall(yield) {
-			return false
-		}
-	}
-	return true
 }
 
 // chosen returns the run that gave the answer, or nil.

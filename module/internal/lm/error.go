@@ -77,6 +77,30 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
+// ForPrograms says what a program can do about an error. The provider's message may hold addresses, keys and paths,
+// so it is not shown.
+func ForPrograms(e *Error) string {
+	switch e.Kind {
+	case KindRateLimited:
+		return "the model is rate limited; make fewer calls at the same time, or wait"
+	case KindTransient:
+		return "the model cannot be reached at the moment"
+	case KindContextTooLong:
+		return "the prompt is too long for the model; split it"
+	case KindRefused:
+		return "the model refuses to answer this prompt"
+	case KindAuth:
+		return "the model's provider denies access for any prompt"
+	case KindInvalid:
+		return "the model's provider rejects this request"
+	case KindCancelled:
+		return "the request was cancelled"
+	case KindOverBudget:
+		return "the budget of the model is used up"
+	}
+	return "the model failed; the reason is not shown"
+}
+
 // Temporary reports whether the same request may succeed later.
 func (e *Error) Temporary() bool { return e.Kind == KindRateLimited || e.Kind == KindTransient }
 
@@ -100,11 +124,15 @@ func Charged(err error, already bool) error {
 	return &reworded{errors.Join(&c, err), err.Error()} // keep the text of the wrapping error
 }
 
-// CancelledBy returns the error of a call whose ctx is done, with the cause if ctx has one.
+// CancelledBy returns the error of a call whose ctx is done.
 func CancelledBy(ctx context.Context) *Error {
-	err := ctx.Err()
-	if cause := context.Cause(ctx); !errors.Is(cause, err) {
-		err = fmt.Errorf("%w: %w", err, cause)
+	return &Error{Kind: KindCancelled, Err: ContextError(ctx)}
+}
+
+// ContextError returns why a context is done: its error and its cause.
+func ContextError(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
+		return fmt.Errorf("%w: %w", ctx.Err(), cause)
 	}
-	return &Error{Kind: KindCancelled, Err: err}
+	return ctx.Err()
 }

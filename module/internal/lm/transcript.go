@@ -57,8 +57,52 @@ func RecordTools(tools []llms.Tool) []RecordedTool {
 	return list
 }
 
-// Tool returns the tool.
-func (t RecordedTool) Tool() llms.Tool {
+// Prompt is what a model is sent.
+type Prompt struct {
+	Messages []llms.MessageContent
+	Tools    []llms.Tool
+}
+
+// RecordedPrompt is a prompt as JSON, with the messages and tools that differ from the prompt before.
+type RecordedPrompt struct {
+	SharedMessages int               `json:"shared_messages,omitempty"` // how many are those of the prompt before
+	Messages       []RecordedMessage `json:"messages,omitempty"`        // the others
+	SharedTools    bool              `json:"shared_tools,omitempty"`    // the tools are those of the prompt before
+	Tools          []RecordedTool    `json:"tools,omitempty"`
+}
+
+// Record returns what differs from the prompt before. Tools are the same if they are the same slice, as in a run.
+func (p Prompt) Record(before Prompt) RecordedPrompt {
+	messages, known := RecordMessages(p.Messages), RecordMessages(before.Messages)
+	shared := 0
+	for shared < min(len(known), len(messages)) && known[shared].Equal(messages[shared]) {
+		shared++
+	}
+	r := RecordedPrompt{SharedMessages: shared, Messages: messages[shared:]}
+	if n := len(p.Tools); n > 0 && n == len(before.Tools) && &p.Tools[0] == &before.Tools[0] {
+		r.SharedTools = true
+	} else {
+		r.Tools = RecordTools(p.Tools)
+	}
+	return r
+}
+
+// Restore returns the prompt of a record, without attachments.
+func (r RecordedPrompt) Restore(before Prompt) (p Prompt) {
+	p.Messages = append(p.Messages, before.Messages[:max(0, min(r.SharedMessages, len(before.Messages)))]...)
+	for _, m := range r.Messages {
+		p.Messages = append(p.Messages, llms.TextParts(m.Role, m.Text))
+	}
+	for _, t := range r.Tools {
+		p.Tools = append(p.Tools, t.tool())
+	}
+	if r.SharedTools {
+		p.Tools = before.Tools
+	}
+	return p
+}
+
+func (t RecordedTool) tool() llms.Tool {
 	return llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
 		Name: t.Name, Description: t.Description, Parameters: t.Parameters,
 	}}

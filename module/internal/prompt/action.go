@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
 // Action is the briefing of a model that writes one tool call in each step.
 type Action struct {
-	Task    *signature.Spec
-	Tools   string            // the declarations of the tools as Markdown; "" if there are no tools
-	Schemas []json.RawMessage // the schemas of their arguments
-	Steps   int               // the maximum number of steps
+	Task  *signature.Spec
+	Set   *tools.Set
+	Tools string // the declarations of the set as Markdown; "" if there are no tools
+	Steps int    // the maximum number of steps
 }
 
 // String returns the briefing.
@@ -22,7 +23,11 @@ func (a Action) String() string {
 	fmt.Fprintf(&b, "In each step, call one tool; the next message shows its result. You can take at most %s.\n"+
 		"\nThe tool submit ends the task. Its args are the answer, which must have this type:\n"+
 		"```ts\ndeclare function submit(args: %s): never;\n```\n", Plural(a.Steps, "step"), a.Task.OutputTypeScript())
-	if rules := Formats(append([]json.RawMessage{a.Task.OutputSchema().Raw()}, a.Schemas...)...); rules != "" {
+	schemas := []json.RawMessage{a.Task.OutputSchema().Raw()}
+	for _, t := range a.Set.Bindings() {
+		schemas = append(schemas, t.InputSchema)
+	}
+	if rules := Formats(schemas...); rules != "" {
 		b.WriteString("\n" + strings.TrimSpace(rules) + "\n")
 	}
 	if a.Tools != "" {

@@ -24,6 +24,9 @@ type (
 
 	// Program asks for a program in one fenced block, after the reasoning as plain text.
 	Program struct{}
+
+	// Verbatim sends the inputs as they are, and the output is the reply as it is.
+	Verbatim struct{}
 )
 
 // System returns the system prompt.
@@ -196,6 +199,34 @@ func (Program) Read(_ *signature.Spec, reply string, truncated bool) (signature.
 		values = signature.Values{{Name: "reasoning", JSON: replies.Quote(found.Reasoning)}}
 	}
 	return append(values, signature.Value{Name: "code", JSON: replies.Quote(found.Code)}), nil
+}
+
+// System returns the system prompt.
+func (Verbatim) System(spec *signature.Spec, briefing string) string {
+	return strings.TrimSpace(briefing + "\n" + spec.Instructions())
+}
+
+// Question writes the inputs.
+func (Verbatim) Question(_ *signature.Spec, inputs signature.Values) string { return joinTexts(inputs) }
+
+// Answer writes the outputs.
+func (Verbatim) Answer(_ *signature.Spec, outputs signature.Values) string { return joinTexts(outputs) }
+
+func joinTexts(values signature.Values) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, replies.PlainText(v.JSON))
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// Read returns the reply.
+func (Verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
+	text, err := replies.Verbatim(reply, truncated)
+	if err != nil {
+		return nil, err
+	}
+	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: replies.Quote(text)}}, nil
 }
 
 // formats are the formats of strings and numbers that a model cannot guess.

@@ -1,7 +1,7 @@
 // Package prompt writes everything that a model is told: system prompts, questions, and observations.
 //
-//   - The forms of replies ([Markers], [Object], [Native], [Program]) write system prompts and questions, and read
-//     replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
+//   - The forms of replies ([Markers], [Object], [Native], [Program], [Verbatim]) write system prompts and questions,
+//     and read replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
 //   - An [Observation] says what came of a program. [Step] makes it of the program's outcome and its calls, and cuts
 //     it to a limited size. [Call] says what came of a single call.
 //   - [Cut] and [Shorten] fit a text into a number of bytes, and [Preview] the inputs of a question.

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -26,6 +27,20 @@ func (r RLM) String() string {
 	}
 	b.WriteString(rlmSteps)
 	return b.String()
+}
+
+// Left tells the model what is left of its calls and tokens when that is less than half. Tokens without a limit are
+// math.MaxInt.
+func (r RLM) Left(calls, tokens int) string {
+	switch {
+	case calls > r.Calls/2 && (tokens == math.MaxInt || tokens > r.Tokens/2):
+		return ""
+	case calls == 0, tokens == 0:
+		return "Programs cannot call models any more."
+	case tokens == math.MaxInt:
+		return fmt.Sprintf("Programs can call models %s.", Plural(calls, "more time"))
+	}
+	return fmt.Sprintf("Programs can call models %s, with %s.", Plural(calls, "more time"), Plural(tokens, "token"))
 }
 
 var (

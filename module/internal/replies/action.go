@@ -10,6 +10,33 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
+// actionReply is what the model is asked for: the next call.
+type actionReply struct {
+	Thought string         `json:"thought" jsonschema:"description=a sentence or two on what you know and what to do next"`
+	Tool    string         `json:"tool" jsonschema:"description=the name of one tool\\, with its namespace if it has one"`
+	Args    map[string]any `json:"args,omitempty" jsonschema:"description=its arguments as one JSON object"`
+}
+
+var actionQuestion = signature.Must(signature.New[struct{}, actionReply](""))
+
+// ActionSpec is the question for the next call of a task.
+func ActionSpec(task *signature.Spec) (*signature.Spec, error) {
+	return signature.NewSpec(task.Instructions(), task.Inputs(), actionQuestion.Spec().Outputs())
+}
+
+// ActionAlone has the fields that say what to do. The other fields of a reply say why.
+var ActionAlone = signature.Must(signature.New[struct{}, struct {
+	Tool string         `json:"tool"`
+	Args map[string]any `json:"args,omitempty"`
+}]("")).Spec()
+
+// TextField returns the field of an argument that is text.
+func TextField(name string) signature.Field {
+	f, _ := ActionAlone.Field("tool")
+	f.Name = name
+	return f
+}
+
 // Action is one tool call that a model wrote as text.
 type Action struct {
 	Tool string

@@ -97,3 +97,11 @@ func key(name string) []byte {
 	}
 	return Quote(name)
 }
+
+// HasMembers reports whether a value is an object with members that are not null. If all outputs are optional, an
+// empty object would be valid, but was not meant as an answer.
+func HasMembers(value json.RawMessage) bool {
+	var outputs signature.Values
+	return json.Unmarshal(value, &outputs) == nil &&
+		slices.ContainsFunc(outputs, func(v signature.Value) bool { return string(v.JSON) != "null" })
+}

@@ -28,6 +28,11 @@ func ProgramSpec(task *signature.Spec) *signature.Spec {
 	return programQuestion.Spec().WithInstructions(task.Instructions())
 }
 
+// ProgramAlone has the only output that a reply needs.
+var ProgramAlone = signature.Must(signature.New[struct{}, struct {
+	Code string `json:"code"`
+}]("")).Spec()
+
 var (
 	errNoProgram = errors.New("the reply has no program; write it in one ```js block")
 	errOpenFence = errors.New("the code fence is not closed, so the program may be cut off; write it whole. A " +

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/prompt"
 )
 
 // PanicError reports a panic in code that was passed to a run: a module, an adapter, a reward, a sandbox, a type of
@@ -57,4 +60,46 @@ func readable(from string, err error) (checked error) {
 var (
 	errNoContext = errors.New("module: the context is nil; pass context.Background() if you have no other")
 	errNoReturn  = errors.New("module: the run ended its goroutine with runtime.Goexit instead of returning")
+)
+
+// failures is several errors with one short text.
+type failures struct {
+	text string
+	errs []error
+}
+
+func (f *failures) Error() string   { return f.text }
+func (f *failures) Unwrap() []error { return f.errs }
+
+// bare returns the text of an error for use within another error of this package, without the prefix "module: ", even
+// if the caller wrapped the error.
+func bare(err error) string {
+	text := fmt.Sprint(err)
+	for ; err != nil; err = errors.Unwrap(err) {
+		own := err.Error()
+		if before, inside := strings.CutSuffix(text, own); inside {
+			text = before + strings.TrimPrefix(own, "module: ")
+		}
+	}
+	return text
+}
+
+func shorten(text string, most int) string { return prompt.Shorten(text, most) }
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+func plural(n int, noun string) string { return prompt.Plural(n, noun) }
+
+// notMade is the error of a module that is nil or a zero value.
+func notMade(name string) error {
+	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
+}
+
+// Errors of modules that were put together incorrectly. Run returns them before it calls the model.
+var (
+	errNoPredictor = errors.New("module: a Predictor is nil; the module's New function makes it")
+	errNoSignature = errors.New("module: the signature is missing; make one with signature.New")
+	errNoModel     = errors.New("module: the model is missing; open one with models.Open, or pass a model of langchaingo")
+	errNilOption   = errors.New("module: the Predictor's CallOptions contain a nil option; remove it")
+	errNoSandbox   = errors.New("module: the sandbox is missing; create one with sandbox.New, and close it when done")
 )

@@ -1,4 +1,5 @@
-package module
+// Package notebook runs programs in a session that is replaced when it fails.
+package notebook
 
 import (
 	"context"
@@ -8,9 +9,12 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// notebook runs programs in a session, so that they see each other's variables. If the session fails, it starts
-// another one. It implements [Sandbox].
-type notebook struct {
+// ErrForgotten is the error of a sandbox that has lost the variables of earlier programs.
+var ErrForgotten = errors.New("the variables of earlier programs are gone")
+
+// Notebook runs programs in a session, so that they see each other's variables. If the session fails, it starts
+// another one. It implements module.Sandbox.
+type Notebook struct {
 	box *sandbox.Sandbox
 
 	mu      sync.Mutex
@@ -18,21 +22,24 @@ type notebook struct {
 	lost    bool             // there was one, whose variables are gone
 }
 
+// New returns a notebook without a session.
+func New(box *sandbox.Sandbox) *Notebook { return &Notebook{box: box} }
+
 // Limits returns the limits of the sandbox.
-func (n *notebook) Limits() sandbox.Limits { return n.box.Limits() }
+func (n *Notebook) Limits() sandbox.Limits { return n.box.Limits() }
 
 // Ready returns an error if no program can be run.
-func (n *notebook) Ready() error { return n.box.Ready() }
+func (n *Notebook) Ready() error { return n.box.Ready() }
 
 // Run runs the next program.
-func (n *notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
-	out, _, err := n.run(ctx, p, nil)
+func (n *Notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
+	out, _, err := n.RunIn(ctx, p, nil)
 	return out, err
 }
 
-// run runs the next program, in a session with the inputs. If the session is lost, the outcome says that the program
+// RunIn runs the next program, in a session with the inputs. If the session is lost, the outcome says that the program
 // was not run.
-func (n *notebook) run(
+func (n *Notebook) RunIn(
 	ctx context.Context, p sandbox.Program, inputs map[string]any,
 ) (out *sandbox.Outcome, lost bool, err error) {
 	n.mu.Lock()
@@ -49,34 +56,34 @@ func (n *notebook) run(
 	return out, false, err
 }
 
-// Variables lists the variables of the session. It returns [errForgotten] if they were lost.
-func (n *notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
+// Variables lists the variables of the session. It returns [ErrForgotten] if they were lost.
+func (n *Notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
 	n.mu.Lock()
 	session, lost := n.session, n.lost
 	n.mu.Unlock()
 	switch {
 	case lost:
-		return nil, errForgotten
+		return nil, ErrForgotten
 	case session == nil:
 		return nil, nil
 	}
 	list, err := session.Variables(ctx)
 	if isLost(err) {
 		n.set(nil, true)
-		return nil, errForgotten
+		return nil, ErrForgotten
 	}
 	return list, err
 }
 
 // set replaces the session. Nil means that the next program starts a new one.
-func (n *notebook) set(s *sandbox.Session, lost bool) {
+func (n *Notebook) set(s *sandbox.Session, lost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.session, n.lost = s, lost
 }
 
-// record returns the record of the session. Before the first program it returns nil.
-func (n *notebook) record() ([]byte, error) {
+// Record returns the record of the session. Before the first program it returns nil.
+func (n *Notebook) Record() ([]byte, error) {
 	n.mu.Lock()
 	session := n.session
 	n.mu.Unlock()
@@ -86,8 +93,8 @@ func (n *notebook) record() ([]byte, error) {
 	return session.AppendRecord(nil, 0)
 }
 
-// restore continues the session of a record. If that fails, the model is told that the variables are gone.
-func (n *notebook) restore(record []byte) error {
+// Restore continues the session of a record. If that fails, the model is told that the variables are gone.
+func (n *Notebook) Restore(record []byte) error {
 	if len(record) == 0 {
 		n.set(nil, false)
 		return nil

@@ -1,0 +1,91 @@
+// Package ballot compares answers by their JSON, apart from how texts and numbers are written.
+package ballot
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Of returns the same text for all values that count as equal.
+func Of(v any) (string, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return "", err
+	}
+	raw, err = json.Marshal(canonical(value))
+	return string(raw), err
+}
+
+// canonical returns the same value for all values that count as equal.
+func canonical(value any) any {
+	switch value := value.(type) {
+	case string:
+		return normalize(value)
+	case json.Number:
+		return shortest(value)
+	case []any:
+		for i := range value {
+			value[i] = canonical(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = canonical(value[name])
+		}
+	}
+	return value
+}
+
+// shortest writes 1.0 and 10e-1 as 1. It leaves integers unchanged.
+func shortest(n json.Number) json.Number {
+	if !strings.ContainsAny(string(n), ".eE") {
+		return n
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return n
+	}
+	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+}
+
+// normalize returns a text in lower case, without articles, punctuation and additional space. A text of which
+// nothing would be left, such as the choice "A", is only converted to lower case.
+func normalize(text string) string {
+	text = strings.ToLower(strings.TrimSpace(text))
+	words := strings.Fields(withoutPunctuation(text))
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "a" || w == "an" || w == "the" })
+	if len(words) == 0 {
+		return text
+	}
+	return strings.Join(words, " ")
+}
+
+// withoutPunctuation removes the punctuation of sentences and of Markdown, except within numbers, such as -1,
+// .5, 3.5 and 12:30. Other characters have a meaning, as in C++ and 5%.
+func withoutPunctuation(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		rest := text[i+utf8.RuneLen(r):]
+		switch {
+		case strings.ContainsRune(".,:-", r) && startsNumber.MatchString(rest):
+			b.WriteRune(r)
+		case strings.ContainsRune("-–—", r):
+			b.WriteByte(' ')
+		case !strings.ContainsRune(".,:;!?¡¿…'\"`´‘’“”„«»()[]{}*_", r):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+var startsNumber = regexp.MustCompile(`^\.?[0-9]`)

@@ -1,0 +1,89 @@
+package conversation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// Form writes questions and replies as messages.
+type Form struct {
+	Spec    *signature.Spec
+	Adapter interface {
+		Question(spec *signature.Spec, inputs signature.Values) string
+		Answer(spec *signature.Spec, outputs signature.Values) string
+	}
+}
+
+// Demo is an example question with its answer.
+type Demo struct{ Inputs, Outputs signature.Values }
+
+// Check returns what is wrong with the values of a demo. Values may be missing, such as the reasoning.
+func (d Demo) Check(inputs, outputs []signature.Field) error {
+	if err := checkValues(inputs, "input", d.Inputs); err != nil {
+		return err
+	}
+	return checkValues(outputs, "output", d.Outputs)
+}
+
+func checkValues(fields []signature.Field, side string, values signature.Values) error {
+	for i, v := range values {
+		named := func(f signature.Field) bool { return f.Name == v.Name }
+		at := slices.IndexFunc(fields, named)
+		if at < 0 {
+			return fmt.Errorf("there is no %s %q", side, v.Name)
+		}
+		if _, twice := values[:i].Get(v.Name); twice {
+			return fmt.Errorf("the %s %q is given twice", side, v.Name)
+		}
+		if findings := fields[at].Schema.Validate(v.JSON); findings != nil {
+			return fmt.Errorf("the %s %q: %w", side, v.Name, &signature.InvalidError{Findings: findings})
+		}
+	}
+	return nil
+}
+
+// Opening returns the first messages of a conversation: the system prompt, the demos, earlier turns, and the
+// question. Messages that are the same for every question come first.
+func (f Form) Opening(system string, demos []Demo, q Question, hint string) ([]Message, error) {
+	list := make([]Message, 0, 2+2*len(demos)+2*len(q.History))
+	list = append(list, System(system))
+	demos = slices.Clip(demos)
+	for _, turn := range q.History {
+		inputs, outputs := Sides(f.Spec, turn)
+		demos = append(demos, Demo{inputs, outputs})
+	}
+	for _, d := range demos {
+		asked, err := NewQuestion(f.Spec, d.Inputs)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f.Question(asked, ""))
+		list = append(list, f.Example(len(list), d.Outputs)...)
+	}
+	return Append(list, append(slices.Clip(q.Past), f.Question(q, hint))...), nil
+}
+
+// Example returns a reply with the outputs as the n-th message. A tool call is followed by its result.
+func (f Form) Example(n int, outputs signature.Values) []Message {
+	if c, calls := f.Adapter.(*Calling); calls {
+		return c.Example(n, outputs)
+	}
+	return []Message{Model(f.Adapter.Answer(f.Spec, outputs))}
+}
+
+// Question returns a question as a message.
+func (f Form) Question(q Question, hint string) Message {
+	text := f.Adapter.Question(f.Spec, q.Inputs)
+	if q.Note != "" {
+		text = q.Note + "\n\n" + text
+	}
+	if strings.TrimSpace(hint) != "" {
+		text = hint + "\n\n" + text
+	}
+	m := Human(text)
+	m.Parts = q.Parts
+	return m
+}

@@ -1,0 +1,76 @@
+// Package memo keeps what was computed, so that it is not computed again.
+package memo
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Answers keeps the answers to questions. The zero value has none.
+type Answers struct {
+	mu      sync.Mutex
+	answers map[digest]func() (string, error) // each waits for the answer
+}
+
+// digest identifies a question.
+type digest [sha256.Size]byte
+
+// Once returns the answer to a question. The first caller asks; the others wait for its answer. Errors are not kept.
+func (a *Answers) Once(question any, ask func() (string, error)) (string, error) {
+	text, err := json.Marshal(question)
+	if err != nil {
+		return "", err
+	}
+	key := digest(sha256.Sum256(fmt.Appendf(nil, "%T %s", question, text)))
+	a.mu.Lock()
+	wait, asked := a.answers[key]
+	if !asked {
+		wait = sync.OnceValues(ask)
+		if a.answers == nil {
+			a.answers = map[digest]func() (string, error){}
+		}
+		a.answers[key] = wait
+	}
+	a.mu.Unlock()
+	answered := false
+	defer func() {
+		if !asked && !answered { // also if ask panics
+			a.mu.Lock()
+			delete(a.answers, key)
+			a.mu.Unlock()
+		}
+	}()
+	answer, err := wait()
+	answered = err == nil
+	return answer, err
+}
+
+// Last keeps the last value that was computed from a key.
+type Last[K comparable, V any] struct{ last atomic.Pointer[cached[K, V]] }
+
+type cached[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+// Get returns the value of a key.
+func (c *Last[K, V]) Get(key K, compute func() V) V {
+	if made := c.last.Load(); made != nil && equal(made.key, key) {
+		return made.value
+	}
+	made := &cached[K, V]{key, compute()}
+	c.last.Store(made)
+	return made.value
+}
+
+// CopyFrom makes c keep what o keeps.
+func (c *Last[K, V]) CopyFrom(o *Last[K, V]) { c.last.Store(o.last.Load()) }
+
+// equal compares two keys. Keys that hold values which Go cannot compare, such as some adapters, differ.
+func equal[K comparable](a, b K) (same bool) {
+	defer func() { _ = recover() }()
+	return a == b
+}

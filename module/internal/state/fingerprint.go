@@ -1,0 +1,108 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// field is a field without its description.
+type field struct {
+	name  string // with its side, such as "output score"
+	shape string
+}
+
+// Fields identify a question and its task by their fields, apart from descriptions, so that what was saved with one
+// signature is not loaded with another. After the fields of each side comes an empty one.
+type Fields []field
+
+// FieldsOf returns the fields of a question. The task is nil, unless the question asks for one step of it.
+func FieldsOf(spec, task *signature.Spec) (all Fields, err error) {
+	type side struct {
+		name   string
+		fields []signature.Field
+	}
+	sides := []side{{"input ", spec.Inputs()}, {"output ", spec.Outputs()}}
+	if task != nil {
+		sides = append(sides, side{"task input ", task.Inputs()}, side{"task output ", task.Outputs()})
+	}
+	for _, s := range sides {
+		for _, f := range s.fields {
+			schema, err := canonicalSchema(f)
+			if err != nil {
+				return nil, fmt.Errorf("field %q: %w", f.Name, err)
+			}
+			all = append(all, field{s.name + f.Name, fmt.Sprintf("%q %t %s\n", f.Name, f.Required, schema)})
+		}
+		all = append(all, field{shape: "\n"})
+	}
+	return all, nil
+}
+
+// Hash identifies the fields and their order.
+func (s Fields) Hash() string {
+	sum := sha256.New()
+	for _, f := range s {
+		sum.Write([]byte(f.shape))
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// Hashes identifies each field, so that an error can name the one that differs.
+func (s Fields) Hashes() map[string]string {
+	hashes := map[string]string{}
+	for _, f := range s {
+		if f.name != "" {
+			sum := sha256.Sum256([]byte(f.shape))
+			hashes[f.name] = hex.EncodeToString(sum[:4])
+		}
+	}
+	return hashes
+}
+
+// Differ describes how the fields differ from saved ones.
+func (s Fields) Differ(saved map[string]string) string {
+	now := s.Hashes()
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		switch hash, had := saved[name]; {
+		case !had:
+			list = append(list, "the "+name+" is new")
+		case hash != now[name]:
+			list = append(list, "the "+name+" has another type, or other constraints")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(saved)) {
+		if _, has := now[name]; !has {
+			list = append(list, "the "+toUTF8(name)+" is missing")
+		}
+	}
+	if list == nil {
+		return "its fields are in another order"
+	}
+	return strings.Join(list, ", ")
+}
+
+// canonicalSchema returns the schema of a field without its description, with sorted keywords.
+func canonicalSchema(f signature.Field) ([]byte, error) {
+	var keywords any
+	decoder := json.NewDecoder(bytes.NewReader(f.Schema.Raw()))
+	decoder.UseNumber()
+	if err := decoder.Decode(&keywords); err != nil {
+		return nil, err
+	}
+	if object, ok := keywords.(map[string]any); ok {
+		delete(object, "description")
+		if object["$id"] == "field:"+f.Name { // how a spec marks recursive schemas
+			delete(object, "$id")
+		}
+	}
+	return json.Marshal(keywords)
+}

@@ -1,0 +1,113 @@
+package toolbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// Perform makes a call with its Args, and completes it. Source is the call as a program would write it; again are the
+// journal entries that the model repeats on purpose. If the call is held because it resembles entries, Perform returns
+// these. The error ends the run.
+func (t *Toolbox) Perform(
+	ctx context.Context, attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string,
+) (out *sandbox.Outcome, held []string, err error) {
+	start := time.Now()
+	c := tools.Call{ID: 1, Args: call.Args, Line: 1, Column: 1, Program: source}
+	if again != nil {
+		c.Repeat = &tools.Repeat{Again: again}
+	}
+	issued := t.set.Dispatcher(attempt).Issue(c, tool)
+	result, err := settle(ctx, issued.Perform)
+	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
+		held = hold.Entries
+		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: prompt.HeldCall}
+	}
+	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
+	if performed := issued.Args(); performed != nil {
+		call.Args = performed
+	}
+	out, err = outcomeOf(call, err)
+	return out, held, err
+}
+
+// outcomeOf returns a call as if a program had consisted of it. The error is why it ends the run, if it does.
+func outcomeOf(call *sandbox.Call, err error) (*sandbox.Outcome, error) {
+	te, ending := toolError(call.Tool, err)
+	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
+	kind := sandbox.KindToolError
+	if call.Pending = errors.Is(err, errAbandoned); call.Pending {
+		kind, out.Abandoned = sandbox.KindStopped, 1
+	} else {
+		call.Error = te
+	}
+	if te != nil {
+		out.Failure = &sandbox.Failure{Finding: sandbox.Finding{Kind: kind, Message: te.Message}, Tool: call.Error}
+	}
+	out.Calls = []sandbox.Call{*call}
+	return out, ending
+}
+
+// toolError returns the error of a call for the record, and the error that ends the run if the call does.
+func toolError(tool string, err error) (te *tools.ToolError, ending error) {
+	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
+		return te, nil
+	}
+	te = &tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}
+	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
+}
+
+// Joined returns the outcome of calls that were made one after the other. Before is nil for the first call.
+func Joined(before, next *sandbox.Outcome) *sandbox.Outcome {
+	if before == nil {
+		return next
+	}
+	all := *next
+	all.Calls = append(before.Calls[:len(before.Calls):len(before.Calls)], next.Calls...)
+	for i := range all.Calls {
+		all.Calls[i].ID = i + 1
+	}
+	all.Duration += before.Duration
+	all.Waiting += before.Waiting
+	if all.Failure == nil {
+		all.Failure = before.Failure
+	}
+	return &all
+}
+
+// abandonAfter is how long a call may go on after its context is done.
+const abandonAfter = 200 * time.Millisecond
+
+var (
+	errAbandoned = errors.New("the call did not end when it was cancelled")
+	errGoexit    = errors.New("the handler ended its goroutine instead of returning")
+)
+
+// settle performs a call, and abandons it if it does not end after ctx is done.
+func settle(ctx context.Context, perform func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	var result json.RawMessage
+	err := tools.Fatal(errGoexit)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		result, err = perform(ctx)
+	}()
+	select {
+	case <-ended:
+		return result, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+		return result, err
+	case <-time.After(abandonAfter):
+		return nil, errAbandoned
+	}
+}

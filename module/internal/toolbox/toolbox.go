@@ -1,0 +1,55 @@
+// Package toolbox calls tools for a model that names one tool at a time, outside of programs.
+package toolbox
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
+)
+
+// Toolbox is a set of tools, with tools.search and tools.describe, for a model that calls them by name.
+type Toolbox struct {
+	// Bindings are the tools. A tool is identified by its index.
+	Bindings []*tools.Binding
+
+	set       *tools.Set
+	discovery *discovery.Discovery
+}
+
+// New returns the toolbox of a set.
+func New(set *tools.Set) *Toolbox {
+	d := discovery.New(set, prompt.MaxText).SearchedBy(discovery.Object + ".search")
+	set = d.Extended()
+	return &Toolbox{set: set, Bindings: set.Bindings(), discovery: d}
+}
+
+// Find returns the index of a tool among the bindings. The error names similar tools.
+func (t *Toolbox) Find(name string) (int, error) {
+	own := func(b *tools.Binding) bool { return b.Object == discovery.Object && b.Path() == name }
+	if i := slices.IndexFunc(t.Bindings, own); i >= 0 {
+		return i, nil
+	}
+	if b := t.discovery.Tool(name); b != nil {
+		return slices.Index(t.Bindings, b), nil
+	}
+	if t.set.Len() == 0 {
+		return 0, fmt.Errorf("there is no tool %q; submit is the only one", prompt.Shorten(name, 100))
+	}
+	return 0, t.discovery.Unknown("tool", name)
+}
+
+// Note returns what the model is told in addition to the result of a call: if a search found nothing, which servers
+// exist.
+func (t *Toolbox) Note(c sandbox.Call) string {
+	if c.Error != nil {
+		return ""
+	}
+	if note := t.discovery.Note(c.Tool, c.Args, c.Result); note != "" {
+		return "\n" + note
+	}
+	return ""
+}
