@@ -27,10 +27,10 @@ func TestPredictorsAreChecked(t *testing.T) {
 			p.Demos = demo(p.Spec.Outputs()[0].Name, `[[1]]`)
 		},
 	} {
-		for i, k := range everyKind(t, llmtest.New()) {
+		model := llmtest.New()
+		for _, k := range everyKind(t, model) {
 			for path := range module.Predictors(k.m) {
-				model := llmtest.New()
-				m := everyKind(t, model)[i].m
+				m := module.Clone(k.m)
 				for at, p := range module.Predictors(m) {
 					if at == path {
 						spoil(p)

