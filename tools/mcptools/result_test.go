@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -24,7 +25,7 @@ func TestResults(t *testing.T) {
 	text := func(texts ...string) string {
 		blocks := make([]string, len(texts))
 		for i, s := range texts {
-			blocks[i] = `{"type":"text","text":` + string(quote(s)) + `}`
+			blocks[i] = `{"type":"text","text":` + jsonvalue.Text(s) + `}`
 		}
 		return `"content":[` + strings.Join(blocks, ",") + `]`
 	}
