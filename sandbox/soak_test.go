@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -171,7 +172,7 @@ func resources() usage {
 	runtime.GC()
 	return usage{
 		memory: residentMemory(), goroutines: runtime.NumGoroutine(),
-		descriptors: len(descriptors()), children: len(strings.Fields(children())),
+		descriptors: len(leaktest.Descriptors()), children: len(leaktest.Children()),
 	}
 }
 

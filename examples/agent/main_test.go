@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,46 +12,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/writ-go/writ/examples/internal/testserver"
-	"go.uber.org/goleak"
+	"github.com/writ-go/writ/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	testserver.Main()
-	code := m.Run()
-	if err := left(); err != nil && code == 0 {
-		fmt.Println(err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// left is what the tests have left behind. It has a minute to end: on a busy machine
-// that takes its time.
-func left() (err error) {
-	for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(10 * time.Millisecond) {
-		if err = goleak.Find(); err == nil && children() == "" {
-			return nil
-		}
-	}
-	if err == nil {
-		err = errors.New("child processes are left: " + children())
-	}
-	return err
-}
-
-// children are the processes that this one has started and not reaped.
-func children() string {
-	var list strings.Builder
-	paths, _ := filepath.Glob("/proc/self/task/*/children")
-	for _, path := range paths {
-		if text, err := os.ReadFile(path); err == nil {
-			list.Write(text)
-		}
-	}
-	return list.String()
+	os.Exit(leaktest.Run(m.Run))
 }
 
 // openAI is an OpenAI-compatible server that gives scripted replies and keeps
