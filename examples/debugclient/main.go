@@ -63,18 +63,18 @@ type request struct {
 func parse(args []string, stderr io.Writer) (r request, err error) {
 	flags := flag.NewFlagSet("debugclient", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&r.server.url, "url", "", "where the server is, instead of a command")
+	flags.StringVar(&r.server.url, "url", "", "address of the server, instead of a command")
 	flags.StringVar(&r.server.token, "token", os.Getenv("WRIT_TOKEN"),
-		"bearer token for -url (default: of the variable WRIT_TOKEN)")
+		"bearer token for -url (default: the value of WRIT_TOKEN)")
 	flags.BoolVar(&r.server.sse, "sse", false, "speak HTTP with SSE to -url, as before 2025")
 	flags.StringVar(&r.server.protocol, "protocol", "",
-		"`version` to ask for, such as 2025-11-25 (default: the newest that both know)")
+		"protocol `version` to request, such as 2025-11-25 (default: the newest that both support)")
 	code := flags.String("code", "", "`program` to run")
 	file := flags.String("file", "", "`file` with a program to run")
-	task := flags.String("task", "", "`task` to be done, in words")
+	task := flags.String("task", "", "`task` to do, in words")
 	tool := flags.String("tool", "", "`name` of a tool to call, with -args")
-	text := flags.String("args", "", "arguments of the tool beside the program or task, as a `JSON` object")
-	flags.DurationVar(&r.timeout, "timeout", 10*time.Minute, "how long all may take")
+	text := flags.String("args", "", "further arguments of the tool, as a `JSON` object")
+	flags.DurationVar(&r.timeout, "timeout", 10*time.Minute, "time limit for everything")
 	flags.BoolVar(&r.json, "json", false, "print the result as the server gave it")
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: debugclient [flags] -- command [arguments]\n       debugclient [flags] -url URL")

@@ -106,7 +106,7 @@ func TestRun(t *testing.T) {
 ── answer
    3
 ── model
-   asked 1 times, TOKENS tokens in, TOKENS out
+   called 1 times, TOKENS tokens in, TOKENS out
 ── time
    TIME
 `, append([]string{"-task", "What is in a.txt?"}, server...)...)

@@ -127,7 +127,7 @@ func plain(w io.Writer, got *mcp.CallToolResult) error {
 func (r result) print(w io.Writer) {
 	for i, s := range r.Steps {
 		part(w, fmt.Sprintf("program %d", i+1), s.Code)
-		part(w, "what came of it", s.Observation)
+		part(w, "outcome", s.Observation)
 	}
 	part(w, "console", r.Stdout)
 	part(w, "console, errors", r.Stderr)
@@ -148,7 +148,7 @@ func (r result) print(w io.Writer) {
 	}
 	part(w, "session", r.Session)
 	if r.Usage != nil {
-		part(w, "model", fmt.Sprintf("asked %d times, %d tokens in, %d out", r.Usage.Calls, r.Usage.Input, r.Usage.Output))
+		part(w, "model", fmt.Sprintf("called %d times, %d tokens in, %d out", r.Usage.Calls, r.Usage.Input, r.Usage.Output))
 	}
 	part(w, "time", short(milliseconds(r.DurationMS)))
 }

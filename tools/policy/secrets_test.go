@@ -26,8 +26,8 @@ func TestNewSecretsErrors(t *testing.T) {
 		Values:   []string{"long enough", "", " 12345\n", "redacted"},
 		Patterns: []*regexp.Regexp{regexp.MustCompile("a+"), nil, regexp.MustCompile("a*")},
 	})
-	equal(t, "error", fmt.Sprint(err), `policy: secret 2 has 0 bytes; it needs at least 6 to be told from other text
-policy: secret 3 has 5 bytes; it needs at least 6 to be told from other text
+	equal(t, "error", fmt.Sprint(err), `policy: secret 2 has 0 bytes; secrets of fewer than 6 would match ordinary text
+policy: secret 3 has 5 bytes; secrets of fewer than 6 would match ordinary text
 policy: secret 4 is a part of its replacement [redacted]
 policy: pattern 2 is nil or matches the empty text: <nil>
 policy: pattern 3 is nil or matches the empty text: a*`)
