@@ -116,7 +116,8 @@ func TestNewDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := json.Marshal(d)
-	if want := `{"inputs":{"question":"Who?","context":"None."},"outputs":{"answer":"Nobody.","score":90}}`; err != nil || string(got) != want {
+	const want = `{"inputs":{"question":"Who?","context":"None."},"outputs":{"answer":"Nobody.","score":90}}`
+	if err != nil || string(got) != want {
 		t.Errorf("got %s and %v, want %s", got, err, want)
 	}
 	if _, err := module.NewDemo(grading, inContext{}, graded{Score: 101}); err == nil {

@@ -152,10 +152,14 @@ func TestLogValue(t *testing.T) {
 		logger.Info("failed", "run", part.Trajectory)
 	}
 	logger.Info("none", "run", (*module.Prediction[sum])(nil))
-	const want = `msg=answered run.id=any run.module=CodeAct run.steps=3 run.runs=0 run.calls.ok=2 run.calls.failed=1 run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=40 run.duration=any
-msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0 run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=0 run.duration=any run.error="the model's reply cannot be used: the field \"total\" cannot be read: the value must be an integer, not \"no\""
+	want := strings.ReplaceAll(`msg=answered run.id=any run.module=CodeAct run.steps=3 run.runs=0
+ run.calls.ok=2 run.calls.failed=1
+ run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=40 run.duration=any
+msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0
+ run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=0 run.duration=any
+ run.error="the model's reply cannot be used: the field \"total\" cannot be read: the value must be an integer, not \"no\""
 msg=none run=<nil>
-`
+`, "\n ", " ")
 	if log.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", log.String(), want)
 	}

@@ -64,7 +64,9 @@ func TestRLMBudgets(t *testing.T) {
 		})
 	}
 	const program = `const errors = []; let n = 0;
-for (let i = 0; i < 5; i++) try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
+for (let i = 0; i < 5; i++) {
+	try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
+}
 console.log(errors.join("\n")); n`
 	const counted = "llm budget: the budget for model calls is used up: 2 of 2 model calls have been made; go on " +
 		"without further calls"

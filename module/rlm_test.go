@@ -217,7 +217,8 @@ func TestRLMFailingCalls(t *testing.T) {
 		sub,
 		nil,
 		`const say = async p => { try { return await llm(p) } catch (e) { return [e.kind, e.message, e.data] } };
-console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hostile", "silent", "", 5, "ok"].map(say)), null, 1));
+const all = ["down", "long", "thinking", "hostile", "silent", "", 5, "ok"];
+console.log(JSON.stringify(await Promise.all(all.map(say)), null, 1));
 submit({total: 1})`,
 	)
 	pred, err := m.Run(t.Context(), book{"x"})

@@ -76,7 +76,8 @@ func TestBudgetLimits(t *testing.T) {
 func TestBudgetCost(t *testing.T) {
 	t.Parallel()
 	s := serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500,
 		"prompt_tokens_details":{"cached_tokens":800},"completion_tokens_details":{"reasoning_tokens":400}}}`))
 	for name, c := range map[string]struct {
 		price models.Price
@@ -117,8 +118,8 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	t.Parallel()
 	inner := costing(1, 1)
 	_, err := ask(t.Context(), models.NewBudget(models.Limits{Cost: 1}).Model(inner, "a"))
-	if e := failure(t, err); e.Kind != models.KindInvalid ||
-		err.Error() != `the model: the budget limits the cost but has no price for the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	const want = `the model: the budget limits the cost but has no price for the model "a"; add it to Limits.Prices`
+	if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != want || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 	budget := models.NewBudget(models.Limits{})

@@ -87,8 +87,10 @@ func TestErrorAnswers(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	t.Parallel()
 	s := serve(t,
-		says(`{"type":"message","content":[{"type":"thinking","thinking":"France?","signature":"x"},{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
-		"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3,"cache_read_input_tokens":100,"cache_creation_input_tokens":20}}`))
+		says(`{"type":"message","content":[{"type":"thinking","thinking":"France?","signature":"x"},
+		{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
+		"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3,
+		"cache_read_input_tokens":100,"cache_creation_input_tokens":20}}`))
 	reply, err := lm.Ask(t.Context(), anthropicAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +133,8 @@ func TestParts(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	s := serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
 		"prompt_tokens_details":{"cached_tokens":80},"completion_tokens_details":{"reasoning_tokens":20}}}`))
 	reply, err := lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20, CachedInput: 80}); err != nil || reply.Usage != want {
@@ -139,7 +142,8 @@ func TestUsage(t *testing.T) {
 	}
 	// Some servers leave thoughts out of what was generated, but not of the total.
 	s = serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
 		"completion_tokens_details":{"reasoning_tokens":20}}}`))
 	reply, err = lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20}); err != nil || reply.Usage != want {

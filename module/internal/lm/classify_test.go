@@ -39,8 +39,10 @@ func TestTexts(t *testing.T) {
 		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, " +
 			"your messages resulted in 9001 tokens."), KindContextTooLong, 400, false, 0},
 		{text("API returned unexpected status code: 429: Request too large for gpt-4o in organization org-x on tokens per " +
-			"min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."), KindContextTooLong, 429, false, 0},
-		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."), KindInvalid, 404, false, 0},
+			"min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."),
+			KindContextTooLong, 429, false, 0},
+		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."),
+			KindInvalid, 404, false, 0},
 		{text("API returned unexpected status code: 500"), KindTransient, 500, false, 0},
 		{text("network error: failed to reach API server"), KindTransient, 0, true, 0},
 		{text("request timeout: network operation exceeded timeout"), KindTransient, 0, true, 0},

@@ -189,7 +189,8 @@ func TestToolFacts(t *testing.T) {
 		{caught(`try_it({kind: 'x'.repeat(2)})`),
 			`[true,"try_it","invalid_arguments","kind must be one of \"failed\", \"denied\", \"unavailable\", ` +
 				`\"timeout\", \"text\", \"meet\", not \"xx\"",null]`},
-		{`(await tools.search('try', {declare: true})).map(t => t.name + t.declaration.includes('declare function try_it'))`, `["try_ittrue"]`},
+		{`(await tools.search('try', {declare: true})).map(t => t.name + t.declaration.includes('declare function try_it'))`,
+			`["try_ittrue"]`},
 		{`(await tools.describe('try_it')).includes('declare function try_it')`, "true"},
 	} {
 		if out := outcome(t, box, sandbox.Program{Source: c.source, Tools: set}); string(out.Value) != c.want {

@@ -15,7 +15,8 @@ func TestCut(t *testing.T) {
 	}{
 		{"short", "short", 5},
 		{lines, "0123456789\n0123456789\n0123456789\n… 1056 characters omitted …\n0123456789\n", 110},
-		{strings.Repeat("é", 100), strings.Repeat("é", 15) + "\n… 80 characters omitted …\n" + strings.Repeat("é", 5), 100},
+		{strings.Repeat("é", 100),
+			strings.Repeat("é", 15) + "\n… 80 characters omitted …\n" + strings.Repeat("é", 5), 100},
 		{lines, "… 1100 characters om…", 25},
 		{lines, "", 2},
 		{lines, "", -1},

@@ -38,7 +38,8 @@ func TestAssembly(t *testing.T) {
 				`"extra_content":{"google":{"thought_signature":"x"}}}]}`,
 			`{"tool_calls":[{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`},
 			`{"role":"assistant","content":null,"tool_calls":[
-			{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"x"}}},
+			{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},
+			 "extra_content":{"google":{"thought_signature":"x"}}},
 			{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`, ""},
 		{"the same index for different calls", []string{
 			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}`,
@@ -56,8 +57,8 @@ func TestAssembly(t *testing.T) {
 				`"arguments":"{}"}}]}`, "a|b"},
 		{"openrouter: details of the reasoning", []string{
 			`{"reasoning":"So ","reasoning_details":[{"type":"reasoning.text","text":"So ","format":"v1","index":0}]}`,
-			`{"reasoning":"so.","reasoning_details":[{"type":"reasoning.text","text":"so.","signature":"s","format":"v1","index":0},
-			{"type":"reasoning.encrypted","data":"x","format":"v1","index":1}]}`, `{"content":"Yes."}`},
+			`{"reasoning":"so.","reasoning_details":[{"type":"reasoning.text","text":"so.","signature":"s","format":"v1",
+			"index":0},{"type":"reasoning.encrypted","data":"x","format":"v1","index":1}]}`, `{"content":"Yes."}`},
 			`{"role":"assistant","content":"Yes.","reasoning":"So so.","reasoning_details":[
 			{"type":"reasoning.text","text":"So so.","signature":"s","format":"v1","index":0},
 			{"type":"reasoning.encrypted","data":"x","format":"v1","index":1}]}`, "(So )|(so.)|Yes."},

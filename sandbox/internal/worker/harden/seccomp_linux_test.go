@@ -14,7 +14,8 @@ func TestFilter(t *testing.T) {
 	if len(code) > unix.BPF_MAXINSNS {
 		t.Fatalf("%d instructions are too many", len(code))
 	}
-	thread := [6]uint64{unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD}
+	thread := [6]uint64{unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM |
+		unix.CLONE_THREAD}
 	private := uint64(unix.MAP_PRIVATE | unix.MAP_ANONYMOUS)
 	const eperm, enosys, einval = refused, unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS),
 		unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)

@@ -70,7 +70,8 @@ var escapes = []struct {
 	{name: "clone with high bits", number: unix.SYS_CLONE,
 		args: [6]uintptr{1<<32 | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
 	{name: "clone of the network", number: unix.SYS_CLONE,
-		args: [6]uintptr{unix.CLONE_NEWNET | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
+		args: [6]uintptr{unix.CLONE_NEWNET | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND |
+			unix.CLONE_THREAD}},
 	{name: "tkill", number: unix.SYS_TKILL},
 	{name: "tgkill of the parent", number: unix.SYS_TGKILL, args: [6]uintptr{uintptr(parent), uintptr(parent), 0}},
 	{name: "rt_sigqueueinfo", number: unix.SYS_RT_SIGQUEUEINFO},
