@@ -107,8 +107,8 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-// An agent is a module: it can be evaluated, tried several times, made a part of others,
-// and watched; and its Predictor is found.
+// An agent is a module: it can be evaluated, tried several times, made a part of other modules and
+// observed, and its Predictor can be found.
 func TestAgentIsAModule(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -179,8 +179,8 @@ type file struct {
 	Name string `json:"name"`
 }
 
-// An agent does a task by a program over the tools it is given. The model here
-// is scripted; pass one of langchaingo's.
+// An agent does a task with a program that calls the tools it is given. The model here is scripted;
+// pass a real one, such as one that models.Open returns.
 func Example() {
 	size := func(_ context.Context, f file) (int, error) { return 100 * len(f.Name), nil }
 	set, err := tools.NewSet(context.Background(),

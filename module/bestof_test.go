@@ -27,7 +27,7 @@ func answering(replies ...string) *sumPredict {
 	return module.NewPredict(adding, llmtest.New(replies...), nil)
 }
 
-// rollouts is a model that replies with total 1 and keeps the parameters of its calls.
+// rollouts is a model that replies with total 1 and records the parameters of its calls.
 type rollouts struct {
 	mu   sync.Mutex
 	seen []string
@@ -133,7 +133,7 @@ func TestBestOfNWithoutLimit(t *testing.T) {
 	all := len(seen.seen)
 	slices.Sort(seen.seen)
 	if told := len(slices.Compact(seen.seen)); told != all || all < 12 {
-		t.Errorf("of %d attempts, %d are told apart", all, told)
+		t.Errorf("%d attempts have %d different rollouts", all, told)
 	}
 }
 
@@ -191,7 +191,8 @@ func TestBestOfNFails(t *testing.T) {
 	}
 }
 
-// If the context is cancelled during an attempt, there is no other attempt, and the error has what was done.
+// If the context is cancelled during an attempt, no other attempt is made, and the error has the
+// calls.
 func TestBestOfNCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

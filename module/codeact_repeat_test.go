@@ -20,7 +20,7 @@ import (
 // outbox is a mail server that accepts every mail and answers some with 504.
 type outbox struct {
 	sent   []string
-	failed map[string]bool // of which the first answer is 504
+	failed map[string]bool // the mails whose first attempt got a 504
 }
 
 type message struct {
@@ -140,7 +140,8 @@ func TestRepeatWithChangedArguments(t *testing.T) {
 	}
 }
 
-// A valid answer is kept while the model is asked about effects of earlier programs, whatever happens then.
+// A valid answer is kept while the model is asked about effects of earlier programs, even if that
+// fails.
 func TestOrphansAreReported(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string][]string{
@@ -210,7 +211,7 @@ null.x`)
 	}
 }
 
-// Replies that did nothing do not cost a step, unless they are repeated.
+// Replies without an effect do not cost a step, unless they are repeated.
 func TestFreeTurns(t *testing.T) {
 	t.Parallel()
 	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil },

@@ -138,11 +138,11 @@ func TestToolNameIsTheSameEverywhere(t *testing.T) {
 		told := excerpt.ReplaceAllString(r.Last(), "")
 		for _, original := range []string{"list-orders", "cancel.order", "send/mail", "my server"} {
 			if strings.Contains(told, original) {
-				t.Errorf("after %s, the model is told of %s:\n%s", programs[i], original, told)
+				t.Errorf("after %s, the model is told about %s:\n%s", programs[i], original, told)
 			}
 		}
 		if !strings.Contains(told, "my_server.") {
-			t.Errorf("after %s, the model is told of no tool:\n%s", programs[i], told)
+			t.Errorf("after %s, the model is not told about a tool:\n%s", programs[i], told)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// own is a module of the user's.
+// own is a user's module.
 type own func(ctx context.Context, in orders) (*module.Prediction[sum], error)
 
 func (f own) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) { return f(ctx, in) }
@@ -238,7 +238,7 @@ func TestRLMGoexit(t *testing.T) {
 	}
 }
 
-// If an observer panics on an event of llm, the call releases its slot.
+// If an observer panics on an event of llm, the call still releases its slot.
 func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
 	m, _ := rlm(

@@ -137,8 +137,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// What leads to no predictor is shared with the clone, and what is shared within the original is shared within the
-// clone.
+// Parts that contain no predictor are shared with the clone. What is shared within the original is
+// shared within the clone.
 func TestCloneShares(t *testing.T) {
 	t.Parallel()
 	type shared struct {
@@ -199,7 +199,7 @@ func ExamplePredictors() {
 	// Reply[praise] - Judge the review.
 }
 
-// What a module learned is saved, and loaded into another one.
+// A module's state is saved and loaded into another one.
 func ExampleSave() {
 	learned := module.NewPredict(judge, llmtest.New(), nil)
 	learned.Predictor.Hint = "Irony is not praise."

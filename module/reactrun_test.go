@@ -71,7 +71,7 @@ func TestReActSetupErrors(t *testing.T) {
 		t.Errorf("got %v, want an InvalidError", err)
 	}
 	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestEventsOfReAct(t *testing.T) {
 	}
 }
 
-// A run ends soon after its context, wherever it is, and says what was done.
+// A run ends soon after its context, wherever it is, and the error has the calls.
 func TestReActCancelled(t *testing.T) {
 	t.Parallel()
 	for where, want := range map[string]journal.State{"model": "", "tool": journal.Unknown, "deaf": journal.Unknown} {

@@ -159,7 +159,7 @@ func TestRLMCancelledWhileWaiting(t *testing.T) {
 		waiting, cancel := context.WithCancelCause(ctx)
 		holder := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 			go cancel(gone)
-			// with the tool's context, so that it has to wait
+			// The context of the tool makes it wait for a slot.
 			_, failed = module.NewPredict(adding, llmtest.New(fits), nil).Run(waiting, anything)
 			return llmtest.Reply{Text: fits}, nil
 		})

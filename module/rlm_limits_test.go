@@ -76,7 +76,7 @@ func TestRLMWorksWithTheDefaults(t *testing.T) {
 	}
 	defer box.Close()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		time.Sleep(100 * time.Millisecond) // longer than a program may take by itself
+		time.Sleep(100 * time.Millisecond) // longer than the time limit of a program
 		return llmtest.Reply{Text: strings.Repeat(" ", min(len(r.Last()), 1))}, nil
 	})
 	m, _ := rlm(t, box, sub, nil, `const parts = Array.from({length: 20}, () => "x".repeat(100_000));

@@ -169,7 +169,7 @@ func TestRLMWorkerDies(t *testing.T) {
 }
 
 // When the record of a session is full, another session begins, and the model is told.
-// Not parallel: with so little memory, the sandbox would end the program for what other tests allocate.
+// It is not parallel: with so little memory, allocations of other tests would end the program.
 func TestRLMSessionIsFull(t *testing.T) {
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
 	if err != nil {

@@ -225,7 +225,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A run ends soon after its context, wherever it is, and says what was done.
+// A run ends soon after its context, wherever it is, and the error has the calls.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"model", "program", "tool"} {
@@ -317,7 +317,7 @@ func leftBehind(t *testing.T, label string) bool {
 	return strings.Contains(b.String(), label)
 }
 
-// A sandbox of somebody else's may be wrong in ways that ours is not.
+// A foreign sandbox may be wrong in ways in which ours is not.
 type brokenSandbox struct{}
 
 // Run implements [module.Sandbox].
@@ -332,7 +332,7 @@ func TestBrokenSandbox(t *testing.T) {
 	}
 }
 
-// A sandbox that is closed while the model is asked ends the run.
+// A sandbox that is closed during a model call ends the run.
 func TestClosedSandbox(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(patiently(sandbox.Limits{}))
@@ -368,8 +368,7 @@ func TestTrajectoryUsage(t *testing.T) {
 	}
 }
 
-// The effects that the model is shown are bounded, those that are repeated from
-// the record are not.
+// The effects that the model is shown are bounded. Those answered from the record are not.
 func TestManyEffects(t *testing.T) {
 	t.Parallel()
 	calls := 0

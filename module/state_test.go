@@ -159,7 +159,7 @@ type (
 	less struct {
 		Shorten *module.Predict[review, note]
 	}
-	// reshaped has those of judges, one of which asks for something else.
+	// reshaped has the predictors of judges, one of which has another output.
 	reshaped struct{ Shorten, Judge *module.Predict[review, note] }
 )
 
@@ -298,7 +298,7 @@ func TestStateHasNoSecrets(t *testing.T) {
 	}
 }
 
-// Load refuses a damaged state and changes nothing, or what it loaded is saved as the same bytes again.
+// Load refuses a damaged state and changes nothing, or the loaded state is saved as the same bytes.
 func FuzzLoad(f *testing.F) {
 	for _, name := range []string{"judges.json", "predict.json"} {
 		raw := golden(f, name)
@@ -358,8 +358,8 @@ func FuzzSave(f *testing.F) {
 	})
 }
 
-// A state of a module that writes programs cannot be loaded for another task, although the question for a program is
-// the same.
+// A state of a module that writes programs cannot be loaded for another task, although the prompt
+// for a program is the same.
 func TestStateOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)

@@ -22,8 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(leaktest.Run(m.Run))
 }
 
-// openAI is an OpenAI-compatible server that gives scripted replies and keeps
-// what it was asked.
+// openAI is an OpenAI-compatible server that gives scripted replies and records the requests.
 type openAI struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -69,7 +68,7 @@ func (s *openAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// overloaded is the reply of a server that has too much to do.
+// overloaded stands for the reply of an overloaded server.
 const overloaded = "\x00"
 
 // files makes a folder with the sales of three months.
@@ -88,8 +87,8 @@ func files(t *testing.T) string {
 	return dir
 }
 
-// aggregate is the program that a model would write for the task; read is how a
-// file's text is had from the result of read_text_file.
+// aggregate is the program that a model would write for the task. read is an expression for a
+// file's text, given the result r of read_text_file.
 func aggregate(dir, read string) string {
 	return "Read all files at once, add up, write the report.\n\n```js\n" + fmt.Sprintf(`const dir = %q;
 const text = r => %s;
@@ -134,18 +133,18 @@ func TestTask(t *testing.T) {
 	}
 	written, err := os.ReadFile(filepath.Join(dir, "report.json"))
 	if err != nil || string(written) != report {
-		t.Errorf("report.json holds %q (%v), want %q", written, err, report)
+		t.Errorf("report.json has %q (%v), want %q", written, err, report)
 	}
 	if first := stub.requests[0]; !strings.Contains(first, "Add up the sales files.") ||
 		!strings.Contains(first, "declare const fs") {
-		t.Errorf("the first request lacks the task or the tools:\n%s", first)
+		t.Errorf("the first request does not contain the task or the tools:\n%s", first)
 	}
 	if second := stub.requests[1]; !strings.Contains(second, "the reply has no program") {
 		t.Errorf("the second request does not say what was wrong:\n%s", second)
 	}
 	for _, want := range []string{"server fs: 5 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
 		if !strings.Contains(stderr, want) {
-			t.Errorf("the progress lacks %q:\n%s", want, stderr)
+			t.Errorf("the progress does not contain %q:\n%s", want, stderr)
 		}
 	}
 }
@@ -174,7 +173,7 @@ func TestAskedAgain(t *testing.T) {
 	const told = "   asking again in 1ms: the model: openai answered 503 Service Unavailable: overloaded, come " +
 		"back later; try again\n"
 	if n := strings.Count(stderr, told); n != 2 {
-		t.Errorf("it was told %d times that the question is asked again:\n%s", n, stderr)
+		t.Errorf("the retry was reported %d times:\n%s", n, stderr)
 	}
 }
 
@@ -240,7 +239,7 @@ func TestFailures(t *testing.T) {
 			}
 			code, stdout, stderr := run(t, ctx, test.args...)
 			if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {
-				t.Errorf("code %d (want %d), stdout %q, stderr lacks %q:\n%s", code, test.code, stdout, test.want, stderr)
+				t.Errorf("code %d (want %d), stdout %q, stderr does not contain %q:\n%s", code, test.code, stdout, test.want, stderr)
 			}
 		})
 	}

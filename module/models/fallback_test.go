@@ -52,8 +52,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// What any of them may have charged is not forgotten, and who asks only for what
-// was not charged is not asked again.
+// The error reports that any of the attempts may have been charged. Retries that are limited to
+// calls without a charge are not made.
 func TestFallbackCharged(t *testing.T) {
 	t.Parallel()
 	dial := &models.Error{Kind: models.KindTransient, Err: errors.New("nobody listens")}
@@ -75,7 +75,7 @@ func TestFallbackCharged(t *testing.T) {
 	}
 }
 
-// Where the turn would come too late, another model may have one.
+// If one model's rate limit would delay a call beyond its deadline, the next model is called.
 func TestFallbackFromRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

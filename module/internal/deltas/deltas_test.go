@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/module/internal/deltas"
 )
 
-// split divides a reply that comes in pieces of n bytes.
+// split divides a reply into pieces of n bytes.
 func split(reply string, n int, make func(deltas.Emit) deltas.Splitter) (fields map[string]string, pieces int) {
 	fields = map[string]string{}
 	s := make(func(field, text string) {

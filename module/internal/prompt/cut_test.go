@@ -58,7 +58,7 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// closed reports whether a text that begins with a fence has only its last line to close it.
+// closed reports whether only the last line of a text closes the fence with which it begins.
 func closed(text string) bool {
 	fence := text[:len(text)-len(strings.TrimLeft(text, "`"))]
 	if len(fence) < 3 {

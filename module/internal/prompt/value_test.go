@@ -129,7 +129,7 @@ func FuzzShow(f *testing.F) {
 	})
 }
 
-// A key that is given twice does not hide the members of an object.
+// A duplicate key does not hide the members of an object.
 func TestObjectWithAKeyTwice(t *testing.T) {
 	t.Parallel()
 	value := json.RawMessage(`{"a": 1, "a": 2, "b": "` + strings.Repeat("x", 200) + `"}`)

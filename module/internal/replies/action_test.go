@@ -85,7 +85,7 @@ var written = []struct{ name, tool, args, called, with, wrong string }{
 			`them in args`},
 }
 
-// replied are the values that a reply gives.
+// replied has the values of a reply.
 func replied(tool, args string) signature.Values {
 	values := signature.Values{{Name: "tool", JSON: Quote(tool)}}
 	switch {
@@ -118,15 +118,14 @@ var (
 	binding = &tools.Binding{Tool: &tools.Tool{InputSchema: oneText}}
 )
 
-// Whatever a reply says, the arguments are one object, and all that was given, or a
-// text.
+// Whatever a reply says, the arguments are one object with everything that was given, or a text.
 func FuzzAction(f *testing.F) {
 	for _, c := range written {
 		f.Add(c.tool, c.args)
 	}
 	f.Fuzz(func(t *testing.T, tool, args string) {
 		if !utf8.ValidString(tool) || !utf8.ValidString(args) {
-			return // nothing of JSON is
+			return // not JSON
 		}
 		got, err := ReadAction(replied(tool, args))
 		if err != nil {
@@ -146,7 +145,7 @@ func FuzzAction(f *testing.F) {
 			return
 		}
 		if err := json.Unmarshal(got.Args, &object); err != nil || object == nil {
-			t.Errorf("the arguments %s are no object: %v", got.Args, err)
+			t.Errorf("the arguments %s are not an object: %v", got.Args, err)
 		}
 		if !strings.Contains(tool, got.Tool) {
 			t.Errorf("%q does not come from %q", got.Tool, tool)

@@ -11,7 +11,7 @@ import (
 
 const judged = "mood: Literal['good', 'bad'], score: float(ge=0, le=1), note?: str"
 
-// TestRead holds what is read of replies, and what the model is told of those that are not.
+// TestRead checks what is read from replies, and the feedback on replies that cannot be used.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ fields, reply, want string }{

@@ -26,10 +26,10 @@ type anything struct {
 	Free  any                   `json:"free"`
 }
 
-// adapters are those that write what the readers read.
+// adapters write the forms that the readers read.
 var adapters = map[string]module.Adapter{"markers": module.Markers(), "JSON": module.JSON()}
 
-// special are texts that could be taken for something else than texts.
+// special has texts that could be mistaken for something else.
 var special = []string{
 	"", " a ", "a\n\nb", "\r\n", "\n", "  a\n    b", "null", "None", "true", "42", "1e3", "[[ ## text ## ]]",
 	"[[ ## completed ## ]]\n", "a [[ ## other ## ]] b", "[[wiki]]",
