@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	if prompt := model.Requests()[0].Text(); !strings.Contains(prompt, "Shout.") || !strings.Contains(prompt, "hello") {
-		t.Errorf("the prompt lacks the instructions or the task:\n%s", prompt)
+		t.Errorf("the prompt does not contain the instructions or the task:\n%s", prompt)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestNoTask(t *testing.T) {
 		}
 	}
 	if len(model.Requests()) > 0 {
-		t.Error("the model was asked")
+		t.Error("the model was called")
 	}
 }
 
@@ -103,7 +103,7 @@ func TestIncomplete(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := (&agent.Agent{}).Run(t.Context(), agent.Task{Task: "hello"}); err == nil {
-		t.Error("the zero Agent runs")
+		t.Error("the zero Agent can run")
 	}
 }
 

@@ -42,7 +42,7 @@ func TestAdviceIsBounded(t *testing.T) {
 	}
 }
 
-// No score is enough where all attempts are to be made, and the advisor is told so in words.
+// If all attempts are to be made, no score is sufficient, and the advisor is told so in words.
 func TestAdviceWithoutThreshold(t *testing.T) {
 	t.Parallel()
 	for threshold, want := range map[float64]string{

@@ -24,7 +24,7 @@ func TestReasoningKeptApart(t *testing.T) {
 		}
 	}
 	if got := new(module.Trajectory).Reasoning(); got != "" {
-		t.Errorf("reasoning %q of nothing", got)
+		t.Errorf("got the reasoning %q from an empty trajectory", got)
 	}
 }
 

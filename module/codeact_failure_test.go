@@ -209,7 +209,7 @@ func TestStaticPromptOfPrograms(t *testing.T) {
 				system = text
 			}
 			if r.Messages[0].Role != llms.ChatMessageTypeSystem || text != system {
-				t.Errorf("run %d, step %d has another prompt", run+1, step+1)
+				t.Errorf("run %d, step %d has a different prompt", run+1, step+1)
 			}
 		}
 	}

@@ -127,12 +127,12 @@ func TestRepeatWithChangedArguments(t *testing.T) {
 			"the audit": args.FindString(log.String()),
 		} {
 			if !strings.Contains(text, "50}") || strings.Contains(text, "100}") {
-				t.Errorf("%s: %s is told %s", rewritten, what, text)
+				t.Errorf("%s: %s got %s", rewritten, what, text)
 			}
 		}
 		const told = `- E1 refund({"limit":50}), changed from {"limit":100} before it was made → 50`
 		if !strings.Contains(step.Observation, told) {
-			t.Errorf("%s: the model is told %s", rewritten, step.Observation)
+			t.Errorf("%s: the model was told %s", rewritten, step.Observation)
 		}
 		if len(refunded) != 1 || pred.Output.Total != 50 {
 			t.Errorf("%s: refunded %v, answered %v", rewritten, refunded, pred.Output)

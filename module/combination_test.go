@@ -165,7 +165,7 @@ func TestContestsCancelled(t *testing.T) {
 	bad := errors.New("a bad answer")
 	for _, kind := range []string{"BestOfN", "Refine"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		gone := errors.New("the user went away")
+		gone := errors.New("the user disconnected")
 		leaving := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
 			cancel(gone)
 			return module.Score{}, bad
@@ -177,7 +177,7 @@ func TestContestsCancelled(t *testing.T) {
 		}
 		_, err := m.Run(ctx, anything)
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, gone) || !errors.Is(err, bad) ||
-			err.Error() != "module: no answer after 1 run: context canceled: the user went away; before that, the "+
+			err.Error() != "module: no answer after 1 run: context canceled: the user disconnected; before that, the "+
 				"reward: a bad answer" {
 			t.Errorf("%s: got %v", kind, err)
 		}

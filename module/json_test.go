@@ -68,7 +68,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	if want, err := os.ReadFile(file); err != nil || string(want) != string(got)+"\n" {
-		t.Errorf("%v; the JSON differs; run with -update and look at the difference. Got:\n%s", err, got)
+		t.Errorf("%v; the JSON differs; run with -update and review the difference. Got:\n%s", err, got)
 	}
 }
 
@@ -157,7 +157,8 @@ func TestLogValue(t *testing.T) {
  run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=40 run.duration=any
 msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0
  run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=0 run.duration=any
- run.error="the model's reply cannot be used: the field \"total\" cannot be read: the value must be an integer, not \"no\""
+ run.error="the model's reply cannot be used: the field \"total\" cannot be read:
+ the value must be an integer, not \"no\""
 msg=none run=<nil>
 `, "\n ", " ")
 	if log.String() != want {

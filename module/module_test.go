@@ -70,7 +70,7 @@ func TestEveryModuleMakesAttempts(t *testing.T) {
 			anything,
 			2,
 			&module.ParallelOptions{Collect: true},
-		) // the replies are no programs
+		) // the replies have no program
 		first, other := strings.Contains(
 			seen.String(),
 			"0 at 1",
@@ -133,7 +133,7 @@ func TestSandboxIsReadyBeforeRun(t *testing.T) {
 			}
 		}
 		if n := len(model.Requests()); n > 0 {
-			t.Errorf("%s: the model was asked %d times", c.want, n)
+			t.Errorf("%s: the model was called %d times", c.want, n)
 		}
 	}
 }

@@ -258,7 +258,7 @@ func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	if said := pred.Trajectory.Steps[0].Outcome.Stdout.Text; said != "it failed; the reason is not shown\n" {
-		t.Errorf("the program is told %q", said)
+		t.Errorf("the program got %q", said)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestZeroValues(t *testing.T) {
 		}
 	}
 	if (*module.Predictor)(nil).Clone() != nil {
-		t.Error("there is a copy of nothing")
+		t.Error("a nil module was copied")
 	}
 	results, err := module.Parallel(t.Context(), own(func(context.Context, orders) (*module.Prediction[sum], error) {
 		var none *module.IncompleteError

@@ -20,6 +20,6 @@ func TestPredictIncompleteReply(t *testing.T) {
 		t.Errorf("got %+v, %v", pred, err)
 	}
 	if n := len(model.Requests()); n != 2 {
-		t.Errorf("it took %d questions", n)
+		t.Errorf("there were %d model calls", n)
 	}
 }

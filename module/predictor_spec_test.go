@@ -172,7 +172,7 @@ func TestOwnAdapterOfSteps(t *testing.T) {
 			t.Errorf("%s: got %v and %v", name, pred, err)
 		}
 		if asked := model.Requests(); len(asked) != 2 || !strings.Contains(asked[1].Last(), "write name = value") {
-			t.Errorf("%s: the model is not told what its reply lacks", name)
+			t.Errorf("%s: the model is not told what is missing in its reply", name)
 		}
 	}
 }

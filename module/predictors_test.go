@@ -155,13 +155,13 @@ func TestCloneShares(t *testing.T) {
 	c := module.Clone(m)
 	switch {
 	case c == m, c.First == one, c.First.Predictor == one.Predictor, &c.List[0] == &m.List[0]:
-		t.Error("what leads to predictors was not copied")
+		t.Error("a part with predictors was not copied")
 	case c.First != c.Second, c.List[0] != c.First, &c.List[0] != &c.Same[0]:
-		t.Error("what was shared is not any more")
+		t.Error("a shared part is no longer shared")
 	case &c.Data[0] != &m.Data[0], c.Model != m.Model, c.Lock != m.Lock, c.secret != m.secret:
-		t.Error("what leads to no predictor was copied")
+		t.Error("a part without predictors was copied")
 	case c.First.Predictor.Model != one.Predictor.Model, c.First.Predictor.Spec != one.Predictor.Spec:
-		t.Error("the predictor has another model or spec")
+		t.Error("the predictor has a different model or spec")
 	}
 }
 
@@ -171,14 +171,14 @@ func TestCloneOfACycle(t *testing.T) {
 	ring.Next, ring.Any = &loop{Next: ring}, []any{ring}
 	c := module.Clone(ring)
 	if c == ring || c.Next == ring.Next || c.Next.Next != c || c.Any[0] != any(c) || c.Ask == ring.Ask {
-		t.Error("the clone is no cycle of its own")
+		t.Error("the clone does not have its own cycle")
 	}
 }
 
 func TestCloneOfNil(t *testing.T) {
 	t.Parallel()
 	if module.Clone[any](nil) != nil || module.Clone(3) != 3 || module.Clone((*pipeline)(nil)) != nil {
-		t.Error("what has no predictors is not itself")
+		t.Error("a clone of a value without predictors differs")
 	}
 }
 

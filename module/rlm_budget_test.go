@@ -93,7 +93,7 @@ console.log(errors.join("\n")); n`
 			told := model.Requests()[1].Last()
 			if pred.Output.Total != c.made || len(sub.Requests()) != c.made || !strings.Contains(told, c.told) ||
 				!strings.Contains(told, c.left) {
-				t.Errorf("%d calls, the model is told:\n%s", len(sub.Requests()), told)
+				t.Errorf("%d calls, the model was told:\n%s", len(sub.Requests()), told)
 			}
 			if spent := pred.Trajectory.Spent.Total(); spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made,
 				OutputTokens: 20 * c.made}) {
@@ -153,7 +153,7 @@ func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 // If a module in a tool is cancelled while it waits for a slot, the error has the cause.
 func TestRLMCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("the user went away")
+	gone := errors.New("the user disconnected")
 	var failed error
 	ask := func(ctx context.Context, _ struct{}) (int, error) {
 		waiting, cancel := context.WithCancelCause(ctx)
@@ -224,7 +224,7 @@ func TestRLMNested(t *testing.T) {
 		`context: "ab"})])`
 	pred, told, err := run(module.RLMOptions{Depth: 2}, two)
 	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) {
-		t.Fatalf("%v, the model is told:\n%s", err, told)
+		t.Fatalf("%v, the model was told:\n%s", err, told)
 	}
 	if tr := pred.Trajectory; len(tr.Runs) != 2 || tr.Runs[0].Spent.Total().Calls != 1 || tr.Spent != nil ||
 		tr.Usage().Calls != 6 {

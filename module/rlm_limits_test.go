@@ -143,7 +143,7 @@ func TestRLMSetupErrors(t *testing.T) {
 		}
 	}
 	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestRLMCallOptions(t *testing.T) {
 		}
 		for _, r := range asked {
 			if r.Options.MaxTokens != want {
-				t.Errorf("a question has MaxTokens %d, want %d", r.Options.MaxTokens, want)
+				t.Errorf("a request has MaxTokens %d, want %d", r.Options.MaxTokens, want)
 			}
 		}
 	}

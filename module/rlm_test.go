@@ -328,7 +328,7 @@ func TestRLMStaticPrompt(t *testing.T) {
 	}
 	for _, r := range model.Requests() {
 		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(model.Requests()[0].Messages[0]) {
-			t.Errorf("request %d has another system prompt", r.N)
+			t.Errorf("request %d has a different system prompt", r.N)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func TestSetupErrors(t *testing.T) {
 		}
 	}
 	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestInvalidInput(t *testing.T) {
 	}
 	_, err = module.NewPredict(adding, model, nil).Run(t.Context(), orders{Limit: 0})
 	if !errors.As(err, &invalid) || len(model.Requests()) > 0 {
-		t.Errorf("got %v, want an InvalidError before the model is asked", err)
+		t.Errorf("got %v, want an InvalidError before the model is called", err)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestStaticPrompt(t *testing.T) {
 	first := model.Requests()[0].Messages[0]
 	for _, r := range model.Requests() {
 		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
-			t.Errorf("request %d has another system prompt", r.N)
+			t.Errorf("request %d has a different system prompt", r.N)
 		}
 	}
 }
@@ -364,7 +364,7 @@ func TestTrajectoryUsage(t *testing.T) {
 		t.Errorf("answer %s", got)
 	}
 	if got := (&module.Trajectory{}).Answer(); got != nil {
-		t.Errorf("answer %s of nothing", got)
+		t.Errorf("got the answer %s from an empty trajectory", got)
 	}
 }
 
@@ -386,6 +386,6 @@ func TestManyEffects(t *testing.T) {
 		last,
 		"\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n",
 	) {
-		t.Errorf("the model is told:\n%s", last)
+		t.Errorf("the model was told:\n%s", last)
 	}
 }

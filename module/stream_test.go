@@ -137,7 +137,7 @@ func TestDeltas(t *testing.T) {
 	}
 	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
 		if _, ok := e.(module.TextDelta); ok {
-			t.Error("an observer was given a delta")
+			t.Error("an observer got a delta")
 		}
 	})
 	if _, err := p.Run(ctx, anything); err != nil {

@@ -58,7 +58,7 @@ func TestReActCallsTools(t *testing.T) {
 			for _, r := range server.Requests() {
 				if text := string(r.Raw); !strings.Contains(r.Path, "show") && strings.Contains(text, "[[ ##") &&
 					!strings.Contains(text, "limit") {
-					t.Errorf("markers were asked for: %s", text)
+					t.Errorf("the prompt asks for markers: %s", text)
 				}
 			}
 		})

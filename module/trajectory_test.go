@@ -143,6 +143,6 @@ func TestTrajectoryChosen(t *testing.T) {
 	got := pred.Trajectory
 	if got.Chosen != 2 || got.Runs[1].Score.Value != 3 || got.Reasoning() != "three" ||
 		string(got.Answer()) != `{"total":3}` || got.Usage().Calls != 3 {
-		t.Errorf("chosen was %d with %v: %q, %s", got.Chosen, got.Runs[1].Score, got.Reasoning(), got.Answer())
+		t.Errorf("attempt %d was chosen, with score %v: %q, %s", got.Chosen, got.Runs[1].Score, got.Reasoning(), got.Answer())
 	}
 }

@@ -132,7 +132,7 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 	for i, r := range requests {
 		now := textsOf(r)
 		if len(now) <= len(before) && i > 0 {
-			t.Fatalf("question %d has %d messages, and the one before it %d", i+1, len(now), len(before))
+			t.Fatalf("request %d has %d messages, and the previous one %d", i+1, len(now), len(before))
 		}
 		for j := range before {
 			old := j%2 == 1 && j < len(now)-1 && j > 1 // an observation, but not the last one
@@ -143,7 +143,7 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 			case old && now[j] == whole[j] && i == len(requests)-1:
 				b.WriteString("(whole again) " + now[j])
 			default:
-				t.Errorf("question %d has another message %d than the one before:\n%s", i+1, j+1, now[j])
+				t.Errorf("message %[2]d of request %[1]d differs from the previous request:\n%[3]s", i+1, j+1, now[j])
 			}
 		}
 		b.WriteString(strings.Join(now[len(before):], ""))

@@ -67,7 +67,7 @@ func transcript(t *testing.T, file string) {
 	s := readSetup(t, archive)
 	run, ok := scenarios[s.module+" "+s.signature]
 	if !ok {
-		t.Fatalf("there is no scenario %q with the signature %q", s.module, s.signature)
+		t.Fatalf("unknown scenario %q with the signature %q", s.module, s.signature)
 	}
 	result := run(t, s)
 	got := conversation(t, s.model, s.forgets)
@@ -91,7 +91,7 @@ func transcript(t *testing.T, file string) {
 		return
 	}
 	if i < 0 || string(archive.Files[i].Data) != got {
-		t.Errorf("the transcript differs; run with -update and look at the difference. Got:\n%s", got)
+		t.Errorf("the transcript differs; run with -update and review the difference. Got:\n%s", got)
 	}
 }
 
@@ -255,11 +255,11 @@ func show[Out any](t *testing.T, pred *module.Prediction[Out], err error) string
 		}
 		showEnd(&b, pred.Trajectory, "--- prediction ---\n"+string(answer))
 	case pred != nil:
-		t.Error("there is a prediction beside the error")
+		t.Error("there is a prediction in addition to the error")
 	case errors.As(err, &incomplete):
 		showEnd(&b, incomplete.Trajectory, "--- error ---\n"+err.Error())
 	default:
-		t.Errorf("the error is no IncompleteError: %v", err)
+		t.Errorf("the error is not an IncompleteError: %v", err)
 	}
 	return b.String()
 }
@@ -340,7 +340,7 @@ func (h *handlers) set(t *testing.T, more ...tools.Source) *tools.Set {
 	}
 	refund := func(_ context.Context, o order) (bool, error) {
 		h.count("refund")
-		return false, fmt.Errorf("there is no order of %s", o.Name)
+		return false, fmt.Errorf("%s has no order", o.Name)
 	}
 	pay := func(context.Context, order) (bool, error) {
 		h.count("pay")

@@ -292,8 +292,8 @@ func TestCompilerErrors(t *testing.T) {
 	})
 }
 
-// Programs of a session share a library, also if the VM is gone or the worker no longer
-// has the compiled library.
+// Programs of a session share a library, even if the VM is gone or the worker no longer has the
+// compiled library.
 func TestCompiledSession(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -304,7 +304,7 @@ func TestCompiledSession(t *testing.T) {
 			{"LET B = __WRIT_LIBRARY__.NEXT(); [A, B]", "value: [1,2]"},
 			{"__WRIT_LIBRARY__.NEXT()", "value: 3"},
 		} {
-			for other := range 9 { // each takes the place of a VM, and of a library
+			for other := range 9 { // each takes the place of a VM and of a library
 				text := fmt.Sprintf("return %d", other)
 				out, err := box.NewSession(nil).Run(t.Context(),
 					sandbox.Program{Source: "__WRIT_LIBRARY__", Compiler: shouted(text)})

@@ -50,7 +50,7 @@ func TestCancelledDuring(t *testing.T) {
 				for _, e := range record.Entries() {
 					if want := map[string]journal.State{"started": journal.OK, "text": journal.OK,
 						"slow": journal.Unknown}[e.Tool]; e.State != want {
-						t.Errorf("the journal says of %s: %s, want %s", e.Tool, e.State, want)
+						t.Errorf("the state of %s in the journal is %s, want %s", e.Tool, e.State, want)
 					}
 				}
 			})
@@ -88,7 +88,7 @@ func TestHandlerIgnoresCancellation(t *testing.T) {
 		}
 		record.Attempt() // the next attempt sees the unknown calls
 		if entries := record.Entries(); len(entries) != 1 || entries[0].State != journal.Unknown {
-			t.Errorf("the journal says %+v", entries)
+			t.Errorf("the journal has %+v", entries)
 		}
 	})
 }

@@ -163,7 +163,7 @@ func checkServersTable(t *testing.T, rows []string) {
 	case *update:
 		place(t, serversTable, []byte(want))
 	case string(data) != want:
-		t.Errorf("%s is not what was found; run this test with -update\n%s", serversTable, want)
+		t.Errorf("%s is outdated; run this test with -update\n%s", serversTable, want)
 	}
 }
 

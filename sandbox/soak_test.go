@@ -117,7 +117,7 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%d child processes are left, more than the workers", end.children)
 	}
 	if after.goroutines > before.goroutines || after.descriptors > before.descriptors || after.children > before.children {
-		t.Errorf("before it was %+v, after %+v", before, after)
+		t.Errorf("before: %+v, after: %+v", before, after)
 	}
 }
 

@@ -209,7 +209,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A turn of Values needs no history either.
+// A turn of Values does not need a history either.
 func TestTurnOfValues(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.Parse("history: dspy.History, question -> answer", ""))

@@ -140,7 +140,7 @@ func TestChain(t *testing.T) {
 		policies []tools.Policy
 		recorder *recorder // nil for one that agrees to everything
 		args     string
-		want     string // what is traced
+		want     string // the expected trace
 		end      string // how the call ends for the program
 	}{
 		{name: "order", policies: []tools.Policy{traced("a", nil), traced("b", nil)},
@@ -368,10 +368,10 @@ func TestStateOf(t *testing.T) {
 		t.Error("nil is done, and an error of unknown kind maybe")
 	}
 	if got := tools.StateOf(fmt.Errorf("half: %w", denied("no"))); got != tools.StateFailed {
-		t.Errorf("what wraps a refusal has state %s", got)
+		t.Errorf("an error that wraps a refusal has the state %s", got)
 	}
 	if tools.Fatal(nil) != nil || tools.HostOnly(nil) != nil || tools.IsFatal(nil) {
-		t.Error("nil does not stay nil")
+		t.Error("got an error for nil")
 	}
 }
 
@@ -407,7 +407,7 @@ func TestPanics(t *testing.T) {
 	})
 	swallow := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		_, err := next.Call(ctx, c)
-		return json.RawMessage(`"mended"`), errors.Unwrap(err) // of a ToolError, what is behind it
+		return json.RawMessage(`"mended"`), errors.Unwrap(err) // the cause of a ToolError
 	})
 	tests := []struct {
 		name     string

@@ -177,7 +177,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestFailures shows what a person sees when something is wrong.
+// TestFailures checks what a person sees when something is wrong.
 func TestFailures(t *testing.T) {
 	good := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
 	broken := filepath.Join(t.TempDir(), "broken.json")

@@ -68,7 +68,7 @@ func TestBudgetLimits(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 		if n := len(inner.Requests()); n != c.calls {
-			t.Errorf("%s: the model was asked %d times", name, n)
+			t.Errorf("%s: the model was called %d times", name, n)
 		}
 	}
 }
@@ -328,7 +328,7 @@ func TestBudgetOfBegunAnswers(t *testing.T) {
 		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)...))
 	for name, c := range map[string]struct {
 		model llms.Model
-		heard error // what the caller says to a piece
+		heard error // what the caller returns for a chunk
 	}{
 		"the caller stops":     {openAI.open(t, stream.URL), errors.New("enough")},
 		"an error in a stream": {anthropicAI.open(t, overloaded.URL), nil},

@@ -131,7 +131,7 @@ func TestReplyIsKeptWhole(t *testing.T) {
 	want := kept(t.Context(), t, telling())
 	if want.Message == nil || want.Model != "claude-x" || want.ID != "msg_1" ||
 		want.StopReason != "tool_calls" || len(want.ToolCalls) != 1 {
-		t.Fatalf("the model's reply lacks something: %+v", want)
+		t.Fatalf("a field of the model's reply is empty: %+v", want)
 	}
 	var file bytes.Buffer
 	if got := kept(t.Context(), t, models.Record(telling(), &file, nil)); !reflect.DeepEqual(got, want) {

@@ -133,7 +133,7 @@ func breaks(failure error) *llmtest.Model {
 	})
 }
 
-// A reply of which a part was streamed is not replaced by another attempt.
+// A reply that was partly streamed is not replaced by another attempt.
 func TestNotAfterStreaming(t *testing.T) {
 	t.Parallel()
 	for name, wrap := range map[string]func(llms.Model) llms.Model{

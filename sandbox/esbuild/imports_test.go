@@ -113,7 +113,7 @@ func FuzzSurvey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) {
 		m := survey(source)
 		if len(m.body) != len(source) {
-			t.Fatalf("%q has other places in %q", source, m.body)
+			t.Fatalf("the positions of %q differ in %q", source, m.body)
 		}
 		for i, r := range m.body {
 			if m.body[i] != source[i] && (!unicode.IsSpace(r) || source[i] == '\n' || source[i] == '\r') {
@@ -121,7 +121,7 @@ func FuzzSurvey(f *testing.F) {
 			}
 		}
 		if before, after := utf16.Encode([]rune(source)), utf16.Encode([]rune(m.body)); len(before) != len(after) {
-			t.Fatalf("%q has other columns in %q", source, m.body)
+			t.Fatalf("the columns of %q differ in %q", source, m.body)
 		}
 		for _, i := range m.imports {
 			if i.Module != shimModule && !strings.Contains(source, i.Module) || !strings.Contains(source, i.local) {
@@ -129,7 +129,7 @@ func FuzzSurvey(f *testing.F) {
 			}
 		}
 		if again := survey(m.body); len(again.faults) < len(m.faults) {
-			t.Fatalf("%q hid a fault of %q", m.body, source)
+			t.Fatalf("%q hides a fault of %q", m.body, source)
 		}
 	})
 }

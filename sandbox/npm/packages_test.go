@@ -129,7 +129,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got\n%v\nwant\n%s", err, wrong)
 	}
 	if got, err := env.Settings(); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("after settings that were refused there are %+v, %v", got, err)
+		t.Errorf("after refused settings, the settings are %+v, %v", got, err)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(parent); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the parent is there again (%v)", err)
+		t.Errorf("the parent folder was created again (%v)", err)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestSweep(t *testing.T) {
 		t.Error(got)
 	}
 	if left, _ := filepath.Glob(dir + "/owners/*"); len(left) != 1 {
-		t.Errorf("an owner who has nothing has a folder: %q", left)
+		t.Errorf("an owner without files has a folder: %q", left)
 	}
 	newFile(t, bob, "again", "")
 }

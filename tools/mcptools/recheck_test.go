@@ -92,13 +92,13 @@ func TestToolsChangeWithARestart(t *testing.T) {
 				case server := <-told:
 					equal(t, "told", server, "changes")
 				case <-time.After(time.Minute):
-					t.Error("the host is not told")
+					t.Error("the host was not notified")
 				}
 			} else {
 				n := s.servers[0].notifications
 				n.mu.Lock()
 				if n.changed != nil {
-					t.Error("the host will be told of a change")
+					t.Error("the host will be notified about a change")
 				}
 				n.mu.Unlock()
 			}

@@ -83,7 +83,7 @@ func TestDestructiveTools(t *testing.T) {
 			t.Parallel()
 			got := ""
 			for _, w := range set.With(test.policies...).Warnings() {
-				if !strings.HasPrefix(w, "policy: ") { // of policies that were made wrongly
+				if !strings.HasPrefix(w, "policy: ") { // warnings about policies with mistakes
 					got += w
 				}
 			}

@@ -146,7 +146,7 @@ func TestToolsOfServers(t *testing.T) {
 		fmt.Sprintf(unclear, "files_readonly.read", "files.readonly"), ""}
 	for _, test := range []struct {
 		pattern string
-		want    []string // how calls of the three end: "" is not matched
+		want    []string // how calls of the three tools end; "" means not matched
 	}{
 		{dotted, []string{"", "yes", ""}},
 		{"files.readonly.*", either},
@@ -232,8 +232,8 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// A repetition that the program names passes through policies, and one that is refused
-// settles nothing: the next program has to name it again.
+// A repetition that the program names is passed through policies. If it is refused, nothing is
+// settled: the next program has to name it again.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	sent := 0

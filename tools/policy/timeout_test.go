@@ -67,7 +67,7 @@ func TestTimeout(t *testing.T) {
 				if test.want == late && !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("the host does not see a deadline behind %v", err)
 				}
-				time.Sleep(time.Hour) // let the tool end
+				time.Sleep(time.Hour) // let the tool finish
 			})
 		})
 	}
@@ -83,7 +83,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 		hints tools.Hints
 		last  error // of the third try, which answers at once if it is not nil
 		want  string
-		late  string // what the journal knows in the end, if it is something else
+		late  string // the final state in the journal, if it differs
 	}{
 		{"read", tools.Hints{Class: tools.Read}, nil, "timeout: no answer within 300ms (tried 3 times)", "ok, 1"},
 		{"idempotent", tools.Hints{Class: tools.Idempotent}, nil, "timeout: no answer within 300ms" + unsure +
@@ -136,7 +136,7 @@ func TestTimeoutOfARunThatEnds(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		equal(t, "the end", told(call(ctx, set, "it", `{}`)), "cancelled: cancelled; whether it took effect is unknown")
 		if !ended {
-			t.Error("the tool was not waited for")
+			t.Error("the call did not wait for the tool")
 		}
 	})
 }
@@ -152,6 +152,6 @@ func TestTimeoutOfAPanic(t *testing.T) {
 	equal(t, "the end", told(nil, err), "denied: a policy crashed")
 	if cause := errors.Unwrap(err); cause == nil || !strings.Contains(cause.Error(), "boom") ||
 		!strings.Contains(cause.Error(), "TestTimeoutOfAPanic") {
-		t.Errorf("the host does not see where: %v", cause)
+		t.Errorf("the error does not say where: %v", cause)
 	}
 }

@@ -150,7 +150,7 @@ func TestErrorsThatPanic(t *testing.T) {
 func TestAskWhenDone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("the user went away")
+	why := errors.New("the user disconnected")
 	partial := model(func(context.Context) (*llms.ContentResponse, error) {
 		cancel(why)
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "half an ans",

@@ -130,7 +130,7 @@ func FuzzAction(f *testing.F) {
 		got, err := ReadAction(replied(tool, args))
 		if err != nil {
 			if got.Tool != "" || got.Args != nil || err.Error() == "" {
-				t.Errorf("got %+v beside %v", got, err)
+				t.Errorf("got both %+v and %v", got, err)
 			}
 			return
 		}

@@ -49,7 +49,7 @@ func samples(t testing.TB, file string) []sample {
 		head, reply, ok := strings.Cut(string(f.Data), "\n----\n")
 		fields, want, both := strings.Cut(head, "\n")
 		if len(words) < 3 || !ok || !both {
-			t.Fatalf("%s: the section %q lacks a part", file, f.Name)
+			t.Fatalf("%s: a part is missing in section %q", file, f.Name)
 		}
 		s := sample{name: words[0], label: words[2], reply: strings.TrimSuffix(reply, "\n"), truncated: len(words) > 3}
 		if words[1] == "json" {

@@ -73,7 +73,7 @@ func TestFullQueue(t *testing.T) {
 			do(name)
 		}
 		all.Wait()
-		busy := "busy, nothing was done; try again in 1 s" // nothing has ended, so nobody knows better
+		busy := "busy, nothing was done; try again in 1 s" // no call has ended, so this is the default estimate
 		if got, want := ended, []string{
 			"greedy 5: " + busy, "greedy 4: " + busy, "greedy 3: " + busy, "modest 3: " + busy, "greedy 2: " + busy,
 			"greedy 0: <nil>", "greedy 1: <nil>", "modest 1: <nil>", "late 1: <nil>", "modest 2: <nil>",

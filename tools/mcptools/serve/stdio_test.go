@@ -52,7 +52,7 @@ func (s *stdio) write(t *testing.T, line string) {
 func (s *stdio) read(t *testing.T) map[string]any {
 	t.Helper()
 	if !s.out.Scan() {
-		t.Fatalf("no more answers: %v", s.out.Err())
+		t.Fatalf("the output ended: %v", s.out.Err())
 	}
 	var m map[string]any
 	if err := json.Unmarshal(s.out.Bytes(), &m); err != nil {
@@ -102,7 +102,7 @@ func TestStdio(t *testing.T) {
 				t.Errorf("Run returned %v", err)
 			}
 			if s.out.Scan() {
-				t.Errorf("one more line: %s", s.out.Text())
+				t.Errorf("an unexpected line: %s", s.out.Text())
 			}
 			s.in.Close()
 		})
