@@ -220,14 +220,14 @@ func TestFreeTurns(t *testing.T) {
 		replies []string
 		free    bool
 	}{
-		"refused":            {[]string{fence(`lok({})`)}, true},
-		"refused twice":      {[]string{fence(`lok({})`), fence(`lok({})`)}, false},
-		"refused otherwise":  {[]string{fence(`lok({})`), fence(`loo({})`)}, true},
-		"not a program":      {[]string{"Let me think."}, true},
-		"no program, again":  {[]string{"Let me think.", "Let me think."}, false},
-		"it looked for more": {[]string{fence(`await tools.search("look")`)}, true},
-		"it failed":          {[]string{fence(`null.x`)}, false},
-		"it looked":          {[]string{fence(`await look({})`)}, false},
+		"refused":               {[]string{fence(`lok({})`)}, true},
+		"refused twice":         {[]string{fence(`lok({})`), fence(`lok({})`)}, false},
+		"refused otherwise":     {[]string{fence(`lok({})`), fence(`loo({})`)}, true},
+		"not a program":         {[]string{"Let me think."}, true},
+		"no program, again":     {[]string{"Let me think.", "Let me think."}, false},
+		"it searched for tools": {[]string{fence(`await tools.search("look")`)}, true},
+		"it failed":             {[]string{fence(`null.x`)}, false},
+		"it looked":             {[]string{fence(`await look({})`)}, false},
 	} {
 		model := llmtest.New(append(c.replies, submit1)...)
 		o := &module.Options{MaxIters: 1, FreeTurns: 5}

@@ -13,7 +13,7 @@ import (
 func BenchmarkBestOfN(b *testing.B) {
 	raw := module.NewPredict(adding, says(total(1)), nil)
 	best := module.NewBestOfN(raw, 1, fairly, 1, nil)
-	beside(b, func() error {
+	measureAgainst(b, func() error {
 		_, err := raw.Run(b.Context(), anything)
 		return err
 	}, func() error {
@@ -31,8 +31,8 @@ func BenchmarkClone(b *testing.B) {
 	}
 }
 
-// beside measures f and raw in turn, and reports the median of the ratio of their times.
-func beside(b *testing.B, raw, f func() error) {
+// measureAgainst measures f and raw in turn, and reports the median of the ratio of their times.
+func measureAgainst(b *testing.B, raw, f func() error) {
 	var ratios []float64
 	for b.Loop() {
 		ratios = append(ratios, took(b, f)/took(b, raw))

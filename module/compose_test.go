@@ -122,7 +122,7 @@ func TestComposeTrajectory(t *testing.T) {
 
 // If there is an answer and then something outside of the module fails, the error has all calls of
 // the run.
-func TestWholeAccountOfAnswers(t *testing.T) {
+func TestErrorHasAllCalls(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(context.Context, *desk) error{
 		"a reward": func(ctx context.Context, d *desk) error {
@@ -135,7 +135,7 @@ func TestWholeAccountOfAnswers(t *testing.T) {
 			_, err := module.Parallel(ctx, d, []orders{anything, {}}, &module.ParallelOptions{Workers: 1})
 			return err
 		},
-		"what comes after": func(ctx context.Context, d *desk) error {
+		"an error afterwards": func(ctx context.Context, d *desk) error {
 			_, err := module.Compose(ctx, "after", func(ctx context.Context) (sum, error) {
 				_, err := module.Parallel(ctx, d, []orders{anything}, nil)
 				return sum{}, errors.Join(err, errDown)
@@ -253,9 +253,9 @@ func TestComposeFails(t *testing.T) {
 		want string
 		part bool
 	}{
-		{"nothing was asked", func(context.Context) (func(), error) { return nil, errDown }, "down", false},
+		{"no call", func(context.Context) (func(), error) { return nil, errDown }, "down", false},
 		{
-			"one was asked",
+			"one call",
 			func(ctx context.Context) (func(), error) { return nil, errors.Join(ask(ctx), errDown) },
 			"module: no answer after 1 run: down",
 			true,

@@ -59,7 +59,7 @@ func TestCodeActForgets(t *testing.T) {
 }
 
 // If the prompt is too long, it is sent again as long as there is something to omit.
-func TestForgetsInVain(t *testing.T) {
+func TestPromptTooLong(t *testing.T) {
 	t.Parallel()
 	model := narrow(1, nil)
 	_, err := module.NewPredict(adding, model, nil).Run(t.Context(), anything)

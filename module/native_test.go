@@ -177,7 +177,7 @@ func TestNativeStream(t *testing.T) {
 }
 
 // After a fallback, the events name the model that replied and the error of the one before.
-func TestFallbackIsTold(t *testing.T) {
+func TestFallbackInEvents(t *testing.T) {
 	t.Parallel()
 	down, _ := openStub(t, "openai", &stub.Options{Models: []string{"gpt-5.2"}})
 	up, _ := openStub(t, "anthropic", nil, stub.Reply{Text: `{"title":"Broken","tags":[],"owner":null,"level":1}`})

@@ -38,7 +38,7 @@ func observations(t *testing.T, limits sandbox.Limits, set *tools.Set, programs 
 }
 
 // A program that comes near a limit, or is stopped by it, is told about the limit.
-func TestLimitsAreToldWhenTheyMatter(t *testing.T) {
+func TestLimitsInObservations(t *testing.T) {
 	t.Parallel()
 	read := tools.Func("read", "", func(context.Context, orders) (int, error) { return 1, nil },
 		&tools.Hints{Class: tools.Read})

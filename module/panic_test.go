@@ -319,11 +319,11 @@ func TestNoContext(t *testing.T) {
 	second := func(_ any, err error) error { return err }
 	results, parallel := module.Parallel(none, one, make([]orders, 2), nil)
 	errs := map[string]error{
-		"Parallel":   parallel,
-		"one of all": results[1].Err,
-		"Samples":    second(module.Samples(none, one, anything, 2, nil)),
-		"Start":      second(module.Start(none, one, anything).Result()),
-		"Compose":    second(module.Compose(none, "C", func(context.Context) (int, error) { return 1, nil })),
+		"Parallel":       parallel,
+		"one of several": results[1].Err,
+		"Samples":        second(module.Samples(none, one, anything, 2, nil)),
+		"Start":          second(module.Start(none, one, anything).Result()),
+		"Compose":        second(module.Compose(none, "C", func(context.Context) (int, error) { return 1, nil })),
 	}
 	for _, k := range everyKind(t, total1()) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))

@@ -58,7 +58,7 @@ func TestPredictorsPaths(t *testing.T) {
 		{"no module", 3, ""},
 		{"a predictor", one.Predictor, "Predictor"},
 		{"a module", one, "Predictor"},
-		{"a module that was not made", &sumPredict{}, ""},
+		{"a zero module", &sumPredict{}, ""},
 		{"a struct", pipeline{newSum(), newSum()}, "First Second"},
 		{"a pointer to a struct", &pipeline{newSum(), nil}, "First"},
 		{"shared", pipeline{one, one}, "First"},
@@ -69,7 +69,7 @@ func TestPredictorsPaths(t *testing.T) {
 		{"a slice", []*sumPredict{newSum(), nil, newSum()}, "[0] [2]"},
 		{"an array", struct{ Two [2]*sumPredict }{[2]*sumPredict{newSum(), newSum()}}, "Two[0] Two[1]"},
 		{"maps", keyed{"b": newSum(), "a c": keyed{"]": newSum()}, "": newSum()}, `[""] [a c]["]"] [b]`},
-		{"a map of other keys", map[int]*sumPredict{1: newSum()}, ""},
+		{"a map with other keys", map[int]*sumPredict{1: newSum()}, ""},
 		{"a cycle", ring, "Ask Any[2]"},
 		{"the rest of a cycle", ring.Any, "[0].Ask [2]"},
 	} {

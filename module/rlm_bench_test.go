@@ -40,7 +40,7 @@ func BenchmarkRLM(b *testing.B) {
 	asking := fence(strings.Replace(programs[1], "ask(", "llm(", 1))
 	model := turns{says(fence(programs[0])), says(asking)}
 	m := module.NewRLM(reading, model, box, nil, &module.RLMOptions{Sub: says("7")})
-	beside(b, session, func() error {
+	measureAgainst(b, session, func() error {
 		_, err := m.Run(b.Context(), book{text})
 		return err
 	})

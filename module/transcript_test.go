@@ -340,7 +340,7 @@ func (h *handlers) set(t *testing.T, more ...tools.Source) *tools.Set {
 	}
 	refund := func(_ context.Context, o order) (bool, error) {
 		h.count("refund")
-		return false, fmt.Errorf("%s has no order", o.Name)
+		return false, fmt.Errorf("there is no order of %s", o.Name)
 	}
 	pay := func(context.Context, order) (bool, error) {
 		h.count("pay")

@@ -31,7 +31,7 @@ func TestFailedAfterEffects(t *testing.T) {
 		{"effect that failed", tools.Effect, errors.New("no"), broken, "outer failed: second half: 503"},
 		{"effect that was denied", tools.Effect, denied("no"), broken, "outer failed: second half: 503"},
 		{"effect, and a result", tools.Effect, nil, nil, `"done"`},
-		{"effect, and the tool knows better", tools.Effect, nil,
+		{"effect, and the tool overrides it", tools.Effect, nil,
 			&tools.ToolError{Kind: tools.KindFailed, Message: "taken back"}, "outer failed: taken back"},
 		{"effect, and an error of a part", tools.Effect, nil, fmt.Errorf("second half: %w", denied("no")),
 			"outer unknown: second half: no; whether it took effect is unknown"},

@@ -131,8 +131,8 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	return bot.Run(ctx, agent.Task{Task: c.task})
 }
 
-// introduce says which servers are there and what is wrong with the others. The
-// agent's log has the warnings.
+// introduce prints the connected servers and the errors of the others. Warnings are in the agent's
+// log.
 func (c *config) introduce(servers *mcptools.Servers) {
 	for _, s := range servers.Status() {
 		switch {
@@ -144,7 +144,7 @@ func (c *config) introduce(servers *mcptools.Servers) {
 	}
 }
 
-// result is what -json prints.
+// result is the output with -json.
 type result struct {
 	Success bool         `json:"success"`
 	Answer  string       `json:"answer,omitempty"`

@@ -51,7 +51,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// request is what is to be called, and where.
+// request is a call and the server to send it to.
 type request struct {
 	server  server
 	tool    string // "" lists the tools
@@ -101,7 +101,7 @@ func arguments(text string) (map[string]any, error) {
 	return args, nil
 }
 
-// choose turns what is wanted into a call of a tool.
+// choose translates the flags into a call of a tool.
 func (r *request) choose(code, file, task, tool string) error {
 	wanted := 0
 	for _, text := range []string{code, file, task, tool} {
@@ -130,7 +130,7 @@ func (r *request) choose(code, file, task, tool string) error {
 	return nil
 }
 
-// run connects, does what is wanted and prints it. It reports whether it went well.
+// run connects, makes the call and prints its result. It reports whether the call succeeded.
 func (r request) run(ctx context.Context, stdout, stderr io.Writer) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()

@@ -126,7 +126,7 @@ func kept(ctx context.Context, t *testing.T, model llms.Model) lm.Reply {
 
 // The provider's message, the model, the ID and tool calls are restored from a cache, in memory and
 // in a directory, and from a recording.
-func TestReplyIsKeptWhole(t *testing.T) {
+func TestReplyIsKeptCompletely(t *testing.T) {
 	t.Parallel()
 	want := kept(t.Context(), t, telling())
 	if want.Message == nil || want.Model != "claude-x" || want.ID != "msg_1" ||

@@ -24,25 +24,25 @@ func TestChargedBefore(t *testing.T) {
 	t.Parallel()
 	refused := &models.Error{Kind: models.KindAuth, Err: errors.New("no key")}
 	for name, wrap := range map[string]func(cancel func()) llms.Model{
-		"retry, cancelled in its wait": func(cancel func()) llms.Model {
+		"retry, then cancelled": func(cancel func()) llms.Model {
 			return models.Retry(script(brokenOff),
 				&models.RetryOptions{OnRetry: func(context.Context, *models.Error, time.Duration) { cancel() }})
 		},
-		"retry, refused then": func(func()) llms.Model { return models.Retry(script(brokenOff, refused), nil) },
-		"retry, refused by a wrapper then": func(func()) llms.Model {
+		"retry, then refused": func(func()) llms.Model { return models.Retry(script(brokenOff, refused), nil) },
+		"retry, then refused by a wrapper": func(func()) llms.Model {
 			return models.Retry(script(brokenOff, fmt.Errorf("gateway: %w", refused)), nil)
 		},
-		"retry, over budget then": func(func()) llms.Model {
+		"retry, then over budget": func(func()) llms.Model {
 			return models.Retry(models.NewBudget(models.Limits{Calls: 1}).Model(script(brokenOff), ""), nil)
 		},
-		"fallback, cancelled then": func(cancel func()) llms.Model {
+		"fallback, then cancelled": func(cancel func()) llms.Model {
 			last := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
 				cancel()
 				return llmtest.Reply{}, lm.CancelledBy(ctx)
 			})
 			return models.Fallback(script(brokenOff), last)
 		},
-		"fallback, refused then": func(func()) llms.Model {
+		"fallback, then refused": func(func()) llms.Model {
 			return models.Fallback(script(brokenOff), script(&models.Error{Kind: models.KindRefused, Err: errors.New("no")}))
 		},
 	} {

@@ -155,8 +155,8 @@ func TestOpenAttempt(t *testing.T) {
 		"a limit":                 {"", models.OpenOptions{Attempt: minute}, false, "Paris", minute},
 		"no other attempt":        {"", models.OpenOptions{Attempt: minute, Retry: once}, false, slow, minute},
 		"in a stream":             {piece, models.OpenOptions{Attempt: minute, FirstToken: second}, true, slow, minute},
-		"the first piece is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: second}, true, "Paris", second},
-		"no stream, no piece":     {"", models.OpenOptions{FirstToken: second, Attempt: minute}, false, "Paris", minute},
+		"the first chunk is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: second}, true, "Paris", second},
+		"no stream, no chunk":     {"", models.OpenOptions{FirstToken: second, Attempt: minute}, false, "Paris", minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

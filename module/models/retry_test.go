@@ -53,16 +53,16 @@ func TestRetry(t *testing.T) {
 		least   time.Duration // at most a tenth more is allowed
 		want    string        // "" for an answer
 	}{
-		"nothing to do":    {nil, nil, 1, 0, ""},
+		"no error":         {nil, nil, 1, 0, ""},
 		"twice overloaded": {[]error{errOverloaded, errOverloaded}, nil, 3, 1500 * time.Millisecond, ""},
 		"always": {[]error{errOverloaded, errOverloaded, errOverloaded, errOverloaded, errOverloaded}, nil,
 			4, 3500 * time.Millisecond, "the model: API returned unexpected status code: 529: Overloaded"},
-		"never again": {[]error{errOverloaded}, &models.RetryOptions{Attempts: 1}, 1, 0,
+		"one attempt": {[]error{errOverloaded}, &models.RetryOptions{Attempts: 1}, 1, 0,
 			"the model: API returned unexpected status code: 529: Overloaded"},
 		"bounded waits": {[]error{errOverloaded, errOverloaded, errOverloaded},
 			&models.RetryOptions{MinWait: time.Second, MaxWait: 2 * time.Second}, 4, 5 * time.Second, ""},
 		"as the provider asks": {[]error{limited(20 * time.Second)}, nil, 2, 20 * time.Second, ""},
-		"too long a wait": {[]error{limited(time.Hour)}, nil, 1, 0,
+		"a wait that is too long": {[]error{limited(time.Hour)}, nil, 1, 0,
 			"the model's rate limit is reached for 1h0m0s: slow down"},
 		"wrong key": {[]error{errKey}, nil, 1, 0,
 			"the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
@@ -71,7 +71,7 @@ func TestRetry(t *testing.T) {
 		"refused":       {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
 		"unknown":       {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
 		"maybe charged": {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
-		"maybe charged, not now": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2,
+		"possibly charged, not retried": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2,
 			500 * time.Millisecond, "the model: error reading streaming response: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func TestSweepLeftovers(t *testing.T) {
 }
 
 // A sweep does not affect owners who create and remove files at the same time.
-func TestSweepBesideOthers(t *testing.T) {
+func TestSweepConcurrently(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
 	other, err := workspace.Open(dir, nil)

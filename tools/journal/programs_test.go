@@ -451,7 +451,7 @@ var retrying = []program{
 		attempt
 			mail.send({"to":"ann"}, {"again":"E1"}) → 1, recorded
 		accepted`, mails, "ann"},
-	{"again, kept although it failed as well", map[int]fate{0: failBefore, 1: failAfter}, func(p *play) {
+	{"again, kept although the call failed again", map[int]fate{0: failBefore, 1: failAfter}, func(p *play) {
 		again := func(g *guest) { g.call("mail.send", to("ann"), `{"again":"E1"}`) }
 		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 		_ = p.attempt(again)
@@ -632,7 +632,7 @@ var looking = []program{
 		accepted
 		attempt
 			shop.product_list({"page":0}) → ["a","b"]`, posts, ""},
-	{"a server of which nothing is known", map[int]fate{1: failBefore}, func(p *play) {
+	{"an unclassified server", map[int]fate{1: failBefore}, func(p *play) {
 		post := func(list, second string) func(g *guest) {
 			return func(g *guest) {
 				seen := as[[]string](g.call("chat.messages", `{}`, list))
@@ -673,7 +673,7 @@ var looking = []program{
 			chat.messages({}, {"fresh":true}) → ["ann"]
 			chat.post({"to":"bob"}, {"distinct":"all","again":"E3"}) → 2
 		accepted`, posts, "ann, bob"},
-	{"the view is torn", nil, func(p *play) {
+	{"a listing changes while it is read", nil, func(p *play) {
 		_ = p.attempt(func(g *guest) {
 			n := as[int](g.call("tickets.count", `{}`))
 			g.call("tickets.create", fmt.Sprintf(`{"n":%d}`, n+1))

@@ -160,7 +160,7 @@ func TestOAuth(t *testing.T) {
 }
 
 // Errors, statuses, warnings and the log contain no secret.
-func TestNoSecretsAreTold(t *testing.T) {
+func TestNoSecretsAreReported(t *testing.T) {
 	t.Parallel()
 	var failing atomic.Bool
 	h := script{}.handler(func(w http.ResponseWriter, a string) {

@@ -60,7 +60,7 @@ func TestApprove(t *testing.T) {
 			`invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
 		{"refused", decide(policy.Decision{Reason: "ask again on Monday"}, nil), "denied: not approved: ask again on Monday"},
 		{"refused without a reason", decide(policy.Decision{}, nil), "denied: not approved: do without this call"},
-		{"an edit is no approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil),
+		{"an edit is not an approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil),
 			"denied: not approved: do without this call"},
 		{"error", decide(policy.Decision{Approved: true}, broke),
 			"denied: not approved: nobody could be asked; do without this call"},

@@ -60,7 +60,7 @@ func TestRateRefuses(t *testing.T) {
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s",
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s",
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s"}},
-		{"longer than that is not waited", &policy.RateOptions{MaxWait: time.Minute, Scope: policy.Overall},
+		{"a wait beyond MaxWait", &policy.RateOptions{MaxWait: time.Minute, Scope: policy.Overall},
 			[]string{"{}", "{}", "{}", "{}", "{}", "{}"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -30,14 +30,14 @@ func TestTimeout(t *testing.T) {
 			time.Sleep(9 * time.Second)
 			return json.RawMessage(`1`), nil
 		}, 9 * time.Second, "1"},
-		{"fails in time", func(context.Context) (json.RawMessage, error) { return nil, errors.New("no") }, 0, "failed: no"},
+		{"fails before the timeout", func(context.Context) (json.RawMessage, error) { return nil, errors.New("no") }, 0, "failed: no"},
 		{"notices", func(ctx context.Context) (json.RawMessage, error) { <-ctx.Done(); return nil, ctx.Err() },
 			10 * time.Second, late},
-		{"notices, and words it otherwise", func(ctx context.Context) (json.RawMessage, error) {
+		{"notices, with its own message", func(ctx context.Context) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, &tools.ToolError{Kind: tools.KindUnknown}
 		}, 10 * time.Second, late},
-		{"takes no notice", func(context.Context) (json.RawMessage, error) {
+		{"ignores it", func(context.Context) (json.RawMessage, error) {
 			time.Sleep(time.Hour)
 			return json.RawMessage(`1`), nil
 		}, 10 * time.Second, late},
@@ -89,9 +89,9 @@ func TestTimeoutOfLateTries(t *testing.T) {
 		{"idempotent", tools.Hints{Class: tools.Idempotent}, nil, "timeout: no answer within 300ms" + unsure +
 			" (tried 3 times)", "ok, 1"},
 		{"effect", tools.Hints{}, nil, "timeout: no answer within 300ms" + unsure, "ok, 1"},
-		{"down at last", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
+		{"fails in the last try", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)", ""},
-		{"nothing to read at last", tools.Hints{Class: tools.Read},
+		{"missing in the last try", tools.Hints{Class: tools.Read},
 			&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try got no answer; the last one: down (tried 3 times)", ""},
 	} {

@@ -54,7 +54,7 @@ func TestAsk(t *testing.T) {
 		{"bedrock", says(&llms.ContentChoice{Content: "a", StopReason: "LENGTH",
 			GenerationInfo: info{"input_tokens": int64(10), "output_tokens": 3.0}}),
 			Reply{Text: "a", Truncated: true, Usage: Usage{Input: 10, Output: 3}, ended: true}},
-		{"anthropic, a choice for each block, the usage in all", says(
+		{"anthropic, a choice for each block, all with the usage", says(
 			&llms.ContentChoice{StopReason: "end_turn", GenerationInfo: anthropic},
 			&llms.ContentChoice{Content: "a", StopReason: "end_turn", GenerationInfo: anthropic},
 			nil,
@@ -62,7 +62,7 @@ func TestAsk(t *testing.T) {
 			Reply{Text: "a\nb", Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}),
 			Reply{Text: "a", Truncated: true, ended: true}},
-		{"no usage, or nonsense", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}),
+		{"no usage, or an implausible one", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}),
 			Reply{Text: "a"}},
 		{"openai, with thoughts",
 			says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop",

@@ -17,7 +17,7 @@ const (
 )
 
 var programs = []struct{ name, reply, reasoning, code, wrong string }{
-	{name: "as asked for", reply: "I add up.\n\n```js\na()\n```", reasoning: "I add up.", code: "a()"},
+	{name: "the requested form", reply: "I add up.\n\n```js\na()\n```", reasoning: "I add up.", code: "a()"},
 	{name: "alone", reply: "```js\na()\nb()\n```", code: "a()\nb()"},
 	{name: "TypeScript", reply: "```typescript\na()\n```", code: "a()"},
 	{name: "no language", reply: "So:\n```\na()\n```", reasoning: "So:", code: "a()"},

@@ -197,7 +197,7 @@ func TestSchema(t *testing.T) {
 		{"not followed", good, stub.Options{Unconstrained: true}, "", stub.Reply{Text: "no"}, `no no: true true`},
 		{"dialect without schemas", good, stub.Options{Fields: []string{"max_tokens"}}, "deepseek", hi,
 			`{"a":"hi"} {"a":"hi"}: false false`},
-		{"refused for good", loose, stub.Options{}, "", stub.Reply{Status: 500},
+		{"refused permanently", loose, stub.Options{}, "", stub.Reply{Status: 500},
 			"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
 				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
 				"options of the request " +

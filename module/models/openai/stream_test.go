@@ -47,7 +47,7 @@ func TestAssembly(t *testing.T) {
 			`{"tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}]}`},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}},
 			{"id":"b","function":{"name":"f","arguments":"{}"}}]}`, ""},
-		{"what is repeated", []string{
+		{"repeated fields", []string{
 			`{"role":"assistant","content":"a","tool_calls":[{"index":1,"id":"a","type":"function",` +
 				`"function":{"name":"f","arguments":"{"}}]}`,
 			`{"role":"assistant","content":null,"tool_calls":[{"index":1,"id":"a","type":"function",` +

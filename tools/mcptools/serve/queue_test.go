@@ -186,9 +186,9 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestBeside checks that a second queue stops with the first, and runs calls while the first is
+// TestSecondQueue checks that a second queue stops with the first, and runs calls while the first is
 // full.
-func TestBeside(t *testing.T) {
+func TestSecondQueue(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
 	tasks := q.AddQueue("tasks", nil)
