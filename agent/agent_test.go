@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	if prompt := model.Requests()[0].Text(); !strings.Contains(prompt, "Shout.") || !strings.Contains(prompt, "hello") {
-		t.Errorf("the prompt lacks the instructions or the task:\n%s", prompt)
+		t.Errorf("the prompt does not contain the instructions or the task:\n%s", prompt)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestNoTask(t *testing.T) {
 		}
 	}
 	if len(model.Requests()) > 0 {
-		t.Error("the model was asked")
+		t.Error("the model was called")
 	}
 }
 
@@ -103,12 +103,12 @@ func TestIncomplete(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := (&agent.Agent{}).Run(t.Context(), agent.Task{Task: "hello"}); err == nil {
-		t.Error("the zero Agent runs")
+		t.Error("the zero Agent can run")
 	}
 }
 
-// An agent is a module: it can be evaluated, tried several times, made a part of others,
-// and watched; and its Predictor is found.
+// An agent is a module: it can be evaluated, tried several times, made a part of other modules and
+// observed, and its Predictor can be found.
 func TestAgentIsAModule(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -179,8 +179,8 @@ type file struct {
 	Name string `json:"name"`
 }
 
-// An agent does a task by a program over the tools it is given. The model here
-// is scripted; pass one of langchaingo's.
+// An agent does a task with a program that calls the tools it is given. The model here is scripted;
+// pass a real one, such as one that models.Open returns.
 func Example() {
 	size := func(_ context.Context, f file) (int, error) { return 100 * len(f.Name), nil }
 	set, err := tools.NewSet(context.Background(),

@@ -16,12 +16,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite what is made from the sources")
+var update = flag.Bool("update", false, "rewrite the generated parts of the documents")
 
 const importPath = "github.com/writ-go/writ/"
 
-// TestImports holds the picture of the packages against the sources, and the table
-// below it.
+// TestImports compares the diagram of the packages, and the table below it, with the sources.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	const file, begin = "architecture.md", "```mermaid\nflowchart TD\n"
@@ -37,7 +36,7 @@ func TestImports(t *testing.T) {
 	graph := imports(t)
 	if want := before + begin + mermaid(graph) + "```\n" + after; want != string(text) {
 		if !*update {
-			t.Fatalf("the picture of the packages is old; make it anew by go test ./docs -run '^TestImports$' -update")
+			t.Fatalf("the diagram of the packages is outdated; update it with go test ./docs -run '^TestImports$' -update")
 		}
 		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
@@ -50,7 +49,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// imports returns what the packages of the library import of each other.
+// imports returns which packages of the library each package imports.
 func imports(t *testing.T) map[string]map[string]bool {
 	graph := map[string]map[string]bool{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -97,13 +96,13 @@ func nested(file string) bool {
 	return false
 }
 
-// owner is the package to which one named internal belongs.
+// owner returns the package that a package named internal belongs to.
 func owner(name string) string {
 	name, _, _ = strings.Cut(name, "/internal")
 	return name
 }
 
-// mermaid is the picture: what must be reached by two arrows needs no third.
+// mermaid returns the diagram. It omits an import that follows from two others.
 func mermaid(graph map[string]map[string]bool) string {
 	var b strings.Builder
 	for _, from := range slices.Sorted(maps.Keys(graph)) {
@@ -119,7 +118,7 @@ func mermaid(graph map[string]map[string]bool) string {
 
 func id(name string) string { return "p_" + strings.ReplaceAll(path.Clean(name), "/", "_") }
 
-// around reports whether there is a longer way.
+// around reports whether an import also follows from other imports.
 func around(graph map[string]map[string]bool, from, to string) bool {
 	for by := range graph[from] {
 		if by != to && reaches(graph, by, to, map[string]bool{from: true}) {

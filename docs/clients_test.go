@@ -16,8 +16,7 @@ import (
 
 var tomlEntry = regexp.MustCompile(`(?s)^\[mcp_servers\.(\w+)\]\ncommand = ("[^"]*")\nargs = (\[[^]]*\])\n$`)
 
-// TestClients starts the server as each entry of clients.md says, and finds its
-// tools.
+// TestClients starts the server as each entry of clients.md says, and finds its tools.
 func TestClients(t *testing.T) {
 	full(t)
 	t.Parallel()
@@ -53,11 +52,11 @@ func TestClients(t *testing.T) {
 
 var placeholder = regexp.MustCompile(`…[^"]*`)
 
-// tokens wants a file of tokens that is refused as it stands there, so that nobody
-// grants access by copying it, and right once its placeholders are filled in.
+// tokens checks that a token file is refused as printed, so that nobody grants access by copying
+// it, and accepted once its placeholders are filled in.
 func tokens(t *testing.T, f fence) {
 	if _, err := serve.Tokens([]byte(f.text)); err == nil {
-		t.Errorf("line %d: what is to be filled in would be accepted", f.line)
+		t.Errorf("line %d: the file would be accepted with its placeholders", f.line)
 	}
 	n := 0
 	filled := placeholder.ReplaceAllStringFunc(f.text, func(string) string {

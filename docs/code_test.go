@@ -8,21 +8,22 @@ import (
 	"testing"
 )
 
-// TestCode wants every Go block of the documents to stand, word for word, in a
-// file that is compiled: an example or a test.
+// TestCode checks that every Go block of the documents occurs, word for word, in an example or a
+// test, so that it is compiled.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	compiled := compiledCode(t)
 	for _, p := range pages(t) {
 		for _, f := range p.fences {
 			if f.kind == "go" && !strings.Contains(compiled, flush(f.text)) {
-				t.Errorf("%s:%d: nobody compiles this code; write it in docs/policies_test.go or an example first:\n%s", p.name, f.line, f.text)
+				t.Errorf("%s:%d: this code is not compiled; add it to docs/policies_test.go or an example:\n%s",
+					p.name, f.line, f.text)
 			}
 		}
 	}
 }
 
-// compiledCode is all Go of the root, docs and examples, without indentation.
+// compiledCode returns all Go code of the root, docs and examples, without indentation.
 func compiledCode(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder

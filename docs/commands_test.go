@@ -21,10 +21,9 @@ import (
 // elsewhere lists commands that are not run here, because .ci/run runs them.
 var elsewhere = []string{"go test ./...", "npm ci --ignore-scripts", "go test -tags integration"}
 
-// TestCommands runs the commands of every page in the module's folder, each page
-// in a shell of its own, and compares their output with the page. Commands
-// that need npm are run if WRIT_NPM_DIR names a node_modules folder made from .ci/npm.
-// A stub answers for the model openai:….
+// TestCommands runs the commands of every page in the module's folder, each page in its own shell,
+// and compares their output with the page. Commands that need npm are run if WRIT_NPM_DIR names a
+// node_modules folder made from .ci/npm. A stub answers for the model openai:….
 func TestCommands(t *testing.T) {
 	full(t)
 	t.Parallel()
@@ -226,7 +225,7 @@ func listing(t *testing.T) (names []string) {
 	return names
 }
 
-// TestElsewhere fails if no page has a command of the list any more.
+// TestElsewhere fails if no page has one of these commands anymore.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	all := ""
@@ -242,7 +241,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestPattern checks that the comparison tells right from wrong output.
+// TestPattern checks which output matches.
 func TestPattern(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

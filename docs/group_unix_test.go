@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// together has everything that a shell started ended with it.
+// together makes cancellation end everything that the shell started.
 func together(shell *exec.Cmd) {
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }

@@ -24,7 +24,7 @@ type triaged struct {
 
 var triage = signature.Must(signature.New[mail, triaged]("Answer the mail and tag it."))
 
-// Example_showField shows a field while it is written.
+// Example_showField prints a field while the model writes it.
 func Example_showField() {
 	server := httptest.NewServer(stub.OpenAI(nil, stub.Reply{Text: `{"answer":"It is on its way.","tags":["order"],"due":null}`}))
 	defer server.Close()
@@ -57,7 +57,7 @@ func Example_showField() {
 	// {Answer:It is on its way. Tags:[order] Due:}
 }
 
-// Example_modelCalls logs each call of a model, and what each model cost.
+// Example_modelCalls prints each model call, and the usage of each model.
 func Example_modelCalls() {
 	server := httptest.NewServer(stub.OpenAI(nil, stub.Reply{Text: `{"answer":"It is on its way.","tags":[],"due":null}`}))
 	defer server.Close()

@@ -12,19 +12,18 @@ import (
 	"testing"
 )
 
-// root is the module's folder, seen from this one.
+// root is the module's folder.
 const root = ".."
 
-// A page is one document.
+// A page is a document.
 type page struct {
-	name   string // from the root, with slashes
+	name   string // relative to the root, with slashes
 	text   string
 	fences []fence
 }
 
-// A fence is a fenced block. The first word after the backquotes is its kind. Blocks
-// of commands may also say that they need npm (needs=npm), and that each of them fails
-// (fails).
+// A fence is a fenced block. The first word after the backquotes is its kind. A block of commands
+// may also say that they need npm (needs=npm), or that each of them fails (fails).
 type fence struct {
 	line   int
 	kind   string // sh, console, go, …; empty counts as sh
@@ -35,8 +34,8 @@ type fence struct {
 
 func (f fence) is(word string) bool { return slices.Contains(f.more, word) }
 
-// full reports whether the tests build and run everything that the documents show,
-// which takes about a minute. CI does.
+// full skips the test unless everything that the documents show is to be built and run, as in CI.
+// That takes about a minute.
 func full(t *testing.T) {
 	t.Helper()
 	if os.Getenv("WRIT_TEST_FULL") == "" || runtime.GOOS == "windows" {
@@ -44,7 +43,7 @@ func full(t *testing.T) {
 	}
 }
 
-// pages returns the documents, except those that programs write.
+// pages returns the documents, except generated ones.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
@@ -91,8 +90,8 @@ func fences(text string) (all []fence) {
 	return all
 }
 
-// TestFences checks the words after the backquotes, since a command with a misspelled
-// kind would not be run.
+// TestFences checks the words after the backquotes: a command with a misspelled kind would not be
+// run.
 func TestFences(t *testing.T) {
 	t.Parallel()
 	kinds := []string{"", "sh", "console", "go", "js", "ts", "json", "jsonc", "toml", "yaml", "mermaid", "text"}

@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// The code of policies.md. Each example makes a set and runs a program that calls it.
+// These examples are shown in policies.md. Each makes a set and runs a program that calls it.
 
 type order struct {
 	ID string `json:"id"`

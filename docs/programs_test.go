@@ -23,8 +23,8 @@ import (
 	"github.com/writ-go/writ/module/llmtest/stub"
 )
 
-// printed is what the program in the comment of each package prints, as [pattern]
-// reads it. It runs where there is a model that answers, and a server of tools.
+// printed has the output of the program in each package's comment, in the syntax of [pattern]. The
+// programs run with a model that answers, and a tool server.
 var printed = map[string]string{
 	"agent":                   "Three.",
 	"module":                  "day 4 24",
@@ -47,7 +47,7 @@ var printed = map[string]string{
 		"unknown }\n/** Refund one order. */\ndeclare function refund(args: {id: string}): Promise<boolean>;\n```",
 	"tools/journal":        "\"mail 1\" <nil> sent: 1 recorded: false\n\"mail 1\" <nil> sent: 1 recorded: true",
 	"tools/mcptools":       "shop … <nil>\n…\nshop.execute_code - …\n…",
-	"tools/mcptools/serve": "… tokens: stat tokens.json: no such file or directory", // and so it doesn't listen
+	"tools/mcptools/serve": "… tokens: stat tokens.json: no such file or directory", // and so it does not listen
 	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}" +
 		"\n\"refunded a1 with the key [redacted]\" <nil>\n" +
 		"may I? refund (unclassified, destructive)\n{\n  \"id\": \"vip\"\n}\n{…\"outcome\":\"denied\"…}\n tool " +
@@ -55,7 +55,7 @@ var printed = map[string]string{
 	"tools/search": "refund Refund one order.",
 }
 
-// TestPrograms builds the programs of the packages' comments, and runs them.
+// TestPrograms builds and runs the programs in the packages' comments.
 func TestPrograms(t *testing.T) {
 	full(t)
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// packagePrograms returns the programs in the comments of packages, by folder.
+// packagePrograms returns the programs in the packages' comments, by folder.
 func packagePrograms(t *testing.T) map[string]string {
 	t.Helper()
 	programs := map[string]string{}
@@ -127,8 +127,8 @@ func programIn(doc *ast.CommentGroup) string {
 	return ""
 }
 
-// buildPrograms builds all programs as if they were in the module, and the server
-// of the examples, and returns the folder where they are.
+// buildPrograms builds all programs as if they were in the module, and the example server, and
+// returns the folder with the executables.
 func buildPrograms(t *testing.T, programs map[string]string) string {
 	t.Helper()
 	here, err := filepath.Abs(root)
@@ -166,7 +166,7 @@ func buildPrograms(t *testing.T, programs map[string]string) string {
 
 func flat(name string) string { return strings.ReplaceAll(name, "/", "_") }
 
-// replyTo is a model that answers what the programs ask it.
+// replyTo is a model that answers the questions of the programs.
 func replyTo(w http.ResponseWriter, r *http.Request) {
 	asked, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// The code of adding-servers.md.
+// These examples are shown in adding-servers.md.
 
-// Tools that are held to what they were when somebody approved them.
+// Tools are used only as long as they are what somebody approved.
 func Example_pins() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "approved")
@@ -27,7 +27,7 @@ func Example_pins() {
 	defer func() { _ = os.RemoveAll(dir) }()
 	approved := filepath.Join(dir, "tools.json")
 
-	// Somebody looks at the tools, and approves.
+	// Somebody looks at the tools and approves them.
 	servers := connect(ctx, "Returns the weather.", nil)
 	if _, err := servers.Tools(ctx); err != nil {
 		log.Fatal(err)
@@ -41,7 +41,7 @@ func Example_pins() {
 	}
 	_ = servers.Close()
 
-	// Later, one of them is another.
+	// Later, one of them has changed.
 	var pins mcptools.Pins
 	if text, err = os.ReadFile(approved); err == nil {
 		err = json.Unmarshal(text, &pins)
@@ -60,7 +60,7 @@ func Example_pins() {
 	// 0 [mcp server "weather": tool "now" is not what was approved: its description or schema has changed; it is left out]
 }
 
-// A file of servers. It is compiled and not run, as it has no output.
+// The servers come from a file. The example is only compiled, since it has no output.
 func Example_open() {
 	ctx := context.Background()
 	servers, err := mcptools.Open(ctx, "mcp_servers.json", nil)
@@ -93,7 +93,7 @@ func connect(ctx context.Context, about string, o *mcptools.Options) *mcptools.S
 	return servers
 }
 
-// What the host says of the tools of others.
+// The host states what the tools of a server do.
 func Example_hints() {
 	ctx := context.Background()
 	servers := connect(ctx, "Returns the weather.", nil)
@@ -115,13 +115,13 @@ func Example_hints() {
 	// Output: weather.now read
 }
 
-// userKey is how a host may keep who asks in a context.
+// userKey is the context key under which a host keeps its user.
 type userKey struct{}
 
-// tokenOf is where the host has the tokens of its users.
+// tokenOf returns the token of a user.
 func tokenOf(user string) (string, error) { return "token-of-" + user, nil }
 
-// The identity of who asks, for a remote server.
+// Requests to a remote server carry the user's token.
 func Example_headers() {
 	options := &mcptools.Options{HeaderFunc: func(ctx context.Context, server string) (http.Header, error) {
 		user, ok := ctx.Value(userKey{}).(string)
@@ -136,7 +136,7 @@ func Example_headers() {
 	// Output: map[Authorization:[Bearer token-of-ada]] <nil>
 }
 
-// What the file says need not be approved, if its author is to be believed.
+// Tools that the file approves need no approval by a person, if the host trusts the file.
 func Example_autoApprove() {
 	ctx := context.Background()
 	servers := connect(ctx, "Returns the weather.", &mcptools.Options{AllowAutoApprove: true})

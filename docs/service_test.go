@@ -20,7 +20,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// The code of service.md.
+// These examples are shown in service.md.
 
 type complaint struct {
 	Text string `json:"text"`
@@ -30,7 +30,7 @@ type settled struct {
 	Orders []string `json:"orders" jsonschema:"description=those that were refunded"`
 }
 
-// desk is a module over a shop whose refunds do not answer in time.
+// desk returns a module with a shop's refund tool.
 func desk(box *sandbox.Sandbox, refund func(context.Context, order) (string, error)) *module.CodeAct[complaint, settled] {
 	set, err := tools.NewSet(context.Background(), tools.Func("refund", "Refunds an order.", refund, &tools.Hints{Destructive: true}))
 	if err != nil {
@@ -43,7 +43,7 @@ func desk(box *sandbox.Sandbox, refund func(context.Context, order) (string, err
 
 var prices = map[string]models.Price{"small": {Input: 1, Output: 4}}
 
-// settle answers one request, for no more than five cents.
+// settle answers one request for at most five cents.
 func settle(ctx context.Context, log *slog.Logger, shared *module.CodeAct[complaint, settled], in complaint) (*settled, error) {
 	mine := module.Clone(shared)
 	budget := models.NewBudget(models.Limits{Cost: 0.05, Prices: prices})
@@ -84,8 +84,8 @@ func Example_settle() {
 	fmt.Println(answer, err)
 	over := make(chan struct{})
 	_, err = settle(ctx, log, desk(box, func(ctx context.Context, _ order) (string, error) {
-		cancel() // the client has gone
-		<-over   // and the shop does not hear of it
+		cancel() // the client disconnects
+		<-over   // the shop does not notice
 		return "", ctx.Err()
 	}), complaint{"It broke."})
 	close(over)

@@ -8,8 +8,8 @@ import (
 
 var divider = regexp.MustCompile(`^\|(?: *:?-+:? *\|)+$`)
 
-// TestTables wants as many cells in each row as in the head, and in the table of
-// the systems before this one no cell that is empty, but in headings.
+// TestTables checks that all rows of a table have the same number of cells, and that no cell of the
+// comparison with earlier systems is empty, except in headings.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	rows := 0
@@ -29,7 +29,7 @@ func TestTables(t *testing.T) {
 					t.Errorf("%s: row %q has %d cells, not %d (line %d without blocks)", p.name, line, n-1, width-1, i+1)
 				}
 				if p.name == "docs/originals.md" && emptyCell(line) && !strings.HasPrefix(line, "| **") {
-					t.Errorf("%s: nothing is said of %q", p.name, line)
+					t.Errorf("%s: a cell is empty in %q", p.name, line)
 				}
 			}
 		}

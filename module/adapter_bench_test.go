@@ -17,7 +17,7 @@ type scored struct {
 	Score  int    `json:"score"  jsonschema:"minimum=0,maximum=10"`
 }
 
-// BenchmarkRead measures writing a question and reading its reply, without a model in between.
+// BenchmarkRead measures writing a prompt and reading its reply, without a model.
 func BenchmarkRead(b *testing.B) {
 	sig := signature.Must(signature.New[asked, scored]("Answer from the context."))
 	inputs, err := sig.Encode(asked{"Where does Mole live?", "Mole lives at Mole End, by the river."})
@@ -37,7 +37,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if a.Question(sig.Spec(), inputs) == "" {
-					b.Fatal("nothing is asked")
+					b.Fatal("there is no request")
 				}
 				if _, err := a.Read(sig.Spec(), reply, false); err != nil {
 					b.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// TestProgramForm holds which predictors ask for one fenced block, and that a demo is read back as it is
-// written.
+// TestProgramForm checks which predictors ask for one fenced block, and that a demo is read as it
+// was written.
 func TestProgramForm(t *testing.T) {
 	t.Parallel()
 	task := signature.Must(signature.New[struct{}, struct {
@@ -21,7 +21,7 @@ func TestProgramForm(t *testing.T) {
 	}
 	p := &Predictor{Spec: replies.ProgramSpec(task), task: task}
 	if p.adapter() != (prompt.Program{}) {
-		t.Errorf("a question for a program is put by %T", p.adapter())
+		t.Errorf("the prompt for a program was written by %T", p.adapter())
 	}
 	more, err := p.Spec.AppendOutputs(plan)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestProgramForm(t *testing.T) {
 		"no task":         {Spec: p.Spec},
 	} {
 		if other.adapter() == (prompt.Program{}) {
-			t.Errorf("%s: the question is put as one for a program", name)
+			t.Errorf("%s: the prompt asks for a program", name)
 		}
 	}
 	for _, code := range []string{"a()\nb()", "a(`\n```\n`)"} {

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// An error that every other attempt would get as well ends the attempts, with the best answer so far or with what was
-// done. Other errors do not.
+// An error that every other attempt would return as well ends the attempts, with the best answer so
+// far or with the calls that were made. Other errors do not.
 func TestAttemptsStopAtHopelessError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -25,7 +25,7 @@ func TestAttemptsStopAtHopelessError(t *testing.T) {
 		{module.ErrBudget, false},
 		{&models.Error{Kind: models.KindTransient, Err: broken}, true},
 		{&models.Error{Kind: models.KindRefused, Err: broken}, true},
-		// of a time that was the attempt's own
+		// The attempt itself ran out of time.
 		{&models.Error{Kind: models.KindCancelled, Err: context.DeadlineExceeded}, true},
 		{broken, true},
 	} {

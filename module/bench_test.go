@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// steady is a model that always gives the same reply at once.
+// steady is a model that gives the same reply immediately.
 type steady struct{ response *llms.ContentResponse }
 
 func says(text string) steady {
@@ -44,8 +44,8 @@ type graded struct {
 
 var grading = signature.Must(signature.New[inContext, graded]("Answer from the context, and say how sure you are."))
 
-// BenchmarkPredict measures the cost of a question besides the model: two inputs, and two outputs, a text and a
-// number.
+// BenchmarkPredict measures the cost of a prediction without the model. It has two inputs, and two
+// outputs: a text and a number.
 func BenchmarkPredict(b *testing.B) {
 	model := says("[[ ## answer ## ]]\nIn Bergen.\n\n[[ ## score ## ]]\n80\n\n[[ ## completed ## ]]")
 	p := module.NewPredict(grading, model, nil)

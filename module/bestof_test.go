@@ -27,7 +27,7 @@ func answering(replies ...string) *sumPredict {
 	return module.NewPredict(adding, llmtest.New(replies...), nil)
 }
 
-// rollouts is a model that replies with total 1 and keeps the parameters of its calls.
+// rollouts is a model that replies with total 1 and records the parameters of its calls.
 type rollouts struct {
 	mu   sync.Mutex
 	seen []string
@@ -64,11 +64,11 @@ func TestBestOfN(t *testing.T) {
 		attempts  string
 	}{
 		{"the first is good enough", []string{total(9)}, .9, 9, "1"},
-		{"until one is", []string{total(3), total(8), total(9)}, .8, 8, "1 1"},
+		{"until one is good enough", []string{total(3), total(8), total(9)}, .8, 8, "1 1"},
 		{"the best of all", []string{total(3), total(8), total(5)}, .9, 8, "1 1 1"},
 		{"the first of the best", []string{total(8), total(5), total(8)}, math.Inf(1), 8, "1 1 1"},
-		{"less than nothing", []string{total(-3), total(-2), total(-5)}, 0, -2, "1 1 1"},
-		{"failures are passed over", []string{"?", "?", total(3), total(2)}, 1, 3, "2 1 1"},
+		{"negative scores", []string{total(-3), total(-2), total(-5)}, 0, -2, "1 1 1"},
+		{"failures are skipped", []string{"?", "?", total(3), total(2)}, 1, 3, "2 1 1"},
 	} {
 		m := module.NewBestOfN(answering(test.replies...), 3, fairly, test.threshold, nil)
 		pred, err := m.Run(t.Context(), anything)
@@ -133,7 +133,7 @@ func TestBestOfNWithoutLimit(t *testing.T) {
 	all := len(seen.seen)
 	slices.Sort(seen.seen)
 	if told := len(slices.Compact(seen.seen)); told != all || all < 12 {
-		t.Errorf("of %d attempts, %d are told apart", all, told)
+		t.Errorf("%d attempts have %d different rollouts", all, told)
 	}
 }
 
@@ -159,11 +159,11 @@ func TestBestOfNFails(t *testing.T) {
 	}{
 		{"all attempts", failing(broken), fairly, 0, broken, 3,
 			"module: no answer after 3 attempts; the last: no answer: the model: broken"},
-		{"more than may", failing(broken), fairly, 1, broken, 2,
+		{"too many failures", failing(broken), fairly, 1, broken, 2,
 			"module: no answer after 2 attempts; the last: no answer: the model: broken"},
 		{"none may", failing(broken), fairly, -1, broken, 1,
 			"module: no answer after 1 run: the model: broken"},
-		{"what no other could mend", failing(tools.Fatal(broken)), fairly, 0, broken, 1,
+		{"an error that ends the attempts", failing(tools.Fatal(broken)), fairly, 0, broken, 1,
 			"module: no answer after 1 run: the model: broken"},
 		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Score{}, broken), 0, broken, 3,
 			"module: no answer after 3 attempts; the last: the reward: broken"},
@@ -191,7 +191,8 @@ func TestBestOfNFails(t *testing.T) {
 	}
 }
 
-// If the context is cancelled during an attempt, there is no other attempt, and the error has what was done.
+// If the context is cancelled during an attempt, no other attempt is made, and the error has the
+// calls.
 func TestBestOfNCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

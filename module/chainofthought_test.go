@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// A model that thinks before it replies may keep that to its reply's side.
+// A model that reasons before its reply may put the reasoning only there.
 func TestReasoningKeptApart(t *testing.T) {
 	t.Parallel()
 	const bare = "[[ ## total ## ]]\n3\n\n[[ ## completed ## ]]"
@@ -24,11 +24,11 @@ func TestReasoningKeptApart(t *testing.T) {
 		}
 	}
 	if got := new(module.Trajectory).Reasoning(); got != "" {
-		t.Errorf("reasoning %q of nothing", got)
+		t.Errorf("got the reasoning %q from an empty trajectory", got)
 	}
 }
 
-// What a predictor is made to ask for besides the signature explains the answer.
+// Additional outputs of a predictor are part of the reasoning.
 func TestMoreThanTheSignature(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New("[[ ## plan ## ]]\nAdd.\n\n[[ ## total ## ]]\n3\n\n[[ ## check ## ]]\n3\n\n[[ ## completed ## ]]")

@@ -26,9 +26,9 @@ type Order struct {
 	Total    float64 `json:"total"`
 }
 
-// An analyst is asked three questions about the orders. The program of the first turn
-// loads the table; those of the later turns use it, and the tool is called once. The
-// model here is scripted; pass one of module/models.
+// An analyst is asked three questions about the orders. The program of the first turn loads the
+// table. Those of the later turns use it, so the tool is called once. The model here is scripted;
+// pass one that models.Open returns.
 func ExampleChat() {
 	loaded := 0
 	load := func(context.Context, struct{}) ([]Order, error) {

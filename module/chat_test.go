@@ -35,7 +35,7 @@ func newChat(t *testing.T, o *module.ChatOptions, set *tools.Set, replies ...str
 	return module.NewChat(talking, model, inProcess(t), set, o), model
 }
 
-// transcriptOf returns what a model was asked, without the system prompt.
+// transcriptOf returns the messages of a request, without the system prompt.
 func transcriptOf(r llmtest.Request) string {
 	_, text, _ := strings.Cut(r.Text(), "--- human ---\n")
 	return text
@@ -87,7 +87,7 @@ func TestChat(t *testing.T) {
 	role := llms.ChatMessageTypeSystem
 	for i, m := range last.Messages {
 		if i > 0 && m.Role == role {
-			t.Errorf("messages %d and %d are both of %s", i, i+1, role)
+			t.Errorf("messages %d and %d both have the role %s", i, i+1, role)
 		}
 		role = m.Role
 	}
@@ -151,7 +151,7 @@ func TestChatIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 	for i := range 8 {
 		if _, ok := all.Load(fmt.Sprint(i + 1)); !ok {
-			t.Errorf("nobody was answered %d", i+1)
+			t.Errorf("no answer is %d", i+1)
 		}
 	}
 }
@@ -340,6 +340,6 @@ func TestChatMakesNoAttempts(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }

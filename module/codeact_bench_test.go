@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// fixedSandbox ends every program in the same way, and every fifth with an answer.
+// fixedSandbox ends every program in the same way, except every fifth, which submits an answer.
 type fixedSandbox struct {
 	runs           int
 	looked, answer *sandbox.Outcome
@@ -46,8 +46,9 @@ const looking = "Look at the orders before summing them up.\n\n```js\n%s```"
 
 const lookingLines = "{ const orders = await list_orders({limit});\nconsole.log(orders.length, 'orders');\norders }\n"
 
-// BenchmarkCodeActStep measures the cost of a step besides the model and the sandbox, in a run of five steps: four
-// observations and an answer. The floor, which is subtracted, is a model and a sandbox that do nothing.
+// BenchmarkCodeActStep measures the cost of a step without the model and the sandbox, in a run of
+// five steps: four observations and an answer. The floor, which is subtracted, is a model and a
+// sandbox that do nothing.
 func BenchmarkCodeActStep(b *testing.B) {
 	b.Run("3-lines", func(b *testing.B) { benchmarkStep(b, 1) })
 	b.Run("60-lines", func(b *testing.B) { benchmarkStep(b, 20) })

@@ -76,13 +76,13 @@ func TestCodeActErrors(t *testing.T) {
 
 func usedUp(err error) bool { return errors.Is(err, module.ErrMaxIters) }
 
-// utterance is a reply of a model, or what it does instead.
+// utterance is a reply of a model, or another behavior.
 type utterance struct {
 	text, stop string
 	err        error
 }
 
-// script returns a model that gives one reply after the other, and repeats the last.
+// script returns a model that gives the replies in order and repeats the last one.
 func script(replies ...utterance) llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		next := replies[min(len(r.Messages)/2, len(replies))-1]
@@ -132,7 +132,7 @@ func TestCodeActCancelled(t *testing.T) {
 	}
 }
 
-// An extracted answer is a step of its own, which is marked as such.
+// An extracted answer is a separate step, which is marked.
 func TestCodeActExtract(t *testing.T) {
 	t.Parallel()
 	for name, programmer := range programmers {
@@ -155,7 +155,7 @@ func TestCodeActExtract(t *testing.T) {
 			t.Errorf("%s: the steps are %+v", name, steps)
 		}
 		if fmt.Sprint(ended) != "[true false]" {
-			t.Errorf("%s: one program ended, and then there was an answer; told was %v", name, ended)
+			t.Errorf("%s: one program ended before the answer; the events were %v", name, ended)
 		}
 		if usage := pred.Trajectory.Usage(); usage.Calls != 2 {
 			t.Errorf("%s: %+v", name, usage)
@@ -209,7 +209,7 @@ func TestStaticPromptOfPrograms(t *testing.T) {
 				system = text
 			}
 			if r.Messages[0].Role != llms.ChatMessageTypeSystem || text != system {
-				t.Errorf("run %d, step %d has another prompt", run+1, step+1)
+				t.Errorf("run %d, step %d has a different prompt", run+1, step+1)
 			}
 		}
 	}
@@ -249,7 +249,7 @@ func TestPromptGrowsLinearly(t *testing.T) {
 			t.Errorf("step %d added %d bytes, the first %d", i+1, n, added[0])
 		}
 	}
-	if n := added[steps-2]; n > added[0]+100 { // it says that it is the last
+	if n := added[steps-2]; n > added[0]+100 { // it tells the model that it is the last one
 		t.Errorf("the last step added %d bytes, the first %d", n, added[0])
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// narrow is a model that takes so many messages and no more.
+// narrow is a model that accepts a limited number of messages.
 func narrow(most int, reply func(r llmtest.Request) string) *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if len(r.Messages) > most {
@@ -22,8 +22,8 @@ func narrow(most int, reply func(r llmtest.Request) string) *llmtest.Model {
 	})
 }
 
-// Programs forget as calls do: the oldest steps go, what they did stays known, and
-// the trajectory keeps everything.
+// Programs are forgotten like calls: the oldest steps are omitted, their effects are still listed,
+// and the trajectory keeps everything.
 func TestCodeActForgets(t *testing.T) {
 	t.Parallel()
 	set := toolSet(t, tools.Func("note", "Notes.", func(_ context.Context, o orders) (int, error) {
@@ -50,17 +50,16 @@ func TestCodeActForgets(t *testing.T) {
 		"- E1 note({\"limit\":1}) → 1\n- E2 note({\"limit\":2}) → 2\n- E3 note({\"limit\":3}) → 3\n- E4 " +
 		"note({\"limit\":4}) → 4"
 	if !strings.HasSuffix(asked, want) || len(last.Messages) != 2+2*2 {
-		t.Errorf("of %d messages the question ends: %s", len(last.Messages), asked)
+		t.Errorf("%d messages; the first prompt ends: %s", len(last.Messages), asked)
 	}
 	requests := len(model.Requests())
 	if got := pred.Trajectory.Usage(); got.Calls != requests || got.InputTokens != 7 || requests != 9 {
-		t.Errorf("usage %+v of %d requests", got, requests)
+		t.Errorf("usage %+v after %d requests", got, requests)
 	}
 }
 
-// A question that is too long by itself is asked as often as there is something to
-// leave out.
-func TestForgetsInVain(t *testing.T) {
+// If the prompt is too long, it is sent again as long as there is something to omit.
+func TestPromptTooLong(t *testing.T) {
 	t.Parallel()
 	model := narrow(1, nil)
 	_, err := module.NewPredict(adding, model, nil).Run(t.Context(), anything)

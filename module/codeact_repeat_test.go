@@ -20,7 +20,7 @@ import (
 // outbox is a mail server that accepts every mail and answers some with 504.
 type outbox struct {
 	sent   []string
-	failed map[string]bool // of which the first answer is 504
+	failed map[string]bool // the mails whose first attempt got a 504
 }
 
 type message struct {
@@ -127,12 +127,12 @@ func TestRepeatWithChangedArguments(t *testing.T) {
 			"the audit": args.FindString(log.String()),
 		} {
 			if !strings.Contains(text, "50}") || strings.Contains(text, "100}") {
-				t.Errorf("%s: %s is told %s", rewritten, what, text)
+				t.Errorf("%s: %s got %s", rewritten, what, text)
 			}
 		}
 		const told = `- E1 refund({"limit":50}), changed from {"limit":100} before it was made → 50`
 		if !strings.Contains(step.Observation, told) {
-			t.Errorf("%s: the model is told %s", rewritten, step.Observation)
+			t.Errorf("%s: the model was told %s", rewritten, step.Observation)
 		}
 		if len(refunded) != 1 || pred.Output.Total != 50 {
 			t.Errorf("%s: refunded %v, answered %v", rewritten, refunded, pred.Output)
@@ -140,7 +140,8 @@ func TestRepeatWithChangedArguments(t *testing.T) {
 	}
 }
 
-// A valid answer is kept while the model is asked about effects of earlier programs, whatever happens then.
+// A valid answer is kept while the model is asked about effects of earlier programs, even if that
+// fails.
 func TestOrphansAreReported(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string][]string{
@@ -210,7 +211,7 @@ null.x`)
 	}
 }
 
-// Replies that did nothing do not cost a step, unless they are repeated.
+// Replies without an effect do not cost a step, unless they are repeated.
 func TestFreeTurns(t *testing.T) {
 	t.Parallel()
 	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil },
@@ -219,14 +220,14 @@ func TestFreeTurns(t *testing.T) {
 		replies []string
 		free    bool
 	}{
-		"refused":            {[]string{fence(`lok({})`)}, true},
-		"refused twice":      {[]string{fence(`lok({})`), fence(`lok({})`)}, false},
-		"refused otherwise":  {[]string{fence(`lok({})`), fence(`loo({})`)}, true},
-		"not a program":      {[]string{"Let me think."}, true},
-		"no program, again":  {[]string{"Let me think.", "Let me think."}, false},
-		"it looked for more": {[]string{fence(`await tools.search("look")`)}, true},
-		"it failed":          {[]string{fence(`null.x`)}, false},
-		"it looked":          {[]string{fence(`await look({})`)}, false},
+		"refused":               {[]string{fence(`lok({})`)}, true},
+		"refused twice":         {[]string{fence(`lok({})`), fence(`lok({})`)}, false},
+		"refused otherwise":     {[]string{fence(`lok({})`), fence(`loo({})`)}, true},
+		"not a program":         {[]string{"Let me think."}, true},
+		"no program, again":     {[]string{"Let me think.", "Let me think."}, false},
+		"it searched for tools": {[]string{fence(`await tools.search("look")`)}, true},
+		"it failed":             {[]string{fence(`null.x`)}, false},
+		"it looked":             {[]string{fence(`await look({})`)}, false},
 	} {
 		model := llmtest.New(append(c.replies, submit1)...)
 		o := &module.Options{MaxIters: 1, FreeTurns: 5}

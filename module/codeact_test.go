@@ -62,7 +62,7 @@ func TestNewCodeActWarns(t *testing.T) {
 	}
 }
 
-// Programs have a constant for every input in the prompt, even for those that are not set.
+// Programs have a constant for every input in the prompt, even for inputs that are not set.
 func TestCodeActMissingInputs(t *testing.T) {
 	t.Parallel()
 	type in struct {
@@ -110,7 +110,7 @@ func oddlyNamed(t *testing.T) *tools.Set {
 	return toolSet(t, list, cancel, send)
 }
 
-// The model is told the names that programs write, whichever spelling the program uses.
+// The model is told the names that programs use, in whichever spelling.
 func TestToolNameIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	programs := []string{
@@ -138,11 +138,11 @@ func TestToolNameIsTheSameEverywhere(t *testing.T) {
 		told := excerpt.ReplaceAllString(r.Last(), "")
 		for _, original := range []string{"list-orders", "cancel.order", "send/mail", "my server"} {
 			if strings.Contains(told, original) {
-				t.Errorf("after %s, the model is told of %s:\n%s", programs[i], original, told)
+				t.Errorf("after %s, the model is told about %s:\n%s", programs[i], original, told)
 			}
 		}
 		if !strings.Contains(told, "my_server.") {
-			t.Errorf("after %s, the model is told of no tool:\n%s", programs[i], told)
+			t.Errorf("after %s, the model is not told about a tool:\n%s", programs[i], told)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// BenchmarkBestOfN measures the cost of an attempt besides the run of its module: a clone, a score, and events. The
-// run alone is measured interleaved.
+// BenchmarkBestOfN measures the cost of an attempt without the run of its module: a clone, a score,
+// and events. The run alone is measured in turn.
 func BenchmarkBestOfN(b *testing.B) {
 	raw := module.NewPredict(adding, says(total(1)), nil)
 	best := module.NewBestOfN(raw, 1, fairly, 1, nil)
-	beside(b, func() error {
+	measureAgainst(b, func() error {
 		_, err := raw.Run(b.Context(), anything)
 		return err
 	}, func() error {
@@ -31,8 +31,8 @@ func BenchmarkClone(b *testing.B) {
 	}
 }
 
-// beside measures f and raw interleaved, and reports the median of the ratio of their times.
-func beside(b *testing.B, raw, f func() error) {
+// measureAgainst measures f and raw in turn, and reports the median of the ratio of their times.
+func measureAgainst(b *testing.B, raw, f func() error) {
 	var ratios []float64
 	for b.Loop() {
 		ratios = append(ratios, took(b, f)/took(b, raw))

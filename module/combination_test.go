@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// sampled is a module of the user's: the answer that two of three samples give.
+// sampled is a user's module: the answer on which two of three samples agree.
 type sampled struct{ Ask *sumPredict }
 
 func (s sampled) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -103,8 +103,8 @@ func never(context.Context, orders, *module.Prediction[sum]) (module.Score, erro
 	return module.Score{}, nil
 }
 
-// advised replies to everything that a module of modules asks: with advice for each part, with a comparison, or with
-// the total 1.
+// advised replies to everything that combined modules ask: with advice for each part, with a
+// comparison, or with total 1.
 func advised(r llmtest.Request) string {
 	text := r.Text()
 	switch {
@@ -165,7 +165,7 @@ func TestContestsCancelled(t *testing.T) {
 	bad := errors.New("a bad answer")
 	for _, kind := range []string{"BestOfN", "Refine"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		gone := errors.New("the user went away")
+		gone := errors.New("the user disconnected")
 		leaving := func(context.Context, orders, *module.Prediction[sum]) (module.Score, error) {
 			cancel(gone)
 			return module.Score{}, bad
@@ -177,17 +177,17 @@ func TestContestsCancelled(t *testing.T) {
 		}
 		_, err := m.Run(ctx, anything)
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, gone) || !errors.Is(err, bad) ||
-			err.Error() != "module: no answer after 1 run: context canceled: the user went away; before that, the "+
+			err.Error() != "module: no answer after 1 run: context canceled: the user disconnected; before that, the "+
 				"reward: a bad answer" {
 			t.Errorf("%s: got %v", kind, err)
 		}
 	}
 }
 
-// refusing is the smallest budget with which there can be an answer, for each module.
+// refusing is the smallest budget that suffices for an answer, for each module.
 var refusing = map[string]int{"MultiChainComparison": 1, "Samples and Majority": 1}
 
-// If the budget runs out, there is the best answer so far or an error that says so.
+// If the budget runs out, the run returns the best answer so far or an error that says so.
 func TestCombinationsOutOfBudget(t *testing.T) {
 	t.Parallel()
 	for name := range combined(nil) {
@@ -215,7 +215,7 @@ func TestCombinationsOutOfBudget(t *testing.T) {
 			}
 		}
 		if least := refusing[name]; answers == 0 || refusals < least {
-			t.Errorf("%s: %d answers, and %d times none", name, answers, refusals)
+			t.Errorf("%s: %d answers and %d errors", name, answers, refusals)
 		}
 	}
 }

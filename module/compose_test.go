@@ -15,11 +15,11 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// desk is a module whose first part acts, and whose second part can be made to fail.
+// desk is a module whose first part has an effect, and whose second part can be made to fail.
 type desk struct {
 	Act   *module.CodeAct[orders, sum]
 	Tell  *module.Predict[orders, sum]
-	whole bool // it composes its answer
+	whole bool // it calls Compose
 	paid  *atomic.Int64
 }
 
@@ -90,13 +90,13 @@ func (s started) Run(ctx context.Context, in orders) (*module.Prediction[sum], e
 	return module.Start(ctx, s.d, in).Result()
 }
 
-// What a module of the user's did is recorded, whatever it returns.
+// The calls of a user's module are recorded, whatever it returns.
 func TestComposeTrajectory(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
 		for _, whole := range []bool{false, true} {
 			if name == "Run" && !whole {
-				continue // nothing but the module itself can say what it did
+				continue // only the module itself can record its calls
 			}
 			d := newDesk(t, false, whole)
 			pred, err := run(t.Context(), d)
@@ -120,9 +120,9 @@ func TestComposeTrajectory(t *testing.T) {
 	}
 }
 
-// That there is an answer does not hide what else was done for it, if then something
-// fails that is no part of the module.
-func TestWholeAccountOfAnswers(t *testing.T) {
+// If there is an answer and then something outside of the module fails, the error has all calls of
+// the run.
+func TestErrorHasAllCalls(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(context.Context, *desk) error{
 		"a reward": func(ctx context.Context, d *desk) error {
@@ -135,7 +135,7 @@ func TestWholeAccountOfAnswers(t *testing.T) {
 			_, err := module.Parallel(ctx, d, []orders{anything, {}}, &module.ParallelOptions{Workers: 1})
 			return err
 		},
-		"what comes after": func(ctx context.Context, d *desk) error {
+		"an error afterwards": func(ctx context.Context, d *desk) error {
 			_, err := module.Compose(ctx, "after", func(ctx context.Context) (sum, error) {
 				_, err := module.Parallel(ctx, d, []orders{anything}, nil)
 				return sum{}, errors.Join(err, errDown)
@@ -153,7 +153,7 @@ func TestWholeAccountOfAnswers(t *testing.T) {
 	}
 }
 
-// What a module did with another context is at least in its error.
+// Calls that a module makes with another context are at least in its error.
 func TestComposePartWithAnotherContext(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, true, true)
@@ -191,14 +191,15 @@ func TestComposeRunThatEndsTwice(t *testing.T) {
 	}
 }
 
-// A tool that runs a module with effects is not called again as if nothing had happened.
+// If a tool runs a module that had effects and fails, the tool is not called again as if nothing
+// had happened.
 func TestPipelineAsTool(t *testing.T) {
 	t.Parallel()
 	for name, run := range ways {
 		d := newDesk(t, true, false)
 		agent := tools.Func("agent", "", func(ctx context.Context, _ struct{}) (int, error) {
 			_, err := run(ctx, d)
-			return 0, errors.New(fmt.Sprint(err)) // which says nothing of what was done
+			return 0, errors.New(fmt.Sprint(err)) // which does not say that there was an effect
 		}, nil)
 		model := llmtest.New(fence(`await agent({})`), fence(`await agent({})`), submit1)
 		_, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, agent), nil).Run(t.Context(), anything)
@@ -252,9 +253,9 @@ func TestComposeFails(t *testing.T) {
 		want string
 		part bool
 	}{
-		{"nothing was asked", func(context.Context) (func(), error) { return nil, errDown }, "down", false},
+		{"no call", func(context.Context) (func(), error) { return nil, errDown }, "down", false},
 		{
-			"one was asked",
+			"one call",
 			func(ctx context.Context) (func(), error) { return nil, errors.Join(ask(ctx), errDown) },
 			"module: no answer after 1 run: down",
 			true,
@@ -301,7 +302,7 @@ func TestComposeFails(t *testing.T) {
 	}
 }
 
-// totalling is a desk with the inputs and outputs of its tool.
+// totalling is a desk that can be a tool.
 type totalling struct{ *desk }
 
 func (d totalling) Run(ctx context.Context, _ struct{}) (*module.Prediction[int], error) {
@@ -320,7 +321,7 @@ func TestToolOfNilModule(t *testing.T) {
 	}
 }
 
-// Runs of modules that tools run are part of the run.
+// Runs of a module in a tool belong to the enclosing run.
 func TestToolRuns(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*tools.Set) module.Module[orders, sum]{

@@ -90,7 +90,7 @@ func TestMayHaveActed(t *testing.T) {
 	}
 }
 
-// If the second half of a call was not done, the first half may have been.
+// If the second part of a call did not take effect, the first part may have.
 func TestModuleAsToolPartialEffects(t *testing.T) {
 	t.Parallel()
 	halves := tools.Func("halves", "", func(context.Context, orders) (int, error) {

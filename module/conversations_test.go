@@ -18,10 +18,11 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// TestConversations runs every scenario of testdata/conversations and compares all prompts and the result.
+// TestConversations runs every scenario of testdata/conversations and compares all prompts and the
+// result.
 //
-// The comment of an archive describes it and, in a line "module: name", names the entry of combinations to run. The
-// sections are those of [TestTranscripts].
+// The comment of an archive describes it, and its line "module: name" names the entry of
+// combinations to run. The sections are those of [TestTranscripts].
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/conversations/*.txtar")
@@ -38,7 +39,7 @@ func TestConversations(t *testing.T) {
 			s := readSetup(t, archive)
 			run, ok := combinations[s.module]
 			if !ok {
-				t.Fatalf("there is no combination %q", s.module)
+				t.Fatalf("unknown combination %q", s.module)
 			}
 			came := run(t, s.model)
 			compareSection(t, file, archive, asked(s.model)+came)
@@ -62,11 +63,11 @@ func compareSection(t *testing.T, file string, archive *txtar.Archive, got strin
 		return
 	}
 	if i < 0 || string(archive.Files[i].Data) != got {
-		t.Errorf("the transcript differs; run with -update and look at the difference. Got:\n%s", got)
+		t.Errorf("the transcript differs; run with -update and review the difference. Got:\n%s", got)
 	}
 }
 
-// asked returns everything that a model was asked. Repeated system prompts are left out.
+// asked returns all prompts. Repeated system prompts are omitted.
 func asked(model *llmtest.Model) string {
 	var b strings.Builder
 	seen := map[string]int{}
@@ -84,7 +85,7 @@ func asked(model *llmtest.Model) string {
 	return b.String()
 }
 
-// combinations are modules made of modules, each with its model.
+// combinations are modules of modules, each with its model.
 var combinations = map[string]func(*testing.T, *llmtest.Model) string{
 	"refine by feedback": func(t *testing.T, model *llmtest.Model) string {
 		m := module.NewRefine(module.NewPredict(judging, model, nil), 3, sureOf("%.0f%% sure is too little"), 0.8, nil)
@@ -106,7 +107,7 @@ var combinations = map[string]func(*testing.T, *llmtest.Model) string{
 		return runCombined(t, m)
 	},
 	"multichain": func(t *testing.T, model *llmtest.Model) string {
-		// One worker, since the replies are in order.
+		// One worker, because the replies have an order.
 		m := module.NewMultiChainComparison(judging, module.NewChainOfThought(judging, model, nil), 1, model, nil)
 		return runCombined(t, m)
 	},
@@ -139,7 +140,7 @@ func sureOf(format string) module.Reward[review, verdict] {
 	}
 }
 
-// judges is a module of the user's: the first part shortens a text, and the second judges it.
+// judges is a user's module: the first part shortens a text, and the second judges it.
 type judges struct {
 	Shorten *module.Predict[review, note]
 	Judge   *module.Predict[review, verdict]

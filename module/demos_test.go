@@ -11,8 +11,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// What a predictor cannot be asked with is found before it is asked, whichever of a
-// module's it is.
+// An invalid setting of any predictor of a module is reported before the model is called.
 func TestPredictorsAreChecked(t *testing.T) {
 	t.Parallel()
 	demo := func(name, value string) []module.Demo {
@@ -41,14 +40,14 @@ func TestPredictorsAreChecked(t *testing.T) {
 					t.Errorf("%s of %T: got %v, want %s", path, m, err, want)
 				}
 				if n := len(model.Requests()); n > 0 {
-					t.Errorf("%s of %T, %s: the model was asked %d times", path, m, want, n)
+					t.Errorf("%s of %T, %s: the model was called %d times", path, m, want, n)
 				}
 			}
 		}
 	}
 }
 
-// Demos that have been changed are looked at again, and so are those of a clone.
+// Changed demos are validated again, and so are those of a clone.
 func TestDemosAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	m := module.NewPredict(adding, llmtest.New(total(1), total(1), total(1)), nil)

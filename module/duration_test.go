@@ -20,7 +20,7 @@ type waiting struct {
 	Note  string          `json:"note,omitempty"`
 }
 
-// A tool gets the duration that a model writes with a unit, but only if it is unambiguous.
+// A tool accepts a duration with a unit, as models write it, but only if it is unambiguous.
 func TestDurationArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -67,7 +67,7 @@ func TestDurationAnswers(t *testing.T) {
 	}
 }
 
-// The prompt says that a duration may have a unit where that is read, and only there.
+// The prompt says that a duration may have a unit wherever that is accepted, and nowhere else.
 func TestDurationUnitsInPrompts(t *testing.T) {
 	t.Parallel()
 	const rule = `A duration in nanoseconds may be written with its unit instead, such as "90m".`
@@ -95,7 +95,7 @@ func TestDurationUnitsInPrompts(t *testing.T) {
 		err := c.run(t.Context(), anything)
 		if requests := model.Requests(); len(requests) == before ||
 			strings.Contains(requests[before].Text(), rule) != c.want {
-			t.Errorf("%d of %d: the rule is said: %v (%v)", before+1, len(requests), !c.want, err)
+			t.Errorf("%d of %d: the prompt has the rule: %v (%v)", before+1, len(requests), !c.want, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// A call that failed, and was then made again and is done, is not listed as uncertain any more.
+// A call that failed, and was then repeated successfully, is no longer listed as uncertain.
 func TestFailureThatWasMadeAgain(t *testing.T) {
 	t.Parallel()
 	type payment struct {
@@ -37,6 +37,6 @@ func TestFailureThatWasMadeAgain(t *testing.T) {
 	first, second := pred.Trajectory.Steps[0].Observation, pred.Trajectory.Steps[1].Observation
 	if !strings.Contains(first, uncertain) || strings.Contains(second, uncertain) ||
 		!strings.Contains(second, "\nDone so far:\n- E2 pay") {
-		t.Errorf("after the failure:\n%s\nand after the call was made again:\n%s", first, second)
+		t.Errorf("after the failure:\n%s\nand after the call was repeated:\n%s", first, second)
 	}
 }

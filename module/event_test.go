@@ -61,7 +61,7 @@ func TestNamesOfRuns(t *testing.T) {
 	}
 }
 
-// The trajectory has the prompt and the name of the model for every step.
+// The trajectory has the prompt and the model's name for every step.
 func TestTrajectoryHasPrompts(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New("nothing to read here", fits)

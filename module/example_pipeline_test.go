@@ -18,8 +18,8 @@ type Letter struct {
 	Letter string `json:"letter"`
 }
 
-// Answering is a module made of two: one judges a review, and the other answers it in a letter. They are in exported
-// fields.
+// Answering is a module of two modules: one judges a review, and the other answers it in a letter.
+// They are in exported fields.
 type Answering struct {
 	Judge *module.Predict[Review, Verdict]
 	Write *module.ChainOfThought[Review, Letter]
@@ -31,7 +31,7 @@ func NewAnswering(model llms.Model) *Answering {
 	return &Answering{module.NewPredict(judge, model, nil), module.NewChainOfThought(write, model, nil)}
 }
 
-// Run makes it a module. Compose records both parts, even if the second fails.
+// Run implements [module.Module]. Compose records both parts, even if the second one fails.
 func (a *Answering) Run(ctx context.Context, in Review) (*module.Prediction[Letter], error) {
 	return module.Compose(ctx, "Answering", func(ctx context.Context) (Letter, error) {
 		verdict, err := a.Judge.Run(ctx, in)
@@ -55,7 +55,7 @@ func ExampleModule() {
 	)
 	answering := NewAnswering(model)
 
-	// A clone is changed, and what it was taught is saved.
+	// Change a clone, and save what it was taught.
 	taught := module.Clone(answering)
 	for path, p := range module.Predictors(taught) {
 		fmt.Println(path, "is told:", p.Spec.Instructions())
@@ -66,7 +66,7 @@ func ExampleModule() {
 		log.Fatal(err)
 	}
 
-	// Another program makes the module anew, loads that, and watches a run.
+	// Another program creates the module again, loads the state and observes a run.
 	if err := module.Load(&state, answering); err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func ExampleModule() {
 	// We are sorry. 2 calls
 }
 
-// The reward says what is wrong, and the next attempt is told.
+// The reward says what is wrong, and the next attempt is told about it.
 func ExampleRefine() {
 	model := llmtest.New(
 		"[[ ## reasoning ## ]]\nIt broke.\n\n[[ ## letter ## ]]\nWe are sorry.\n\n[[ ## completed ## ]]",
@@ -118,7 +118,7 @@ func ExampleRefine() {
 	// Say what becomes of the money.
 }
 
-// The attempts are made at the same time, and compared with one more question.
+// The attempts are made at the same time and compared in one more call.
 func ExampleMultiChainComparison() {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Last(), "[[ ## attempts ## ]]") {

@@ -24,7 +24,7 @@ type Verdict struct {
 
 var judge = signature.Must(signature.New[Review, Verdict]("Judge the review."))
 
-// The first reply violates the signature. The model is told what is wrong, and asked once more.
+// The first reply violates the signature. The model is told what is wrong and called again.
 func ExamplePredict() {
 	model := llmtest.New(
 		"[[ ## mood ## ]]\nawful\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]",
@@ -101,7 +101,7 @@ func ExampleCodeAct() {
 	// 1010000
 }
 
-// If there is no answer, the error has what was done.
+// If there is no answer, the error has the calls.
 func ExampleIncompleteError() {
 	sig := signature.Must(signature.New[Country, Population]("Move somebody to Oslo."))
 	move := func(context.Context, City) (string, error) { return "moved", nil }

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// patience is longer than anything takes here, even on a slow and busy machine.
+// patience is longer than anything here takes, even on a slow and busy machine.
 const patience = 10 * time.Minute
 
 // patiently returns options with time limits that are never reached.

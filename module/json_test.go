@@ -26,8 +26,8 @@ var (
 	runNumbers = regexp.MustCompile(`("(run|parent|id|began|time)": )"[-\d+:.TZ]+"`)
 )
 
-// recorded is a run with everything in its account: a call that is done and one that
-// fails, console, a failure and a program that is refused.
+// recorded is a run with every kind of entry: a call that succeeds and one that fails, console
+// output, a failure and a refused program.
 func recorded(t *testing.T, observe func(context.Context, module.Event)) *module.Prediction[sum] {
 	t.Helper()
 	set := toolSet(t,
@@ -50,7 +50,7 @@ func recorded(t *testing.T, observe func(context.Context, module.Event)) *module
 	return pred
 }
 
-// TestJSON has what a run was, and everything that happened in it, as JSON for logs.
+// TestJSON compares a run and its events as JSON.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	var events []module.Event
@@ -68,11 +68,11 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	if want, err := os.ReadFile(file); err != nil || string(want) != string(got)+"\n" {
-		t.Errorf("%v; the JSON differs; run with -update and look at the difference. Got:\n%s", err, got)
+		t.Errorf("%v; the JSON differs; run with -update and review the difference. Got:\n%s", err, got)
 	}
 }
 
-// TestJSONBack reads an account back: nothing is lost but the kinds of errors.
+// TestJSONBack decodes a trajectory. Everything is restored except for the types of errors.
 func TestJSONBack(t *testing.T) {
 	t.Parallel()
 	pred := recorded(t, func(context.Context, module.Event) {})
@@ -110,7 +110,7 @@ func TestJSONBack(t *testing.T) {
 	}
 }
 
-// TestJSONOfErrors has an error with its account, and one that panics when asked.
+// TestJSONOfErrors encodes an error with a trajectory, and one that panics when its text is read.
 func TestJSONOfErrors(t *testing.T) {
 	t.Parallel()
 	var typedNil *tools.ToolError
@@ -131,7 +131,7 @@ func TestJSONOfErrors(t *testing.T) {
 	}
 }
 
-// TestLogValue has a line of a log for a run that acted, and for one that failed.
+// TestLogValue logs a run with effects and one that failed.
 func TestLogValue(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -152,17 +152,22 @@ func TestLogValue(t *testing.T) {
 		logger.Info("failed", "run", part.Trajectory)
 	}
 	logger.Info("none", "run", (*module.Prediction[sum])(nil))
-	const want = `msg=answered run.id=any run.module=CodeAct run.steps=3 run.runs=0 run.calls.ok=2 run.calls.failed=1 run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=40 run.duration=any
-msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0 run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=0 run.duration=any run.error="the model's reply cannot be used: the field \"total\" cannot be read: the value must be an integer, not \"no\""
+	want := strings.ReplaceAll(`msg=answered run.id=any run.module=CodeAct run.steps=3 run.runs=0
+ run.calls.ok=2 run.calls.failed=1
+ run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=40 run.duration=any
+msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0
+ run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=0 run.duration=any
+ run.error="the model's reply cannot be used: the field \"total\" cannot be read:
+ the value must be an integer, not \"no\""
 msg=none run=<nil>
-`
+`, "\n ", " ")
 	if log.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", log.String(), want)
 	}
 }
 
-// TestUnanswered has a tool that acts and does not listen: what it did is unknown, and
-// whoever watches is told when it is called, and when nobody waits for it any more.
+// TestUnanswered has a tool that ignores cancellation: the state of its call is unknown, and
+// observers learn when it begins and when it is abandoned.
 func TestUnanswered(t *testing.T) {
 	t.Parallel()
 	unhurried(t, unanswered)

@@ -79,7 +79,8 @@ func TestMajorityWithoutAnswers(t *testing.T) {
 	}
 }
 
-// The model is asked five times, and the most frequent answer is returned. Failed samples are paid for as well.
+// The model is called five times, and the most frequent answer is returned. Failed samples are paid
+// for as well.
 func ExampleMajority() {
 	replies := []string{"bad", "good", "Bad", "awful", "bad"}
 	var n atomic.Int64

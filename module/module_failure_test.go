@@ -42,11 +42,11 @@ func waysToFail() []failure {
 			return errors.Is(err, module.ErrMaxIters) ||
 				errors.Is(err, module.ErrNoAnswer) && strings.Contains(err.Error(), "llms.WithMaxTokens")
 		}},
-		{"cut off before anything", says(llmtest.Reply{StopReason: "length"}, nil), func(err error) bool {
+		{"cut off at the start", says(llmtest.Reply{StopReason: "length"}, nil), func(err error) bool {
 			return strings.Contains(err.Error(), "cut off before its answer began")
 		}},
 		{"garbage", says(llmtest.Reply{Text: "\xff{{{ ]] ``` <think"}, nil), noAnswer},
-		{"cancelled while asking", func(cancel context.CancelFunc) llms.Model {
+		{"cancelled during the call", func(cancel context.CancelFunc) llms.Model {
 			return llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
 				cancel()
 				<-ctx.Done()

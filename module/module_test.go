@@ -71,7 +71,7 @@ func TestEveryModuleMakesAttempts(t *testing.T) {
 			anything,
 			2,
 			&module.ParallelOptions{Collect: true},
-		) // the replies are no programs
+		) // the replies have no program
 		first, other := strings.Contains(
 			seen.String(),
 			"0 at 1",
@@ -134,7 +134,7 @@ func TestSandboxIsReadyBeforeRun(t *testing.T) {
 			}
 		}
 		if n := len(model.Requests()); n > 0 {
-			t.Errorf("%s: the model was asked %d times", c.want, n)
+			t.Errorf("%s: the model was called %d times", c.want, n)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// ticket is an answer with everything that the providers' subset of JSON Schema has to
-// express in another way.
+// ticket is an answer with everything that providers' subsets of JSON Schema express in another
+// way.
 type ticket struct {
 	Title string   `json:"title"`
 	Tags  []string `json:"tags"`
@@ -28,7 +28,7 @@ type ticket struct {
 
 var triaging = signature.Must(signature.New[review, ticket]("Triage the mail."))
 
-// protocols are the stubs of the providers, each with the model that speaks to it.
+// protocols are the stubs of the providers, each with a model that uses it.
 var protocols = map[string]struct {
 	serve func(*stub.Options, ...stub.Reply) *stub.Server
 	model string
@@ -52,8 +52,8 @@ func openStub(t *testing.T, protocol string, o *stub.Options, replies ...stub.Re
 	return model, s
 }
 
-// A typed answer comes by the provider's structured output, in which null is what is not
-// set. What the provider cannot enforce is validated here.
+// A typed answer uses the provider's structured output, in which null stands for a missing value.
+// What the provider cannot enforce is validated here.
 func TestNative(t *testing.T) {
 	t.Parallel()
 	const tooHigh = `{"title":"Broken","tags":["a"],"owner":null,"level":9}`
@@ -89,7 +89,7 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// A schema that the provider refuses is left out, and the prompt says the same.
+// A schema that the provider refuses is omitted, and the prompt describes the form instead.
 func TestNativeRefused(t *testing.T) {
 	t.Parallel()
 	for protocol := range protocols {
@@ -115,7 +115,7 @@ func TestNativeRefused(t *testing.T) {
 	}
 }
 
-// What decides about the form of a question: the outputs, the model, the adapter.
+// The form of a prompt depends on the outputs, the model and the adapter.
 func TestNativeWhen(t *testing.T) {
 	t.Parallel()
 	able := models.Capabilities{Schema: true}
@@ -176,8 +176,8 @@ func TestNativeStream(t *testing.T) {
 	}
 }
 
-// After a fallback the events say which model answered, and how the one before failed.
-func TestFallbackIsTold(t *testing.T) {
+// After a fallback, the events name the model that replied and the error of the one before.
+func TestFallbackInEvents(t *testing.T) {
 	t.Parallel()
 	down, _ := openStub(t, "openai", &stub.Options{Models: []string{"gpt-5.2"}})
 	up, _ := openStub(t, "anthropic", nil, stub.Reply{Text: `{"title":"Broken","tags":[],"owner":null,"level":1}`})

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// observations are those of a run of programs, the last of which must answer.
+// observations returns those of a run of programs. The last one must answer.
 func observations(t *testing.T, limits sandbox.Limits, set *tools.Set, programs ...string) []string {
 	t.Helper()
 	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: limits})
@@ -37,8 +37,8 @@ func observations(t *testing.T, limits sandbox.Limits, set *tools.Set, programs 
 	return list
 }
 
-// A limit is told when a program comes near it, or is stopped by it.
-func TestLimitsAreToldWhenTheyMatter(t *testing.T) {
+// A program that comes near a limit, or is stopped by it, is told about the limit.
+func TestLimitsInObservations(t *testing.T) {
 	t.Parallel()
 	read := tools.Func("read", "", func(context.Context, orders) (int, error) { return 1, nil },
 		&tools.Hints{Class: tools.Read})
@@ -62,7 +62,7 @@ func TestLimitsAreToldWhenTheyMatter(t *testing.T) {
 	}
 }
 
-// However much a program has read and printed, the model sees why it failed and all that it did.
+// However much a program has read and printed, the model sees why it failed and all its effects.
 func TestEffectsComeFirst(t *testing.T) {
 	t.Parallel()
 	class := func(c tools.Class) *tools.Hints { return &tools.Hints{Class: c} }

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// own is a module of the user's.
+// own is a user's module.
 type own func(ctx context.Context, in orders) (*module.Prediction[sum], error)
 
 func (f own) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) { return f(ctx, in) }
@@ -238,7 +238,7 @@ func TestRLMGoexit(t *testing.T) {
 	}
 }
 
-// If an observer panics on an event of llm, the call releases its slot.
+// If an observer panics on an event of llm, the call still releases its slot.
 func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 	t.Parallel()
 	m, _ := rlm(
@@ -258,7 +258,7 @@ func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	if said := pred.Trajectory.Steps[0].Outcome.Stdout.Text; said != "it failed; the reason is not shown\n" {
-		t.Errorf("the program is told %q", said)
+		t.Errorf("the program got %q", said)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestZeroValues(t *testing.T) {
 		}
 	}
 	if (*module.Predictor)(nil).Clone() != nil {
-		t.Error("there is a copy of nothing")
+		t.Error("a nil module was copied")
 	}
 	results, err := module.Parallel(t.Context(), own(func(context.Context, orders) (*module.Prediction[sum], error) {
 		var none *module.IncompleteError
@@ -319,11 +319,11 @@ func TestNoContext(t *testing.T) {
 	second := func(_ any, err error) error { return err }
 	results, parallel := module.Parallel(none, one, make([]orders, 2), nil)
 	errs := map[string]error{
-		"Parallel":   parallel,
-		"one of all": results[1].Err,
-		"Samples":    second(module.Samples(none, one, anything, 2, nil)),
-		"Start":      second(module.Start(none, one, anything).Result()),
-		"Compose":    second(module.Compose(none, "C", func(context.Context) (int, error) { return 1, nil })),
+		"Parallel":       parallel,
+		"one of several": results[1].Err,
+		"Samples":        second(module.Samples(none, one, anything, 2, nil)),
+		"Start":          second(module.Start(none, one, anything).Result()),
+		"Compose":        second(module.Compose(none, "C", func(context.Context) (int, error) { return 1, nil })),
 	}
 	for _, k := range everyKind(t, total1()) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))

@@ -158,7 +158,7 @@ func TestParallelCancelled(t *testing.T) {
 	const first = "inputs[0]: not started: context canceled: shutting down"
 	for collect, want := range map[bool]string{false: "module: " + first,
 		true: "module: 2 of 2 runs failed; the first was " + first} {
-		for range 50 { // which of them ends first is chance, not which is told
+		for range 50 { // which of them ends first is random; the reported error is not
 			results, err := module.Parallel(
 				ctx,
 				module.NewPredict(adding, echo(), nil),

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// If a text ends within a character, the model is asked for the whole text.
+// If a text in the reply ends within a character, the model is asked again.
 func TestPredictIncompleteReply(t *testing.T) {
 	t.Parallel()
 	mail := signature.Must(signature.New[orders, struct {
@@ -20,6 +20,6 @@ func TestPredictIncompleteReply(t *testing.T) {
 		t.Errorf("got %+v, %v", pred, err)
 	}
 	if n := len(model.Requests()); n != 2 {
-		t.Errorf("it took %d questions", n)
+		t.Errorf("there were %d model calls", n)
 	}
 }

@@ -24,8 +24,8 @@ type reply struct {
 	Answer string `json:"answer"`
 }
 
-// Pictures and files go beside the text, which says where they belong; what was
-// said before becomes turns of the conversation, as do demos.
+// Images and files are sent next to the text, which says where they belong. Histories and demos
+// become turns of the conversation.
 func TestContent(t *testing.T) {
 	t.Parallel()
 	look := signature.Must(signature.New[album, reply]("Look."))
@@ -108,7 +108,7 @@ data:image/png;base64,Yw==
 data:application/pdf;base64,ZA==
 `
 
-// A demo of Go values is checked like a question and its answer.
+// A demo of Go values is validated like inputs and outputs.
 func TestNewDemo(t *testing.T) {
 	t.Parallel()
 	d, err := module.NewDemo(grading, inContext{"Who?", "None."}, graded{"Nobody.", 90})
@@ -116,7 +116,8 @@ func TestNewDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := json.Marshal(d)
-	if want := `{"inputs":{"question":"Who?","context":"None."},"outputs":{"answer":"Nobody.","score":90}}`; err != nil || string(got) != want {
+	const want = `{"inputs":{"question":"Who?","context":"None."},"outputs":{"answer":"Nobody.","score":90}}`
+	if err != nil || string(got) != want {
 		t.Errorf("got %s and %v, want %s", got, err, want)
 	}
 	if _, err := module.NewDemo(grading, inContext{}, graded{Score: 101}); err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// A question that was edited so that it cannot be answered is not asked.
+// A Spec that no longer fits the signature is reported before the model is called.
 func TestEditedSpec(t *testing.T) {
 	t.Parallel()
 	field, err := signature.ParseField("extra: str")
@@ -42,11 +42,11 @@ func TestEditedSpec(t *testing.T) {
 		}
 	}
 	if n := len(model.Requests()); n != 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
-// acting returns the modules that ask for steps.
+// acting returns the modules that work in steps.
 func acting(t *testing.T, model llms.Model, o *module.Options) map[string]editable {
 	box := inProcess(t)
 	react, act := module.NewReAct(adding, model, nil, o), module.NewCodeAct(adding, model, box, nil, o)
@@ -102,7 +102,7 @@ func TestFurtherOutputsOfSteps(t *testing.T) {
 	}
 }
 
-// A step is not asked for if its reply could not be used, or an input is missing.
+// The same is true of the Spec of a step.
 func TestEditedSpecOfSteps(t *testing.T) {
 	t.Parallel()
 	extra, err := signature.ParseField("extra: str")
@@ -135,11 +135,11 @@ func TestEditedSpecOfSteps(t *testing.T) {
 		}
 	}
 	if n := len(model.Requests()); n != 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
-// lined is an adapter of the user's, with one line for each output.
+// lined is a user's adapter, with one line for each output.
 type lined struct{ module.Adapter }
 
 func (lined) Read(spec *signature.Spec, reply string, _ bool) (values signature.Values, _ error) {
@@ -159,7 +159,7 @@ func (lined) Read(spec *signature.Spec, reply string, _ bool) (values signature.
 	return values, nil
 }
 
-// An adapter of the user's reads the replies, but a program in a fence is read in any form.
+// A user's adapter reads the replies, but a program in a fence is accepted in any case.
 func TestOwnAdapterOfSteps(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]string{
@@ -172,7 +172,7 @@ func TestOwnAdapterOfSteps(t *testing.T) {
 			t.Errorf("%s: got %v and %v", name, pred, err)
 		}
 		if asked := model.Requests(); len(asked) != 2 || !strings.Contains(asked[1].Last(), "write name = value") {
-			t.Errorf("%s: the model is not told what its reply lacks", name)
+			t.Errorf("%s: the model is not told what is missing in its reply", name)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestPredictorFieldErrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if n := len(model.Requests()); n != 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestPredictorsPaths(t *testing.T) {
 		{"no module", 3, ""},
 		{"a predictor", one.Predictor, "Predictor"},
 		{"a module", one, "Predictor"},
-		{"a module that was not made", &sumPredict{}, ""},
+		{"a zero module", &sumPredict{}, ""},
 		{"a struct", pipeline{newSum(), newSum()}, "First Second"},
 		{"a pointer to a struct", &pipeline{newSum(), nil}, "First"},
 		{"shared", pipeline{one, one}, "First"},
@@ -69,7 +69,7 @@ func TestPredictorsPaths(t *testing.T) {
 		{"a slice", []*sumPredict{newSum(), nil, newSum()}, "[0] [2]"},
 		{"an array", struct{ Two [2]*sumPredict }{[2]*sumPredict{newSum(), newSum()}}, "Two[0] Two[1]"},
 		{"maps", keyed{"b": newSum(), "a c": keyed{"]": newSum()}, "": newSum()}, `[""] [a c]["]"] [b]`},
-		{"a map of other keys", map[int]*sumPredict{1: newSum()}, ""},
+		{"a map with other keys", map[int]*sumPredict{1: newSum()}, ""},
 		{"a cycle", ring, "Ask Any[2]"},
 		{"the rest of a cycle", ring.Any, "[0].Ask [2]"},
 	} {
@@ -137,8 +137,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// What leads to no predictor is shared with the clone, and what is shared within the original is shared within the
-// clone.
+// Parts that contain no predictor are shared with the clone. What is shared within the original is
+// shared within the clone.
 func TestCloneShares(t *testing.T) {
 	t.Parallel()
 	type shared struct {
@@ -155,13 +155,13 @@ func TestCloneShares(t *testing.T) {
 	c := module.Clone(m)
 	switch {
 	case c == m, c.First == one, c.First.Predictor == one.Predictor, &c.List[0] == &m.List[0]:
-		t.Error("what leads to predictors was not copied")
+		t.Error("a part with predictors was not copied")
 	case c.First != c.Second, c.List[0] != c.First, &c.List[0] != &c.Same[0]:
-		t.Error("what was shared is not any more")
+		t.Error("a shared part is no longer shared")
 	case &c.Data[0] != &m.Data[0], c.Model != m.Model, c.Lock != m.Lock, c.secret != m.secret:
-		t.Error("what leads to no predictor was copied")
+		t.Error("a part without predictors was copied")
 	case c.First.Predictor.Model != one.Predictor.Model, c.First.Predictor.Spec != one.Predictor.Spec:
-		t.Error("the predictor has another model or spec")
+		t.Error("the predictor has a different model or spec")
 	}
 }
 
@@ -171,14 +171,14 @@ func TestCloneOfACycle(t *testing.T) {
 	ring.Next, ring.Any = &loop{Next: ring}, []any{ring}
 	c := module.Clone(ring)
 	if c == ring || c.Next == ring.Next || c.Next.Next != c || c.Any[0] != any(c) || c.Ask == ring.Ask {
-		t.Error("the clone is no cycle of its own")
+		t.Error("the clone does not have its own cycle")
 	}
 }
 
 func TestCloneOfNil(t *testing.T) {
 	t.Parallel()
 	if module.Clone[any](nil) != nil || module.Clone(3) != 3 || module.Clone((*pipeline)(nil)) != nil {
-		t.Error("what has no predictors is not itself")
+		t.Error("a clone of a value without predictors differs")
 	}
 }
 
@@ -199,7 +199,7 @@ func ExamplePredictors() {
 	// Reply[praise] - Judge the review.
 }
 
-// What a module learned is saved, and loaded into another one.
+// A module's state is saved and loaded into another one.
 func ExampleSave() {
 	learned := module.NewPredict(judge, llmtest.New(), nil)
 	learned.Predictor.Hint = "Irony is not praise."

@@ -45,6 +45,6 @@ func TestTenMegabytes(t *testing.T) {
 		t.Errorf("got %d", pred.Output.Total)
 	}
 	if n := len(model.Requests()[0].Last()); n > 4000 {
-		t.Errorf("the question has %d bytes", n)
+		t.Errorf("the prompt has %d bytes", n)
 	}
 }

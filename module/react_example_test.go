@@ -48,7 +48,7 @@ func ExampleReAct() {
 		log.Fatal(err)
 	}
 	for i := range pred.Trajectory.Steps {
-		pred.Trajectory.Steps[i].Duration = 0 // it differs each time
+		pred.Trajectory.Steps[i].Duration = 0 // durations differ
 	}
 	fmt.Print(pred.Trajectory)
 	fmt.Println(pred.Output.Total)

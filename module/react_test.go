@@ -20,13 +20,13 @@ func init() {
 	scenarios["chainofthought weighed"] = runChainOfThought[argument, verdict](argument{"It broke, so it is bad."})
 }
 
-// argued has its own output "reasoning".
+// argued has an output named "args".
 type argued struct {
 	Mood      string `json:"mood"      jsonschema:"enum=good,enum=bad"`
 	Reasoning string `json:"reasoning" jsonschema:"description=for the customer"`
 }
 
-// argument has an input "reasoning".
+// argument has an input named "args".
 type argument struct {
 	Reasoning string `json:"reasoning"`
 }
@@ -34,7 +34,7 @@ type argument struct {
 func runReAct[In, Out any](in In, o module.Options) func(*testing.T, *setup) string {
 	return func(t *testing.T, s *setup) string {
 		sig := signature.Must(signature.New[In, Out]("Report on the orders."))
-		o := o // each scenario has its own
+		o := o // a separate copy for each scenario
 		o.MaxIters = s.steps
 		act := module.NewReAct(sig, s.model, s.handlers.set(t), &o)
 		pred, err := act.Run(t.Context(), in)
@@ -94,7 +94,7 @@ func TestReActWithHistory(t *testing.T) {
 	}
 }
 
-// A text is accepted for the object if the tool, or the answer, has one text.
+// A text is accepted in place of the object if the tool, or the answer, has only one text.
 func TestReActTextForAnObject(t *testing.T) {
 	t.Parallel()
 	type greeting struct {

@@ -24,8 +24,8 @@ func adder() *tools.Tool {
 	}, &tools.Hints{Class: tools.Read})
 }
 
-// ReAct calls tools in the provider's protocol, several in one step, over several turns
-// in which the provider's own message comes back.
+// ReAct calls tools in the provider's protocol, several in one step. In later turns, the provider's
+// own message is sent back.
 func TestReActCallsTools(t *testing.T) {
 	t.Parallel()
 	call := func(id, name, args string) stub.ToolCall { return stub.ToolCall{ID: id, Name: name, Arguments: args} }
@@ -33,7 +33,7 @@ func TestReActCallsTools(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			thinking := "Hm."
-			if protocol == "openai" { // whose chat completions do not show it
+			if protocol == "openai" { // its chat completions do not show thinking
 				thinking = ""
 			}
 			model, server := openStub(t, protocol, nil,
@@ -58,14 +58,14 @@ func TestReActCallsTools(t *testing.T) {
 			for _, r := range server.Requests() {
 				if text := string(r.Raw); !strings.Contains(r.Path, "show") && strings.Contains(text, "[[ ##") &&
 					!strings.Contains(text, "limit") {
-					t.Errorf("markers were asked for: %s", text)
+					t.Errorf("the prompt asks for markers: %s", text)
 				}
 			}
 		})
 	}
 }
 
-// scripted is a model that calls tools, one list of calls in each reply.
+// scripted is a model that calls tools: one list of calls in each reply.
 func callingModel(script ...[]llms.ToolCall) *llmtest.Capable {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N > len(script) {
@@ -79,7 +79,7 @@ func toolCall(name, args string) llms.ToolCall {
 	return llms.ToolCall{ID: name + "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: name, Arguments: args}}
 }
 
-// Each thing that is wrong with a call is told in its result.
+// The result of a malformed call says everything that is wrong with it.
 func TestToolCallsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -106,7 +106,7 @@ func TestToolCallsThatAreWrong(t *testing.T) {
 	}
 }
 
-// Names are such that every provider takes them, and each is that of one tool.
+// Names are accepted by every provider, and each belongs to one tool.
 func TestToolCallNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long", 30)
@@ -145,7 +145,7 @@ func TestToolCallNames(t *testing.T) {
 	}
 }
 
-// When the steps are used up, the answer is asked for as a call of submit.
+// When the steps are used up, the answer is requested as a call of submit.
 func TestToolCallsExtract(t *testing.T) {
 	t.Parallel()
 	add := []llms.ToolCall{toolCall("add", `{"A": 1, "B": 1}`)}
@@ -161,7 +161,7 @@ func TestToolCallsExtract(t *testing.T) {
 	}
 }
 
-// A model that turns out not to call tools is asked in text.
+// If the model turns out not to support tools, the prompt asks for text.
 func TestToolCallsRefused(t *testing.T) {
 	t.Parallel()
 	refused := &models.Error{Kind: models.KindInvalid, Err: errors.New("gemma3 does not support tools")}

@@ -26,7 +26,7 @@ func pay(id string) llms.ToolCall {
 		FunctionCall: &llms.FunctionCall{Name: "pay", Arguments: `{"To":"ann"}`}}
 }
 
-// A call that names no function is answered like one of a tool that does not exist.
+// A call without a function is answered like a call of a tool that does not exist.
 func TestToolCallWithoutFunction(t *testing.T) {
 	t.Parallel()
 	model := callingModel([]llms.ToolCall{{ID: "x", Type: "function"}}, submit2())
@@ -36,7 +36,7 @@ func TestToolCallWithoutFunction(t *testing.T) {
 	}
 }
 
-// So is one after another call.
+// The same is true after another call.
 func TestToolCallWithoutFunctionAfterOther(t *testing.T) {
 	t.Parallel()
 	model := callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`), {ID: "x", Type: "function"}}, submit2())
@@ -46,7 +46,7 @@ func TestToolCallWithoutFunctionAfterOther(t *testing.T) {
 	}
 }
 
-// A run under way is not changed by another one that is refused tools.
+// A run in progress is not affected if another run finds that the model refuses tools.
 func TestToolModeOfRuns(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
@@ -88,7 +88,7 @@ func TestToolModeOfRuns(t *testing.T) {
 	}
 }
 
-// Neither is its request for the answer.
+// The same is true of its extracted answer.
 func TestToolModeOfExtraction(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
@@ -121,7 +121,7 @@ func TestToolModeOfExtraction(t *testing.T) {
 	}
 }
 
-// A request that was refused for something else does not turn tools off for good.
+// A request that was refused for another reason does not disable tools permanently.
 func TestToolsRefusedForAnotherReason(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -131,14 +131,14 @@ func TestToolsRefusedForAnotherReason(t *testing.T) {
 				Err: errors.New("messages.0: the picture toolbox.png is too large")}
 		}
 		if len(r.Options.Tools) == 0 {
-			t.Error("tools were turned off for good by an error of one question, which fails without tools as well")
+			t.Error("tools were disabled permanently by an error that also occurs without tools")
 			return llmtest.Reply{Text: submits1}, nil
 		}
 		return llmtest.Reply{ToolCalls: submit2()}, nil
 	}).With(canTools)
 	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
 	if _, err := m.Run(t.Context(), anything); err == nil {
-		t.Error("the first question was answered")
+		t.Error("the first run did not fail")
 	}
 	_, err := m.Run(t.Context(), anything)
 	if err != nil {
@@ -146,7 +146,7 @@ func TestToolsRefusedForAnotherReason(t *testing.T) {
 	}
 }
 
-// What is held in a step is made only if the model, having been told so, repeats it.
+// A call that was held in a step is made only if the model repeats it after it was told.
 func TestToolCallsHeldInOneStep(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string][][]llms.ToolCall{
@@ -170,7 +170,7 @@ func TestToolCallsHeldInOneStep(t *testing.T) {
 	}
 }
 
-// A fatal error of the second call of a step loses nothing of the first.
+// A fatal error of the second call of a step does not lose the first one.
 func TestToolCallsFatalSecond(t *testing.T) {
 	t.Parallel()
 	fatal := tools.Func("die", "", func(context.Context, struct{}) (string, error) {
@@ -187,7 +187,7 @@ func TestToolCallsFatalSecond(t *testing.T) {
 	}
 }
 
-// Trajectory and events are JSON whatever the model writes as arguments.
+// Trajectories and events are valid JSON even if the model writes malformed arguments.
 func TestToolCallsOfInvalidJSON(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{`{"A": `, `{"A":1,"B":1} x`, `{A:1}`, `{"A":NaN,"B":1}`} {
@@ -218,7 +218,7 @@ func TestToolCallsOfInvalidJSON(t *testing.T) {
 	}
 }
 
-// The events have the same ids of calls as the outcome.
+// The events have the same call IDs as the outcome.
 func TestToolCallIDs(t *testing.T) {
 	t.Parallel()
 	var ids []int
@@ -241,7 +241,7 @@ func TestToolCallIDs(t *testing.T) {
 	}
 }
 
-// BestOfN of a ReAct whose model refuses tools asks with tools once.
+// BestOfN of a ReAct whose model refuses tools tries tools once.
 func TestToolsRefusedInAttempts(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Int32

@@ -71,7 +71,7 @@ func TestReActSetupErrors(t *testing.T) {
 		t.Errorf("got %v, want an InvalidError", err)
 	}
 	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestStaticPromptOfReAct(t *testing.T) {
 	first := model.Requests()[0].Messages[0]
 	for _, r := range model.Requests() {
 		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
-			t.Errorf("request %d has another system prompt", r.N)
+			t.Errorf("request %d has a different system prompt", r.N)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestEventsOfReAct(t *testing.T) {
 	}
 }
 
-// A run ends soon after its context, wherever it is, and says what was done.
+// A run ends soon after its context, wherever it is, and the error has the calls.
 func TestReActCancelled(t *testing.T) {
 	t.Parallel()
 	for where, want := range map[string]journal.State{"model": "", "tool": journal.Unknown, "deaf": journal.Unknown} {
@@ -215,7 +215,7 @@ func TestReActBrokenHandlers(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if told := model.Requests()[1].Last(); told != "panics failed: the tool crashed" {
-		t.Errorf("the model is told: %s", told)
+		t.Errorf("the model was told: %s", told)
 	}
 }
 
@@ -278,7 +278,7 @@ func TestReActUnderPolicies(t *testing.T) {
 	}
 	if told, want := model.Requests()[1].Last(),
 		"pay was not called: not today\nThe error's data:\n{\"until\":\"Monday\"}"; told != want || called {
-		t.Errorf("called: %t; the model is told: %s", called, told)
+		t.Errorf("called: %t; the model was told: %s", called, told)
 	}
 	if seen != `pay({"limit":3})` {
 		t.Errorf("the policy saw %s", seen)

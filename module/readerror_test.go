@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// TestReadError holds that Go callers learn which field is wrong, and how.
+// TestReadError checks that Go callers learn which field is wrong and why.
 func TestReadError(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.Parse(`text -> mood: Literal["good", "bad"], score: float(ge=0, le=1)`, "")).Spec()

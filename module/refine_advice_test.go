@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// What an advisor is shown is bounded, however much was asked, and so is what its
-// advice adds to the next attempt.
+// The prompt of an advisor is bounded, however many calls there were, and so is the advice that an
+// attempt gets.
 func TestAdviceIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []int{1, 50, 400} {
@@ -37,12 +37,12 @@ func TestAdviceIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !advised || advisor > 90_000 || len(attempts) != 2 || attempts[1]-attempts[0] > 5000 {
-			t.Errorf("%d calls: the advisor is sent %d bytes, the attempts %d", calls, advisor, attempts)
+			t.Errorf("%d calls: the advisor was sent %d bytes, the attempts %d", calls, advisor, attempts)
 		}
 	}
 }
 
-// No score is enough where all attempts are to be made, and the advisor is told so in words.
+// If all attempts are to be made, no score is sufficient, and the advisor is told so in words.
 func TestAdviceWithoutThreshold(t *testing.T) {
 	t.Parallel()
 	for threshold, want := range map[float64]string{

@@ -9,8 +9,9 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// BenchmarkRLM measures a run of two programs about ten megabytes besides the models, with its calls of 100 kB each.
-// Raw is the two programs in a session of the same sandbox, which answers the calls itself.
+// BenchmarkRLM measures a run of two programs on ten megabytes without the models. Its calls have
+// 100 kB each. Raw is the same programs in a session of the same sandbox, which answers the calls
+// itself.
 func BenchmarkRLM(b *testing.B) {
 	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Output: 1 << 20, Memory: 512 << 20}})
 	if err != nil {
@@ -39,7 +40,7 @@ func BenchmarkRLM(b *testing.B) {
 	asking := fence(strings.Replace(programs[1], "ask(", "llm(", 1))
 	model := turns{says(fence(programs[0])), says(asking)}
 	m := module.NewRLM(reading, model, box, nil, &module.RLMOptions{Sub: says("7")})
-	beside(b, session, func() error {
+	measureAgainst(b, session, func() error {
 		_, err := m.Run(b.Context(), book{text})
 		return err
 	})

@@ -64,7 +64,9 @@ func TestRLMBudgets(t *testing.T) {
 		})
 	}
 	const program = `const errors = []; let n = 0;
-for (let i = 0; i < 5; i++) try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
+for (let i = 0; i < 5; i++) {
+	try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
+}
 console.log(errors.join("\n")); n`
 	const counted = "llm budget: the budget for model calls is used up: 2 of 2 model calls have been made; go on " +
 		"without further calls"
@@ -91,7 +93,7 @@ console.log(errors.join("\n")); n`
 			told := model.Requests()[1].Last()
 			if pred.Output.Total != c.made || len(sub.Requests()) != c.made || !strings.Contains(told, c.told) ||
 				!strings.Contains(told, c.left) {
-				t.Errorf("%d calls, the model is told:\n%s", len(sub.Requests()), told)
+				t.Errorf("%d calls, the model was told:\n%s", len(sub.Requests()), told)
 			}
 			if spent := pred.Trajectory.Spent.Total(); spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made,
 				OutputTokens: 20 * c.made}) {
@@ -151,13 +153,13 @@ func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 // If a module in a tool is cancelled while it waits for a slot, the error has the cause.
 func TestRLMCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("the user went away")
+	gone := errors.New("the user disconnected")
 	var failed error
 	ask := func(ctx context.Context, _ struct{}) (int, error) {
 		waiting, cancel := context.WithCancelCause(ctx)
 		holder := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 			go cancel(gone)
-			// with the tool's context, so that it has to wait
+			// The context of the tool makes it wait for a slot.
 			_, failed = module.NewPredict(adding, llmtest.New(fits), nil).Run(waiting, anything)
 			return llmtest.Reply{Text: fits}, nil
 		})
@@ -222,7 +224,7 @@ func TestRLMNested(t *testing.T) {
 		`context: "ab"})])`
 	pred, told, err := run(module.RLMOptions{Depth: 2}, two)
 	if err != nil || !strings.Contains(told, `["how many: 3?1","how many: 2?a"]`) {
-		t.Fatalf("%v, the model is told:\n%s", err, told)
+		t.Fatalf("%v, the model was told:\n%s", err, told)
 	}
 	if tr := pred.Trajectory; len(tr.Runs) != 2 || tr.Runs[0].Spent.Total().Calls != 1 || tr.Spent != nil ||
 		tr.Usage().Calls != 6 {

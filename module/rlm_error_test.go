@@ -53,11 +53,11 @@ func TestRLMHidesProviderErrors(t *testing.T) {
 		}
 		for _, r := range model.Requests() {
 			if strings.Contains(r.Text(), "SECRET") {
-				t.Errorf("%s: the model is told %s", kind, r.Last())
+				t.Errorf("%s: the model was told %s", kind, r.Last())
 			}
 		}
 		if failure := (*models.Error)(nil); !errors.As(noted, &failure) || failure.Err.Error() != secret {
-			t.Errorf("%s: the host is told %v", kind, noted)
+			t.Errorf("%s: the host got %v", kind, noted)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func TestRLMWorksWithTheDefaults(t *testing.T) {
 	}
 	defer box.Close()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		time.Sleep(100 * time.Millisecond) // longer than a program may take by itself
+		time.Sleep(100 * time.Millisecond) // longer than the time limit of a program
 		return llmtest.Reply{Text: strings.Repeat(" ", min(len(r.Last()), 1))}, nil
 	})
 	m, _ := rlm(t, box, sub, nil, `const parts = Array.from({length: 20}, () => "x".repeat(100_000));
@@ -143,7 +143,7 @@ func TestRLMSetupErrors(t *testing.T) {
 		}
 	}
 	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestRLMCallOptions(t *testing.T) {
 		}
 		for _, r := range asked {
 			if r.Options.MaxTokens != want {
-				t.Errorf("a question has MaxTokens %d, want %d", r.Options.MaxTokens, want)
+				t.Errorf("a request has MaxTokens %d, want %d", r.Options.MaxTokens, want)
 			}
 		}
 	}

@@ -173,7 +173,7 @@ func TestRLMWorkerDies(t *testing.T) {
 }
 
 // When the record of a session is full, another session begins, and the model is told.
-// Not parallel: with so little memory, the sandbox would end the program for what other tests allocate.
+// It is not parallel: with so little memory, allocations of other tests would end the program.
 func TestRLMSessionIsFull(t *testing.T) {
 	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
 	if err != nil {
@@ -221,7 +221,8 @@ func TestRLMFailingCalls(t *testing.T) {
 		sub,
 		nil,
 		`const say = async p => { try { return await llm(p) } catch (e) { return [e.kind, e.message, e.data] } };
-console.log(JSON.stringify(await Promise.all(["down", "long", "thinking", "hostile", "silent", "", 5, "ok"].map(say)), null, 1));
+const all = ["down", "long", "thinking", "hostile", "silent", "", 5, "ok"];
+console.log(JSON.stringify(await Promise.all(all.map(say)), null, 1));
 submit({total: 1})`,
 	)
 	pred, err := m.Run(t.Context(), book{"x"})
@@ -331,7 +332,7 @@ func TestRLMStaticPrompt(t *testing.T) {
 	}
 	for _, r := range model.Requests() {
 		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(model.Requests()[0].Messages[0]) {
-			t.Errorf("request %d has another system prompt", r.N)
+			t.Errorf("request %d has a different system prompt", r.N)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func init() {
 	scenarios["rlm deep"] = runRLM(module.RLMOptions{Depth: 2})
 }
 
-// mail is more text than a model can read.
+// mail is more text than the context of a model holds.
 type mail struct {
 	Question string   `json:"question"`
 	Letters  []string `json:"letters"`

@@ -94,7 +94,7 @@ func TestSetupErrors(t *testing.T) {
 		}
 	}
 	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model was called %d times", n)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestInvalidInput(t *testing.T) {
 	}
 	_, err = module.NewPredict(adding, model, nil).Run(t.Context(), orders{Limit: 0})
 	if !errors.As(err, &invalid) || len(model.Requests()) > 0 {
-		t.Errorf("got %v, want an InvalidError before the model is asked", err)
+		t.Errorf("got %v, want an InvalidError before the model is called", err)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestStaticPrompt(t *testing.T) {
 	first := model.Requests()[0].Messages[0]
 	for _, r := range model.Requests() {
 		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
-			t.Errorf("request %d has another system prompt", r.N)
+			t.Errorf("request %d has a different system prompt", r.N)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A run ends soon after its context, wherever it is, and says what was done.
+// A run ends soon after its context, wherever it is, and the error has the calls.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"model", "program", "tool"} {
@@ -317,7 +317,7 @@ func leftBehind(t *testing.T, label string) bool {
 	return strings.Contains(b.String(), label)
 }
 
-// A sandbox of somebody else's may be wrong in ways that ours is not.
+// A foreign sandbox may be wrong in ways in which ours is not.
 type brokenSandbox struct{}
 
 // Run implements [module.Sandbox].
@@ -332,7 +332,7 @@ func TestBrokenSandbox(t *testing.T) {
 	}
 }
 
-// A sandbox that is closed while the model is asked ends the run.
+// A sandbox that is closed during a model call ends the run.
 func TestClosedSandbox(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(patiently(sandbox.Limits{}))
@@ -364,12 +364,11 @@ func TestTrajectoryUsage(t *testing.T) {
 		t.Errorf("answer %s", got)
 	}
 	if got := (&module.Trajectory{}).Answer(); got != nil {
-		t.Errorf("answer %s of nothing", got)
+		t.Errorf("got the answer %s from an empty trajectory", got)
 	}
 }
 
-// The effects that the model is shown are bounded, those that are repeated from
-// the record are not.
+// The effects that the model is shown are bounded. Those answered from the record are not.
 func TestManyEffects(t *testing.T) {
 	t.Parallel()
 	calls := 0
@@ -387,6 +386,6 @@ func TestManyEffects(t *testing.T) {
 		last,
 		"\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n",
 	) {
-		t.Errorf("the model is told:\n%s", last)
+		t.Errorf("the model was told:\n%s", last)
 	}
 }

@@ -159,7 +159,7 @@ type (
 	less struct {
 		Shorten *module.Predict[review, note]
 	}
-	// reshaped has those of judges, one of which asks for something else.
+	// reshaped has the predictors of judges, one of which has another output.
 	reshaped struct{ Shorten, Judge *module.Predict[review, note] }
 )
 
@@ -196,18 +196,18 @@ func TestLoadRefuses(t *testing.T) {
 			`module: load: signature: the value of "Shorten" is given twice`},
 		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`),
 			"module: load: the state has no predictor Judge; it is the state of another module"},
-		{"a predictor more", &less{two.Shorten}, good,
+		{"an additional predictor", &less{two.Shorten}, good,
 			"module: load: *module_test.less has no predictor Judge; it is the state of another module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good,
 			"module: load Judge: it was saved with another signature: the output lang is new, the output note is new, " +
 				"the output mood is missing, the output returned is missing, the output score is missing"},
 		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`),
 			`module: load Shorten: json: unknown field "hunt"`},
-		{"a cold temperature", two, edit(`"hint":`, `"temperature": -1e300, "hint":`),
+		{"a temperature that is too low", two, edit(`"hint":`, `"temperature": -1e300, "hint":`),
 			`module: load Shorten: the temperature -1e+300 is not between 0 and 100`},
-		{"a hot temperature", two, edit(`"hint":`, `"temperature": 101, "hint":`),
+		{"a temperature that is too high", two, edit(`"hint":`, `"temperature": 101, "hint":`),
 			`module: load Shorten: the temperature 101 is not between 0 and 100`},
-		{"a demo of something else", two, edit(`"demos": [`, `"demos": [{"input": {}}, `),
+		{"a demo of another predictor", two, edit(`"demos": [`, `"demos": [{"input": {}}, `),
 			`module: load Shorten: json: unknown field "input"`},
 		{"no predictor", two, edit(`"Judge": {`, `"Judge": null, "Jury": {`),
 			`module: load Judge: the instructions are missing`},
@@ -221,7 +221,7 @@ func TestLoadRefuses(t *testing.T) {
 			`module: load Shorten: demo 1: there is no output "text"`},
 		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`),
 			`module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
-		{"a description of nothing", two, edit(`"mood": "of the`, `"mode": "of the`),
+		{"a description of a missing field", two, edit(`"mood": "of the`, `"mode": "of the`),
 			`module: load Judge: there is a description of "mode", which is not a field`},
 	} {
 		before := save(t, test.m)
@@ -298,7 +298,7 @@ func TestStateHasNoSecrets(t *testing.T) {
 	}
 }
 
-// Load refuses a damaged state and changes nothing, or what it loaded is saved as the same bytes again.
+// Load refuses a damaged state and changes nothing, or the loaded state is saved as the same bytes.
 func FuzzLoad(f *testing.F) {
 	for _, name := range []string{"judges.json", "predict.json"} {
 		raw := golden(f, name)
@@ -358,8 +358,8 @@ func FuzzSave(f *testing.F) {
 	})
 }
 
-// A state of a module that writes programs cannot be loaded for another task, although the question for a program is
-// the same.
+// A state of a module that writes programs cannot be loaded for another task, although the prompt
+// for a program is the same.
 func TestStateOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)

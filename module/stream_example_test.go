@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// What happens is told as it happens; the answer is typed.
+// The events are printed as they happen. The answer is typed.
 func ExampleStart() {
 	model := llmtest.New("[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]")
 	stream := module.NewPredict(judge, model, nil).Stream(context.Background(), Review{"Broke twice."})
@@ -35,7 +35,7 @@ func ExampleStart() {
 	// bad
 }
 
-// The same question three times, and the answer that was given most often.
+// The model is asked the same question three times, and the most frequent answer is returned.
 func ExampleSamples() {
 	reply := "[[ ## mood ## ]]\n%s\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]"
 	model := llmtest.New(fmt.Sprintf(reply, "bad"), fmt.Sprintf(reply, "good"), fmt.Sprintf(reply, "bad"))

@@ -14,7 +14,7 @@ import (
 
 const fits = "[[ ## total ## ]]\n3\n\n[[ ## completed ## ]]"
 
-// pipeline is a user's own module: two others in a row.
+// pipeline is a user's module: two others in a row.
 type pipeline struct{ First, Second *module.Predict[orders, sum] }
 
 func (p pipeline) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -37,7 +37,7 @@ func kinds(t *testing.T, s *module.Stream[sum]) (list []string, last error) {
 	return list, last
 }
 
-// A stream tells all that happens within, in the runs of other modules, too.
+// A stream has all events, including those of other modules within the run.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(fits, "nothing to read here", fits)
@@ -55,7 +55,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// The error of the run is the last that a stream tells.
+// The error of the run is the last item of a stream.
 func TestStreamOfAFailure(t *testing.T) {
 	t.Parallel()
 	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil,
@@ -71,7 +71,7 @@ func TestStreamOfAFailure(t *testing.T) {
 	}
 }
 
-// Who breaks off wants no more of it: the run is cancelled.
+// Leaving the loop over the events cancels the run.
 func TestStreamLeavingLoopCancels(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
@@ -90,7 +90,7 @@ func TestStreamLeavingLoopCancels(t *testing.T) {
 	}
 }
 
-// An observer in the context sees which run happened within which.
+// An observer in the context learns to which run each event belongs.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	var events []module.Event
@@ -108,8 +108,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// Of a model that streams, a stream gives the text as it comes, and an observer
-// does not: it costs nothing to those who don't want it.
+// If the model streams, so does a stream of events. An observer gets no text deltas, so they cost
+// nothing.
 func TestDeltas(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -137,7 +137,7 @@ func TestDeltas(t *testing.T) {
 	}
 	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
 		if _, ok := e.(module.TextDelta); ok {
-			t.Error("an observer was given a delta")
+			t.Error("an observer got a delta")
 		}
 	})
 	if _, err := p.Run(ctx, anything); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The trajectory has the answer, however it was given.
+// The trajectory has the answer, in whatever way it was given.
 func TestTrajectoryAnswer(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
@@ -26,8 +26,8 @@ func TestTrajectoryAnswer(t *testing.T) {
 		"value":     {module.NewProgramOfThought(adding, llmtest.New(fence(`({total: 1})`)), box, nil), `{"total":1}`},
 		"extracted": {module.NewCodeAct(adding, llmtest.New(fence("1"), `{"total": 1}`), box, nil, extracting),
 			`{"total":1}`},
-		"by ReAct":   {module.NewReAct(adding, llmtest.New("?", "?", `{"total": 1}`), nil, extracting), `{"total":1}`},
-		"not at all": {module.NewCodeAct(adding, llmtest.New(fence("1")), box, nil, &module.Options{MaxIters: 1}), ""},
+		"by ReAct":  {module.NewReAct(adding, llmtest.New("?", "?", `{"total": 1}`), nil, extracting), `{"total":1}`},
+		"no answer": {module.NewCodeAct(adding, llmtest.New(fence("1")), box, nil, &module.Options{MaxIters: 1}), ""},
 		"invalid": {module.NewCodeAct(adding, llmtest.New(fence(`submit({total: "x"})`), fence(`submit({total: "x"})`)),
 			box, nil, &module.Options{MaxIters: 1}), `{"total":"x"}`},
 		"an attempt": {module.NewBestOfN(module.NewPredict(adding, total1(), nil), 1, never, 1, nil), `{"total":1}`},
@@ -44,7 +44,7 @@ type maybe struct {
 	Total *int `json:"total,omitempty"`
 }
 
-// A value in which there is nothing is not the answer, though it would be valid.
+// An empty value is not taken for the answer, even if it would be valid.
 func TestProgramOfThoughtNothingGiven(t *testing.T) {
 	t.Parallel()
 	sig := signature.Must(signature.New[orders, maybe]("Add up."))
@@ -60,7 +60,7 @@ func TestProgramOfThoughtNothingGiven(t *testing.T) {
 	}
 }
 
-// The text of an error is bounded, whatever a tool's is; the error itself is whole.
+// The text of a tool's error is bounded. The error itself is complete.
 func TestIncompleteErrorIsBounded(t *testing.T) {
 	t.Parallel()
 	long := errors.New(strings.Repeat("x", 3<<20))
@@ -77,8 +77,8 @@ func TestIncompleteErrorIsBounded(t *testing.T) {
 	}
 }
 
-// An answer of the wrong shape in the last step is answered with the call that is wanted, once; one that
-// breaks a rule is not asked for again.
+// An answer of the wrong shape in the last step gets one more step, with the form of the call. An
+// answer that violates a rule does not.
 func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
 	t.Parallel()
 	type report struct {
@@ -111,7 +111,8 @@ func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
 	}
 }
 
-// A bare value is the answer where there is one output, and a number is its text where that is a text.
+// A bare value is the answer if there is one output. A number is accepted for an output that is
+// text.
 func TestCodeActBareAnswers(t *testing.T) {
 	t.Parallel()
 	type text struct {
@@ -126,7 +127,7 @@ func TestCodeActBareAnswers(t *testing.T) {
 	}
 }
 
-// The best attempt is known afterwards: which it was, its score, its reasoning.
+// The prediction tells which attempt was the best, its score and its reasoning.
 func TestTrajectoryChosen(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(
@@ -142,6 +143,6 @@ func TestTrajectoryChosen(t *testing.T) {
 	got := pred.Trajectory
 	if got.Chosen != 2 || got.Runs[1].Score.Value != 3 || got.Reasoning() != "three" ||
 		string(got.Answer()) != `{"total":3}` || got.Usage().Calls != 3 {
-		t.Errorf("chosen was %d with %v: %q, %s", got.Chosen, got.Runs[1].Score, got.Reasoning(), got.Answer())
+		t.Errorf("attempt %d was chosen, with score %v: %q, %s", got.Chosen, got.Runs[1].Score, got.Reasoning(), got.Answer())
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Scenarios of the modules that write programs, besides those of
-// transcript_test.go.
+// These scenarios of modules that write programs are in addition to those of transcript_test.go.
 func init() {
 	long := logbook{
 		Log: strings.Repeat(
@@ -107,7 +106,7 @@ func runCoder[In, Out any](in In, o module.Options) func(*testing.T, *setup) str
 	}
 }
 
-// textsOf are the messages of a request as text.
+// textsOf returns the messages of a request as text.
 func textsOf(r llmtest.Request) []string {
 	var texts []string
 	for _, m := range r.Messages {
@@ -116,10 +115,10 @@ func textsOf(r llmtest.Request) []string {
 	return texts
 }
 
-// conversation is everything that was said to the model, in that order, or what it was asked in
-// the end if it forgets. It fails if a question does not repeat the one before it, but for
-// observations that the model has answered and been shown another since: those may become shorter,
-// and whole again in the last question.
+// conversation returns all messages to the model in order, or the last prompt if the conversation
+// forgets. The test fails if a prompt does not repeat the previous one. Only observations to which
+// the model has replied, and after which it was shown another one, may become shorter, and complete
+// again in the last prompt.
 func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 	requests := model.Requests()
 	if len(requests) == 0 {
@@ -133,10 +132,10 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 	for i, r := range requests {
 		now := textsOf(r)
 		if len(now) <= len(before) && i > 0 {
-			t.Fatalf("question %d has %d messages, and the one before it %d", i+1, len(now), len(before))
+			t.Fatalf("request %d has %d messages, and the previous one %d", i+1, len(now), len(before))
 		}
 		for j := range before {
-			old := j%2 == 1 && j < len(now)-1 && j > 1 // an observation, and not the last
+			old := j%2 == 1 && j < len(now)-1 && j > 1 // an observation, but not the last one
 			switch {
 			case now[j] == before[j]:
 			case old && len(now[j]) < len(before[j]):
@@ -144,7 +143,7 @@ func conversation(t *testing.T, model *llmtest.Model, forgets bool) string {
 			case old && now[j] == whole[j] && i == len(requests)-1:
 				b.WriteString("(whole again) " + now[j])
 			default:
-				t.Errorf("question %d has another message %d than the one before:\n%s", i+1, j+1, now[j])
+				t.Errorf("message %[2]d of request %[1]d differs from the previous request:\n%[3]s", i+1, j+1, now[j])
 			}
 		}
 		b.WriteString(strings.Join(now[len(before):], ""))

@@ -28,24 +28,23 @@ import (
 
 var update = flag.Bool("update", false, "write what happened into testdata/transcripts")
 
-// TestTranscripts runs every scenario of testdata/transcripts and compares the
-// whole conversation and what came of it.
+// TestTranscripts runs every scenario of testdata/transcripts and compares the whole conversation
+// and its result.
 //
-// The comment of an archive says what it is about and, in lines of the form
-// "key: value", how it is set up:
+// The comment of an archive describes it and has lines of the form "key: value":
 //
 //	module:    predict, codeact, …
 //	signature: one of scenarios
 //	steps:     MaxIters
-//	time:      the sandbox's limit
-//	compute:   the other one, where there is much to do
+//	time:      the sandbox's limit of time
+//	compute:   the sandbox's limit of computing, if programs compute much
 //	sandbox:   isolated, for sandbox.New; otherwise sandbox.NewInProcess
-//	forgets:   true if the conversation grows too long; otherwise each question must repeat the one before
-//	system:    shown, for the system prompt at the start of the transcript, which others leave out
-//	calls:     how often each handler must have been called; -update leaves it alone
+//	forgets:   true if the conversation becomes too long; otherwise each prompt must repeat the previous one
+//	system:    shown, to begin the transcript with the system prompt
+//	calls:     how often each handler must have been called; not changed by -update
 //
-// A section reply1, reply2, … is what the model says; "reply1 length" is cut off
-// at the limit of tokens, and "reply1 error" is the model's error.
+// The sections reply1, reply2, … are the replies of the model. "reply1 length" is cut off at the
+// token limit, and "reply1 error" is an error of the model.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/transcripts/*.txtar")
@@ -68,7 +67,7 @@ func transcript(t *testing.T, file string) {
 	s := readSetup(t, archive)
 	run, ok := scenarios[s.module+" "+s.signature]
 	if !ok {
-		t.Fatalf("there is no scenario %q with the signature %q", s.module, s.signature)
+		t.Fatalf("unknown scenario %q with the signature %q", s.module, s.signature)
 	}
 	result := run(t, s)
 	got := conversation(t, s.model, s.forgets)
@@ -92,11 +91,11 @@ func transcript(t *testing.T, file string) {
 		return
 	}
 	if i < 0 || string(archive.Files[i].Data) != got {
-		t.Errorf("the transcript differs; run with -update and look at the difference. Got:\n%s", got)
+		t.Errorf("the transcript differs; run with -update and review the difference. Got:\n%s", got)
 	}
 }
 
-// setup is what an archive says.
+// setup is the configuration in an archive.
 type setup struct {
 	module, signature string
 	steps             int
@@ -162,7 +161,7 @@ func scripted(archive *txtar.Archive) *llmtest.Model {
 	})
 }
 
-// scenarios are the modules by kind and signature.
+// scenarios has a module for each kind and signature.
 var scenarios = map[string]func(*testing.T, *setup) string{
 	"predict verdict":      runPredict[review, verdict](review{"Broke twice."}, nil),
 	"predict json verdict": runPredict[review, verdict](review{"Broke twice."}, &module.Options{Adapter: module.JSON()}),
@@ -244,7 +243,7 @@ func runCodeAct[In, Out any](in In, more ...tools.Source) func(*testing.T, *setu
 	}
 }
 
-// show is what came of a run.
+// show returns the result of a run.
 func show[Out any](t *testing.T, pred *module.Prediction[Out], err error) string {
 	var b strings.Builder
 	var incomplete *module.IncompleteError
@@ -256,11 +255,11 @@ func show[Out any](t *testing.T, pred *module.Prediction[Out], err error) string
 		}
 		showEnd(&b, pred.Trajectory, "--- prediction ---\n"+string(answer))
 	case pred != nil:
-		t.Error("there is a prediction beside the error")
+		t.Error("there is a prediction in addition to the error")
 	case errors.As(err, &incomplete):
 		showEnd(&b, incomplete.Trajectory, "--- error ---\n"+err.Error())
 	default:
-		t.Errorf("the error is no IncompleteError: %v", err)
+		t.Errorf("the error is not an IncompleteError: %v", err)
 	}
 	return b.String()
 }
@@ -285,7 +284,7 @@ func showEffects(b *strings.Builder, title string, entries []journal.Entry) {
 	}
 }
 
-// handlers are the tools of the scenarios, and how often each was called.
+// handlers are the tools of the scenarios. They count their calls.
 type handlers struct {
 	mu     sync.Mutex
 	called map[string]int

@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// usageOf is what a run cost, whether or not it came to an answer.
+// usageOf returns the usage of a run, with or without an answer.
 func usageOf(t *testing.T, pred *module.Prediction[sum], err error) module.Usage {
 	t.Helper()
 	r := module.Result[sum]{Prediction: pred, Err: err}
@@ -27,7 +27,7 @@ func usageOf(t *testing.T, pred *module.Prediction[sum], err error) module.Usage
 	return trajectory.Usage()
 }
 
-// Whatever is asked within a run is counted by it, and once.
+// Every call within a run is counted once by the run.
 func TestUsageOfModulesInTools(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
@@ -68,7 +68,7 @@ func TestUsageOfModulesInTools(t *testing.T) {
 	}
 }
 
-// So is what a reward asks, also if there is no answer.
+// So are the calls of a reward, even if there is no answer.
 func TestUsageOfRewards(t *testing.T) {
 	t.Parallel()
 	for _, end := range []error{nil, errors.New("no good")} {
@@ -84,7 +84,7 @@ func TestUsageOfRewards(t *testing.T) {
 	}
 }
 
-// Questions that were never sent are not counted.
+// Calls that were not made are not counted.
 func TestUsageOfUnsentRequests(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,7 +106,7 @@ func TestUsageOfUnsentRequests(t *testing.T) {
 	}
 }
 
-// A call that is still under way when the run ends is counted.
+// A call in progress when the run ends is counted.
 func TestUsageOfCallsInProgress(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -114,7 +114,7 @@ func TestUsageOfCallsInProgress(t *testing.T) {
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		defer close(left)
 		cancel()
-		<-release // whatever ctx says
+		<-release // even if ctx ends
 		return llmtest.Reply{Text: "late"}, nil
 	})
 	m, _ := rlm(t, inProcess(t), sub, nil, `await llm("x")`)
@@ -127,8 +127,8 @@ func TestUsageOfCallsInProgress(t *testing.T) {
 	}
 }
 
-// A model that runs a module when it is asked does not wait for the slot that it
-// has itself, and pays.
+// A model that runs a module does not wait for the slot that it holds itself, and the module's
+// calls are counted.
 func TestRLMSubModelRunsModule(t *testing.T) {
 	t.Parallel()
 	inner := total1()
@@ -147,7 +147,7 @@ func TestRLMSubModelRunsModule(t *testing.T) {
 	}
 }
 
-// A provider that reports nonsense uses up the budget, and does not get round it.
+// If a provider reports implausible usage, the budget is used up rather than circumvented.
 func TestRLMImplausibleUsage(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -161,8 +161,8 @@ func TestRLMImplausibleUsage(t *testing.T) {
 	}
 }
 
-// sampling is a module of a user's, of any other. It cancels nothing: what a reply
-// costs that nobody waits for any more is not known.
+// sampling is a user's module that samples another one. It cancels nothing, because the usage of a
+// cancelled call is not known.
 type sampling struct{ Ask module.Module[orders, sum] }
 
 func (s sampling) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -173,7 +173,7 @@ func (s sampling) Run(ctx context.Context, in orders) (*module.Prediction[sum], 
 	return module.Majority(samples.Predictions(), nil)
 }
 
-// forgetful is one that loses the account.
+// forgetful is a module that loses the trajectory.
 type forgetful struct{ Ask module.Module[orders, sum] }
 
 func (f forgetful) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
@@ -184,7 +184,7 @@ func (f forgetful) Run(ctx context.Context, in orders) (*module.Prediction[sum],
 	return &module.Prediction[sum]{Output: pred.Output}, nil
 }
 
-// nested builds modules of modules, at random.
+// nested returns a random combination of modules.
 func nested(rnd *rand.Rand, box *sandbox.Sandbox, model llms.Model, depth int) module.Module[orders, sum] {
 	o := module.Options{MaxIters: 2, Extract: true}
 	k := rnd.IntN(11)
@@ -215,7 +215,7 @@ func nested(rnd *rand.Rand, box *sandbox.Sandbox, model llms.Model, depth int) m
 	return sampling{inner()}
 }
 
-// replyTo answers any question of the modules that nested builds, in some way.
+// replyTo gives a valid reply to any prompt of the modules that nested returns.
 func replyTo(r llmtest.Request, chance int) string {
 	text := r.Text()
 	switch {
@@ -233,8 +233,8 @@ func replyTo(r llmtest.Request, chance int) string {
 	return advised(r)
 }
 
-// However modules are put together, and however the models fail, the run as a whole
-// accounts for every call and every token.
+// However modules are combined, and however the models fail, the run accounts for every call and
+// every token.
 func TestUsageIsExact(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
@@ -274,7 +274,7 @@ func TestUsageIsExact(t *testing.T) {
 	}
 }
 
-// A usage is told in words.
+// A usage has a readable form.
 func TestUsageString(t *testing.T) {
 	t.Parallel()
 	for want, u := range map[string]module.Usage{
@@ -290,7 +290,7 @@ func TestUsageString(t *testing.T) {
 	}
 }
 
-// cutting is a model whose caller is gone when the reply is there.
+// cutting is a model that cancels the run after its reply.
 type cutting struct {
 	llms.Model
 	cancel func()
@@ -305,8 +305,7 @@ func (c cutting) GenerateContent(
 	return c.Model.GenerateContent(ctx, m, o...)
 }
 
-// A run that is cancelled tells a question that a cache answered from one that was
-// under way.
+// A cancelled run distinguishes calls answered by a cache from calls in progress.
 func TestCancelledWithCache(t *testing.T) {
 	t.Parallel()
 	cache, err := models.NewCache(nil)

@@ -29,22 +29,22 @@ func TestCodeActInASession(t *testing.T) {
 	requests := model.Requests()
 	system := requests[0].Messages[0]
 	if strings.Contains(requests[0].Text(), "starts fresh") || strings.Contains(requests[0].Last(), "Variables") {
-		t.Errorf("the first question says\n%s", requests[0].Text())
+		t.Errorf("the first prompt has\n%s", requests[0].Text())
 	}
 	const told = "Variables from earlier programs that you can use:\n- rows: array of 2 objects {id}\n\n"
 	if got := requests[1].Last(); !strings.HasPrefix(got, told) {
-		t.Errorf("the second question says\n%s", got)
+		t.Errorf("the second prompt has\n%s", got)
 	}
 	const undone = "\n\nWhat the program declared or changed is gone; earlier variables are unchanged."
 	if got := requests[2].Last(); !strings.Contains(got, undone) {
-		t.Errorf("after a failure the model is told\n%s", got)
+		t.Errorf("after a failure, the prompt has\n%s", got)
 	}
 	if fmt.Sprint(system) != fmt.Sprint(requests[2].Messages[0]) {
 		t.Error("the system prompt changes")
 	}
 	var none *sandbox.Session
 	if _, err := module.NewCodeAct(adding, model, none, nil, nil).Run(t.Context(), orders{Limit: 1}); err == nil {
-		t.Error("a nil session runs")
+		t.Error("a nil session can run")
 	}
 }
 

@@ -22,7 +22,7 @@ func normalised(out *sandbox.Outcome, err error) string {
 		silent.Stdout, silent.Stderr = sandbox.Output{}, sandbox.Output{}
 		out = &silent
 	}
-	if out != nil && leavesCalls(out.Failure) { // whether each of them was still made is chance
+	if out != nil && leavesCalls(out.Failure) { // whether each of them was still made is random
 		left := *out
 		left.Calls = slices.Clone(out.Calls)
 		for i := range left.Calls {
@@ -48,7 +48,7 @@ func leavesCalls(f *sandbox.Failure) bool {
 		strings.HasSuffix(f.Message, "Error: at once"))
 }
 
-// leak matches what only the inside of the host has: Go's names, files and addresses.
+// leak matches what exists only inside the host: Go's names, files and addresses.
 var leak = regexp.MustCompile(`goja|github\.com|golang|goroutine |runtime[.:]|reflect\.|interface \{\}` +
 	`|\bmap\[|\*?big\.Int|\.go\b|0x[0-9a-f]{6}|` +
 

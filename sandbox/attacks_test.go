@@ -53,7 +53,7 @@ const (
 // run programs, and the attack must end as the archive says.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	two := make(chan struct{}, 2) // at a time: an attack takes what it can get
+	two := make(chan struct{}, 2) // two at a time, because an attack uses all resources it can get
 	for _, name := range slices.Concat(attackFamilies, attackedParts) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +124,7 @@ func testAttacks(t *testing.T, file string) {
 	for {
 		var r attacked
 		if err := reports.Decode(&r); err != nil {
-			break // it is what the host could say that counts
+			break // only what the host could report counts
 		}
 		got[r.Name] = r
 	}
@@ -222,7 +222,7 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 		r.Problems = append(r.Problems, problem)
 	}
 	if a.then != "" {
-		p.Source, p.Timeout = a.then, attackTime // it shall not run out of time
+		p.Source, p.Timeout = a.then, attackTime // it must not run out of time
 		out, err := runGuarded(box, p)
 		r.Outcome += "then\n" + normalised(out, err)
 	}

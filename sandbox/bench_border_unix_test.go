@@ -95,9 +95,9 @@ func startEcho(b *testing.B) (trip func()) {
 	}
 }
 
-// BenchmarkOverheadBorder measures what a tool call costs more because the program is in
-// another process. The floor is JSON to another process and back, as any Go program would
-// do it. Both, and a call in this process, are measured in turn.
+// BenchmarkOverheadBorder measures the additional cost of a tool call from another process. The
+// floor is a round trip of JSON to another process, as any Go program would make it. Both, and a
+// call in this process, are measured in turn.
 func BenchmarkOverheadBorder(b *testing.B) {
 	isolated, inProcess := open(b, sandbox.New), open(b, sandbox.NewInProcess)
 	set, trip := fiveTools(b), startEcho(b)

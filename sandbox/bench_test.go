@@ -62,7 +62,7 @@ func BenchmarkOverhead(b *testing.B) {
 			compare(b, func() { rawRun(b, wrapped) }, func() { run(b, box, set, fresh(script60)) })
 		})
 		b.Run("tools200/"+tier.name, func(b *testing.B) {
-			other, many := open(b, tier.open), manyTools(b, 200) // a sandbox has what it had last at hand
+			other, many := open(b, tier.open), manyTools(b, 200) // a sandbox is fastest with the set that it had last
 			compare(b, func() { run(b, other, nil, fresh("1+1")) }, func() { run(b, box, many, fresh("1+1")) })
 		})
 		b.Run("tools10000/"+tier.name, func(b *testing.B) {
@@ -110,7 +110,7 @@ func compareBy(b *testing.B, sample func() (floor, ours time.Duration)) {
 	}
 	b.ReportMetric(median(ratios), "x-raw")
 	b.ReportMetric(median(each)/1000, "µs-ours")
-	b.ReportMetric(0, "ns/op") // it would be both together
+	b.ReportMetric(0, "ns/op") // it would be the sum of both
 }
 
 func clock(f func()) time.Duration {

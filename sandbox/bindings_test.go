@@ -61,7 +61,7 @@ func TestOddNames(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if len(touched) > 0 {
-			t.Errorf("a tool was called by the way: %q", touched)
+			t.Errorf("a tool was called by accident: %q", touched)
 		}
 	})
 }

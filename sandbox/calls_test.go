@@ -87,7 +87,7 @@ func TestNothingAfterTheEnd(t *testing.T) {
 				t.Fatalf("%s: got %v, %v", name, out, err)
 			}
 			if asked, sent := d.asked.Load(), d.sent.Load(); asked > 3 || sent != 1 {
-				t.Errorf("%s: a person was asked %d times, and %d were sent", name, asked, sent)
+				t.Errorf("%s: a person was asked %d times, and %d mails were sent", name, asked, sent)
 			}
 			states := map[journal.State]int{}
 			for _, e := range j.Entries() {
@@ -200,7 +200,7 @@ func TestPromptToolStays(t *testing.T) {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		for limit := time.Second; limit < time.Minute; limit *= 4 { // a program that fails does not end before its handlers
+		for limit := time.Second; limit < time.Minute; limit *= 4 { // a program that fails waits for its handlers
 			if out, err = run(`step({now: "stay"}); await sleep(100); throw 1`, limit); err != nil || out.Abandoned == 1 {
 				break
 			}

@@ -88,7 +88,7 @@ func TestCheck(t *testing.T) {
 				"undeclared 1:1", "unknown_tool 2:7", "invalid_argument 2:16", "unsupported 3:1",
 			}},
 			{"syntax", "let a = ;", []string{"syntax 1:9"}},
-			{"what only the compiler refuses", "with (Math) { max(1) }", []string{"syntax 1:1"}},
+			{"an error of the compiler", "with (Math) { max(1) }", []string{"syntax 1:1"}},
 			{"source", strings.Repeat(" ", 1001), []string{"source_limit 0:0"}},
 		} {
 			review, err := box.Check(t.Context(), sandbox.Program{Source: test.source, Tools: set})

@@ -204,11 +204,11 @@ line 2, column 3: two
 2 | B C
   |   ^`,
 		},
-		"names of the author's": {shouted(""), "LET X = {Secret: 1}\nX.secret",
+		"names of the author": {shouted(""), "LET X = {Secret: 1}\nX.secret",
 			"the program was refused for 2 reasons; nothing has run\n" +
 				"line 1, column 10: secret is not allowed here (do without it)\n1 | LET X = {Secret: 1}\n  |          ^\n" +
 				"line 2, column 3: secret is not allowed here (do without it)\n2 | X.secret\n  |   ^"},
-		"names of the compiler's": {shouted(""), "1", "<nil>"},
+		"names of the compiler": {shouted(""), "1", "<nil>"},
 		"too long": {gives(sandbox.Compiled{Source: strings.Repeat(" ", 100_000)}), "1",
 			"the compiled program has 100000 bytes; 65936 are allowed (write a shorter program, and import less)"},
 		"a long library": {gives(sandbox.Compiled{Library: strings.Repeat(" ", 5<<20)}), "1",
@@ -256,13 +256,13 @@ func TestCompilerErrors(t *testing.T) {
 			"sandbox: compile the program: no disk"},
 		"nothing": {func(context.Context, string) (*sandbox.Compiled, error) { return nil, nil },
 			"sandbox: the compiler returned neither a program nor an error"},
-		"a map that is none": {
+		"an invalid map": {
 			func(context.Context, string) (*sandbox.Compiled, error) {
 				return &sandbox.Compiled{Source: "1", Map: []byte("{}")}, nil
 			},
 			"sandbox: the compiler: source map: version 0 is not supported, only version 3",
 		},
-		"a map of nothing": {
+		"an empty map": {
 			func(context.Context, string) (*sandbox.Compiled, error) {
 				return &sandbox.Compiled{Source: "1", Map: []byte(`{"version":3,"mappings":"` + strings.Repeat(";", 1<<20) +
 					`"}`)}, nil
@@ -292,8 +292,8 @@ func TestCompilerErrors(t *testing.T) {
 	})
 }
 
-// Programs of a session share a library, also if the VM is gone or the worker no longer
-// has the compiled library.
+// Programs of a session share a library, even if the VM is gone or the worker no longer has the
+// compiled library.
 func TestCompiledSession(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
@@ -304,7 +304,7 @@ func TestCompiledSession(t *testing.T) {
 			{"LET B = __WRIT_LIBRARY__.NEXT(); [A, B]", "value: [1,2]"},
 			{"__WRIT_LIBRARY__.NEXT()", "value: 3"},
 		} {
-			for other := range 9 { // each takes the place of a VM, and of a library
+			for other := range 9 { // each takes the place of a VM and of a library
 				text := fmt.Sprintf("return %d", other)
 				out, err := box.NewSession(nil).Run(t.Context(),
 					sandbox.Program{Source: "__WRIT_LIBRARY__", Compiler: shouted(text)})

@@ -30,7 +30,7 @@ func TestConversions(t *testing.T) {
 	}
 	for i, rows := range tables {
 		if len(rows) < 15 {
-			t.Errorf("table %d has %d rows only", i+1, len(rows))
+			t.Errorf("table %d has only %d rows", i+1, len(rows))
 		}
 		for _, row := range rows {
 			t.Run(fmt.Sprint(i+1, " ", row[0], " ", row[1]), func(t *testing.T) {
@@ -149,7 +149,7 @@ func gives[T any](v T) tools.Source {
 func inward(t *testing.T, box *sandbox.Sandbox, row []string) {
 	tool := goValues[row[0]]
 	if tool == nil {
-		t.Fatal("the test does not know this value")
+		t.Fatal("unknown value")
 	}
 	set, err := tools.NewSet(t.Context(), tool)
 	if err != nil {
@@ -193,7 +193,7 @@ func takes[T any]() tools.Source {
 func argument(t *testing.T, box *sandbox.Sandbox, row []string) {
 	tool := goFields[row[0]]
 	if tool == nil {
-		t.Fatal("the test does not know this type")
+		t.Fatal("unknown type")
 	}
 	source := "const [v] = [" + row[1] +
 		"]; let s; try { s = await take({v}) } catch (e) { s = `error: ${e.message}` }\nsubmit(s)"

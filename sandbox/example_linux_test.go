@@ -7,8 +7,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// A host that must not run programs unless they are kept from files and network
-// says so, and learns at the start if it can't have that.
+// A host that must not run programs without isolation requires it, and gets an error at the start
+// if it is not available.
 func ExampleSandbox_Isolation() {
 	box, err := sandbox.New(&sandbox.Options{
 		MinIsolation: sandbox.Isolation{OwnProcess: true, NoFiles: true, NoNetwork: true},

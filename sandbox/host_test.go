@@ -30,7 +30,7 @@ func TestCancelledDuring(t *testing.T) {
 			eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				soon := func() { time.AfterFunc(20*time.Millisecond, cancel) } // it is called when there is something to cancel
+				soon := func() { time.AfterFunc(20*time.Millisecond, cancel) } // called when there is something to cancel
 				begun := func(ctx context.Context, in slowArgs) (int, error) { soon(); return slow(ctx, in) }
 				set := newSet(t, raw("text", answers(`"007"`)), tools.Func("slow", "", begun, nil),
 					raw("started", func(context.Context, json.RawMessage) (json.RawMessage, error) {
@@ -50,7 +50,7 @@ func TestCancelledDuring(t *testing.T) {
 				for _, e := range record.Entries() {
 					if want := map[string]journal.State{"started": journal.OK, "text": journal.OK,
 						"slow": journal.Unknown}[e.Tool]; e.State != want {
-						t.Errorf("the journal says of %s: %s, want %s", e.Tool, e.State, want)
+						t.Errorf("the state of %s in the journal is %s, want %s", e.Tool, e.State, want)
 					}
 				}
 			})
@@ -86,9 +86,9 @@ func TestHandlerIgnoresCancellation(t *testing.T) {
 		if told.Load() != 0 {
 			t.Error("OnCall was called for a call that has not ended")
 		}
-		record.Attempt() // the next attempt finds what is not known
+		record.Attempt() // the next attempt sees the unknown calls
 		if entries := record.Entries(); len(entries) != 1 || entries[0].State != journal.Unknown {
-			t.Errorf("the journal says %+v", entries)
+			t.Errorf("the journal has %+v", entries)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 	set := leaky(t).With(policy.Audit(slog.New(slog.NewTextHandler(&log, nil)), &policy.AuditOptions{Content: true}),
 		policy.Redact(secrets))
 	box := open(t, sandbox.NewInProcess)
-	told := "" // of the program's end, to a model or a person
+	told := "" // the texts about the program's end for models and people
 	for _, test := range []struct{ source, want string }{
 		{`console.log(await result({})); await result({})`, `{"list":[{"[redacted]":"x","url":"https://h/?p=[redacted]"}]}`},
 		{`try { await fails({}) } catch (e) { console.error(e, e.stack); return [e.message, String(e), e.data ?? null] }`,

@@ -51,7 +51,7 @@ func TestRestoreSession(t *testing.T) {
 		}
 		whole, err := session.AppendRecord(nil, 0)
 		if err != nil || !bytes.Equal(whole, record) {
-			t.Errorf("the record as a whole is not what it grew to: %v\n%s\n%s", err, whole, record)
+			t.Errorf("the whole record differs from its appended parts: %v\n%s\n%s", err, whole, record)
 		}
 		const question = `JSON.stringify([number, caught, chance, text, limits, Date.now(), Math.random()])`
 		again, n, err := box.RestoreSession(record)
@@ -62,11 +62,11 @@ func TestRestoreSession(t *testing.T) {
 		got, want := outcomeOf(again.Run(t.Context(), sandbox.Program{Source: question})),
 			outcomeOf(session.Run(t.Context(), sandbox.Program{Source: question}))
 		if got != want || strings.Contains(got, "failure") || calls.Load() != made {
-			t.Errorf("restored, it gave %s\nand was %s; %d calls were made", got, want, calls.Load()-made)
+			t.Errorf("the restored session gave %s\nand the original %s; %d calls were made", got, want, calls.Load()-made)
 		}
 		one, err := session.AppendRecord(nil, 4)
 		if two, bad := again.AppendRecord(nil, 4); err != nil || bad != nil || !bytes.Equal(one, two) {
-			t.Errorf("%v, %v; the next line is\n%s\nand was\n%s", err, bad, two, one)
+			t.Errorf("%v, %v; the next line is\n%s\nwant\n%s", err, bad, two, one)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func fill(t *testing.T, v reflect.Value) {
 	case v.CanInt():
 		v.SetInt(1)
 	default:
-		t.Fatalf("a step has a %v; teach this test to fill it", v.Type())
+		t.Fatalf("a step has a %v; extend this test to fill it", v.Type())
 	}
 }
 
@@ -191,13 +191,13 @@ func TestRecordDamaged(t *testing.T) {
 		}
 		if _, _, err := box.RestoreSession(append(bytes.Clone(record[:i]),
 			record[i+1:]...)); (err == nil) != (i == len(record)-1) {
-			t.Errorf("byte %d taken away: %v", i, err)
+			t.Errorf("byte %d removed: %v", i, err)
 		}
 		cut, whole, err := box.RestoreSession(record[:i])
 		switch {
 		case i < ends[0]:
 			if err == nil {
-				t.Errorf("it was cut at %d, in its first line, and restored", i)
+				t.Errorf("a record cut at %d, in its first line, was restored", i)
 			}
 		case err != nil || whole > i || whole < i && !strings.Contains(string(record[:i+1]), "\n") ||
 			cut.Len() != bytes.Count(record[:i], []byte("\n"))-1:
@@ -210,7 +210,7 @@ func TestRecordDamaged(t *testing.T) {
 	}
 	doubled := append(bytes.Clone(record), record[lastLine:]...)
 	if _, _, err := box.RestoreSession(doubled); !errors.Is(err, sandbox.ErrSessionLost) {
-		t.Errorf("a line comes twice: %v", err)
+		t.Errorf("a line is repeated: %v", err)
 	}
 }
 
@@ -344,7 +344,7 @@ func FuzzRestoreSession(f *testing.F) {
 		switch {
 		case err == nil && out == nil:
 			t.Fatal("neither outcome nor error")
-		case err != nil && strings.Contains(err.Error(), "out of range for Date"): // a pin of no year
+		case err != nil && strings.Contains(err.Error(), "out of range for Date"): // the pinned time has no year that Date supports
 		case err != nil && !errors.Is(err, sandbox.ErrSessionLost):
 			t.Fatal(err)
 		}

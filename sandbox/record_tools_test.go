@@ -71,7 +71,7 @@ func TestRestoreWithTools(t *testing.T) {
 			{`await copy.get({})`, docs, "value: 2"}, {`1`, nil, "value: 1"}},
 		"found by text": {{`const a = await globalThis["do" + "cs"]["g" + "et"]({}), b = await globalThis["no" + ` +
 			`"w"]({}); a + b`, docs, "value: 5"}, {`a + b`, nil, "value: 5"}},
-		"kept for later": {
+		"stored for later": {
 			{`const server = docs, call = docs.get, clock = now; 1`, docs, "value: 1"},
 			{`const got = [await call({}), await clock({}), await server.get({}), Object.keys(server).length]; got`, docs,
 				"value: [2,3,2,2]"},
@@ -79,7 +79,7 @@ func TestRestoreWithTools(t *testing.T) {
 				`value: [[2,3,2,2],"the tool get is no longer available",[]]`},
 			{`[got, gone]`, docs, `value: [[2,3,2,2],"the tool get is no longer available"]`},
 		},
-		"in place of what was declared": {
+		"in place of a declaration": {
 			{`const mail = 1, total = 2; globalThis.extra = 3; [mail, total, globalThis.extra]`, nil, "value: [1,2,3]"},
 			{`1`, mail, "value: 1"},
 			{`[typeof mail, typeof total, globalThis.extra]`, nil, `value: ["undefined","undefined",3]`},

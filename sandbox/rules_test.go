@@ -47,8 +47,8 @@ func TestRules(t *testing.T) {
 		rules        sandbox.Rules
 		want         []string
 	}{
-		{"nothing to say", "const a = 1;\na", sandbox.Rules{Characters: 14, Lines: 2, Depth: 10, Modules: []string{}}, nil},
-		{"a line end at the end is no line", "1\n2\n", sandbox.Rules{Lines: 2}, nil},
+		{"no findings", "const a = 1;\na", sandbox.Rules{Characters: 14, Lines: 2, Depth: 10, Modules: []string{}}, nil},
+		{"a line break at the end does not begin a line", "1\n2\n", sandbox.Rules{Lines: 2}, nil},
 		{"lengths together", "1;\n2;\n3", sandbox.Rules{Characters: 6, Lines: 2}, []string{
 			"policy_violation 0:0 the program has 7 characters; 6 are allowed",
 			"policy_violation 0:0 the program has 3 lines; 2 are allowed",
@@ -77,7 +77,7 @@ func TestRules(t *testing.T) {
 			"policy_violation 3:50 eval is not allowed here", "policy_violation 4:4 eval is not allowed here",
 			"policy_violation 4:21 eval is not allowed here",
 		}},
-		{"names put together", `const c = "constructor"; ({})["con" + "structor"][c]`, words, []string{
+		{"concatenated names", `const c = "constructor"; ({})["con" + "structor"][c]`, words, []string{
 			"policy_violation 1:31 constructor is not allowed here",
 			"policy_violation 1:51 constructor is not allowed here",
 		}},

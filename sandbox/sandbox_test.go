@@ -111,7 +111,7 @@ func TestInputsRefused(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 		if _, err := box.Run(t.Context(), sandbox.Program{Source: "1", Timeout: -1}); err == nil {
-			t.Error("a negative timeout was taken")
+			t.Error("a negative timeout was accepted")
 		}
 	})
 }
@@ -156,7 +156,7 @@ func TestConcurrentRuns(t *testing.T) {
 					err = out.Decode(&got)
 				}
 				if err != nil || !slices.Equal(got, []int{n, 2 * n}) || told.Load() != 3 || len(out.Calls) != 3 {
-					t.Errorf("run %d gave %v, %v, and told of %d calls", n, got, err, told.Load())
+					t.Errorf("run %d returned %v, %v, and OnCall observed %d calls", n, got, err, told.Load())
 				}
 			})
 		}

@@ -163,7 +163,7 @@ func checkServersTable(t *testing.T, rows []string) {
 	case *update:
 		place(t, serversTable, []byte(want))
 	case string(data) != want:
-		t.Errorf("%s is not what was found; run this test with -update\n%s", serversTable, want)
+		t.Errorf("%s is outdated; run this test with -update\n%s", serversTable, want)
 	}
 }
 
@@ -180,7 +180,7 @@ func firstLine(t *testing.T, script string) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // it was killed by the context's end
+	t.Cleanup(func() { _ = cmd.Wait() }) // the end of the context killed it
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatalf("%s: %v", script, err)

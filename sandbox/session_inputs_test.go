@@ -17,7 +17,7 @@ func TestSessionInputs(t *testing.T) {
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		session := box.NewSession(&sandbox.SessionOptions{Inputs: map[string]any{"text": "abc", "rows": []int{1, 2}}})
 		for _, s := range []step{
-			{`txet`, "did you mean text?"}, // refused: the VM stays, and has yet to make the inputs
+			{`txet`, "did you mean text?"}, // refused: the VM is kept and has not created the inputs yet
 			{`const size = text.length; rows.push(3); size`, "value: 3"},
 			{`[text, rows, size]`, `value: ["abc",[1,2,3],3]`},
 			{`text = "x"`, "text cannot be assigned to: it is an input"},

@@ -28,7 +28,7 @@ func TestSessionAfterSubmit(t *testing.T) {
 			"in finally":     `const a = 1; try { await note({}) } finally { submit(a) }`,
 			"in a getter":    `const a = 1; const o = { get x() { submit(a) } }; await Promise.resolve(o.x)`,
 			"in then":        `const a = 1; await { then() { submit(a) } }`,
-			"and goes on":    `const a = 1; try { submit(a) } catch { submit(3); await note({}) } finally { submit(4) }`,
+			"and continues":  `const a = 1; try { submit(a) } catch { submit(3); await note({}) } finally { submit(4) }`,
 			"in a generator": `const a = 1; function* g() { yield 1; submit(a) } for (const x of g()) await x`,
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -296,7 +296,7 @@ func TestRebuildIsBounded(t *testing.T) {
 // The record of a session is bounded, whatever it consists of.
 func TestSessionIsFull(t *testing.T) {
 	t.Parallel()
-	// with less memory, what other tests use at the same time would count
+	// With less memory, the memory of other tests would matter.
 	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Output: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -116,7 +117,7 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%d child processes are left, more than the workers", end.children)
 	}
 	if after.goroutines > before.goroutines || after.descriptors > before.descriptors || after.children > before.children {
-		t.Errorf("before it was %+v, after %+v", before, after)
+		t.Errorf("before: %+v, after: %+v", before, after)
 	}
 }
 
@@ -171,7 +172,7 @@ func resources() usage {
 	runtime.GC()
 	return usage{
 		memory: residentMemory(), goroutines: runtime.NumGoroutine(),
-		descriptors: len(descriptors()), children: len(strings.Fields(children())),
+		descriptors: len(leaktest.Descriptors()), children: len(leaktest.Children()),
 	}
 }
 

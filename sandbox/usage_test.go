@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Before a program runs, the declarations tell which results are text.
+// Before a program runs, its tools' declarations show which results are text.
 func TestCheckWarnsOfText(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(t.Context(),
@@ -30,7 +30,7 @@ func TestCheckWarnsOfText(t *testing.T) {
 			`the result is an object already, not JSON text (leave out JSON.parse)
 1 | const {a} = JSON.parse(await get());
   |                        ^`,
-		"const page = await wiki.page();\npage.title": "", // it may return other things than text
+		"const page = await wiki.page();\npage.title": "", // it may return something other than text
 	} {
 		review, err := box.Check(t.Context(), sandbox.Program{Source: source, Tools: set})
 		if err != nil {

@@ -77,7 +77,7 @@ func TestEdits(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			if got := declared(spec); got != before || edited.Instructions() != "Send it." {
-				t.Errorf("the original became %s, the instructions %q", got, edited.Instructions())
+				t.Errorf("the original changed to %s, the instructions to %q", got, edited.Instructions())
 			}
 		})
 	}

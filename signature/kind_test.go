@@ -83,7 +83,7 @@ func TestKindErrors(t *testing.T) {
 		{"in a map", newError[struct{ A map[string]signature.File }, caption](), `signature: input field "A"` + within},
 		{"in two lists", newError[struct{ A [][]signature.Image }, caption](), `signature: input field "A"` + within},
 		{"histories", newError[struct{ A []signature.History }, caption](), `signature: input field "A"` + within},
-		{"one or the other", eitherErr, `signature: input field "a"` + within},
+		{"in a union", eitherErr, `signature: input field "a"` + within},
 		{"unknown", unknownErr, `signature: input field "a": unknown kind "sound"; use "image", "file" or "history"`},
 	}
 	for _, test := range tests {
@@ -209,7 +209,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A turn of Values needs no history either.
+// A turn of Values does not need a history either.
 func TestTurnOfValues(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.Parse("history: dspy.History, question -> answer", ""))

@@ -22,12 +22,12 @@ type (
 	level int
 	// celsius encodes itself.
 	celsius float64
-	// color is text.
+	// color is encoded as text.
 	color struct{ R, G, B uint8 }
 
 	base struct {
 		ID   int64  `json:"id"`
-		Kind string `json:"kind"` // that of everything hides it
+		Kind string `json:"kind"` // hidden by the field Kind of everything
 	}
 	page[T any] struct {
 		Items []T  `json:"items"`
@@ -70,7 +70,7 @@ type (
 		Zero     time.Time                 `json:"zero,omitzero"`
 		Hidden   chan int                  `json:"-"`
 	}
-	// Named is exported, since encoding/json cannot set what is not.
+	// Named is exported because encoding/json cannot set unexported fields.
 	Named struct {
 		Name string `json:"name,omitempty"`
 	}
@@ -239,10 +239,10 @@ func TestEmbeddedPointers(t *testing.T) {
 	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to `+
 		`signature_test.hidden, whose fields are missing if it is nil; embed the struct`)
 	if err := newError[struct{ *optional }, done](); err != nil {
-		t.Errorf("with nothing that may be missing: %v", err)
+		t.Errorf("without optional fields: %v", err)
 	}
 	if err := newError[done, struct{ Own ownHidden }](); err != nil {
-		t.Errorf("with a method of its own: %v", err)
+		t.Errorf("with a custom method: %v", err)
 	}
 }
 

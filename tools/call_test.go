@@ -15,7 +15,7 @@ func TestSourceLine(t *testing.T) {
 		}
 	}
 	if got := (tools.Call{Line: 1}).SourceLine(); got != "" {
-		t.Errorf("of no program, line 1 is %q", got)
+		t.Errorf("without a program, line 1 is %q", got)
 	}
 }
 

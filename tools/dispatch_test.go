@@ -140,7 +140,7 @@ func TestChain(t *testing.T) {
 		policies []tools.Policy
 		recorder *recorder // nil for one that agrees to everything
 		args     string
-		want     string // what is traced
+		want     string // the expected trace
 		end      string // how the call ends for the program
 	}{
 		{name: "order", policies: []tools.Policy{traced("a", nil), traced("b", nil)},
@@ -160,7 +160,7 @@ func TestChain(t *testing.T) {
 			want: `issue 7 t{"n":1}, settled t denied: not today`, end: `t denied: not today`},
 		{name: "changed", policies: []tools.Policy{change(`{"n":2}`)},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":2}, settled "ok"`, end: `"ok"`},
-		{name: "changed for the worse", policies: []tools.Policy{change(`{"n":"x"}`)},
+		{name: "changed to invalid arguments", policies: []tools.Policy{change(`{"n":"x"}`)},
 			want: `issue 7 t{"n":1}, settled t invalid_arguments: as changed by a policy: n must be an integer, not "x"`,
 			end:  `t invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
 		{name: "answered by a policy", policies: []tools.Policy{instead(`2`)}, want: `issue 7 t{"n":1}, settled 2`, end: `2`},
@@ -171,7 +171,7 @@ func TestChain(t *testing.T) {
 			end:  `t invalid_result: the call was made, but its result is not JSON`},
 		{name: "retried", policies: []tools.Policy{retry}, answers: []error{unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
-		{name: "retried in vain", policies: []tools.Policy{retry}, answers: []error{unavailable, unavailable},
+		{name: "retried without success", policies: []tools.Policy{retry}, answers: []error{unavailable, unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unavailable: down`,
 			end:  `t unavailable: down`},
 		{name: "retried after a failure", policies: []tools.Policy{retry},
@@ -274,7 +274,7 @@ func TestToolErrors(t *testing.T) {
 		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.StateUnknown},
 		{"says that it is a timeout", timeoutError{}, late, tools.StateUnknown},
 		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.StateUnknown},
-		{"half an answer", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown,
+		{"a truncated response", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown,
 			tools.StateUnknown},
 		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}),
 			"t unknown: pay: read tcp: connection reset by peer" + unknown, tools.StateUnknown},
@@ -284,10 +284,10 @@ func TestToolErrors(t *testing.T) {
 			tools.StateUnknown},
 		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")},
 			`t unknown: Post "http://a": http2: client connection lost` + unknown, tools.StateUnknown},
-		{"no such scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")},
+		{"an unknown scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")},
 			`t failed: Post "x://a": unsupported protocol scheme`, tools.StateFailed},
-		{"said to be unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.StateUnknown},
-		{"said to be unknown, in other words", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" +
+		{"declared unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.StateUnknown},
+		{"declared unknown, with another message", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" +
 			unknown, tools.StateUnknown},
 		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.StateRejected},
 		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.StateRejected},
@@ -323,10 +323,10 @@ func TestToolErrors(t *testing.T) {
 			tools.StateFailed},
 		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown",
 			tools.StateUnknown},
-		{"acted beside others", errors.Join(io.EOF, typed(tools.KindDenied), actedError(false), actedError(true)),
+		{"acted concurrently", errors.Join(io.EOF, typed(tools.KindDenied), actedError(false), actedError(true)),
 			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", tools.StateUnknown},
 		{"did not act", actedError(false), "t failed: acted", tools.StateFailed},
-		{"acted, in the tool's words", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)),
+		{"acted, with the tool's message", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)),
 			"t denied: m", tools.StateRejected},
 		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.StateFailed},
 		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.StateFailed},
@@ -337,7 +337,7 @@ func TestToolErrors(t *testing.T) {
 			"t timeout: the tool failed; the reason is not shown", tools.StateUnknown},
 		{"hidden ToolError", tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "m", Data: []byte(`1`)}),
 			"t unavailable: the tool failed; the reason is not shown", tools.StateRejected},
-		{"hidden behind words", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m",
+		{"hidden with a message", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m",
 			tools.StateFailed},
 		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", tools.StateUnknown},
 		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", tools.StateUnknown},
@@ -368,10 +368,10 @@ func TestStateOf(t *testing.T) {
 		t.Error("nil is done, and an error of unknown kind maybe")
 	}
 	if got := tools.StateOf(fmt.Errorf("half: %w", denied("no"))); got != tools.StateFailed {
-		t.Errorf("what wraps a refusal has state %s", got)
+		t.Errorf("an error that wraps a refusal has the state %s", got)
 	}
 	if tools.Fatal(nil) != nil || tools.HostOnly(nil) != nil || tools.IsFatal(nil) {
-		t.Error("nil does not stay nil")
+		t.Error("got an error for nil")
 	}
 }
 
@@ -407,7 +407,7 @@ func TestPanics(t *testing.T) {
 	})
 	swallow := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		_, err := next.Call(ctx, c)
-		return json.RawMessage(`"mended"`), errors.Unwrap(err) // of a ToolError, what is behind it
+		return json.RawMessage(`"mended"`), errors.Unwrap(err) // the cause of a ToolError
 	})
 	tests := []struct {
 		name     string
@@ -427,7 +427,7 @@ func TestPanics(t *testing.T) {
 			"t unknown: an earlier try may have taken effect; the last one: a policy crashed",
 			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy crashed"},
 		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
-		{"policy that makes no caller", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }},
+		{"policy that returns nil", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }},
 			"t denied: a policy crashed", "settled t denied: a policy crashed"},
 		{"policy without a cause", fine, []tools.Policy{swallow}, `"mended"`, `dispatched, settled "mended"`},
 	}

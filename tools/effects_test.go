@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// A tool that makes calls of its own and then fails has not simply failed: what was
-// done is done, whatever the error is about.
+// If a tool makes calls and then fails, its own call counts as unknown, whatever the error is,
+// because the calls took effect.
 func TestFailedAfterEffects(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("second half: 503")
@@ -20,8 +20,8 @@ func TestFailedAfterEffects(t *testing.T) {
 	tests := []struct {
 		name  string
 		inner tools.Class
-		did   error // of the call within
-		fails error // of the tool
+		did   error // of the inner call
+		fails error // of the outer tool
 		want  string
 	}{
 		{"effect", tools.Effect, nil, broken, unknown},
@@ -31,7 +31,7 @@ func TestFailedAfterEffects(t *testing.T) {
 		{"effect that failed", tools.Effect, errors.New("no"), broken, "outer failed: second half: 503"},
 		{"effect that was denied", tools.Effect, denied("no"), broken, "outer failed: second half: 503"},
 		{"effect, and a result", tools.Effect, nil, nil, `"done"`},
-		{"effect, and the tool knows better", tools.Effect, nil,
+		{"effect, and the tool overrides it", tools.Effect, nil,
 			&tools.ToolError{Kind: tools.KindFailed, Message: "taken back"}, "outer failed: taken back"},
 		{"effect, and an error of a part", tools.Effect, nil, fmt.Errorf("second half: %w", denied("no")),
 			"outer unknown: second half: no; whether it took effect is unknown"},

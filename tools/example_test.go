@@ -42,8 +42,7 @@ func Example() {
 	//  tool refund: id is required; idd is not a known property (did you mean id?)
 }
 
-// The host says what the tools of a server mean; the server itself could claim
-// anything.
+// The host states what the tools of a server do. The server's own claims are not trusted.
 func ExampleWithHints() {
 	list := &tools.Tool{
 		Namespace: "files", Name: "list",

@@ -100,7 +100,7 @@ func TestFunc(t *testing.T) {
 		}, nil), `{}`, `f failed: sold out`},
 		{"missing", tools.Func("f", "", func(context.Context, query) (string, error) { panic("called") }, nil), `{}`,
 			`f invalid_arguments: customer is required`},
-		{"all that is wrong", tools.Func("f", "", func(context.Context, query) (string, error) { panic("called") }, nil),
+		{"several errors", tools.Func("f", "", func(context.Context, query) (string, error) { panic("called") }, nil),
 			`{"custommer":"c","limit":0}`,
 			`f invalid_arguments: customer is required; custommer is not a known property (did you mean customer?); limit ` +
 				`must be at least 1, not 0`},

@@ -55,7 +55,7 @@ func TestUnguardedTools(t *testing.T) {
 	}
 }
 
-// warning is a source that knows its warnings only once it has been listed.
+// warning is a source that has warnings only after it has been listed.
 type warning struct{ listed bool }
 
 func (w *warning) Tools(context.Context) ([]*tools.Tool, error) {

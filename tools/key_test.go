@@ -52,7 +52,7 @@ func TestKey(t *testing.T) {
 	same := key(t, b, `{"n":10,"list":[{"x":0.5}]}`)
 	for _, args := range []string{`{"n":1e1,"list":[{"x":5e-1}]}`, `{ "list": [{"x": 0.50}], "n": 10.0 }`} {
 		if key(t, b, args) != same {
-			t.Errorf("%s has another key", args)
+			t.Errorf("%s has a different key", args)
 		}
 	}
 	for _, args := range []string{
@@ -68,8 +68,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// The server, the tool's own name and the identity make the key; how programs call
-// the tool does not.
+// The key depends on the server, the tool's own name and the identity, but not on the name that
+// programs use.
 func TestKeyOfTool(t *testing.T) {
 	t.Parallel()
 	binding := func(namespace, name, object string, h Hints) *Binding {
@@ -96,8 +96,8 @@ func TestKeyOfTool(t *testing.T) {
 	}
 }
 
-// For an argument that is a pointer, null is the same as none. What a foreign server
-// makes of null is not known.
+// For an argument that is a pointer, null is the same as none. It is not known how a foreign server
+// treats null.
 func TestKeyOfNull(t *testing.T) {
 	t.Parallel()
 	type address struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// realistic is the input schema of a tool as servers have them.
+// realistic is an input schema like those of real servers.
 const realistic = `{"type":"object","title":"ListIssuesArguments","properties":{
 	"owner":{"type":"string","description":"Repository owner, as it stands in the address of the repository."},
 	"repo":{"type":"string","description":"Repository name."},
@@ -36,8 +36,8 @@ func many(n int) group {
 	return group{list: list}
 }
 
-// BenchmarkNewSet builds sets of 10,000 tools. The floor is the time to decode their schemas
-// once, as the SDK does for a listing. Bytes are those of the set without the tools.
+// BenchmarkNewSet builds sets of 10,000 tools. The floor is the time to decode their schemas once,
+// as the SDK does for a listing. Bytes is the memory of a set without its tools.
 func BenchmarkNewSet(b *testing.B) {
 	const n = 10_000
 	source := many(n)
@@ -76,8 +76,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkFirstCheck is what the first call of a tool costs, which compiles its
-// schema.
+// BenchmarkFirstCheck measures the first call of a tool, which compiles its schema.
 func BenchmarkFirstCheck(b *testing.B) {
 	source := many(1)
 	for b.Loop() {

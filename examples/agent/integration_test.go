@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTaskRealServer does the task of TestTask with the filesystem server from
-// npm, which .ci/run installs.
+// TestTaskRealServer does the task of TestTask with the filesystem server from npm, which .ci/run
+// installs.
 func TestTaskRealServer(t *testing.T) {
 	modules := os.Getenv("WRIT_NPM_DIR")
 	if modules == "" {

@@ -45,11 +45,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
 	flags.StringVar(&c.model, "model", "", models.Usage)
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
-	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
+	flags.BoolVar(&c.quiet, "quiet", false, "do not print progress")
 	flags.IntVar(&c.steps, "steps", 0, "how many programs may be written (default 5)")
-	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in all (default: no limit)")
+	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in total (default: no limit)")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
-	flags.Func("trust", "`servers`, separated by commas, whose word is taken on which of their tools only read",
+	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
 		func(names string) error {
 			c.trust = strings.Split(names, ",")
 			return nil
@@ -65,7 +65,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 ||
 		c.steps < 0 || c.tokens < 0 {
-		fmt.Fprintln(stderr, "agent: flags stand before the task, and -steps and -tokens are not negative")
+		fmt.Fprintln(stderr, "agent: write flags before the task; -steps and -tokens must not be negative")
 		return 2
 	}
 	c.task = strings.Join(flags.Args(), " ")
@@ -131,20 +131,20 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	return bot.Run(ctx, agent.Task{Task: c.task})
 }
 
-// introduce says which servers are there and what is wrong with the others. The
-// agent's log has the warnings.
+// introduce prints the connected servers and the errors of the others. Warnings are in the agent's
+// log.
 func (c *config) introduce(servers *mcptools.Servers) {
 	for _, s := range servers.Status() {
 		switch {
 		case s.Err != nil:
-			fmt.Fprintf(c.stderr, "server %s is not there: %v\n", s.Name, s.Err)
+			fmt.Fprintf(c.stderr, "server %s is not available: %v\n", s.Name, s.Err)
 		case !c.quiet:
 			fmt.Fprintf(c.stderr, "server %s: %d tools (MCP %s)\n", s.Name, s.Tools, s.ProtocolVersion)
 		}
 	}
 }
 
-// result is what -json prints.
+// result is the output with -json.
 type result struct {
 	Success bool         `json:"success"`
 	Answer  string       `json:"answer,omitempty"`

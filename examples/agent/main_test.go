@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,50 +12,17 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/writ-go/writ/examples/internal/testserver"
-	"go.uber.org/goleak"
+	"github.com/writ-go/writ/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	testserver.Main()
-	code := m.Run()
-	if err := left(); err != nil && code == 0 {
-		fmt.Println(err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(leaktest.Run(m.Run))
 }
 
-// left is what the tests have left behind. It has a minute to end: on a busy machine
-// that takes its time.
-func left() (err error) {
-	for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(10 * time.Millisecond) {
-		if err = goleak.Find(); err == nil && children() == "" {
-			return nil
-		}
-	}
-	if err == nil {
-		err = errors.New("child processes are left: " + children())
-	}
-	return err
-}
-
-// children are the processes that this one has started and not reaped.
-func children() string {
-	var list strings.Builder
-	paths, _ := filepath.Glob("/proc/self/task/*/children")
-	for _, path := range paths {
-		if text, err := os.ReadFile(path); err == nil {
-			list.Write(text)
-		}
-	}
-	return list.String()
-}
-
-// openAI is an OpenAI-compatible server that gives scripted replies and keeps
-// what it was asked.
+// openAI is an OpenAI-compatible server that gives scripted replies and records the requests.
 type openAI struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -102,7 +68,7 @@ func (s *openAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// overloaded is the reply of a server that has too much to do.
+// overloaded stands for the reply of an overloaded server.
 const overloaded = "\x00"
 
 // files makes a folder with the sales of three months.
@@ -121,8 +87,8 @@ func files(t *testing.T) string {
 	return dir
 }
 
-// aggregate is the program that a model would write for the task; read is how a
-// file's text is had from the result of read_text_file.
+// aggregate is the program that a model would write for the task. read is an expression for a
+// file's text, given the result r of read_text_file.
 func aggregate(dir, read string) string {
 	return "Read all files at once, add up, write the report.\n\n```js\n" + fmt.Sprintf(`const dir = %q;
 const text = r => %s;
@@ -167,18 +133,18 @@ func TestTask(t *testing.T) {
 	}
 	written, err := os.ReadFile(filepath.Join(dir, "report.json"))
 	if err != nil || string(written) != report {
-		t.Errorf("report.json holds %q (%v), want %q", written, err, report)
+		t.Errorf("report.json has %q (%v), want %q", written, err, report)
 	}
 	if first := stub.requests[0]; !strings.Contains(first, "Add up the sales files.") ||
 		!strings.Contains(first, "declare const fs") {
-		t.Errorf("the first request lacks the task or the tools:\n%s", first)
+		t.Errorf("the first request does not contain the task or the tools:\n%s", first)
 	}
 	if second := stub.requests[1]; !strings.Contains(second, "the reply has no program") {
 		t.Errorf("the second request does not say what was wrong:\n%s", second)
 	}
 	for _, want := range []string{"server fs: 5 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
 		if !strings.Contains(stderr, want) {
-			t.Errorf("the progress lacks %q:\n%s", want, stderr)
+			t.Errorf("the progress does not contain %q:\n%s", want, stderr)
 		}
 	}
 }
@@ -207,11 +173,11 @@ func TestAskedAgain(t *testing.T) {
 	const told = "   asking again in 1ms: the model: openai answered 503 Service Unavailable: overloaded, come " +
 		"back later; try again\n"
 	if n := strings.Count(stderr, told); n != 2 {
-		t.Errorf("it was told %d times that the question is asked again:\n%s", n, stderr)
+		t.Errorf("the retry was reported %d times:\n%s", n, stderr)
 	}
 }
 
-// TestFailures shows what a person sees when something is wrong.
+// TestFailures checks what a person sees when something is wrong.
 func TestFailures(t *testing.T) {
 	good := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
 	broken := filepath.Join(t.TempDir(), "broken.json")
@@ -233,9 +199,9 @@ func TestFailures(t *testing.T) {
 		{"no task", nil, []string{"-model", "openai:x", "-config", good, " "}, nil, 1,
 			"agent: the task is empty; say what to do"},
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
-		{"flags behind", nil, []string{"task", "-model", "openai:x"}, nil, 2, "flags stand before the task"},
-		{"less than nothing", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2,
-			"-steps and -tokens are not negative"},
+		{"flags after the task", nil, []string{"task", "-model", "openai:x"}, nil, 2, "write flags before the task"},
+		{"negative tokens", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2,
+			"-steps and -tokens must not be negative"},
 		{"no model", nil, []string{"-config", good, "task"}, nil, 1,
 			`models: "" does not name a provider and a model; write both, such as "openai:gpt-5.1"`},
 		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1,
@@ -251,7 +217,7 @@ func TestFailures(t *testing.T) {
 			[]string{"no", "no", "no",
 				"no"}, 1,
 			"the budget of 4000 tokens allows no further call of the model; spent: 3 calls, 3000 input and 300 output tokens"},
-		{"never right", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"},
+		{"no valid program", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"},
 			[]string{"no", "", "",
 				""}, 1, "no answer after 4 steps: the steps are used up; the last one: Nothing was run: the reply is empty"},
 		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1,
@@ -273,7 +239,7 @@ func TestFailures(t *testing.T) {
 			}
 			code, stdout, stderr := run(t, ctx, test.args...)
 			if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {
-				t.Errorf("code %d (want %d), stdout %q, stderr lacks %q:\n%s", code, test.code, stdout, test.want, stderr)
+				t.Errorf("code %d (want %d), stdout %q, stderr does not contain %q:\n%s", code, test.code, stdout, test.want, stderr)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// server says where a server is, and how it is spoken to.
+// server is the address or command of a server, and the protocol to use.
 type server struct {
 	command    []string
 	url, token string
@@ -20,7 +20,8 @@ type server struct {
 	protocol   string // "" is the newest
 }
 
-// older is what servers know that end, or say nothing, when asked for the newest.
+// older is the protocol version of servers that exit, or do not answer, when asked for the newest
+// one.
 const older = "2025-11-25"
 
 func (s server) connect(ctx context.Context, stderr io.Writer) (*mcp.ClientSession, error) {
@@ -38,7 +39,7 @@ func (s server) connect(ctx context.Context, stderr io.Writer) (*mcp.ClientSessi
 	return session, s.advise(err)
 }
 
-// advise says of an address where no server answers which it may be instead.
+// advise suggests another address if no MCP server answers at the given one.
 func (s server) advise(err error) error {
 	at, bad := url.Parse(s.url)
 	if err == nil || bad != nil || s.url == "" || strings.Trim(at.Path, "/") != "" ||

@@ -51,7 +51,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// request is what is to be called, and where.
+// request is a call and the server to send it to.
 type request struct {
 	server  server
 	tool    string // "" lists the tools
@@ -63,18 +63,18 @@ type request struct {
 func parse(args []string, stderr io.Writer) (r request, err error) {
 	flags := flag.NewFlagSet("debugclient", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&r.server.url, "url", "", "where the server is, instead of a command")
+	flags.StringVar(&r.server.url, "url", "", "address of the server, instead of a command")
 	flags.StringVar(&r.server.token, "token", os.Getenv("WRIT_TOKEN"),
-		"bearer token for -url (default: of the variable WRIT_TOKEN)")
+		"bearer token for -url (default: the value of WRIT_TOKEN)")
 	flags.BoolVar(&r.server.sse, "sse", false, "speak HTTP with SSE to -url, as before 2025")
 	flags.StringVar(&r.server.protocol, "protocol", "",
-		"`version` to ask for, such as 2025-11-25 (default: the newest that both know)")
+		"protocol `version` to request, such as 2025-11-25 (default: the newest that both support)")
 	code := flags.String("code", "", "`program` to run")
 	file := flags.String("file", "", "`file` with a program to run")
-	task := flags.String("task", "", "`task` to be done, in words")
+	task := flags.String("task", "", "`task` to do, in words")
 	tool := flags.String("tool", "", "`name` of a tool to call, with -args")
-	text := flags.String("args", "", "arguments of the tool beside the program or task, as a `JSON` object")
-	flags.DurationVar(&r.timeout, "timeout", 10*time.Minute, "how long all may take")
+	text := flags.String("args", "", "further arguments of the tool, as a `JSON` object")
+	flags.DurationVar(&r.timeout, "timeout", 10*time.Minute, "time limit for everything")
 	flags.BoolVar(&r.json, "json", false, "print the result as the server gave it")
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: debugclient [flags] -- command [arguments]\n       debugclient [flags] -url URL")
@@ -101,7 +101,7 @@ func arguments(text string) (map[string]any, error) {
 	return args, nil
 }
 
-// choose turns what is wanted into a call of a tool.
+// choose translates the flags into a call of a tool.
 func (r *request) choose(code, file, task, tool string) error {
 	wanted := 0
 	for _, text := range []string{code, file, task, tool} {
@@ -130,7 +130,7 @@ func (r *request) choose(code, file, task, tool string) error {
 	return nil
 }
 
-// run connects, does what is wanted and prints it. It reports whether it went well.
+// run connects, makes the call and prints its result. It reports whether the call succeeded.
 func (r request) run(ctx context.Context, stdout, stderr io.Writer) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()

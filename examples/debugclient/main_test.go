@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/examples/internal/testserver"
 )
 
-// TestMain lets the test binary stand for the files server.
+// TestMain makes the test binary the files server if it is started as one.
 func TestMain(m *testing.M) {
 	testserver.Main()
 	code := m.Run()
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// built is the server of this project, built once.
+// built returns the server of this module, which is built once.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "debugclient-")
 	if err != nil {
@@ -45,12 +45,12 @@ func mcpserver(t *testing.T) string {
 	return path
 }
 
-// durations differ from run to run.
+// durations matches durations, which differ from run to run.
 var durations = regexp.MustCompile(`\b([0-9]+h)?([0-9]+m)?[0-9.]+(µs|ms|s)\b`)
 
 var tokens = regexp.MustCompile(`[0-9]+ (tokens in|out)`)
 
-// says runs the command and compares what it prints, but for durations.
+// says runs the command and compares its output, except for durations.
 func says(t *testing.T, code int, want string, args ...string) {
 	t.Helper()
 	var stdout bytes.Buffer
@@ -106,7 +106,7 @@ func TestRun(t *testing.T) {
 ── answer
    3
 ── model
-   asked 1 times, TOKENS tokens in, TOKENS out
+   called 1 times, TOKENS tokens in, TOKENS out
 ── time
    TIME
 `, append([]string{"-task", "What is in a.txt?"}, server...)...)
@@ -131,7 +131,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestWeb is over HTTP, with a token, in every protocol.
+// TestWeb connects over HTTP, with a token, in every protocol.
 func TestWeb(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-of-more-than-twenty-characters"
@@ -152,7 +152,7 @@ func TestWeb(t *testing.T) {
 	}
 }
 
-// TestNoPath gives an address without the path at which the server answers.
+// TestNoPath connects to an address without the path of the endpoint.
 func TestNoPath(t *testing.T) {
 	t.Parallel()
 	at := strings.TrimSuffix(serve(t, "-transport", "http", "-addr", "127.0.0.1:0"), "/mcp")
@@ -192,14 +192,14 @@ func serve(t *testing.T, args ...string) (url string) {
 	})
 	for log := bufio.NewScanner(stderr); log.Scan(); {
 		if at := regexp.MustCompile(`url=(\S+)`).FindStringSubmatch(log.Text()); at != nil {
-			go func() { // it may have more to say
+			go func() { // read the rest of the log, so that the server does not block
 				for log.Scan() {
 				}
 			}()
 			return at[1]
 		}
 	}
-	t.Fatal("the server does not say where it is")
+	t.Fatal("the server did not log its address")
 	return ""
 }
 

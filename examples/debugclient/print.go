@@ -30,7 +30,7 @@ func (r request) list(ctx context.Context, session *mcp.ClientSession, w io.Writ
 	return true, nil
 }
 
-// parameters names what a tool takes; what it can do without has a question mark.
+// parameters lists the parameters of a tool. Optional ones have a question mark.
 func parameters(schema any) string {
 	var s struct {
 		Properties map[string]any `json:"properties"`
@@ -49,7 +49,7 @@ func parameters(schema any) string {
 	return strings.Join(list, ", ")
 }
 
-// result is what is common to the results of this project's server.
+// result has the fields that the results of this project's server have in common.
 type result struct {
 	Result      json.RawMessage `json:"result"`
 	Answer      *string         `json:"answer"`
@@ -89,8 +89,7 @@ type finding struct {
 	Hint      string `json:"hint"`
 }
 
-// show prints a result for people: that of a program or a task in its parts, any
-// other as it is.
+// show prints a result for people: the result of a program or task in parts, any other unchanged.
 func (r request) show(w io.Writer, got *mcp.CallToolResult) error {
 	if r.json {
 		return printJSON(w, got)
@@ -127,7 +126,7 @@ func plain(w io.Writer, got *mcp.CallToolResult) error {
 func (r result) print(w io.Writer) {
 	for i, s := range r.Steps {
 		part(w, fmt.Sprintf("program %d", i+1), s.Code)
-		part(w, "what came of it", s.Observation)
+		part(w, "outcome", s.Observation)
 	}
 	part(w, "console", r.Stdout)
 	part(w, "console, errors", r.Stderr)
@@ -148,7 +147,7 @@ func (r result) print(w io.Writer) {
 	}
 	part(w, "session", r.Session)
 	if r.Usage != nil {
-		part(w, "model", fmt.Sprintf("asked %d times, %d tokens in, %d out", r.Usage.Calls, r.Usage.Input, r.Usage.Output))
+		part(w, "model", fmt.Sprintf("called %d times, %d tokens in, %d out", r.Usage.Calls, r.Usage.Input, r.Usage.Output))
 	}
 	part(w, "time", short(milliseconds(r.DurationMS)))
 }
@@ -190,7 +189,7 @@ func (f finding) String() string {
 	return text
 }
 
-// part prints one part of a result, if there is any.
+// part prints one part of a result unless it is empty.
 func part(w io.Writer, name, text string) {
 	if text != "" {
 		fmt.Fprintf(w, "── %s\n%s\n", name, show.Indent(text, "   "))

@@ -35,9 +35,9 @@ func newServer(notes string, exit func(int)) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
 	add(server, "echo", "Returns the text.", `{"text": {"type": "string"}}`, `"text"`,
 		func(_ context.Context, a arguments) (string, error) { return a.Text, nil })
-	add(server, "wait", "Returns after so many seconds.", `{"seconds": {"type": "number", "minimum": 0, "maximum": 60}}`,
-		`"seconds"`, wait)
-	add(server, "die", "Ends the server, without an answer.", `{}`, ``,
+	add(server, "wait", "Returns after the given number of seconds.",
+		`{"seconds": {"type": "number", "minimum": 0, "maximum": 60}}`, `"seconds"`, wait)
+	add(server, "die", "Ends the server without answering.", `{}`, ``,
 		func(context.Context, arguments) (string, error) { exit(3); return "", nil })
 	if notes != "" {
 		add(server, "note", "Appends a line to the notes.", `{"text": {"type": "string"}}`, `"text"`,

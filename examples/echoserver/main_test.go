@@ -50,7 +50,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestNotesAreOptional has a server without a file for notes.
+// TestNotesAreOptional starts a server without a file for notes.
 func TestNotesAreOptional(t *testing.T) {
 	t.Parallel()
 	here, there := mcp.NewInMemoryTransports()

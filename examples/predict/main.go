@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return write(stdout, pred.Output, *asJSON)
 }
 
-// show prints what passes between the program and the model.
+// show prints the requests to the model and its replies.
 func show(w io.Writer, event module.Event) {
 	switch e := event.(type) {
 	case module.ModelRequest:
@@ -117,7 +117,7 @@ func inputs(spec *signature.Spec, args []string, stdin io.Reader) (signature.Val
 	return in, nil
 }
 
-// value is a text as JSON: itself where the input is not a text but that fits it.
+// value returns a text as JSON: a string, or the text itself if the input is not a string and the text fits it.
 func value(spec *signature.Spec, name, text string) json.RawMessage {
 	quoted, _ := json.Marshal(text)
 	field, ok := spec.Field(name)

@@ -17,7 +17,8 @@ import (
 
 const review = `review -> mood: Literal["good","bad"], score: float(ge=0, le=1)`
 
-// The providers are stubs. Keys and addresses are in the environment, as a user has them.
+// TestMain replaces the providers with stubs. Keys and addresses are in the environment, as they
+// would be for a user.
 func TestMain(m *testing.M) {
 	o := &stub.Options{Answer: func(r stub.Request) stub.Reply {
 		if bytes.Contains(r.Raw, []byte("Broke twice.")) {
@@ -115,7 +116,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The provider's words reach the user.
+// The provider's message reaches the user.
 func TestProviderError(t *testing.T) {
 	t.Parallel()
 	_, err := predict(t, "", "-model", "openai:gpt-5.1", review, "review=Something else.")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRun runs the scripted quickstart and looks for what it is there to show.
+// TestRun runs the scripted quickstart and looks for the features that it demonstrates.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 		"2 model round trips for 11 tool calls. One call at a time, as tools are usually used,\nwould have taken 12:",
 	} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output lacks %q", want)
+			t.Errorf("the output does not contain %q", want)
 		}
 	}
 	if t.Failed() {

@@ -64,8 +64,8 @@ type refundsPage struct {
 	NextCursor string   `json:"next_cursor,omitempty" jsonschema:"description=Absent on the last page."`
 }
 
-// newShop returns an MCP server over the bundled data: a shop's customers,
-// orders and refunds, as such servers usually are: in pages, and without joins.
+// newShop returns an MCP server with the bundled data: a shop's customers, orders and refunds. Like
+// most such servers, it returns pages and cannot join tables.
 func newShop() (*mcp.Server, error) {
 	var customers []customer
 	var orders []order

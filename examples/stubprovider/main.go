@@ -22,7 +22,7 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8123", "where to listen")
 	text := flag.String("reply", `{"mood": "bad", "score": 0.1}`,
-		"what every question is answered; the default fits mood: str, score: float")
+		"the answer to every question; the default fits mood: str, score: float")
 	flag.Parse()
 	if err := serve(*addr, *text, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "stubprovider:", err)

@@ -84,6 +84,18 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestType(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		` {}`: "object", "\n[]": "array", `"{"`: "string", `true`: "boolean", `false`: "boolean", `-1`: "number",
+		`null`: "null", ` `: "null",
+	} {
+		if got := jsonvalue.Type([]byte(raw)); got != want {
+			t.Errorf("%q: got %s, want %s", raw, got, want)
+		}
+	}
+}
+
 // FuzzDecode compares Decode with encoding/json.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,"\u00e9\ud83d",null]}`, "\"\xff\"", ` [ ] `, `{"a":{"a":1,"a":2}}`} {

@@ -95,6 +95,28 @@ func Describe(v any) string {
 	}
 }
 
+// Type returns the JSON Schema type of a valid JSON value; "null" for an empty one.
+func Type(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return "null"
+	}
+	switch raw[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	default:
+		return "number"
+	}
+}
+
 // Clip returns the first 60 characters of a string.
 func Clip(s string) string {
 	const most = 60

@@ -20,9 +20,8 @@ type Answer struct {
 	Umbrella bool `json:"umbrella"`
 }
 
-// A test of code that acts: the model's replies are programs, each in a code
-// fence. Other modules read what they ask for, as values under the markers that
-// the prompt shows, or as one JSON object: {"umbrella": true}.
+// A test of code whose model writes programs: each reply has one in a code fence. Other modules
+// read values under the markers that the prompt shows, or one JSON object: {"umbrella": true}.
 func ExampleNew_programs() {
 	sig := signature.Must(signature.New[Task, Answer]("Does one need an umbrella?"))
 	ctx := context.Background()

@@ -163,8 +163,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A model can state capabilities, call tools and answer as a provider does; it
-// shares script and requests with the one it was made of.
+// A model can state capabilities, call tools and reply as a provider does. It shares script and
+// requests with the model that it was made from.
 func TestCapable(t *testing.T) {
 	t.Parallel()
 	calls := []llms.ToolCall{{ID: "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "f", Arguments: "{}"}}}
@@ -212,8 +212,8 @@ func Example() {
 	// The capital of Italy?
 }
 
-// A model that answers by a function can look at what it is asked, fail, be
-// slow, or be cut off.
+// A model can reply with a function, which can inspect the request, fail, be slow, or cut the reply
+// off.
 func ExampleFunc() {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Last(), "Atlantis") {

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// steady is a model that says the same at once.
+// steady is a model that gives the same reply immediately.
 type steady struct{ llms.Model }
 
 // GenerateContent implements [llms.Model].
@@ -35,8 +35,7 @@ func longQuestion() []llms.MessageContent {
 	}
 }
 
-// against times raw and ours in turn; x-raw is the median of the one divided by
-// the other.
+// against measures raw and ours in turn. The metric x-raw is the median of ours divided by raw.
 func against(b *testing.B, raw, ours func() error) {
 	b.Helper()
 	clock := func(f func() error) time.Duration {
@@ -60,8 +59,8 @@ func against(b *testing.B, raw, ours func() error) {
 	b.ReportMetric(float64(each[len(each)/2]), "ns/ours")
 }
 
-// BenchmarkHTTP asks openai's provider over loopback: raw is the provider alone,
-// ours is the boundary with all wrappers but the cache.
+// BenchmarkHTTP calls the OpenAI provider over loopback. Raw is the provider alone; ours is the
+// provider with all wrappers except the cache.
 func BenchmarkHTTP(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -79,8 +78,8 @@ func BenchmarkHTTP(b *testing.B) {
 		func() error { _, err := lm.Ask(b.Context(), full, lm.Call{}, longQuestion()); return err })
 }
 
-// BenchmarkCacheHit is a question of 20 KB that a cache answers, beside a model
-// that answers at once.
+// BenchmarkCacheHit compares a cached reply to a prompt of 20 KB with a model that replies
+// immediately.
 func BenchmarkCacheHit(b *testing.B) {
 	for name, o := range map[string]*models.CacheOptions{"memory": nil, "dir": {Entries: -1, Dir: b.TempDir()}} {
 		b.Run(name, func(b *testing.B) {

@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// costing is a model whose every reply costs the same.
+// costing is a model with the same usage for every reply.
 func costing(input, output int) *llmtest.Model {
 	return llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: "Paris", InputTokens: input, OutputTokens: output}, nil
@@ -28,7 +28,7 @@ func overBudget(t *testing.T, err error) *models.BudgetError {
 	t.Helper()
 	e := (*models.BudgetError)(nil)
 	if !errors.As(err, &e) || failure(t, err).Kind != models.KindOverBudget {
-		t.Fatalf("%v is not about the budget", err)
+		t.Fatalf("%v is not a BudgetError", err)
 	}
 	return e
 }
@@ -68,7 +68,7 @@ func TestBudgetLimits(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 		if n := len(inner.Requests()); n != c.calls {
-			t.Errorf("%s: the model was asked %d times", name, n)
+			t.Errorf("%s: the model was called %d times", name, n)
 		}
 	}
 }
@@ -76,7 +76,8 @@ func TestBudgetLimits(t *testing.T) {
 func TestBudgetCost(t *testing.T) {
 	t.Parallel()
 	s := serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":1000,"completion_tokens":500,"total_tokens":1500,
 		"prompt_tokens_details":{"cached_tokens":800},"completion_tokens_details":{"reasoning_tokens":400}}}`))
 	for name, c := range map[string]struct {
 		price models.Price
@@ -98,7 +99,7 @@ func TestBudgetCost(t *testing.T) {
 			t.Errorf("%s: got %+v, want a cost of %g", name, got, c.cost)
 		}
 	}
-	// anthropic counts what it reads from its cache, and puts there, beside the input.
+	// Anthropic counts cached tokens, read or written, in addition to the input.
 	s = serve(t,
 		says(`{"type":"message","content":[{"type":"text","text":"Paris"}],"stop_reason":"end_turn",`+
 			`"usage":{"input_tokens":100,"output_tokens":10,"cache_read_input_tokens":1000,"cache_creation_input_tokens":200}}`))
@@ -117,8 +118,8 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	t.Parallel()
 	inner := costing(1, 1)
 	_, err := ask(t.Context(), models.NewBudget(models.Limits{Cost: 1}).Model(inner, "a"))
-	if e := failure(t, err); e.Kind != models.KindInvalid ||
-		err.Error() != `the model: the budget limits the cost but has no price for the model "a"; add it to Limits.Prices` || len(inner.Requests()) != 0 {
+	const want = `the model: the budget limits the cost but has no price for the model "a"; add it to Limits.Prices`
+	if e := failure(t, err); e.Kind != models.KindInvalid || err.Error() != want || len(inner.Requests()) != 0 {
 		t.Errorf("got %v", err)
 	}
 	budget := models.NewBudget(models.Limits{})
@@ -130,8 +131,8 @@ func TestBudgetWithoutPrice(t *testing.T) {
 	}
 }
 
-// Where the provider does not say what a call cost, it is estimated; a call that
-// was turned away cost nothing.
+// If the provider does not report the usage of a call, it is estimated. A refused call costs
+// nothing.
 func TestBudgetEstimates(t *testing.T) {
 	t.Parallel()
 	silent := serve(t, says(`{"choices":[{"message":{"content":"12345678"},"finish_reason":"stop"}]}`))
@@ -156,11 +157,11 @@ func TestBudgetEstimates(t *testing.T) {
 	cancel()
 	_, _ = budget.Model(script(), "a").GenerateContent(ctx, question("Capital?"))
 	if got := budget.Spent(); got != (models.Spent{}) {
-		t.Errorf("a call that was never made cost %+v", got)
+		t.Errorf("a call that was not made cost %+v", got)
 	}
 }
 
-// However many ask at once, through whichever model, the calls are not overspent.
+// Concurrent calls, through several models, do not exceed the limit of calls.
 func TestBudgetConcurrent(t *testing.T) {
 	t.Parallel()
 	budget := models.NewBudget(models.Limits{Calls: 50})
@@ -176,7 +177,7 @@ func TestBudgetConcurrent(t *testing.T) {
 	}
 }
 
-// Questions under way count with what they send.
+// The input of calls in progress counts.
 func TestBudgetUnderWay(t *testing.T) {
 	t.Parallel()
 	asked, release := make(chan struct{}), make(chan struct{})
@@ -202,11 +203,11 @@ func TestBudgetUnderWay(t *testing.T) {
 	}
 	go func() { <-asked }()
 	if _, err := ask(t.Context(), model); err != nil {
-		t.Errorf("what is over is not under way: %v", err)
+		t.Errorf("calls that ended count as in progress: %v", err)
 	}
 }
 
-// A panicking model leaves nothing under way.
+// A model that panics does not leave its call in progress.
 func TestBudgetPanic(t *testing.T) {
 	t.Parallel()
 	budget := models.NewBudget(models.Limits{Calls: 2})
@@ -220,7 +221,7 @@ func TestBudgetPanic(t *testing.T) {
 	}
 }
 
-// The cost of the questions under way is set aside.
+// The cost of calls in progress is reserved.
 func TestBudgetReservesCost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -247,7 +248,7 @@ func TestBudgetReservesCost(t *testing.T) {
 	})
 }
 
-// A limit that is no number does not limit nothing.
+// A limit that is NaN is not treated as no limit.
 func TestBudgetOfNonsense(t *testing.T) {
 	t.Parallel()
 	for want, limits := range map[string]models.Limits{
@@ -269,7 +270,7 @@ func TestBudgetOfNonsense(t *testing.T) {
 	}
 }
 
-// A call that names another model is not charged at this one's price.
+// A call that names another model is not charged at the price of this one.
 func TestBudgetOtherModel(t *testing.T) {
 	t.Parallel()
 	inner := costing(100, 30)
@@ -282,7 +283,7 @@ func TestBudgetOtherModel(t *testing.T) {
 	}
 }
 
-// Numbers beyond all reason count as very many, and none as less than none.
+// Absurdly large numbers count as very large, and negative ones as zero.
 func TestBudgetHugeUsage(t *testing.T) {
 	t.Parallel()
 	for _, n := range []any{math.MaxInt, 1e300, math.Inf(1), float64(math.MaxInt64)} {
@@ -299,7 +300,7 @@ func TestBudgetHugeUsage(t *testing.T) {
 	}
 }
 
-// saying is a model that says "Paris", and what that cost.
+// saying is a model that replies "Paris" with the given usage.
 func saying(info map[string]any) llms.Model {
 	return told(func() (*llms.ContentResponse, error) {
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris", StopReason: "stop",
@@ -307,7 +308,7 @@ func saying(info map[string]any) llms.Model {
 	})
 }
 
-// told is a model made of a function.
+// told is a model made from a function.
 type told func() (*llms.ContentResponse, error)
 
 // GenerateContent implements [llms.Model].
@@ -319,7 +320,7 @@ func (f told) GenerateContent(context.Context, []llms.MessageContent, ...llms.Ca
 // Call implements [llms.Model].
 func (f told) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
 
-// What failed after the answer had begun is paid for.
+// A call that failed after its reply had begun is charged.
 func TestBudgetOfBegunAnswers(t *testing.T) {
 	t.Parallel()
 	stream := serve(t, streams(openAI.stream()[2:]...))
@@ -327,7 +328,7 @@ func TestBudgetOfBegunAnswers(t *testing.T) {
 		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)...))
 	for name, c := range map[string]struct {
 		model llms.Model
-		heard error // what the caller says to a piece
+		heard error // what the caller returns for a chunk
 	}{
 		"the caller stops":     {openAI.open(t, stream.URL), errors.New("enough")},
 		"an error in a stream": {anthropicAI.open(t, overloaded.URL), nil},

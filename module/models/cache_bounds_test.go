@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// echo is a model that says the question again, or something long.
+// echo is a model that repeats the prompt, or replies with a long text.
 func echo() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.Last() == "long" {
@@ -25,7 +25,7 @@ func echo() *llmtest.Model {
 	})
 }
 
-// A reply that has no room does not take that of the others.
+// A reply that is too large for the cache does not displace others.
 func TestCacheLongReply(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]*models.CacheOptions{
@@ -50,7 +50,7 @@ func TestCacheLongReply(t *testing.T) {
 	}
 }
 
-// A file under another's name, or one that is no plain file, is none.
+// Files with a wrong name, and files that are not regular, are ignored.
 func TestCacheForeignReplies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func TestCacheForeignReplies(t *testing.T) {
 	}
 }
 
-// A directory that has other files keeps them, and they count for nothing.
+// Other files in the directory are kept and do not count.
 func TestCacheForeignFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -117,8 +117,8 @@ func TestCacheForeignFiles(t *testing.T) {
 	}
 }
 
-// The same goes for results of tools, whose questions are therefore always asked; but
-// not for those that have the same characters in another way.
+// The same applies to tool results: calls with such results are always made. Results that contain
+// the same characters in a valid form are cached.
 func TestCacheResultsNotUTF8(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func TestCacheResultsNotUTF8(t *testing.T) {
 	}
 }
 
-// Texts that are not UTF-8 are not the same in JSON alone.
+// Texts that are not UTF-8 are not equal only because their JSON is.
 func TestCacheInvalidText(t *testing.T) {
 	t.Parallel()
 	inner := echo()

@@ -28,7 +28,7 @@ func newCache(t *testing.T, o *models.CacheOptions) *models.Cache {
 	return cache
 }
 
-// counting is a model whose replies are numbered.
+// counting is a model that numbers its replies.
 func counting() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: fmt.Sprint("reply ", r.N), Reasoning: "hm", InputTokens: 10, OutputTokens: 3}, nil
@@ -70,8 +70,8 @@ func TestCacheHit(t *testing.T) {
 	}
 }
 
-// What differs in any way that a reply depends on is another question; what only
-// receives the reply is not.
+// Calls are equal unless something differs that the reply depends on. Functions that receive the
+// reply do not count.
 func TestCacheKey(t *testing.T) {
 	t.Parallel()
 	inner := counting()
@@ -127,7 +127,7 @@ func TestCacheKey(t *testing.T) {
 			}
 		}
 	}
-	// A question that cannot be written down is asked each time.
+	// A call that cannot be written as JSON is made every time.
 	for n := range 2 {
 		got, err := lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"),
 			llms.WithMetadata(map[string]any{"a": make(chan int)}))
@@ -160,7 +160,7 @@ func TestCacheKeepsOnlyGoodReplies(t *testing.T) {
 	}
 }
 
-// The memory is bounded by entries and by bytes; what was used last stays.
+// The memory is bounded by entries and by bytes. The least recently used entries are removed first.
 func TestCacheMemory(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]models.CacheOptions{"entries": {Entries: 2}, "bytes": {Bytes: 400}} {
@@ -181,7 +181,7 @@ func TestCacheMemory(t *testing.T) {
 	}
 }
 
-// cacheFiles are the files of a cache's directory.
+// cacheFiles returns the files in the directory of a cache.
 func cacheFiles(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -200,7 +200,7 @@ func TestCacheDir(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "made", "for it")
 	inner := counting()
-	again := func() lm.Reply { // as another process would
+	again := func() lm.Reply { // in a new cache, as in another process
 		t.Helper()
 		got, err := ask(t.Context(), newCache(t, &models.CacheOptions{Dir: dir}).Model(inner, "a"))
 		if err != nil {
@@ -237,8 +237,8 @@ func TestCacheDir(t *testing.T) {
 	}
 }
 
-// The directory is bounded; files that were used longest ago go first, and those
-// that killed processes left behind.
+// The directory is bounded. The least recently used files are removed first, and so are files left
+// behind by killed processes.
 func TestCacheDirBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -271,7 +271,7 @@ func TestCacheDirBytes(t *testing.T) {
 	}
 	newCache(t, o)
 	if _, err := os.Stat(left); err != nil {
-		t.Error("a file that may be being written was removed")
+		t.Error("a file that another process may be writing was removed")
 	}
 	old := time.Now().Add(-2 * time.Hour)
 	if err := os.Chtimes(left, old, old); err != nil {
@@ -279,12 +279,11 @@ func TestCacheDirBytes(t *testing.T) {
 	}
 	newCache(t, o)
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that nobody finishes was left: %v", err)
+		t.Errorf("an abandoned file was kept: %v", err)
 	}
 }
 
-// A directory that cannot be used is an error at once; one that breaks later
-// costs no reply.
+// An unusable directory is reported immediately. If it becomes unusable later, no reply is lost.
 func TestCacheDirBroken(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -309,8 +308,8 @@ func TestCacheDirBroken(t *testing.T) {
 	}
 }
 
-// The same question at the same time is asked once; who goes away takes nobody
-// along, and the last one ends it.
+// Concurrent equal calls are made once. If one of the callers cancels, the others still get the
+// reply; if all of them cancel, the call is cancelled.
 func TestCacheShares(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -373,13 +372,13 @@ func TestCacheShares(t *testing.T) {
 		leave()
 		wg.Wait()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the question nobody waits for goes on: %v", err)
+			t.Errorf("a call that nobody waits for continues: %v", err)
 		}
 	})
 }
 
-// The deadline of who asks holds for the question, so that nothing within waits in
-// vain; who may wait longer asks again.
+// The shared call has the deadline of its first caller, so that nothing waits beyond it in vain.
+// Callers with later deadlines call again.
 func TestCacheDeadlines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -420,7 +419,7 @@ func TestCacheDeadlines(t *testing.T) {
 	})
 }
 
-// A tool call is a reply, and all of it comes back.
+// A reply with tool calls is cached completely.
 func TestCacheToolCall(t *testing.T) {
 	t.Parallel()
 	cache := newCache(t, nil)

@@ -19,8 +19,8 @@ import (
 
 var canAll = models.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
 
-// Every wrapper can what its model can. One of a model that states nothing states
-// nothing, so that a message of a provider is sent as text.
+// Every wrapper has the capabilities of its model. A wrapper of a model that states no capabilities
+// states none, so that messages of a provider are sent as text.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	for _, w := range wrappers {
@@ -34,12 +34,12 @@ func TestCapabilities(t *testing.T) {
 		}
 		model := w.wrap(t, script())
 		if _, ok := model.(lm.Capable); ok {
-			t.Errorf("%s of a model that states nothing states something", w.name)
+			t.Errorf("%s of a model without capabilities has some", w.name)
 		}
 	}
 	var unmade *openai.Model
 	if got := models.CapabilitiesOf(models.Retry(unmade, nil)); got != (models.Capabilities{}) {
-		t.Errorf("a model that was not made can %+v", got)
+		t.Errorf("a nil model has the capabilities %+v", got)
 	}
 	some := models.Capabilities{Schema: true, Vision: true}
 	for want, list := range map[models.Capabilities][]llms.Model{
@@ -52,7 +52,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// conversation is one whose first reply is a provider's own message.
+// conversation has a provider's message as its first reply.
 func conversation() []llms.MessageContent {
 	return []llms.MessageContent{
 		llms.TextParts(llms.ChatMessageTypeHuman, "Capital?"),
@@ -68,8 +68,8 @@ func signed() models.Message {
 	}
 }
 
-// A message goes to a model that states capabilities as it is, and to another one
-// as its text, whatever stands around it.
+// Through every wrapper, a provider's message is sent unchanged to a model that states
+// capabilities, and as text to others.
 func TestMessageIsText(t *testing.T) {
 	t.Parallel()
 	for _, w := range wrappers {
@@ -100,7 +100,7 @@ func TestMessageIsText(t *testing.T) {
 	}
 }
 
-// telling is a model that says in its replies all that a reply has room for.
+// telling is a model whose replies use every field.
 func telling() *llmtest.Capable {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		said := signed()
@@ -113,7 +113,7 @@ func telling() *llmtest.Capable {
 	}).With(canAll)
 }
 
-// kept is what a reply says besides what it cost.
+// kept calls a model and returns its reply without the usage.
 func kept(ctx context.Context, t *testing.T, model llms.Model) lm.Reply {
 	t.Helper()
 	reply, err := lm.Ask(ctx, model, lm.Call{}, conversation())
@@ -124,14 +124,14 @@ func kept(ctx context.Context, t *testing.T, model llms.Model) lm.Reply {
 	return reply
 }
 
-// The provider's message, the model, the id and tool calls come back from a cache,
-// in memory and in a directory, and from a recording.
-func TestReplyIsKeptWhole(t *testing.T) {
+// The provider's message, the model, the ID and tool calls are restored from a cache, in memory and
+// in a directory, and from a recording.
+func TestReplyIsKeptCompletely(t *testing.T) {
 	t.Parallel()
 	want := kept(t.Context(), t, telling())
 	if want.Message == nil || want.Model != "claude-x" || want.ID != "msg_1" ||
 		want.StopReason != "tool_calls" || len(want.ToolCalls) != 1 {
-		t.Fatalf("the model says only %+v", want)
+		t.Fatalf("a field of the model's reply is empty: %+v", want)
 	}
 	var file bytes.Buffer
 	if got := kept(t.Context(), t, models.Record(telling(), &file, nil)); !reflect.DeepEqual(got, want) {
@@ -154,22 +154,21 @@ func TestReplyIsKeptWhole(t *testing.T) {
 	}
 }
 
-// A recording made before models stated capabilities is one of a model that states
-// none.
+// A recording made before models stated capabilities replays as a model that states none.
 func TestReplayWithoutCapabilities(t *testing.T) {
 	t.Parallel()
 	old := `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},` +
 		`"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}`
 	model := replayed(t, old, nil)
 	if _, ok := model.(lm.Capable); ok {
-		t.Error("it states capabilities")
+		t.Error("the replayed model states capabilities")
 	}
 	if reply, err := ask(t.Context(), model); err != nil || reply.Text != "Paris" {
 		t.Errorf("got %+v, %v", reply, err)
 	}
 }
 
-// Each parameter, and each message of a provider, makes another question.
+// Calls that differ in a parameter or in a provider's message are not equal.
 func TestParamsInKeys(t *testing.T) {
 	t.Parallel()
 	model := newCache(t, nil).Model(telling(), "a")
@@ -190,7 +189,7 @@ func TestParamsInKeys(t *testing.T) {
 	resigned.Raw = json.RawMessage(`{"thinking":"France","signature":"y"}`)
 	other[1].Parts[0] = resigned
 	if reply, err := lm.Ask(t.Context(), model, lm.Call{}, other); err != nil || reply.Cached {
-		t.Errorf("another message was taken for the same: %+v, %v", reply, err)
+		t.Errorf("different messages are treated as equal: %+v, %v", reply, err)
 	}
 	bad := models.WithParams(t.Context(), models.Params{Schema: json.RawMessage(`{`)})
 	_, err := models.Record(telling(), &bytes.Buffer{}, nil).GenerateContent(bad, question("Capital?"))
@@ -200,7 +199,7 @@ func TestParamsInKeys(t *testing.T) {
 	}
 }
 
-// Parameters and messages are written down, redacted.
+// Parameters and messages are recorded and redacted.
 func TestParamsRecorded(t *testing.T) {
 	t.Parallel()
 	secret := func(text string) string { return strings.ReplaceAll(text, "France", "[country]") }
@@ -232,7 +231,7 @@ func TestParamsRecorded(t *testing.T) {
 	}
 }
 
-// The reply of a fallback says which model gave it, and how those before failed.
+// The reply of a fallback names the model that gave it, and has the errors of those before it.
 func TestFallbackFailed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -253,7 +252,7 @@ func TestFallbackFailed(t *testing.T) {
 		}
 	}
 	model := newCache(t, nil).Model(models.Fallback(script(errKey), telling()), "a")
-	for _, failed := range []bool{true, false} { // nothing fails when the cache answers
+	for _, failed := range []bool{true, false} { // the second time, the cache answers and nothing fails
 		if reply, err := ask(t.Context(), model); err != nil || (reply.Failed != "") != failed {
 			t.Errorf("got %q, %v", reply.Failed, err)
 		}

@@ -16,34 +16,33 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// brokenOff is a connection that broke while the provider was at work.
+// brokenOff is the error of a connection that broke while the provider was working.
 var brokenOff = &models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New("connection reset")}
 
-// What one attempt may have cost is not forgotten because of how the last one
-// failed.
+// The possible charge of an attempt is reported even if a later attempt fails in another way.
 func TestChargedBefore(t *testing.T) {
 	t.Parallel()
 	refused := &models.Error{Kind: models.KindAuth, Err: errors.New("no key")}
 	for name, wrap := range map[string]func(cancel func()) llms.Model{
-		"retry, cancelled in its wait": func(cancel func()) llms.Model {
+		"retry, then cancelled": func(cancel func()) llms.Model {
 			return models.Retry(script(brokenOff),
 				&models.RetryOptions{OnRetry: func(context.Context, *models.Error, time.Duration) { cancel() }})
 		},
-		"retry, refused then": func(func()) llms.Model { return models.Retry(script(brokenOff, refused), nil) },
-		"retry, refused by a wrapper then": func(func()) llms.Model {
+		"retry, then refused": func(func()) llms.Model { return models.Retry(script(brokenOff, refused), nil) },
+		"retry, then refused by a wrapper": func(func()) llms.Model {
 			return models.Retry(script(brokenOff, fmt.Errorf("gateway: %w", refused)), nil)
 		},
-		"retry, over budget then": func(func()) llms.Model {
+		"retry, then over budget": func(func()) llms.Model {
 			return models.Retry(models.NewBudget(models.Limits{Calls: 1}).Model(script(brokenOff), ""), nil)
 		},
-		"fallback, cancelled then": func(cancel func()) llms.Model {
+		"fallback, then cancelled": func(cancel func()) llms.Model {
 			last := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
 				cancel()
 				return llmtest.Reply{}, lm.CancelledBy(ctx)
 			})
 			return models.Fallback(script(brokenOff), last)
 		},
-		"fallback, refused then": func(func()) llms.Model {
+		"fallback, then refused": func(func()) llms.Model {
 			return models.Fallback(script(brokenOff), script(&models.Error{Kind: models.KindRefused, Err: errors.New("no")}))
 		},
 	} {
@@ -54,18 +53,18 @@ func TestChargedBefore(t *testing.T) {
 				defer cancel()
 				_, err := wrap(cancel).GenerateContent(ctx, question("Capital?"))
 				if e := failure(t, err); !e.MaybeCharged {
-					t.Errorf("it is not said that it may have been charged: %v", e)
+					t.Errorf("MaybeCharged is not set: %v", e)
 				}
 			})
 		})
 	}
 	if brokenOff.Kind != models.KindTransient || refused.MaybeCharged {
-		t.Error("an error of the provider's was changed")
+		t.Error("the provider's error was changed")
 	}
 }
 
-// A question that is left by the last who waits for it was under way: it may have
-// been charged, and nobody else counts it.
+// If all callers cancel, the call was in progress and may have been charged. Only the last caller
+// is charged for it.
 func TestChargedFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,11 +87,11 @@ func TestChargedFlight(t *testing.T) {
 		}
 		leave[0]()
 		if <-charged {
-			t.Error("who leaves the question to another is charged for it")
+			t.Error("a caller that cancels while another waits is charged")
 		}
 		leave[1]()
 		if !<-charged {
-			t.Error("the last who leaves a question is not charged for it")
+			t.Error("the last caller to cancel is not charged")
 		}
 		if got := budget.Spent(); got.Estimated != 1 {
 			t.Errorf("spent %+v, want one estimated", got)
@@ -100,8 +99,8 @@ func TestChargedFlight(t *testing.T) {
 	})
 }
 
-// A question that ends with the deadline of who asked first is charged to him, while
-// the others ask anew.
+// If a call ends with the deadline of its first caller, that caller is charged. The others call
+// again.
 func TestChargedDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +109,7 @@ func TestChargedDeadline(t *testing.T) {
 				return llmtest.Reply{Text: "Paris", InputTokens: 7, OutputTokens: 1}, nil
 			}
 			<-ctx.Done()
-			time.Sleep(time.Second) // who waits hears of his deadline first
+			time.Sleep(time.Second) // the deadline of the first caller passes first
 			return llmtest.Reply{}, ctx.Err()
 		})
 		budget := models.NewBudget(models.Limits{})
@@ -120,7 +119,7 @@ func TestChargedDeadline(t *testing.T) {
 		defer cancel()
 		wg.Go(func() {
 			if _, err := ask(short, model); !failure(t, err).MaybeCharged {
-				t.Errorf("who asked first is not charged: %v", err)
+				t.Errorf("the first caller is not charged: %v", err)
 			}
 		})
 		synctest.Wait()
@@ -128,7 +127,7 @@ func TestChargedDeadline(t *testing.T) {
 		defer stop()
 		wg.Go(func() {
 			if _, err := ask(long, model); failure(t, err).MaybeCharged {
-				t.Errorf("who waited is charged, too: %v", err)
+				t.Errorf("another caller is charged, too: %v", err)
 			}
 		})
 		wg.Go(func() {
@@ -143,7 +142,7 @@ func TestChargedDeadline(t *testing.T) {
 	})
 }
 
-// A failure is charged once, however many wait for the same reply.
+// A failure is charged once, no matter how many callers wait for the reply.
 func TestChargedFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,8 +27,7 @@ func busy() *llmtest.Model {
 	})
 }
 
-// A stub takes the place of the provider here. Without options, the key comes from
-// OPENAI_API_KEY.
+// A stub stands in for the provider here. Without options, the key is read from OPENAI_API_KEY.
 func ExampleOpen() {
 	server := httptest.NewServer(stub.OpenAI(nil, stub.Reply{Text: "Paris"}))
 	defer server.Close()
@@ -75,7 +74,7 @@ func ExampleRetry() {
 	// Paris <nil>
 }
 
-// A question whose turn would come too late is not asked.
+// A call is not made if the rate limit would delay it beyond its deadline.
 func ExampleRateLimit() {
 	model := models.RateLimit(llmtest.New("Paris", "Rome"), &models.Rates{RequestsPerMinute: 1})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -139,7 +138,7 @@ func ExampleRecord() {
 	// Paris <nil>
 }
 
-// What was recorded once is a model for tests.
+// A recording can replace the model in tests.
 func ExampleReplay() {
 	var recording bytes.Buffer
 	_, err := llms.GenerateFromSinglePrompt(context.Background(), models.Record(llmtest.New("Paris"), &recording, nil),

@@ -27,8 +27,8 @@ func TestFallback(t *testing.T) {
 		"the third":  {t.Context(), []llms.Model{script(errTooLong), script(budget), script()}, "Paris", ""},
 		"refused": {t.Context(), []llms.Model{script(errRefusing), script()},
 			"the model refuses to answer: blocked: prompt: SAFETY", models.KindRefused},
-		"cancelled":   {cancelled, []llms.Model{script(), script()}, "context canceled", models.KindCancelled},
-		"none at all": {t.Context(), nil, "the model: Fallback has no models; pass at least one", models.KindInvalid},
+		"cancelled": {cancelled, []llms.Model{script(), script()}, "context canceled", models.KindCancelled},
+		"no models": {t.Context(), nil, "the model: Fallback has no models; pass at least one", models.KindInvalid},
 		"only one": {t.Context(), []llms.Model{script(errKey)},
 			"the model's provider refuses access: API returned unexpected status code: 401: Wrong key", models.KindAuth},
 		"all": {t.Context(), []llms.Model{script(errKey), script(limited(20 * time.Second)),
@@ -52,8 +52,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// What any of them may have charged is not forgotten, and who asks only for what
-// was not charged is not asked again.
+// The error reports that any of the attempts may have been charged. Retries that are limited to
+// calls without a charge are not made.
 func TestFallbackCharged(t *testing.T) {
 	t.Parallel()
 	dial := &models.Error{Kind: models.KindTransient, Err: errors.New("nobody listens")}
@@ -75,7 +75,7 @@ func TestFallbackCharged(t *testing.T) {
 	}
 }
 
-// Where the turn would come too late, another model may have one.
+// If one model's rate limit would delay a call beyond its deadline, the next model is called.
 func TestFallbackFromRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

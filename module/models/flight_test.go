@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// panics is a model that does.
+// panics is a model that panics.
 type panics struct{ llms.Model }
 
 // GenerateContent implements [llms.Model].
@@ -34,8 +34,8 @@ func TestCachePanic(t *testing.T) {
 	}
 }
 
-// A cache asks in a goroutine of its own, where a panic is the end of the process: also
-// that of an error which is a typed nil.
+// A cache makes calls in its own goroutine, where a panic would end the process. An error that is a
+// typed nil may panic, too.
 func TestCacheErrorPanics(t *testing.T) {
 	t.Parallel()
 	_, err := ask(t.Context(), newCache(t, nil).Model(script((*net.OpError)(nil)), "a"))
@@ -44,7 +44,7 @@ func TestCacheErrorPanics(t *testing.T) {
 	}
 }
 
-// Those who share a question each have a reply of their own.
+// Callers that share a call get separate copies of the reply.
 func TestCacheSharesCopies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestCacheSharesCopies(t *testing.T) {
 	})
 }
 
-// calling is a model whose replies have everything that is passed by reference.
+// calling is a model whose replies use all fields that are pointers, maps or slices.
 type calling struct{ llms.Model }
 
 // GenerateContent implements [llms.Model].
@@ -92,7 +92,7 @@ func (c calling) GenerateContent(ctx context.Context, messages []llms.MessageCon
 	}}}, nil
 }
 
-// A model that ends its goroutine is an error.
+// If a model calls runtime.Goexit, the call returns an error.
 func TestCacheGoexit(t *testing.T) {
 	t.Parallel()
 	leaves := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
@@ -106,7 +106,7 @@ func TestCacheGoexit(t *testing.T) {
 	}
 }
 
-// Of several alternatives, one that was refused or cut off keeps all from being kept.
+// If one of several choices was refused or cut off, none of them is cached.
 func TestCacheAlternatives(t *testing.T) {
 	t.Parallel()
 	for reason, asked := range map[string]int{"stop": 1, "content_filter": 2, "length": 2} {
@@ -125,7 +125,7 @@ func TestCacheAlternatives(t *testing.T) {
 	}
 }
 
-// What cannot be written as JSON has no name, and is asked every time.
+// A call that cannot be written as JSON is made every time.
 func TestCacheInfiniteTemperature(t *testing.T) {
 	t.Parallel()
 	inner := script()
@@ -140,7 +140,7 @@ func TestCacheInfiniteTemperature(t *testing.T) {
 	}
 }
 
-// repeating is a model that says what it is asked, once it may proceed.
+// repeating is a model that repeats the prompt when it is released.
 type repeating struct {
 	llms.Model
 	proceed chan struct{}
@@ -153,8 +153,8 @@ func (r repeating) GenerateContent(_ context.Context, messages []llms.MessageCon
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: text, StopReason: "stop"}}}, nil
 }
 
-// Who has left a question may change its messages: those who still wait for the
-// reply, and the cache, have asked the first ones.
+// A caller that has cancelled may change its messages. The cache and the other callers keep the
+// original ones.
 func TestFlightOwnsItsQuestion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

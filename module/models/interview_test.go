@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// TestRealModels asks real providers, which costs a little:
+// TestRealModels calls real providers, which costs a little:
 //
 //	WRIT_REAL_MODELS="openai:gpt-5.1,ollama:qwen3" go test ./module/models -run RealModels -v
 func TestRealModels(t *testing.T) {
@@ -38,7 +38,7 @@ func TestRealModels(t *testing.T) {
 	}
 }
 
-// The same questions to stubs of the providers, through the wrappers.
+// TestStubModels makes the same calls to stubs of the providers, through the wrappers.
 func TestStubModels(t *testing.T) {
 	t.Parallel()
 	o := &stub.Options{Fields: []string{"reasoning_content"}, Answer: func(r stub.Request) stub.Reply {
@@ -69,7 +69,7 @@ func TestStubModels(t *testing.T) {
 	}
 }
 
-// interview asks a model for all that it can do.
+// interview uses all capabilities of a model.
 type interview struct{ model llms.Model }
 
 func (m interview) all(t *testing.T) {
@@ -112,7 +112,7 @@ func (m interview) text(t *testing.T) {
 
 func (m interview) streaming(t *testing.T) {
 	var h hearing
-	reply := m.ask(t, models.Params{}, h.call(), question("Once more: "+capital)) // a cache has the other one
+	reply := m.ask(t, models.Params{}, h.call(), question("Once more: "+capital)) // the other reply is in the cache
 	if heard := strings.Join(h.text, ""); heard != reply.Text || !strings.Contains(heard, "Paris") {
 		t.Errorf("heard %q of %q", heard, reply.Text)
 	}
@@ -132,8 +132,7 @@ func (m interview) schema(t *testing.T) {
 	}
 }
 
-// tools takes two turns: the reply of the first, as its provider wrote it, goes back
-// with the result.
+// tools takes two turns. The message of the first reply is sent back unchanged, with the result.
 func (m interview) tools(t *testing.T) {
 	tool := llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
 		Name: "temperature", Description: "The temperature of a city in °C.",

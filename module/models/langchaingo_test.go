@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// The tests of this file ask the providers of langchaingo over loopback HTTP. The
-// boundary reads their errors from texts, and makes one shape of their replies.
+// The tests in this file call langchaingo's providers over loopback HTTP. Package models has to
+// read the kinds of their errors from texts, and to unify their replies.
 
 // The kind of an error is read from its text.
 func TestErrorAnswers(t *testing.T) {
@@ -83,12 +83,14 @@ func TestErrorAnswers(t *testing.T) {
 	}
 }
 
-// A choice for each block of content, the usage repeated in all.
+// There may be a choice for each block of content, each with the total usage.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
 	s := serve(t,
-		says(`{"type":"message","content":[{"type":"thinking","thinking":"France?","signature":"x"},{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
-		"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3,"cache_read_input_tokens":100,"cache_creation_input_tokens":20}}`))
+		says(`{"type":"message","content":[{"type":"thinking","thinking":"France?","signature":"x"},
+		{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
+		"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3,
+		"cache_read_input_tokens":100,"cache_creation_input_tokens":20}}`))
 	reply, err := lm.Ask(t.Context(), anthropicAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +101,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Of messages that are not a human's, only the first part is sent; one
-// without parts panics.
+// Only the first part of a message is sent, unless it is a human's. A message without parts panics.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	conversation := []llms.MessageContent{
@@ -127,19 +128,21 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Usage has other names with every provider, and other parts.
+// Providers report usage under different names and in different detail.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	s := serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
 		"prompt_tokens_details":{"cached_tokens":80},"completion_tokens_details":{"reasoning_tokens":20}}}`))
 	reply, err := lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20, CachedInput: 80}); err != nil || reply.Usage != want {
 		t.Errorf("got %+v, %v", reply.Usage, err)
 	}
-	// Some servers leave thoughts out of what was generated, but not of the total.
+	// Some servers include thinking in the total, but not in the completion tokens.
 	s = serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
+		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
 		"completion_tokens_details":{"reasoning_tokens":20}}}`))
 	reply, err = lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20}); err != nil || reply.Usage != want {
@@ -179,7 +182,7 @@ func TestTruncatedAndRefused(t *testing.T) {
 	}
 }
 
-// A provider that cannot be reached may be there later.
+// A provider that cannot be reached may be available later.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + nobodyAt(t)
@@ -191,8 +194,8 @@ func TestNoServer(t *testing.T) {
 	})
 }
 
-// nobodyAt is an address at which nobody listens, nor will: it is that of a client. The
-// address of a server that was closed may soon be another one's.
+// nobodyAt returns an address where nothing listens, or will: it is that of a client. The address
+// of a closed server may be reused.
 func nobodyAt(t *testing.T) string {
 	t.Helper()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
@@ -207,7 +210,7 @@ func nobodyAt(t *testing.T) string {
 	return client.LocalAddr().String()
 }
 
-// Streams of the two providers, in the pieces "Par" and "is".
+// Streams of the two providers, with the chunks "Par" and "is".
 func (p provider) stream() []string {
 	if p == openAI {
 		return []string{
@@ -235,8 +238,8 @@ func (p provider) stream() []string {
 	}
 }
 
-// hearing collects a stream. It need not lock: chunks come one at a time, and
-// none after Ask returned.
+// hearing collects a stream. It needs no lock: chunks arrive one at a time, and none after Ask has
+// returned.
 type hearing struct{ text, reasoning []string }
 
 func (h *hearing) call() lm.Call {
@@ -265,7 +268,7 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// A deadline in the middle of a stream is no error.
+// A context that ends in the middle of a stream is reported as a cancelled call.
 func TestDeadlineInStream(t *testing.T) {
 	t.Parallel()
 	eachProvider(t, func(t *testing.T, p provider) {
@@ -287,7 +290,7 @@ func TestDeadlineInStream(t *testing.T) {
 	})
 }
 
-// Whoever hears enough cancels the context, and that ends the call.
+// A caller that has read enough cancels the context, which ends the call.
 func TestStopStream(t *testing.T) {
 	t.Parallel()
 	eachProvider(t, func(t *testing.T, p provider) {

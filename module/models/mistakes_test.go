@@ -9,25 +9,31 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// What was put together wrongly is named, and no provider's fault.
+// Incorrect calls of this package are invalid calls, and the error names the mistake.
 func TestMistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	var cache *models.Cache
 	var budget *models.Budget
 	var unmade *llmtest.Model
-	for want, model := range map[string]llms.Model{
-		"the model: Record has no writer; pass one": models.Record(script(), nil, nil),
-		"the model: the cache is nil; make one with NewCache and check its error": cache.Model(script(),
-			"a"),
-		"the model: the budget is nil; make one with NewBudget": budget.Model(script(),
-			"a"),
-		"the model: the model is a nil *llmtest.Model; check the error of the function that returned it":      models.Retry(unmade, nil),
-		"the model: rate limit: Rates.RequestsPerMinute is -1; it must not be negative (zero means no limit)": models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
-		"the model: rate limit: Rates.Burst is -2; it must not be negative (zero means no limit)":             models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),
-		"the model: rate limit: Rates.TokensPerMinute is -3; it must not be negative (zero means no limit)":   models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
-		"the model: rate limit: Rates.Concurrent is -4; it must not be negative (zero means no limit)":        models.RateLimit(script(), &models.Rates{Concurrent: -4}),
+	for _, test := range []struct {
+		model llms.Model
+		want  string
+	}{
+		{models.Record(script(), nil, nil), "Record has no writer; pass one"},
+		{cache.Model(script(), "a"), "the cache is nil; make one with NewCache and check its error"},
+		{budget.Model(script(), "a"), "the budget is nil; make one with NewBudget"},
+		{models.Retry(unmade, nil), "the model is a nil *llmtest.Model; check the error of the function that returned it"},
+		{models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
+			"rate limit: Rates.RequestsPerMinute is -1; it must not be negative (zero means no limit)"},
+		{models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1, Burst: -2}),
+			"rate limit: Rates.Burst is -2; it must not be negative (zero means no limit)"},
+		{models.RateLimit(script(), &models.Rates{TokensPerMinute: -3}),
+			"rate limit: Rates.TokensPerMinute is -3; it must not be negative (zero means no limit)"},
+		{models.RateLimit(script(), &models.Rates{Concurrent: -4}),
+			"rate limit: Rates.Concurrent is -4; it must not be negative (zero means no limit)"},
 	} {
-		if _, err := ask(t.Context(), model); failure(t, err).Kind != models.KindInvalid || err.Error() != want {
+		_, err := ask(t.Context(), test.model)
+		if want := "the model: " + test.want; failure(t, err).Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// direct is a client whose requests a handler answers in this process.
+// direct returns a client whose requests a handler answers in this process.
 func direct(handler http.Handler) *http.Client {
 	return &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
 		w := httptest.NewRecorder()
@@ -31,7 +31,7 @@ type transport func(r *http.Request) (*http.Response, error)
 // RoundTrip implements [http.RoundTripper].
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
-// opened is a model of a provider that is asked by client.
+// opened returns a model of a provider that uses the client in o.
 func opened(t *testing.T, name string, o models.OpenOptions) llms.Model {
 	t.Helper()
 	o.Key, o.BaseURL = "test-key", "http://stub.invalid"
@@ -42,7 +42,7 @@ func opened(t *testing.T, name string, o models.OpenOptions) llms.Model {
 	return model
 }
 
-// Each provider is asked in its own protocol, and states what it can do.
+// Each provider is called in its own protocol, and states its capabilities.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	reply := stub.Reply{Text: "Paris"}
@@ -72,7 +72,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// What is wrong is said with what to do, before anything is asked.
+// Errors of Open say what to do. Nothing is sent.
 func TestOpenErrors(t *testing.T) {
 	for _, provider := range []string{
 		"openai", "anthropic", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
@@ -99,7 +99,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// A question is asked again after the wait that the provider asks for.
+// A call is retried after the time that the provider requests.
 func TestOpenRetries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestOpenRetries(t *testing.T) {
 	})
 }
 
-// hangs answers the first request only when it is cancelled, after the beginning of a
-// stream if there is one, and passes the others on.
+// hangs answers the first request only when it is cancelled, after the beginning of a stream if one
+// is given. It passes later requests on.
 func hangs(begin string, then http.Handler) *http.Client {
 	next, n := direct(then).Transport, 0
 	return &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
@@ -136,8 +136,8 @@ func hangs(begin string, then http.Handler) *http.Client {
 	})}
 }
 
-// An attempt that takes too long is an error of its own, and the question is asked
-// again. The deadline of the call is not.
+// An attempt that takes too long has its own error, and is retried. A call that reaches its
+// deadline is not.
 func TestOpenAttempt(t *testing.T) {
 	t.Parallel()
 	const piece = `data: {"choices":[{"index":0,"delta":{"content":"Pa"},"finish_reason":null}]}` + "\n\n"
@@ -155,8 +155,8 @@ func TestOpenAttempt(t *testing.T) {
 		"a limit":                 {"", models.OpenOptions{Attempt: minute}, false, "Paris", minute},
 		"no other attempt":        {"", models.OpenOptions{Attempt: minute, Retry: once}, false, slow, minute},
 		"in a stream":             {piece, models.OpenOptions{Attempt: minute, FirstToken: second}, true, slow, minute},
-		"the first piece is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: second}, true, "Paris", second},
-		"no stream, no piece":     {"", models.OpenOptions{FirstToken: second, Attempt: minute}, false, "Paris", minute},
+		"the first chunk is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: second}, true, "Paris", second},
+		"no stream, no chunk":     {"", models.OpenOptions{FirstToken: second, Attempt: minute}, false, "Paris", minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +183,7 @@ func TestOpenAttempt(t *testing.T) {
 	}
 }
 
-// The call's own deadline is not an attempt's.
+// The deadline of a call is not the limit of an attempt.
 func TestOpenDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -49,8 +49,7 @@ func orders(list []wrapper, visit func([]wrapper)) {
 	from(0)
 }
 
-// In whatever order wrappers are put together, they pass on options, streams,
-// usage, thoughts and errors.
+// In every order, the wrappers pass on options, streams, usage, thinking and errors.
 func TestEveryOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,8 +109,8 @@ func TestEveryOrder(t *testing.T) {
 	})
 }
 
-// The recommended order: what is cached costs no budget, every attempt does, and
-// none that the budget refuses waits for its turn.
+// In the recommended order, a cached reply costs nothing, every attempt is charged, and an attempt
+// that the budget refuses does not wait for the rate limit.
 func TestRecommendedOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,13 +127,13 @@ func TestRecommendedOrder(t *testing.T) {
 		}
 		start := time.Now()
 		if got, err := ask(t.Context(), model); err != nil || !got.Cached {
-			t.Errorf("the budget is used up, but this costs nothing: %+v, %v", got, err)
+			t.Errorf("a cached reply was refused: %+v, %v", got, err)
 		}
 		if _, err := lm.Ask(t.Context(), model, lm.Call{}, question("Another?")); overBudget(t, err).Limit != "3 calls" {
 			t.Errorf("got %v", err)
 		}
 		if time.Since(start) != 0 {
-			t.Errorf("it waited %s to be refused", time.Since(start))
+			t.Errorf("the refusal took %s", time.Since(start))
 		}
 	})
 }

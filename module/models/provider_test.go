@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// server answers requests of a provider, and keeps them.
+// server answers requests of a provider and records them.
 type server struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -28,7 +28,7 @@ func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) *s
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]any
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Errorf("the request is no JSON: %v", err)
+			t.Errorf("the request is not JSON: %v", err)
 		}
 		s.mu.Lock()
 		s.bodies = append(s.bodies, body)
@@ -39,13 +39,13 @@ func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) *s
 	return s
 }
 
-// last is the body of the last request.
+// last returns the body of the last request.
 func (s *server) last(t *testing.T) map[string]any {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.bodies) == 0 {
-		t.Fatal("nothing was asked")
+		t.Fatal("there was no request")
 	}
 	return s.bodies[len(s.bodies)-1]
 }
@@ -88,7 +88,7 @@ func cuts(contentType, body string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// provider is one of langchaingo's.
+// provider is a provider of langchaingo.
 type provider string
 
 const (
@@ -137,7 +137,7 @@ func failure(t *testing.T, err error) *models.Error {
 	t.Helper()
 	e := (*models.Error)(nil)
 	if !errors.As(err, &e) {
-		t.Fatalf("%v is no *models.Error", err)
+		t.Fatalf("%v is not a *models.Error", err)
 	}
 	return e
 }

@@ -38,7 +38,7 @@ func TestRateLimitRequests(t *testing.T) {
 			t.Errorf("got %+v, %v", e, err)
 		}
 		if time.Since(start) != 3*time.Second {
-			t.Errorf("it waited in vain")
+			t.Errorf("it waited although the deadline was too early")
 		}
 	})
 }
@@ -56,16 +56,15 @@ func TestRateLimitTokens(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The first has used up the minute; each later one waits for its guess of
-		// 2 tokens, and for what the one before it turned out to have cost.
+		// The first call uses up the minute. Each later one waits for its estimate of 2 tokens, and
+		// for the actual usage of the previous one.
 		if took := time.Since(start).Round(time.Second); took != 60*time.Second {
 			t.Errorf("took %s", took)
 		}
 	})
 }
 
-// Questions that get no turn, because their time is up or they are cancelled, take
-// no tokens from those that do.
+// Calls that give up before their turn, because of a deadline or a cancellation, use no tokens.
 func TestRateLimitGivesTokensBack(t *testing.T) {
 	t.Parallel()
 	for name, without := range map[string]func(context.Context) (context.Context, context.CancelFunc){
@@ -121,13 +120,13 @@ func TestRateLimitConcurrent(t *testing.T) {
 			most = max(most, <-now)
 		}
 		if most != 3 {
-			t.Errorf("%d at a time", most)
+			t.Errorf("%d concurrent calls, want 3", most)
 		}
 		time.Sleep(10 * time.Second)
 	})
 }
 
-// When the provider's own limit is reached, all wait.
+// When the provider reports that its limit is reached, all calls wait.
 func TestRateLimitPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -149,8 +148,8 @@ func TestRateLimitPauses(t *testing.T) {
 	})
 }
 
-// Who waits for a turn already waits as long as the provider asks, too, and then
-// they come one after the other.
+// Calls that are already waiting also wait as long as the provider requests, and are then made one
+// after the other.
 func TestRateLimitPausesTheQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,18 +171,18 @@ func TestRateLimitPausesTheQueue(t *testing.T) {
 		close(asked)
 		last := time.Duration(0)
 		if first := <-asked; first != 0 {
-			t.Errorf("the first was asked after %s", first)
+			t.Errorf("the first call was made after %s", first)
 		}
 		for at := range asked {
 			if at < 3*time.Second || at < last+199*time.Millisecond {
-				t.Errorf("asked at %s, after %s", at, last)
+				t.Errorf("a call was made at %s, after one at %s", at, last)
 			}
 			last = at
 		}
 	})
 }
 
-// A provider does not stop all for an hour.
+// The wait that a provider requests is bounded.
 func TestRateLimitLongestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -44,10 +44,10 @@ func TestRecordAndReplay(t *testing.T) {
 	first, second, third, warm := asks(model, "one"), asks(model, "two"), asks(model, "one"),
 		asks(model, "one", llms.WithTemperature(0.5))
 	if first == third || len(inner.Requests()) != 4 {
-		t.Fatal("the recorder changed something")
+		t.Fatal("the recorder changed a reply or a call")
 	}
 	again := replayed(t, file.String(), nil)
-	// In another order, but the same question's replies in turn.
+	// Calls may come in another order. Equal calls get their replies in the recorded order.
 	for _, c := range []struct{ got, want string }{
 		{asks(again, "two"), second},
 		{asks(again, "one", llms.WithTemperature(0.5)), warm},
@@ -83,7 +83,7 @@ func TestReplayFailures(t *testing.T) {
 	if e := failure(t, err); e.Kind != models.KindAuth || e.Status != 401 {
 		t.Errorf("got %+v", e)
 	}
-	// What was cancelled did not happen.
+	// A cancelled call is not recorded.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	size := file.Len()
@@ -96,7 +96,7 @@ func TestReplayFailures(t *testing.T) {
 	}
 }
 
-// A recording has no secrets and no pictures, and is one line for each question.
+// A recording contains no secrets and no images, and has one line for each call.
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	secret := func(text string) string { return strings.ReplaceAll(text, "hunter2", "[password]") }
@@ -131,7 +131,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// What was not recorded is shown by what it differs in.
+// The error about a call that was not recorded shows how it differs from the most similar one.
 func TestReplayMissing(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("The weather is fine today. ", 10)
@@ -203,7 +203,7 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// full is a writer without room.
+// full is a writer without space.
 type full struct{}
 
 // Write implements [io.Writer].
@@ -222,7 +222,7 @@ func TestRecordFails(t *testing.T) {
 	}
 }
 
-// lines is a writer that is only told whole lines, one at a time.
+// lines is a writer that accepts only complete lines, one at a time.
 type lines struct {
 	t    *testing.T
 	busy sync.Mutex
@@ -256,7 +256,7 @@ func TestRecordConcurrent(t *testing.T) {
 	}
 }
 
-// Names are redacted, too, and what they say of a call.
+// Names are redacted, too, and so is the response.
 func TestRedactNames(t *testing.T) {
 	t.Parallel()
 	secret := func(text string) string { return regexp.MustCompile(`secret\d+`).ReplaceAllString(text, "x") }
@@ -285,14 +285,14 @@ func TestRedactNames(t *testing.T) {
 	}
 	if _, err := replayed(t, want, secret).GenerateContent(t.Context(), messages,
 		append(options, llms.WithSeed(1<<60))...); err == nil {
-		t.Error("another seed is another request")
+		t.Error("a call with another seed was replayed")
 	}
 	if _, err := replayed(t, want, secret).GenerateContent(t.Context(), messages, options...); err != nil {
 		t.Error(err)
 	}
 }
 
-// A picture is not written down, however it is wrapped.
+// Images are not recorded, even inside other parts.
 func TestRecordCachedContent(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
@@ -316,8 +316,8 @@ type broken struct{}
 // Write implements [io.Writer].
 func (broken) Write([]byte) (int, error) { return 0, errors.New("write |1: broken pipe") }
 
-// A recorder that fails is not the model's fault: nothing is asked again, and the
-// response is there.
+// An error of the recorder is not an error of the model: the call is not retried, and the response
+// is returned.
 func TestRecordBroken(t *testing.T) {
 	t.Parallel()
 	for want, inner := range map[string]*llmtest.Model{
@@ -336,7 +336,7 @@ func TestRecordBroken(t *testing.T) {
 	}
 }
 
-// Numbers that JSON has not, and waits beyond all bounds.
+// Numbers that JSON does not have are refused, and extreme waits are bounded.
 func TestRecordOddNumbers(t *testing.T) {
 	t.Parallel()
 	_, err := models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"),
@@ -345,7 +345,7 @@ func TestRecordOddNumbers(t *testing.T) {
 		err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
 		t.Errorf("got %v", err)
 	}
-	for range 20 { // always the first of two
+	for range 20 { // always the first of the two
 		_, err = models.Record(script(), io.Discard, nil).GenerateContent(t.Context(), question("Capital?"),
 			llms.WithTopP(math.Inf(-1)), llms.WithTemperature(math.Inf(1)))
 		if err == nil || err.Error() != "the model: models: the temperature is +Inf, which cannot be written as JSON" {
@@ -363,8 +363,8 @@ func TestRecordOddNumbers(t *testing.T) {
 	}
 }
 
-// Metadata which has no exported fields and so no JSON cannot be told apart, and is not taken for
-// the same.
+// Metadata without exported fields has no JSON. Such values cannot be compared, so they are not
+// treated as equal.
 func TestHiddenMetadata(t *testing.T) {
 	t.Parallel()
 	inner := script()
@@ -391,7 +391,7 @@ func TestHiddenMetadata(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(inner.Requests()); n != 4 { // the last from the cache
+	if n := len(inner.Requests()); n != 4 { // the last reply is from the cache
 		t.Errorf("asked %d times", n)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// script is a model that fails with the errors in turn, then says "Paris".
+// script is a model that returns the errors in turn, and then "Paris".
 func script(errs ...error) *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N <= len(errs) {
@@ -50,19 +50,19 @@ func TestRetry(t *testing.T) {
 		errs    []error
 		options *models.RetryOptions
 		asked   int
-		least   time.Duration // and a tenth more at most
+		least   time.Duration // at most a tenth more is allowed
 		want    string        // "" for an answer
 	}{
-		"nothing to do":    {nil, nil, 1, 0, ""},
+		"no error":         {nil, nil, 1, 0, ""},
 		"twice overloaded": {[]error{errOverloaded, errOverloaded}, nil, 3, 1500 * time.Millisecond, ""},
 		"always": {[]error{errOverloaded, errOverloaded, errOverloaded, errOverloaded, errOverloaded}, nil,
 			4, 3500 * time.Millisecond, "the model: API returned unexpected status code: 529: Overloaded"},
-		"never again": {[]error{errOverloaded}, &models.RetryOptions{Attempts: 1}, 1, 0,
+		"one attempt": {[]error{errOverloaded}, &models.RetryOptions{Attempts: 1}, 1, 0,
 			"the model: API returned unexpected status code: 529: Overloaded"},
 		"bounded waits": {[]error{errOverloaded, errOverloaded, errOverloaded},
 			&models.RetryOptions{MinWait: time.Second, MaxWait: 2 * time.Second}, 4, 5 * time.Second, ""},
 		"as the provider asks": {[]error{limited(20 * time.Second)}, nil, 2, 20 * time.Second, ""},
-		"too long a wait": {[]error{limited(time.Hour)}, nil, 1, 0,
+		"a wait that is too long": {[]error{limited(time.Hour)}, nil, 1, 0,
 			"the model's rate limit is reached for 1h0m0s: slow down"},
 		"wrong key": {[]error{errKey}, nil, 1, 0,
 			"the model's provider refuses access: API returned unexpected status code: 401: Wrong key"},
@@ -71,7 +71,7 @@ func TestRetry(t *testing.T) {
 		"refused":       {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
 		"unknown":       {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
 		"maybe charged": {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
-		"maybe charged, not now": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2,
+		"possibly charged, not retried": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2,
 			500 * time.Millisecond, "the model: error reading streaming response: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A wait that the deadline would end is not begun, and one that is cancelled ends.
+// A wait beyond the deadline is not started, and a cancelled wait ends.
 func TestRetryWhenDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestRetryWhenDone(t *testing.T) {
 	})
 }
 
-// breaks is a model that streams a piece and fails, and goes on streaming.
+// breaks is a model that streams a chunk and fails. Later calls succeed.
 func breaks(failure error) *llmtest.Model {
 	return llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N > 1 {
@@ -133,7 +133,7 @@ func breaks(failure error) *llmtest.Model {
 	})
 }
 
-// What somebody has read already is not said again in other words.
+// A reply that was partly streamed is not replaced by another attempt.
 func TestNotAfterStreaming(t *testing.T) {
 	t.Parallel()
 	for name, wrap := range map[string]func(llms.Model) llms.Model{
@@ -149,7 +149,7 @@ func TestNotAfterStreaming(t *testing.T) {
 	}
 }
 
-// Waits that make no sense are none, and do not overflow.
+// Negative waits count as zero, and very long waits do not overflow.
 func TestRetryOddWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestRetryOddWaits(t *testing.T) {
 	})
 }
 
-// An error that is nil, or says nothing, is one.
+// A nil *Error, and an error without a message, are errors.
 func TestSilentErrors(t *testing.T) {
 	t.Parallel()
 	var none *models.Error
@@ -201,7 +201,7 @@ func TestSilentErrors(t *testing.T) {
 	}
 }
 
-// signing is a model that puts its own words into what it is given.
+// signing is a model that changes the messages it is given.
 type signing struct {
 	llms.Model
 	asked *[]string
@@ -215,7 +215,7 @@ func (s signing) GenerateContent(ctx context.Context, messages []llms.MessageCon
 	return s.Model.GenerateContent(ctx, messages, options...)
 }
 
-// What a model makes of a question is not what the next one is asked.
+// What a model does to the messages does not affect the next attempt.
 func TestNextAttemptIsAskedTheSame(t *testing.T) {
 	t.Parallel()
 	for name, wrap := range map[string]func(signing) llms.Model{

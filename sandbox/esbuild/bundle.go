@@ -172,7 +172,7 @@ func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 func absence(module, importer string, none *missingError) string {
 	why := none.why
 	if builtin(module) {
-		why = fmt.Sprintf("the Node module %q is not here", module)
+		why = fmt.Sprintf("the Node module %q is not available", module)
 	}
 	return fmt.Sprintf("%s: %s", strings.TrimPrefix(importer, "node_modules/"), why)
 }
@@ -208,7 +208,7 @@ func (b *bundler) faults(errs []api.Message) []fault {
 		case at.File == entryFile+":"+entryFile:
 			f.Want = min(at.Line, len(b.wants))
 			if w := b.wants[f.Want-1]; strings.HasPrefix(e.Text, "No matching export") {
-				f.Message = fmt.Sprintf("%q exports nothing that is called %s", w.Module, w.Name)
+				f.Message = fmt.Sprintf("%q has no export named %s", w.Module, w.Name)
 			}
 		default:
 			file := strings.TrimPrefix(at.File, packageFile+":node_modules/")

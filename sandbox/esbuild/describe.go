@@ -3,10 +3,11 @@ package esbuild
 import "strings"
 
 // language describes the features of compiled programs. TestDescribe tests all of them.
-const language = `- Programs may be TypeScript. Types are removed, not checked. Async generators, for await, decorators and using work.
-- There are also URL, TextEncoder, TextDecoder, WeakRef, Promise.try, Array.fromAsync, and \p{…} in regular expressions.
-- There is no require, fetch, process, fs or Intl.
-`
+const language = "- Programs may be TypeScript. Types are removed, not checked. Async generators, for await, " +
+	"decorators and using work.\n" +
+	"- There are also URL, TextEncoder, TextDecoder, WeakRef, Promise.try, Array.fromAsync, and \\p{…} in regular " +
+	"expressions.\n" +
+	"- There is no require, fetch, process, fs or Intl.\n"
 
 // Describe implements [sandbox.Describer].
 func (b *Bundler) Describe() string {

@@ -40,7 +40,7 @@ func TestDescribe(t *testing.T) {
 	rest := text
 	for phrase, claim := range claims {
 		if !strings.Contains(text, phrase) {
-			t.Errorf("it does not say %q", phrase)
+			t.Errorf("Describe does not contain %q", phrase)
 		}
 		rest = strings.Replace(rest, phrase, "", 1)
 		out, err := box.Run(t.Context(), sandbox.Program{Source: claim.program, Compiler: b})

@@ -103,7 +103,7 @@ func TestPlaces(t *testing.T) {
 		"a fence": {"```ts\nconst a: number = 1\n```",
 			"line 1, column 1: the program is in a code fence (leave out the lines with ```)\n1 | ```ts\n  | ^"},
 		"export": {"const a = 1;\nexport default a",
-			"line 2, column 1: a program exports nothing (leave export out, and return the value or end with it as an " +
+			"line 2, column 1: a program cannot export anything (remove export, and return the value or end with it as an " +
 				"expression)\n2 | export default a\n  | ^"},
 		"a name twice": {"const a = 1;\nlet a = 2",
 			"line 2, column 5: the symbol \"a\" has already been declared\n2 | let a = 2\n  |     ^"},
@@ -116,7 +116,7 @@ func TestPlaces(t *testing.T) {
 			"line 1, column 1: SyntaxError: Invalid regular expression: /[a--b]/: sets of characters cannot be computed " +
 				"with in this engine\n1 | /[a--b]/v\n  | ^"},
 		"a computed import": {"const n = 'x';\nawait import(n)",
-			"line 2, column 7: import() takes the name of a package as a literal here (write import(\"name\"))\n2 | " +
+			"line 2, column 7: import() needs the name of a package as a string literal (write import(\"name\"))\n2 | " +
 				"await import(n)\n  |       ^"},
 	} {
 		t.Run(name, func(t *testing.T) {

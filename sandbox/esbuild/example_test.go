@@ -81,7 +81,7 @@ func ExampleBundler_Packages() {
 	}
 	// Output:
 	// "3 apples"
-	// line 1, column 16: the Node module "node:fs" is not here (there is no file, network or process; use the declared tools)
+	// line 1, column 16: the Node module "node:fs" is not available (there is no file system, network or process; use the declared tools)
 	// 1 | import fs from 'node:fs';
 	//   |                ^
 }

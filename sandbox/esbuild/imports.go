@@ -249,7 +249,7 @@ func (r *reader) call(t token) {
 	case arg.kind == text && ok && (r.is(after, ")") || r.is(after, ",")):
 		r.imports = append(r.imports, imported{want: want{Module: name, Dynamic: true}, at: arg.start})
 	default:
-		r.fault(t.start, "import() takes the name of a package as a literal here", `write import("name")`)
+		r.fault(t.start, "import() needs the name of a package as a string literal", `write import("name")`)
 	}
 }
 
@@ -288,7 +288,8 @@ func (r *reader) export(t token) {
 		r.blank(t.start, t.end)
 		return
 	}
-	r.fault(t.start, "a program exports nothing", "leave export out, and return the value or end with it as an expression")
+	r.fault(t.start, "a program cannot export anything",
+		"remove export, and return the value or end with it as an expression")
 }
 
 func (r *reader) fault(at int, message, hint string) {

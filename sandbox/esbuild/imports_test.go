@@ -46,7 +46,7 @@ func TestSurvey(t *testing.T) {
 		{`const m = await import("x"), n = o.import("y")`, `const m = await import("x"), n = o.import("y")`,
 			" of x as  by import()\n"},
 		{`{ await import('x', {with: {}}) }`, `{ await import('x', {with: {}}) }`, " of x as  by import()\n"},
-		{`import(name)`, `import(name)`, "1:1 import() takes the name of a package as a literal here\n"},
+		{`import(name)`, `import(name)`, "1:1 import() needs the name of a package as a string literal\n"},
 		{`import.meta.url`, `import.meta.url`, ""},
 		{`({import: 1}).import; a.import`, `({import: 1}).import; a.import`, ""},
 		{`import A = N.B; import x = require("x")`, `import A = N.B; import x = require("x")`,
@@ -67,9 +67,9 @@ func TestSurvey(t *testing.T) {
 		{`const a = require("x"), b = o.require("y")`, `const a = require("x"), b = o.require("y")`,
 			"1:11 require cannot be used here\n"},
 		{`const require = f; require("x"); g(require)`, `const require = f; require("x"); g(require)`, ""},
-		{`export default 1`, `export default 1`, "1:1 a program exports nothing\n"},
-		{`let a; export {a}`, `let a; export {a}`, "1:8 a program exports nothing\n"},
-		{`export * from "x"`, `export * from "x"`, "1:1 a program exports nothing\n"},
+		{`export default 1`, `export default 1`, "1:1 a program cannot export anything\n"},
+		{`let a; export {a}`, `let a; export {a}`, "1:8 a program cannot export anything\n"},
+		{`export * from "x"`, `export * from "x"`, "1:1 a program cannot export anything\n"},
 		{"import a from \"x", "import a from \"x", ""},
 		{"import {a, from 'x'", "import {a, from 'x'", ""},
 		{"import a from \"\\x78\"", "import a from \"\\x78\"", ""},
@@ -113,7 +113,7 @@ func FuzzSurvey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) {
 		m := survey(source)
 		if len(m.body) != len(source) {
-			t.Fatalf("%q has other places in %q", source, m.body)
+			t.Fatalf("the positions of %q differ in %q", source, m.body)
 		}
 		for i, r := range m.body {
 			if m.body[i] != source[i] && (!unicode.IsSpace(r) || source[i] == '\n' || source[i] == '\r') {
@@ -121,7 +121,7 @@ func FuzzSurvey(f *testing.F) {
 			}
 		}
 		if before, after := utf16.Encode([]rune(source)), utf16.Encode([]rune(m.body)); len(before) != len(after) {
-			t.Fatalf("%q has other columns in %q", source, m.body)
+			t.Fatalf("the columns of %q differ in %q", source, m.body)
 		}
 		for _, i := range m.imports {
 			if i.Module != shimModule && !strings.Contains(source, i.Module) || !strings.Contains(source, i.local) {
@@ -129,7 +129,7 @@ func FuzzSurvey(f *testing.F) {
 			}
 		}
 		if again := survey(m.body); len(again.faults) < len(m.faults) {
-			t.Fatalf("%q hid a fault of %q", m.body, source)
+			t.Fatalf("%q hides a fault of %q", m.body, source)
 		}
 	})
 }

@@ -9,30 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/esbuild"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := leaked(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// leaked reports leaked goroutines. It waits up to a minute for goroutines to end, because
-// on a busy machine they may need longer than goleak waits.
-func leaked() (err error) {
-	for begin := time.Now(); time.Since(begin) < time.Minute; {
-		if err = goleak.Find(); err == nil {
-			return nil
-		}
-	}
-	return err
-}
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
 
 // ample is more time than anything in a test needs, even on a busy machine.
 const ample = 4 * time.Minute

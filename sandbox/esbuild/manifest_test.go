@@ -47,7 +47,7 @@ func FuzzManifest(f *testing.F) {
 				t.Fatalf("%s was read", p)
 			}
 			if strings.Contains(p, "secret") && !s.allowed["secret"] {
-				t.Fatalf("%s was read, and %s does not depend on it", p, manifest)
+				t.Fatalf("%s was read, but %s does not depend on it", p, manifest)
 			}
 		}
 	})
@@ -105,10 +105,10 @@ func TestShelf(t *testing.T) {
 		"NODE_MODULES/a/x.js",
 	)
 	if _, err := s.First(make([]string, maxPaths+1)); err == nil {
-		t.Error("any number of paths may be asked for")
+		t.Error("the number of requested paths is not limited")
 	}
 	if _, err := s.answer([]byte(`{"paths": 1}`)); err == nil {
-		t.Error("nonsense is answered")
+		t.Error("an invalid request was answered")
 	}
 	short := newShelf(root, []string{"a"}, 1, 1<<20)
 	_, first := short.First([]string{"node_modules/a/x.js"})

@@ -123,10 +123,10 @@ func (p *packages) refusal(module string) (message, hint string) {
 	case slices.Contains(p.allow, name):
 		return fmt.Sprintf("the package %q is not installed", name), p.available()
 	case builtin(module):
-		return fmt.Sprintf("the Node module %q is not here",
-			module), "there is no file, network or process; use the declared tools"
+		return fmt.Sprintf("the Node module %q is not available",
+			module), "there is no file system, network or process; use the declared tools"
 	case name == "":
-		return fmt.Sprintf("%.100q is no package, and only those can be imported", module), p.available()
+		return fmt.Sprintf("%.100q is not a package, and only packages can be imported", module), p.available()
 	}
 	return fmt.Sprintf("the package %q may not be imported", name), p.available()
 }

@@ -80,7 +80,10 @@ export const b = () => globalThis.effect
 -- optional/package.json --
 {"peerDependencies": {"missing": "*"}}
 -- optional/index.js --
-let found = []; for (const f of [() => require('missing'), () => require('fs'), () => require('node:crypto')]) { try { f(); } catch (e) { found.push(e.message) } }
+let found = [];
+for (const f of [() => require('missing'), () => require('fs'), () => require('node:crypto')]) {
+  try { f() } catch (e) { found.push(e.message) }
+}
 module.exports = found
 -- needs/index.js --
 module.exports = require('fs').readFileSync('/etc/passwd')
@@ -142,7 +145,7 @@ func TestPackages(t *testing.T) {
 		"patterns": {"import a from 'mapped/features/a'; import b from 'mapped/features/a.js'; [a, b]",
 			`["feature a","feature a"]`},
 		"fallbacks": {"import {kind} from 'mapped/list'; kind",
-			"line 1, column 20: there is no file for \"mapped/list\"\n1 | import {kind} from 'mapped/list'; kind\n  |    " +
+			"line 1, column 20: no file was found for \"mapped/list\"\n1 | import {kind} from 'mapped/list'; kind\n  |    " +
 				"                ^"},
 		"private": {"import b from 'mapped/features/private/b'; b",
 			"line 1, column 15: the package \"mapped\" has no module \"mapped/features/private/b\"\n1 | import b from " +
@@ -156,9 +159,9 @@ func TestPackages(t *testing.T) {
 		"effects":        {"import 'effects'; globalThis.seen", `"effect"`},
 		"optional": {"import found from 'optional'; found",
 			`["optional/index.js: the package \"missing\" is not installed","optional/index.js: the Node module \"fs\" ` +
-				`is not here","optional/index.js: the Node module \"node:crypto\" is not here"]`},
+				`is not available","optional/index.js: the Node module \"node:crypto\" is not available"]`},
 		"Node's": {"import n from 'needs'; n",
-			`while its imports were loaded: Error: needs/index.js: the Node module "fs" is not here`},
+			`while its imports were loaded: Error: needs/index.js: the Node module "fs" is not available`},
 		"JSON":           {"import d from 'json'; d", `{"a":[1,2]}`},
 		"TypeScript":     {"import {E} from 'typed'; E.A", "3"},
 		"later language": {"import {g, m} from 'later'; let n = 0; for await (const x of g()) n += x; [n, m]", "[1,true]"},
@@ -180,7 +183,7 @@ func TestPackages(t *testing.T) {
 			"line 1, column 17: broken/index.js, line 1: unexpected \";\"\n1 | import {a} from 'broken'; a\n  |          " +
 				"       ^"},
 		"no export": {"import {versio} from 'dep'; versio",
-			"line 1, column 22: \"dep\" exports nothing that is called versio\n1 | import {versio} from 'dep'; versio\n  " +
+			"line 1, column 22: \"dep\" has no export named versio\n1 | import {versio} from 'dep'; versio\n  " +
 				"|                      ^"},
 		"not allowed": {"import s from 'secret'; s",
 			"line 1, column 15: the package \"secret\" may not be imported (available: @scope/one, await, broken, " +
@@ -193,7 +196,7 @@ func TestPackages(t *testing.T) {
 		"by another": {"import s from 'thief'; s",
 			`while its imports were loaded: Error: thief/index.js: the package "secret" is not installed`},
 		"by a path": {"import s from 'thief/up.js'; s",
-			`while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports what is outside of its ` +
+			`while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports a file outside its ` +
 				`package`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,8 +230,8 @@ func TestPackagesOr(t *testing.T) {
 			"import s from 'secret'; s\n  |               ^",
 		"import s from 'unknown'; s": "line 1, column 15: the package \"unknown\" may not be imported " +
 			"(available: dep)\n1 | import s from 'unknown'; s\n  |               ^",
-		"import s from 'fs'; s": "line 1, column 15: the Node module \"fs\" is not here (there is no " +
-			"file, network or process; use the declared tools)\n1 | import s from 'fs'; s\n  |               ^",
+		"import s from 'fs'; s": "line 1, column 15: the Node module \"fs\" is not available (there is no " +
+			"file system, network or process; use the declared tools)\n1 | import s from 'fs'; s\n  |               ^",
 	} {
 		if got := result(t, box, c, source); got != want {
 			t.Errorf("%s\ngave %s\nwant %s", source, got, want)
@@ -357,10 +360,10 @@ func TestHostilePackages(t *testing.T) {
 	for kind, root := range map[string]fs.FS{"DirFS": os.DirFS(dir), "Root": confined.FS()} {
 		c := b.Packages(root, allowed)
 		for name, want := range map[string]string{
-			"escape":     place + `there is no file for "escape"`,
-			"absolute":   place + `there is no file for "absolute"`,
-			"inner":      place + `there is no file for "inner"`,
-			"inner/x.js": place + `there is no file for "node_modules/inner/x.js"`,
+			"escape":     place + `no file was found for "escape"`,
+			"absolute":   place + `no file was found for "absolute"`,
+			"inner":      place + `no file was found for "inner"`,
+			"inner/x.js": place + `no file was found for "node_modules/inner/x.js"`,
 			"linked":     place + `the package "linked" is not installed`,
 			"huge":       place + `node_modules/huge/index.js has more than 4194304 bytes`,
 			"many":       place + `many/index.js, line `,
@@ -369,7 +372,7 @@ func TestHostilePackages(t *testing.T) {
 			"bomb": "the compiler cannot parse the program; it may be nested too deeply (write a simpler program, " +
 				"and import less)",
 			"map":  `"mapped"`,
-			"loop": place + `"loop" exports nothing that is called default`,
+			"loop": place + `"loop" has no export named default`,
 			"dep":  `[]`,
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {

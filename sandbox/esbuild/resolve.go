@@ -63,13 +63,13 @@ func (r *resolver) resolve(importer, module string, require bool) (resolved, err
 	relative := strings.HasPrefix(module, "./") || strings.HasPrefix(module, "../") || module == "." || module == ".."
 	switch {
 	case relative && owner == nil, strings.HasPrefix(module, "/"):
-		return resolved{}, missing(module, "%q is no package", module)
+		return resolved{}, missing(module, "%q is not a package", module)
 	case relative:
 		return r.within(owner, importer, path.Join(path.Dir(importer), module))
 	case strings.HasPrefix(module, "#") && owner != nil:
 		target, ok := owner.mapped(owner.Imports, module, conditions(require))
 		if !ok {
-			return resolved{}, missing(module, "its package has no import %q", module)
+			return resolved{}, missing(module, "its package.json has no import %q", module)
 		}
 		if strings.HasPrefix(target, owner.dir+"/") {
 			return r.open(owner, []string{target}, module)
@@ -92,7 +92,7 @@ func (r *resolver) resolve(importer, module string, require bool) (resolved, err
 // within finds a file in the package owner.
 func (r *resolver) within(owner *manifest, importer, file string) (resolved, error) {
 	if !strings.HasPrefix(file, owner.dir+"/") {
-		return resolved{}, missing(file, "%s imports what is outside of its package", importer)
+		return resolved{}, missing(file, "%s imports a file outside its package", importer)
 	}
 	switch other, replaced := owner.instead("./" + strings.TrimPrefix(file, owner.dir+"/")); {
 	case replaced && other == "":
@@ -109,7 +109,7 @@ func (r *resolver) within(owner *manifest, importer, file string) (resolved, err
 func (r *resolver) bare(importer, module string, require bool) (resolved, error) {
 	name, sub := split(module)
 	if name == "" {
-		return resolved{}, missing(module, "%q is no package", module)
+		return resolved{}, missing(module, "%q is not a package", module)
 	}
 	m, err := r.find(importer, name)
 	switch {
@@ -222,7 +222,7 @@ func (r *resolver) open(m *manifest, paths []string, module string) (resolved, e
 	case err != nil:
 		return resolved{}, err
 	case f.Path == "":
-		return resolved{}, missing(module, "there is no file for %q", module)
+		return resolved{}, missing(module, "no file was found for %q", module)
 	}
 	r.texts[f.Path] = f.Text
 	return resolved{path: f.Path, pure: m.pure(f.Path)}, nil

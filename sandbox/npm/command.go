@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/writ-go/writ/internal/tail"
 )
 
 const (
@@ -43,7 +45,7 @@ func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec
 		fmt.Errorf("it took longer than %v to %s %s: %w", e.o.Timeout, verb, specNames(specs), context.DeadlineExceeded))
 	defer cancel()
 	go e.watch(ctx, stop, dir, home)
-	out := tail{max: outputKept}
+	out := tail.Buffer{Max: outputKept}
 	cmd := exec.CommandContext(ctx, program[0], append(program[1:], arguments(verb, dir, home, specs)...)...)
 	cmd.Dir, cmd.Env = dir, e.environ(home)
 	cmd.Stdout, cmd.Stderr = &out, &out

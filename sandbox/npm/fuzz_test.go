@@ -30,7 +30,7 @@ func FuzzListing(f *testing.F) {
 		none := &listing{}
 		added, removed := none.compare(l), l.compare(none)
 		if len(added.Added) != len(l.packages) || len(removed.Removed) != len(l.packages) {
-			t.Errorf("of %d packages %d came and %d went", len(l.packages), len(added.Added), len(removed.Removed))
+			t.Errorf("of %d packages, %d were added and %d removed", len(l.packages), len(added.Added), len(removed.Removed))
 		}
 	})
 }

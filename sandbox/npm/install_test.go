@@ -95,15 +95,15 @@ func TestNothingChanges(t *testing.T) {
 	}{
 		"npm fails after writing": {plan{Exit: 3, Say: "npm error E404"}, npm.Options{},
 			"npm: nothing was changed: exit status 3. npm's last lines:\nnpm error E404"},
-		"npm says nothing": {plan{Exit: 3}, npm.Options{},
+		"npm prints nothing": {plan{Exit: 3}, npm.Options{},
 			"npm: nothing was changed: exit status 3"},
 		"npm does nothing": {plan{Nothing: true}, npm.Options{},
 			"npm: nothing was changed: npm reported success, but it did not install a"},
-		"a link out": {plan{Link: "../../.."}, npm.Options{},
+		"a link to the outside": {plan{Link: "../../.."}, npm.Options{},
 			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
 		"an absolute link": {plan{Link: "/etc/passwd"}, npm.Options{},
 			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
-		"a link to nothing": {plan{Link: "later"}, npm.Options{},
+		"a broken link": {plan{Link: "later"}, npm.Options{},
 			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
 		"from git": {plan{From: "git+ssh://git@host/x.git#abc"}, npm.Options{},
 			"npm: nothing was changed: node_modules/a does not come from a registry"},
@@ -253,7 +253,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("two generations should be kept, not %v, %v", left, err)
 	}
 	if _, err := packages.Open("node_modules/a"); err == nil {
-		t.Error("what was never installed can be read")
+		t.Error("a package that was not installed can be read")
 	}
 }
 
@@ -284,7 +284,7 @@ func TestConcurrent(t *testing.T) {
 		here := []net.Conn{g.arrival()}
 		_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
 		if other, err := g.Accept(); err == nil {
-			t.Error("two run at once")
+			t.Error("two installations ran at the same time")
 			here = append(here, other)
 			arrived++
 		}
@@ -323,7 +323,7 @@ func TestPreparedByHand(t *testing.T) {
 		t.Errorf("importable are %v, %v", got, err)
 	}
 	if _, err := env.FS().Open(".npmrc"); err == nil {
-		t.Error("what lies beside the packages can be read")
+		t.Error("a file next to the packages can be read")
 	}
 	before := snapshot(t, dir)
 	mustInstall(t, env, "new@1")
@@ -356,7 +356,7 @@ func ended(t *testing.T, conns []net.Conn) {
 	for _, conn := range conns {
 		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Error("a process runs on")
+			t.Error("a process is still running")
 		}
 	}
 }

@@ -203,7 +203,7 @@ func TestHostilePackages(t *testing.T) {
 		t.Error(err)
 	}
 	if calls := r.called(); strings.Count(calls, ".tgz") != 1 || !strings.Contains(calls, "/more/-/more-1.0.0.tgz") {
-		t.Errorf("what is installed was fetched again: %s", calls)
+		t.Errorf("an installed package was downloaded again: %s", calls)
 	}
 	if ran := snapshot(t, r.dir); len(ran) != 1 {
 		t.Errorf("scripts ran: %v", ran)
@@ -244,9 +244,9 @@ func (r *registry) actsOnOthers(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "postinstall")); err != nil {
-		t.Errorf("the scripts don't run for anybody: %v", err)
+		t.Errorf("plain npm does not run the scripts either: %v", err)
 	}
 	if !strings.Contains(r.called(), "planted") {
-		t.Error("nobody sends the token")
+		t.Error("plain npm does not send the token either")
 	}
 }

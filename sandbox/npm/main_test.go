@@ -1,14 +1,12 @@
 package npm_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
-	"go.uber.org/goleak"
+	"github.com/writ-go/writ/internal/leaktest"
 )
 
 // TestMain replaces npm in most tests: a folder contains a link to the test binary named npm,
@@ -20,21 +18,5 @@ func TestMain(m *testing.M) {
 	case "host":
 		os.Exit(fakeHost())
 	}
-	code := m.Run()
-	if err := leaked(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// leaked reports leaked goroutines. It waits up to a minute for goroutines to end, because
-// on a busy machine they may need longer than goleak waits.
-func leaked() (err error) {
-	for begin := time.Now(); time.Since(begin) < time.Minute; {
-		if err = goleak.Find(); err == nil {
-			return nil
-		}
-	}
-	return err
+	os.Exit(leaktest.Run(m.Run))
 }

@@ -17,8 +17,8 @@ func byHand(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package.json": `{"dependencies":{"plain":"1","typed":"1","exported":"1","declared":"1","broken":"1","large":"1","odd":"1",
-			"alias":"npm:evil","absent":"1","@s/n":"1","../../etc":"1","Upper":"1"},"devDependencies":{"dev":"1"}}`,
+		"package.json": `{"dependencies":{"plain":"1","typed":"1","exported":"1","declared":"1","broken":"1","large":"1",
+			"odd":"1","alias":"npm:evil","absent":"1","@s/n":"1","../../etc":"1","Upper":"1"},"devDependencies":{"dev":"1"}}`,
 		"node_modules/plain/package.json": `{"name":"plain","version":"1.0.0","description":"A  ` +
 			`plain\n\u001b[31mpackage\u0007 ` + strings.Repeat("ä", 200) + `"}`,
 		"node_modules/typed/package.json":    `{"name":"typed","version":"1.0.0","types":"./x.d.ts"}`,
@@ -129,7 +129,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got\n%v\nwant\n%s", err, wrong)
 	}
 	if got, err := env.Settings(); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("after settings that were refused there are %+v, %v", got, err)
+		t.Errorf("after refused settings, the settings are %+v, %v", got, err)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(parent); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the parent is there again (%v)", err)
+		t.Errorf("the parent folder was created again (%v)", err)
 	}
 }
 

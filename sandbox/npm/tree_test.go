@@ -26,12 +26,12 @@ func TestFS(t *testing.T) {
 		t.Error(err)
 	}
 	if entries, err := fs.ReadDir(first, "."); err != nil || len(entries) != 1 || entries[0].Name() != "node_modules" {
-		t.Errorf("at the top is %v, %v", entries, err)
+		t.Errorf("the top-level package is %v, %v", entries, err)
 	}
 	mustInstall(t, env, "c@1", "a@2")
 	want := `{"name":"a","version":"1"}`
 	if got, err := fs.ReadFile(first, files[0]); err != nil || string(got) != want {
-		t.Errorf("after an installation a's is %s, %v", got, err)
+		t.Errorf("after an installation, a is %s, %v", got, err)
 	}
 	if err := fstest.TestFS(env.FS(), append(files, "node_modules/c/package.json")...); err != nil {
 		t.Error(err)
@@ -84,7 +84,7 @@ func TestNodeModulesIsALink(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := env.Install(t.Context(), []string{"a"}); err == nil {
-		t.Error("it was followed")
+		t.Error("the link was followed")
 	}
 }
 

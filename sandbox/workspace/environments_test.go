@@ -72,7 +72,7 @@ func TestEnvironments(t *testing.T) {
 	}
 	again := newEnvironment(t, ann, "data")
 	if again.Handle == data.Handle {
-		t.Error("the handle of what was removed lives on")
+		t.Error("the handle of a removed environment still works")
 	}
 	_, err = data.Lock(t.Context())
 	errorIs(t, "lock", err, workspace.ErrNotFound, "workspace: not found: you have no environment \""+data.Handle+`"`)
@@ -129,7 +129,7 @@ func TestEnvironmentLock(t *testing.T) {
 		unlock, err := free.Lock(ctx)
 		if err == nil {
 			unlock()
-			t.Fatal("who no longer waits has the lock")
+			t.Fatal("a caller that stopped waiting has the lock")
 		}
 		errorIs(t, "free", err, context.Canceled, gaveUp)
 	}

@@ -140,7 +140,7 @@ func TestNotFound(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if owners, _ := filepath.Glob(dir + "/owners/*"); len(owners) != 2 {
-		t.Errorf("asking made an owner: %q", owners)
+		t.Errorf("reading created an owner: %q", owners)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestReadPart(t *testing.T) {
 				t.Fatalf("%q, %+v, %v", part, f, err)
 			}
 			if got.WriteString(part); !starts[got.Len()] {
-				t.Errorf("limit %d: it cuts a character: %q", limit, part)
+				t.Errorf("limit %d: a character is cut: %q", limit, part)
 			}
 		}
 		if got.String() != text {
@@ -332,7 +332,7 @@ func TestConcurrentAppends(t *testing.T) {
 	all.Wait()
 	close(stop)
 	if <-reads == 0 {
-		t.Error("nobody read")
+		t.Error("there were no reads")
 	}
 	next := map[string]int{}
 	for _, line := range strings.SplitAfter(readFile(t, ann, file), "\n") {

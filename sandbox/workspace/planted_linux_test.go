@@ -36,7 +36,7 @@ func TestPlanted(t *testing.T) {
 		"null-aaaaaa.js":     func(p string) error { return unix.Mknod(p, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))) },
 	} {
 		if err := plant(folder + handle); errors.Is(err, unix.EPERM) {
-			t.Logf("%s: only root may make one", handle)
+			t.Logf("%s: only root may create one", handle)
 		} else if err != nil {
 			t.Fatal(err)
 		}

@@ -120,7 +120,7 @@ func TestSessionKilledWhileStoring(t *testing.T) {
 		c.die(t)
 		got, err := strconv.Atoi(shown(ann.RunSession(t.Context(), handle, box, program("n"))))
 		if err != nil || got < told {
-			t.Fatalf("%d, %v; it had told of %d", got, err, told)
+			t.Fatalf("%d, %v; %d were reported", got, err, told)
 		}
 		told = got // it may have stored more than it reported
 	}

@@ -73,7 +73,7 @@ func TestSweep(t *testing.T) {
 		t.Error(got)
 	}
 	if left, _ := filepath.Glob(dir + "/owners/*"); len(left) != 1 {
-		t.Errorf("an owner who has nothing has a folder: %q", left)
+		t.Errorf("an owner without files has a folder: %q", left)
 	}
 	newFile(t, bob, "again", "")
 }
@@ -108,7 +108,7 @@ func TestSweepLeftovers(t *testing.T) {
 }
 
 // A sweep does not affect owners who create and remove files at the same time.
-func TestSweepBesideOthers(t *testing.T) {
+func TestSweepConcurrently(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, nil)
 	other, err := workspace.Open(dir, nil)

@@ -110,7 +110,7 @@ func TestExplanationIsBounded(t *testing.T) {
 			`"some_rather_long_property_%d": {"type": "string"}`) + `}, "additionalProperties": false}`
 	}
 	enum := `{"additionalProperties": {"enum": [` + members(4900, `"some_rather_long_value_%d"`) + `]}}`
-	var unknown []string // places that are not in the way
+	var unknown []string // unknown places outside the path
 	for i := range 3500 {
 		unknown = append(unknown, fmt.Sprintf("/some_rather_lung_property_%dx/a", i), fmt.Sprintf("/z%d/...", i))
 	}

@@ -19,11 +19,11 @@ func TestComplete(t *testing.T) {
 		{"empty", page, `{}`, `{"limit":20,"sort":"<b>"}`},
 		{"given", page, `{"sort":"a","limit":1}`, `{"sort":"a","limit":1}`},
 		{"given, escaped", page, `{"\u006cimit":1,"sort":"a"}`, `{"\u006cimit":1,"sort":"a"}`},
-		{"the order and numbers of others", page, `{"z":12345678901234567890.0,"sort":"a","a":[{"]":"\"}"}, -1e3 ]}`,
+		{"the order and the numbers are kept", page, `{"z":12345678901234567890.0,"sort":"a","a":[{"]":"\"}"}, -1e3 ]}`,
 			`{"z":12345678901234567890.0,"sort":"a","a":[{"]":"\"}"},-1e3],"limit":20}`},
 		{"nested", nested, `{"page":{"q":"x"},"rows":[{"limit":1},7,{}],"tuple":[{}]}`, `{"page":{"q":"x","limit":20,` +
 			`"sort":"<b>"},"rows":[{"limit":1,"sort":"<b>"},7,{"limit":20,"sort":"<b>"}],"tuple":[{}]}`},
-		{"nested, not there", nested, `{}`, `{}`},
+		{"nested, missing", nested, `{}`, `{}`},
 		{"by reference",
 			`{"properties":{"p":{"anyOf":[{"$ref":"#/$defs/p"},{"type":"null"}],"default":null}},"$defs":{"p":` + page + `}}`,
 			`{"p":{}}`, `{"p":{"limit":20,"sort":"<b>"}}`},

@@ -61,7 +61,7 @@ func FuzzValidate(f *testing.F) {
 		if s.Validate(value) == nil && len(value) < 1000 {
 			for _, finding := range s.OtherCase(value, 0) {
 				if finding.Hint == "" {
-					t.Errorf("%s fits, and has %q", value, finding)
+					t.Errorf("%s fits, but has the findings %q", value, finding)
 				}
 			}
 		}
@@ -71,7 +71,7 @@ func FuzzValidate(f *testing.F) {
 		known := []byte(`{"a": ` + string(member) + `, "c": 1}`)
 		partial := []byte(`{"a": null, "c": 1}`)
 		if must := s.ValidatePartial(partial, []string{"/a"}); must != nil && s.Validate(known) == nil {
-			t.Errorf("%s is valid, but was refused with a unknown: %v", known, must)
+			t.Errorf("%s is valid, but was refused with an unknown member: %v", known, must)
 		}
 	})
 }
@@ -129,7 +129,7 @@ func FuzzTags(f *testing.F) {
 				}
 				if name != "" && value != "false" && !(name == "nullable" && of == reflect.TypeFor[any]()) &&
 					!s.Mentions(`"`+word+`"`) {
-					t.Errorf("%v with %q has lost %s: %s", of, tag, name, s.Raw())
+					t.Errorf("the schema of %v with %q does not contain %s: %s", of, tag, name, s.Raw())
 				}
 			}
 		}

@@ -116,7 +116,7 @@ func TestSlowPattern(t *testing.T) {
 				checkLines(t, s.ValidatePartial([]byte(slow), []string{"/nowhere"}), nil)
 				checkLines(t, s.Validate([]byte(test.fits)), nil)
 				if s.Validate([]byte(test.wrong)) == nil {
-					t.Error("after a slow value, a wrong one is valid")
+					t.Error("after a slow value, an invalid one is accepted")
 				}
 			}
 		})

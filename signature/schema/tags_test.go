@@ -28,7 +28,7 @@ func (tagMood) Enum() []tagMood { return []tagMood{"good", "bad"} }
 
 // JSONSchema implements the interface of invopop/jsonschema.
 func (zip) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Format: "zip"} // whatever its author calls it
+	return &jsonschema.Schema{Type: "string", Format: "zip"} // the author may choose any
 }
 
 // ofTagged returns the schema of a struct with one field, called f.
@@ -98,7 +98,7 @@ func TestFieldErrors(t *testing.T) {
 		of   reflect.Type
 		want string
 	}{
-		{reflect.StructOf([]reflect.StructField{ // vet would not let it stand as a type
+		{reflect.StructOf([]reflect.StructField{ // vet would report the tag in an ordinary type
 			{Name: "A", Type: reflect.TypeFor[string](), Tag: `json:"a"`},
 			{Name: "B", Type: reflect.TypeFor[string](), Tag: `json:"a"`},
 		}), `field "a": A and B both have this name in JSON; rename one`},

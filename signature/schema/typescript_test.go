@@ -96,7 +96,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 		{"short", "One. Two.", "One. Two."},
 		{"two sentences", long + ". Next sentence.", long + "."},
 		{"long first sentence", long + " " + long + ". Next.", long + " " + long + "."},
-		{"too long a sentence", strings.Repeat("word ", 100), strings.TrimSpace(strings.Repeat("word ", 79)) + "…"},
+		{"a sentence that is too long", strings.Repeat("word ", 100), strings.TrimSpace(strings.Repeat("word ", 79)) + "…"},
 		{"abbreviation", "Use ISO, e.g. 2026-01-31. W" + long + ".", "Use ISO, e.g. 2026-01-31."},
 		{"breakout", "a */ b /* c ``` d\u2028e\u202ef *\u200b/ g", "a *\\/ b /* c ''' d ef *\\/ g"},
 	}

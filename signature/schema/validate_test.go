@@ -43,7 +43,7 @@ func TestValidate(t *testing.T) {
 			`customer_id must be a string, not 1`}},
 		{"deep", `true`, strings.Repeat("[", 1001) + strings.Repeat("]", 1001), []string{`the value is nested deeper ` +
 			`than 1000`}},
-		{"not so deep", `true`, strings.Repeat("[", 1000) + strings.Repeat("]", 1000), nil},
+		{"less deep", `true`, strings.Repeat("[", 1000) + strings.Repeat("]", 1000), nil},
 		{"number out of range", `{"minimum": 1}`, `1e999999999`, []string{`the value has the number 1e999999999, which ` +
 			`is out of range`}},
 		{"whole value", search, `[]`, []string{`the value must be an object, not an array`}},
@@ -127,9 +127,9 @@ func TestValidatePartial(t *testing.T) {
 	}{
 		{"all known", list, `{"id": 1, "limit": 1, "mode": "a"}`, nil, []string{`id must be a string, not 1`}},
 		{"nothing known", list, `null`, []string{""}, nil},
-		{"at a place", list, `{"id": null, "limit": "x", "mode": "a"}`, []string{"/id"},
+		{"at a path", list, `{"id": null, "limit": "x", "mode": "a"}`, []string{"/id"},
 			[]string{`limit must be an integer, not "x"`}},
-		{"missing beside it", list, `{"limit": null, "mode": null, "tags": null}`, []string{"/limit", "/mode", "/tags"},
+		{"missing next to it", list, `{"limit": null, "mode": null, "tags": null}`, []string{"/limit", "/mode", "/tags"},
 			[]string{`id is required`}},
 		{"misspelt, value unknown", list, `{"idd": null, "limit": 1, "mode": "a"}`, []string{"/idd"}, []string{
 			`id is required`, `idd is not a known property (did you mean id?)`}},
@@ -199,7 +199,7 @@ func TestAlwaysTheSame(t *testing.T) {
 				`optionDx is not a known property (did you mean option0?)`,
 				`optionEx is not a known property (did you mean option0?)`,
 				`optionFx is not a known property`}},
-		{"which of many are told", `{"propertyNames": {"maxLength": 2}}`, "{" + members(30, `"n%02d":1`) + "}", nil},
+		{"a limited number of findings", `{"propertyNames": {"maxLength": 2}}`, "{" + members(30, `"n%02d":1`) + "}", nil},
 	} {
 		s := compile(t, test.schema)
 		for range 30 {

@@ -199,12 +199,12 @@ func compare(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; -update writes it\ngot\n%s", path, got)
+		t.Errorf("%s differs; run with -update to rewrite it\ngot\n%s", path, got)
 	}
 }
 
-// TestBudget checks that declarations shrink with the budget until only the number of
-// tools is left, which alone may exceed it.
+// TestBudget checks that declarations shrink with the budget until only the number of tools is
+// left, which may exceed the budget.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, append(sets()["deep"], sets()["server"]...)...)
@@ -219,7 +219,7 @@ func TestBudget(t *testing.T) {
 	}
 	compare(t, "budget.md", all.String())
 	if declare.Markdown(set, -1) != declare.Markdown(set, 0) {
-		t.Error("a negative budget is not the default one")
+		t.Error("a negative budget differs from the default")
 	}
 }
 
@@ -337,8 +337,7 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-// BenchmarkMarkdown shows that the time depends on the budget more than on the number
-// of tools.
+// BenchmarkMarkdown shows that the time depends on the budget rather than on the number of tools.
 func BenchmarkMarkdown(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -17,14 +17,14 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// npm is how a server of .ci/npm is started, and what programs may and may not
-// call of it by its declarations.
+// npm describes how a server of .ci/npm is started, and which calls its declarations permit and
+// forbid.
 type npm struct {
 	bin    string
 	args   []string
 	env    map[string]string
-	calls  []string // compile
-	errors []string // do not
+	calls  []string // these compile
+	errors []string // these do not
 }
 
 var npmServers = map[string]npm{
@@ -106,13 +106,12 @@ var npmServers = map[string]npm{
 	},
 }
 
-// budgets at which real servers are declared, from all that is known down to
-// the servers' names.
+// budgets is a list of budgets, from everything that is known of a server down to its name.
 var budgets = []int{0, 1_000_000, 6_000, 3_000, 2_000, 1_200, 800, 500, 300, 150, 1}
 
-// Real servers are declared at every level in TypeScript that compiles, and
-// whose types tell right calls from wrong ones. What is declared of them by
-// default is what the recorded tools give.
+// Real servers are declared at every level in TypeScript that compiles, and its types distinguish
+// correct calls from incorrect ones. The default declarations of running servers are those of the
+// recorded tools.
 func TestNPMServersCompile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -142,8 +141,7 @@ func modules(t *testing.T) string {
 	return dir
 }
 
-// declareServer writes a file to compile for each level, one that describes
-// every tool, and one with calls.
+// declareServer writes a file to compile for each level, one for each tool, and one with calls.
 func declareServer(t *testing.T, dir, name string, server npm) {
 	t.Helper()
 	set := start(t, name, server)
@@ -152,7 +150,7 @@ func declareServer(t *testing.T, dir, name string, server npm) {
 	}
 	byDefault := code(declare.Markdown(set, 0))
 	types := ""
-	for line := range strings.Lines(byDefault) { // Describe does not declare them again
+	for line := range strings.Lines(byDefault) { // Describe does not repeat these declarations
 		if strings.HasPrefix(line, "type ") || strings.HasPrefix(line, "declare class ToolError") {
 			types += line
 		}
@@ -162,7 +160,7 @@ func declareServer(t *testing.T, dir, name string, server npm) {
 	}
 	golden, err := os.ReadFile(filepath.Join("testdata", "servers", name+".ts"))
 	if err != nil || byDefault != string(golden) {
-		t.Errorf("%s: what it lists is no longer what is recorded in testdata/servers: %v", name, err)
+		t.Errorf("%s: the declarations differ from those recorded in testdata/servers: %v", name, err)
 	}
 	var calls strings.Builder
 	for _, call := range server.calls {
@@ -198,7 +196,7 @@ func start(t *testing.T, name string, server npm) *tools.Set {
 	return set
 }
 
-// source writes a module of its own to compile.
+// source writes a separate module to compile.
 func source(t *testing.T, dir, name, text string) {
 	t.Helper()
 	write(t, filepath.Join(dir, name), text+"export {};\n")

@@ -36,7 +36,7 @@ declare function waits(): Promise<Record<string, {for: number /* nanoseconds */}
 	for budget := 200; budget > 0; budget -= step {
 		got := declare.Markdown(set, budget)
 		if strings.Contains(got, "for: number}") || strings.Contains(got, "<number>") {
-			t.Fatalf("in %d tokens, a number lacks its unit:\n%s", budget, got)
+			t.Fatalf("in %d tokens, a number has no unit:\n%s", budget, got)
 		}
 	}
 }

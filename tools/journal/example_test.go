@@ -41,15 +41,15 @@ func ExampleJournal_Accept() {
 		panic(err)
 	}
 	j := journal.New(nil)
-	another := &tools.Repeat{Distinct: tools.EntryIDs{"all"}} // without it, the second call is held
-	for _, to := range []string{"ann", "bob"} {               // the second program knows better
+	another := &tools.Repeat{Distinct: tools.EntryIDs{"all"}} // otherwise the second call would be held
+	for _, to := range []string{"ann", "bob"} {               // the second program is different
 		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: fmt.Appendf(nil, `{"to":%q}`, to), Repeat: another}, 0)
 		if _, err := call.Perform(context.Background()); err != nil {
 			panic(err)
 		}
 	}
 	for _, e := range j.Accept() {
-		fmt.Printf("%s %s%s was done, and then nobody wanted it\n", e.ID, e.Tool, e.Args)
+		fmt.Printf("%s %s%s was done, but the program no longer makes it\n", e.ID, e.Tool, e.Args)
 	}
-	// Output: E1 send{"to":"ann"} was done, and then nobody wanted it
+	// Output: E1 send{"to":"ann"} was done, but the program no longer makes it
 }

@@ -45,18 +45,18 @@ func TestInvariant12(t *testing.T) {
 type simulation struct {
 	*play
 	random *rand.Rand
-	tasks  []task          // what is to be done, over all steps
-	stages [][]task        // of the program; those of a stage are done at the same time
+	tasks  []task          // the effects that are wanted, over all steps
+	stages [][]task        // of the program; the tasks of a stage are done at the same time
 	held   map[string]bool // tools with a held call
-	known  []journal.Entry // when the program was written
+	known  []journal.Entry // the entries when the program was written
 	holds  int
-	text   string // new in every program, or always the same
+	text   string // different in every program, or always the same
 }
 
 // task is an effect that is wanted once.
 type task struct{ tool, item string }
 
-// args are the arguments of the call. Those of an order have no text.
+// args returns the arguments of the call. Those of an order have no text.
 func (k task) args(text string) string {
 	switch k.tool {
 	case "orders.create":
@@ -126,16 +126,16 @@ func (s *simulation) step(last bool) {
 		s.note(err)
 		if err == nil {
 			if orphans := s.journal.Accept(); len(orphans) > 0 {
-				s.t.Errorf("%v are orphans, though the program has seen them", orphans)
+				s.t.Errorf("%v are orphans, although the program has seen them", orphans)
 			}
 			s.tell("accepted")
 			return
 		}
 	}
-	s.t.Error("no program came to its end")
+	s.t.Error("no program finished")
 }
 
-// plan adds tasks, and says what is done in which order.
+// plan adds tasks and distributes them over stages.
 func (s *simulation) plan() {
 	paths := []string{"mail.send", "mail.send", "chat.post", "orders.create", "bank.set_balance"}
 	for range 1 + s.random.IntN(4) {
@@ -157,10 +157,10 @@ func (s *simulation) plan() {
 
 // style describes how a program is written.
 type style struct {
-	first   bool // it does not look at what is there: nothing was done so far
+	first   bool // it does not look at the current state, because nothing was done before
 	again   bool // it retries failed calls
 	ignores bool // it ignores errors
-	throws  int  // the stage before which it throws an error of its own; -1: it does not
+	throws  int  // the stage before which it throws an error of its own, or -1
 }
 
 func (s *simulation) program(g *guest, run style) {
@@ -200,7 +200,7 @@ func (s *simulation) look(g *guest) map[task]bool {
 	return done
 }
 
-// do makes some calls at the same time.
+// do makes calls concurrently.
 func (s *simulation) do(g *guest, run style, tasks []task) {
 	if !run.again && !run.ignores {
 		var calls []*guestCall
@@ -221,8 +221,8 @@ func (s *simulation) do(g *guest, run style, tasks []task) {
 	}
 }
 
-// second is the second argument of the calls of a tool: nothing, or, once one of its
-// calls was held, what the holds say to answer.
+// second returns the second argument for calls of a tool: nothing, or, after one of its calls was
+// held, the answer that the hold asks for.
 func (s *simulation) second(tool string) string {
 	if !s.held[tool] {
 		return ""
@@ -261,7 +261,7 @@ func (s *simulation) note(err error) {
 func (s *simulation) check() {
 	for _, k := range s.tasks {
 		if n := k.count(s.world); n != 1 {
-			s.t.Errorf("%s of %s is there %d times", k.tool, k.item, n)
+			s.t.Errorf("%s of %s happened %d times", k.tool, k.item, n)
 		}
 	}
 }

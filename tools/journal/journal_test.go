@@ -247,8 +247,7 @@ func TestEndedProgram(t *testing.T) {
 	}
 }
 
-// Calls made at the same time are concurrent, even if chance had one wait for the
-// other.
+// Calls made at the same time are concurrent, even if one happened to wait for the other.
 func TestOrderByChance(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, nil)
@@ -290,8 +289,8 @@ func TestArgumentsAreNotJSON(t *testing.T) {
 	}
 }
 
-// Calls are issued in order and end in any. That they waited for each other by
-// chance does not make the next program wait, or be held.
+// Calls are issued in order and end in any order. That they happened to wait for each other does
+// not make the next program wait, or be held.
 func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	const calls = 300

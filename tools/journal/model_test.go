@@ -30,7 +30,7 @@ func TestPromise(t *testing.T) {
 	}
 }
 
-// model is a run, and the truth about it.
+// model is a run, with the true state of the servers.
 type model struct {
 	t       *testing.T
 	rand    *rand.Rand
@@ -38,26 +38,26 @@ type model struct {
 	set     *tools.Set
 	index   map[string]int
 	clock   int
-	rows    []*row // what happened at the servers; never taken back
+	rows    []*row // what happened at the servers; nothing is removed
 	flying  []flying
-	started chan *row       // a call that is not answered yet is with the server
-	next    fate            // of the next call that is made
-	release chan struct{}   // and what ends it, if it hangs
-	entries []journal.Entry // as last seen
-	caused  map[string]*row // by which entry
-	late    map[string]bool // the calls of which an answer has come late
-	fresh   bool            // a program said that a.touch only reads
-	most    map[string]int  // how often one program made this call, at most
-	named   map[string]int  // how often a repeat was made that the program named
-	queued  []queued        // calls that were issued, and that the program did not wait for
+	started chan *row       // a call that has not been answered has reached the server
+	next    fate            // of the next call
+	release chan struct{}   // ends that call, if it hangs
+	entries []journal.Entry // the entries when they were last read
+	caused  map[string]*row // the rows by the entries that caused them
+	late    map[string]bool // calls that were answered late
+	fresh   bool            // a program declared that a.touch only reads
+	most    map[string]int  // the maximum number of times that one program made a call
+	named   map[string]int  // the number of named repeats of a call that were made
+	queued  []queued        // calls that were issued and that the program did not wait for
 	story   []string
 
-	// Of the open step:
+	// The open step:
 	first int // its first row
 
-	// Of the last program:
-	made  map[string]int  // how often it made this call
-	taken map[string]bool // the results that it was given, or caused
+	// The last program:
+	made  map[string]int  // the number of times that it made a call
+	taken map[string]bool // the results that it got or caused
 	names map[string]bool // the entries that it named
 	reads []*row
 }
@@ -67,10 +67,10 @@ type row struct {
 	key, result string
 	server      string
 	read        bool
-	known       bool // the answer has come, or was looked up
-	failed      bool // it was an error
+	known       bool // the answer has arrived or was looked up
+	failed      bool // the answer was an error
 	issued      int
-	ended       int // when there was an answer, or it was given up
+	ended       int // when it was answered or abandoned
 }
 
 // queued is a call that has not been dispatched.
@@ -91,10 +91,10 @@ type reply struct {
 	err    error
 }
 
-// hanging is the fate of a call that is done but answered only when the next program runs.
+// hanging is the fate of a call that takes effect and is answered only when the next program runs.
 const hanging = reject + 1
 
-// step is a call of a program with its second argument.
+// stmt is a call of a program with its second argument.
 type stmt struct {
 	tool, args string
 	repeat     *tools.Repeat
@@ -205,7 +205,7 @@ func (m *model) step() {
 	m.accept()
 }
 
-// rewrite changes a program a little.
+// rewrite makes small changes to a program.
 func (m *model) rewrite(old []stmt) []stmt {
 	var program []stmt
 	for _, s := range old {
@@ -353,7 +353,7 @@ func (m *model) name(s stmt) {
 		return
 	}
 	for _, id := range slices.Concat(s.repeat.Again, s.repeat.Distinct) {
-		if r := m.caused[id]; r != nil && strings.HasPrefix(r.key, s.tool+"{") { // another tool's says nothing
+		if r := m.caused[id]; r != nil && strings.HasPrefix(r.key, s.tool+"{") { // entries of other tools mean nothing here
 			m.names[id] = true
 		}
 	}
@@ -375,12 +375,12 @@ func (m *model) seen(s stmt, r reply, recorded bool, made []*row) (saw string, l
 	at := slices.IndexFunc(m.rows, func(row *row) bool { return row.result == string(r.result) })
 	switch {
 	case at < 0 || m.rows[at].key != s.key() && !same:
-		m.t.Errorf("invariant 2: %s was answered by %s, which is no row of it", s.key(), r.result)
+		m.t.Errorf("invariant 2: %s was answered by %s, which is not one of its rows", s.key(), r.result)
 	case recorded == (len(made) > 0):
 		m.t.Errorf("invariant 2: recorded is %v, but there are %d new rows", recorded, len(made))
 	}
 	if at >= 0 {
-		m.count(s, m.rows[at].key, !recorded) // of what the program says it is the same as
+		m.count(s, m.rows[at].key, !recorded) // the call that the program says it repeats
 	}
 	m.taken[string(r.result)] = true
 	return string(r.result), !recorded, false

@@ -76,7 +76,7 @@ func TestChangedArguments(t *testing.T) {
 		held: refund({"amount":50}) was held: E1 made exactly this call in an earlier step, and it is done. To take the
 			| result of E1, pass {same: "E1"} as the second argument; to do it once more, pass {again: "E1"}`)
 	if e := p.journal.Entries()[0]; string(e.Args) != `{"amount":50}` || len(*done) != 1 {
-		t.Errorf("the entry is %v, and refunded were %v", e, *done)
+		t.Errorf("the entry is %v, and %v were refunded", e, *done)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestAgainDenied(t *testing.T) {
 			refund({"amount":10}, {"again":"E1"}) → 2
 		accepted`)
 	if got := p.states(); got != "E1 failed, E2 rejected, E3 ok" || len(*done) != 2 {
-		t.Errorf("got %s, and refunded were %v", got, *done)
+		t.Errorf("got %s, and %v were refunded", got, *done)
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program is a kind of program that models write, with the failures of its servers and its
-// rewrites. story lists the actions of the programs.
+// program is a kind of program that models write, with failures of the servers and rewritten
+// programs. story lists the actions of the programs.
 type program struct {
 	name   string
 	fates  map[int]fate
 	play   func(p *play)
 	story  string
 	server func(w *world) string
-	want   string // of the server in the end
+	want   string // the final state of the server
 }
 
 func TestPrograms(t *testing.T) {
@@ -63,7 +63,7 @@ func sendAll(g *guest) {
 	}
 }
 
-// sendMissing lists first, and writes to those who have no mail yet.
+// sendMissing lists first, and writes to those who have not got a mail.
 func sendMissing(second string) func(g *guest) {
 	return func(g *guest) {
 		sent := as[[]string](g.call("mail.list", `{}`))
@@ -75,7 +75,7 @@ func sendMissing(second string) func(g *guest) {
 	}
 }
 
-// Programs that were not careful at first, and are then.
+// Programs that are careless at first and careful later.
 var careful = []program{
 	{"get then act, 504 that was applied", map[int]fate{0: failAfter}, func(p *play) {
 		_ = p.attempt(sendAll)
@@ -451,7 +451,7 @@ var retrying = []program{
 		attempt
 			mail.send({"to":"ann"}, {"again":"E1"}) → 1, recorded
 		accepted`, mails, "ann"},
-	{"again, kept although it failed as well", map[int]fate{0: failBefore, 1: failAfter}, func(p *play) {
+	{"again, kept although the call failed again", map[int]fate{0: failBefore, 1: failAfter}, func(p *play) {
 		again := func(g *guest) { g.call("mail.send", to("ann"), `{"again":"E1"}`) }
 		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 		_ = p.attempt(again)
@@ -632,7 +632,7 @@ var looking = []program{
 		accepted
 		attempt
 			shop.product_list({"page":0}) → ["a","b"]`, posts, ""},
-	{"a server of which nothing is known", map[int]fate{1: failBefore}, func(p *play) {
+	{"an unclassified server", map[int]fate{1: failBefore}, func(p *play) {
 		post := func(list, second string) func(g *guest) {
 			return func(g *guest) {
 				seen := as[[]string](g.call("chat.messages", `{}`, list))
@@ -673,7 +673,7 @@ var looking = []program{
 			chat.messages({}, {"fresh":true}) → ["ann"]
 			chat.post({"to":"bob"}, {"distinct":"all","again":"E3"}) → 2
 		accepted`, posts, "ann, bob"},
-	{"the view is torn", nil, func(p *play) {
+	{"a listing changes while it is read", nil, func(p *play) {
 		_ = p.attempt(func(g *guest) {
 			n := as[int](g.call("tickets.count", `{}`))
 			g.call("tickets.create", fmt.Sprintf(`{"n":%d}`, n+1))
@@ -723,13 +723,13 @@ func TestParallelChains(t *testing.T) {
 	}
 }
 
-// drawAll takes 10 from every account concurrently: a call of each chain is dispatched, and the
-// chain whose call ends first continues.
+// drawAll takes 10 from every account concurrently: the first call of each chain is dispatched, and
+// the chain whose call ends first continues.
 func drawAll(g *guest, names []string) {
 	type chain struct {
 		name string
 		call *guestCall
-		left []string // the calls to come
+		left []string // the remaining calls
 	}
 	var chains []*chain
 	start := func(c *chain) {

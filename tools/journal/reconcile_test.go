@@ -171,7 +171,7 @@ func TestReconcileWhileToolWorks(t *testing.T) {
 		return journal.Reconciled{State: journal.Rejected}, nil
 	}})
 	s.attempt = s.journal.Attempt()
-	for range 2 { // one that was given up by the program, and one by a policy
+	for range 2 { // one abandoned by the program, and one by a policy
 		c := s.issue(`db.add({"n":1})`, nil)
 		if err := c.entry.Dispatched(c.args); err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestReconcileWhileToolWorks(t *testing.T) {
 	}
 	s.attempt = s.journal.Attempt()
 	if err := s.journal.Reconcile(t.Context()); err != nil || asked != 0 || s.states() != "E1 unknown, E2 unknown" {
-		t.Errorf("%v, asked %d times, %s", err, asked, s.states())
+		t.Errorf("%v, looked up %d times, %s", err, asked, s.states())
 	}
 }
 

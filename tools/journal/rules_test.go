@@ -123,7 +123,7 @@ func TestReads(t *testing.T) {
 			attempt
 			shop.product_list({"page":1}) -> "b"
 			shop.buy({"id":1}) -> recorded "bought"`, "E1 ok, E2 ok, E3 ok"},
-		{"if nobody refuses to believe it", `
+		{"unless a policy refuses it", `
 			attempt
 			shop.product_list({"page":1}) -> "a"
 			attempt
@@ -194,7 +194,7 @@ func TestUnknown(t *testing.T) {
 			db.add({"n":1}) {"again":"E1"} -> stopped: journal: whether E2 db.add({"n":1}) took effect is unknown,
 			| so the call was not made again; find out what happened, set Options.Reconcile, or, if repeating it
 			| does no harm, set the tool's class to Idempotent or Read`, "E1 ok, E2 unknown"},
-		{"nor if it names the unknown one", `
+		{"not even if it names the unknown call", `
 			attempt
 			db.add({"n":1}) -> 1
 			db.add({"n":1}) -> !timeout
@@ -209,7 +209,7 @@ func TestUnknown(t *testing.T) {
 			shop.buy({"id":1}) -> stopped: journal: whether E1 shop.buy({"id":1}) took effect is unknown, so the
 			| call was not made again; find out what happened, set Options.Reconcile, or, if repeating it does no
 			| harm, set the tool's class to Idempotent or Read`, "E1 unknown"},
-		{"errors are final, but this is none", `
+		{"an unknown outcome is not a final error", `
 			attempt
 			db.charge({"n":1}) -> !timeout
 			attempt
@@ -251,7 +251,7 @@ func TestUnknown(t *testing.T) {
 			kv.put({"k":2}) -> 1
 			attempt
 			db.put({"k":1}) -> 2`, "E1 unknown, E2 ok, E3 ok"},
-		{"idempotent, repeated in vain", `
+		{"idempotent, repeated without success", `
 			attempt
 			db.put({"k":1}) -> !timeout
 			db.put({"k":1}) -> !unavailable
@@ -301,7 +301,7 @@ func TestRecord(t *testing.T) {
 			log.append({"n":1}) -> recorded 2
 			db.put({"k":1}) -> recorded 1
 			shop.buy({"id":1}) -> recorded 3`, "E1 ok, E2 ok, E3 ok"},
-		{"a call that was done, but whose result is of no use", `
+		{"a call that was done, but whose result is unusable", `
 			attempt
 			db.add({"n":1}) -> !invalid_result
 			attempt
@@ -446,7 +446,7 @@ func TestRecord(t *testing.T) {
 			| leave the name out
 			attempt
 			db.add({"n":1}) {} -> recorded 1`, "E1 ok, E2 ok"},
-		{"same as what failed", `
+		{"same as a failed call", `
 			attempt
 			db.add({"n":1}) -> !failed
 			attempt
@@ -620,7 +620,7 @@ func TestFailed(t *testing.T) {
 			attempt
 			db.add({"n":1}) {"again":["E1","E2"]} -> 1
 			db.add({"n":2}) {"again":["E1","E2"]} -> 2`, "E1 failed, E2 failed, E3 ok, E4 ok"},
-		{"nor does it ask for what is done once more", `
+		{"and does not repeat what is done", `
 			attempt
 			db.add({"n":1}) -> !failed
 			db.add({"n":2}) -> 2
@@ -700,7 +700,7 @@ func TestFailed(t *testing.T) {
 			db.add({"n":2}) -> 2
 			db.add({"n":3}) -> 3
 			accept`, "E1 rejected, E2 rejected, E3 rejected, E4 ok, E5 ok, E6 ok"},
-		{"done, but the result is of no use", `
+		{"done, but the result is unusable", `
 			attempt
 			db.add({"n":1}) -> !invalid_result
 			db.add({"n":1}) -> held: E1 made exactly this call, and it is done, although its result cannot be
@@ -996,7 +996,7 @@ func TestEarlierStep(t *testing.T) {
 // Rule 7: all other calls are performed.
 func TestPerformed(t *testing.T) {
 	playAll(t, []scenario{
-		{"what is new", `
+		{"a new call", `
 			attempt
 			db.add({"n":1}) -> 1
 			db.add({"n":2}) -> 2
@@ -1077,14 +1077,14 @@ func TestOrphans(t *testing.T) {
 			attempt
 			db.count() -> 5
 			accept -> E2`, "E1 ok, E2 ok, E3 ok"},
-		{"but a read that failed shows nothing, nor one that came before", `
+		{"a failed or earlier read shows nothing", `
 			attempt
 			db.count() -> 0
 			db.add({"n":1}) -> 1
 			attempt
 			db.count() -> !failed
 			accept -> E2`, "E1 ok, E2 ok, E3 failed"},
-		{"nor one of an earlier attempt", `
+		{"not a read of an earlier attempt", `
 			attempt
 			db.add({"n":1}) -> 1
 			attempt

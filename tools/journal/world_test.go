@@ -14,19 +14,19 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// world is what the programs act on: some servers, and how they fail.
+// world is the state of some servers, and how they fail.
 type world struct {
 	mails   []string // the recipients
 	posts   []string
 	tickets int
 	balance map[string]int
 	orders  []string // their names; an order's ID is its index
-	open    bool     // the door
+	open    bool     // whether the door is open
 	light   string
 
-	fates map[int]fate // of the effects that were tried, from 0
+	fates map[int]fate // by the number of the effect, from 0
 	tried int
-	reads int // that were performed
+	reads int // reads that were performed
 }
 
 // fate is how a server treats a call of an effect.
@@ -52,7 +52,7 @@ func newWorld(fates map[int]fate) *world {
 	return &world{tickets: 5, balance: map[string]int{"": 100}, light: "off", fates: fates}
 }
 
-// set returns the tools: what is a read looks at the world, and all else has a fate.
+// set returns the tools: reads look at the world, and every effect has a fate.
 func (w *world) set(t *testing.T) *tools.Set {
 	t.Helper()
 	read, effect := tools.Hints{Class: tools.Read}, tools.Hints{Class: tools.Effect}
@@ -133,7 +133,7 @@ func tool(path string, h tools.Hints, do func(arguments) (any, error)) *tools.To
 	return &tools.Tool{Namespace: namespace, Name: name, Hints: h, Handler: handler}
 }
 
-// check compares all that the programs did.
+// check compares everything that the programs did.
 func (p *play) check(story string) {
 	p.t.Helper()
 	if got, want := trimmed(strings.Join(p.story, "\n")), trimmed(unfold(story)); got != want {
@@ -150,14 +150,14 @@ func trimmed(text string) string {
 	return strings.Join(list, "\n")
 }
 
-// play is a run: programs that are written one after the other.
+// play is a run of programs that are written one after the other.
 type play struct {
 	t       *testing.T
 	world   *world
 	journal *journal.Journal
 	set     *tools.Set
 	index   map[string]int
-	rand    *rand.Rand // orders concurrent calls; nil: they stay in order
+	rand    *rand.Rand // the order of concurrent calls; nil keeps their order
 	story   []string
 }
 
@@ -179,12 +179,12 @@ func (p *play) tell(format string, args ...any) {
 	p.story = append(p.story, fmt.Sprintf(format, args...))
 }
 
-// guest is a program under way.
+// guest is a running program.
 type guest struct {
 	*play
 	run     *tools.Dispatcher
-	ended   error        // what the journal ended the program with
-	waiting []*guestCall // that are issued and not performed
+	ended   error        // the error with which the journal ended the program
+	waiting []*guestCall // calls that were issued and not performed
 }
 
 // guestCall is one call of a program.
@@ -193,7 +193,7 @@ type guestCall struct {
 
 	issued tools.IssuedCall
 	result json.RawMessage
-	err    error // what the program can catch
+	err    error // the error that the program can catch
 }
 
 func (c *guestCall) String() string {
@@ -203,7 +203,7 @@ func (c *guestCall) String() string {
 	return fmt.Sprintf("%s(%s)", c.path, c.args)
 }
 
-// watched tells a program's sandbox that the journal ends the program.
+// watched notices when the journal ends the program.
 type watched struct {
 	tools.Attempt
 	guest *guest
@@ -218,12 +218,12 @@ func (w watched) Issue(c tools.Call) (tools.Entry, error) {
 	return entry, err
 }
 
-// ending unwinds a program: a hold, a fatal error, or what it has thrown.
+// ending unwinds a program: a hold, a fatal error, or a thrown error.
 type ending struct{ err error }
 
-// attempt runs a program. It returns what ended it: nil if it finished, what it has
-// thrown, a *[tools.HoldError], or a fatal error. Calls that it has not waited for are
-// dropped.
+// attempt runs a program. It returns nil if the program finished, and otherwise what ended it: a
+// thrown error, a *[tools.HoldError], or a fatal error. Calls that the program has not waited for
+// are dropped.
 func (p *play) attempt(program func(g *guest)) (err error) {
 	p.t.Helper()
 	p.tell("attempt")
@@ -244,7 +244,7 @@ func (p *play) attempt(program func(g *guest)) (err error) {
 	return nil
 }
 
-// drop ends the program, and with it the calls that have not reached their tools.
+// drop ends the program and drops its calls that have not reached their tools.
 func (g *guest) drop() {
 	g.t.Helper()
 	g.run.End()
@@ -283,13 +283,13 @@ func (p *play) accept() {
 // throw ends the program with an error.
 func (g *guest) throw(message string) { panic(ending{errors.New(message)}) }
 
-// call makes a call and waits for it. Its error, if it is not caught, ends the program.
+// call makes a call and waits for it. If it fails, the program ends.
 func (g *guest) call(path, args string, second ...string) json.RawMessage {
 	g.t.Helper()
 	return g.await(g.start(path, args, second...))
 }
 
-// caught makes a call, and returns the error that the tool reports.
+// caught makes a call and returns the error that the tool reports.
 func (g *guest) caught(path, args string, second ...string) error {
 	g.t.Helper()
 	c := g.start(path, args, second...)
@@ -297,7 +297,7 @@ func (g *guest) caught(path, args string, second ...string) error {
 	return c.err
 }
 
-// all waits for several calls, as Promise.all does.
+// all waits for several calls, like Promise.all.
 func (g *guest) all(calls ...*guestCall) {
 	g.t.Helper()
 	order := slices.Clone(calls)

@@ -46,8 +46,8 @@ func thousands(n, perPage int) script {
 	}}
 }
 
-// BenchmarkSet10000 builds a Set from ten thousand listed tools. x-raw compares the time with
-// the SDK's own listing; B-kept/tool is what a Set keeps.
+// BenchmarkSet10000 builds a Set from ten thousand listed tools. x-raw is the ratio of the time to
+// the SDK's own listing, and B-kept/tool is the memory of a Set.
 func BenchmarkSet10000(b *testing.B) {
 	const n = 10_000
 	s := serve(b, thousands(n, 500), nil)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -73,14 +74,14 @@ func TestNPMFilesystem(t *testing.T) {
 	write(t, filepath.Join(dir, "n.json"), "007")
 	named := list(t, npmServers(t, map[string]map[string]any{"filesystem": {"args": []string{dir}}}))
 	equal(t, "tools", fmt.Sprint(len(named)), "14")
-	path := func(name string) string { return string(quote(filepath.Join(dir, name))) }
+	path := func(name string) string { return jsonvalue.Text(filepath.Join(dir, name)) }
 	steps(t, named,
 		[3]string{"read_text_file", `{"path":` + path("a.txt") + `}`, `{"content":"alpha\nbeta\n"}`},
 		[3]string{"read_text_file", `{"path":` + path("n.json") + `,"head":1}`, `{"content":"007"}`},
 		[3]string{"list_directory", `{"path":` + path(".") + `}`, `{"content":"[FILE] a.txt\n[FILE] n.json"}`},
 		[3]string{
 			"write_file", `{"path":` + path("new.txt") + `,"content":"<é>\n"}`,
-			`{"content":` + string(quote("Successfully wrote to "+filepath.Join(dir, "new.txt"))) + `}`,
+			`{"content":` + jsonvalue.Text("Successfully wrote to "+filepath.Join(dir, "new.txt")) + `}`,
 		},
 		[3]string{"read_text_file", `{"path":` + path("new.txt") + `}`, `{"content":"<é>\n"}`},
 		[3]string{

@@ -117,7 +117,7 @@ func TestListingIsBounded(t *testing.T) {
 			`mcp server "s": it has more than 5 pages of tools (Options.MaxPages); the rest is left out`},
 		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20,
 			`mcp server "s": it has more than 20 tools (Options.MaxTools); the rest is left out`},
-		{"exactly as many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30,
+		{"exactly the maximum number of tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30,
 			``},
 		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1,
 			`mcp server "s": tool "a" is listed twice; the first one is used`},
@@ -129,7 +129,7 @@ func TestListingIsBounded(t *testing.T) {
 				`unmarshal number into Go value of type string` + "\n" +
 				`mcp server "s": a tool without a valid name is left out`,
 		},
-		{"no tools at all",
+		{"no tools",
 			script{"tools/list": func(json.RawMessage) string { return `"error":{"code":-32601,"message":"no"}` }}, nil, 0, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -163,7 +163,7 @@ func TestToolsChanged(t *testing.T) {
 		equal(t, "result", call(t.Context(), old["t"], `{}`), `"fine"`)
 		equal(t, "server", <-changed, "s")
 		if n := len(changed); n > 0 {
-			t.Errorf("told %d times more", n)
+			t.Errorf("%d more notifications arrived", n)
 		}
 		equal(t, "tools", fmt.Sprint(len(old), len(list(t, s))), "1 2")
 		equal(t, "the old tool", call(t.Context(), old["t"], `{}`), `"fine"`)
@@ -231,7 +231,7 @@ func TestEventsEndWithClose(t *testing.T) {
 	<-heard
 	select {
 	case <-began:
-		t.Error("told after Close")
+		t.Error("a notification arrived after Close")
 	case <-time.After(20 * time.Millisecond):
 	}
 }

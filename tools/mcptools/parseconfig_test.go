@@ -107,7 +107,7 @@ func TestParseConfig(t *testing.T) {
 				`server "a": the value of header "Z" has a control character; remove it`,
 		},
 		{
-			"what has no effect",
+			"parts without effect",
 			`{"a": {"url": "http://x", "args": ["-v"], "cwd": ".", "headers": {"accept": "x", "K": "$TOKEN"}, "oauth": ` +
 				`{"clientId": "1"}}, "b": {"command": "b", "headers": {"A": "1"}, "env": {"K": "$TOKEN"}, "tools": {"x": ` +
 				`{"enabled": false}}}}`,
@@ -154,7 +154,7 @@ func TestParseConfig(t *testing.T) {
 			"a: a [] map[] approves [x y*]\nb: b [] map[] approves [*]\nc: c [] map[]",
 		},
 		{
-			"every name for lists of tools",
+			"every key for lists of tools",
 			`{"a": {"command": "a", "tools": ["1"], "allowed_tools": ["2"], "include_tools": ["3"], "enabledTools": ` +
 				`["4"], "enabled_tools": ["5"], "availableTools": ["6"], "available_tools": ["7"], "disabled_tools": ["8"], ` +
 				`"exclude_tools": ["9"], "excludedTools": ["10"], "excluded_tools": ["11"]}}`,
@@ -256,7 +256,7 @@ func TestParseConfig(t *testing.T) {
 				`server "b": ${input:key} has no value; set the variable INPUT_KEY`,
 		},
 		{
-			"missing variables, by what they are for",
+			"missing variables, with their purpose",
 			`{"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +

@@ -31,14 +31,14 @@ func TestToolsChangeWithARestart(t *testing.T) {
 			said[:len(said)-1] +
 				`: the tool has changed since it was first listed; to approve it, use its entry of Servers.Pins in Options.Pins`,
 			said + "has changed its description or schema since it was first listed; it is left out"},
-		{"one, of pinned ones", true, true, changed,
+		{"one of several pinned tools", true, true, changed,
 			"denied: the tool has changed since it was approved; the call was not made",
 			said[:len(said)-1] +
 				`: the tool has changed since it was approved; to approve it, use its entry of Servers.Pins in Options.Pins`,
 			said + "is not what was approved: its description or schema has changed; it is left out"},
 		{"one", false, false, changed, `"fine"`, "", said +
 			"has changed its description or schema since it was first listed"},
-		{"one that is new", true, false, approvedTools + `,{"name":"c"}`, `"fine"`, "", ""},
+		{"a new tool", true, false, approvedTools + `,{"name":"c"}`, `"fine"`, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -92,13 +92,13 @@ func TestToolsChangeWithARestart(t *testing.T) {
 				case server := <-told:
 					equal(t, "told", server, "changes")
 				case <-time.After(time.Minute):
-					t.Error("the host is not told")
+					t.Error("the host was not notified")
 				}
 			} else {
 				n := s.servers[0].notifications
 				n.mu.Lock()
 				if n.changed != nil {
-					t.Error("the host will be told of a change")
+					t.Error("the host will be notified about a change")
 				}
 				n.mu.Unlock()
 			}

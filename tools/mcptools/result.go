@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
@@ -73,7 +74,7 @@ func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessa
 		text, _ := result.text()
 		var data json.RawMessage
 		if text != "" {
-			data = quote(text)
+			data = json.RawMessage(jsonvalue.Text(text))
 		}
 		return nil, r.invalid(data, mismatch+"there is no structured content, and the text is not JSON")
 	}
@@ -124,7 +125,7 @@ func (a *callResult) untyped() json.RawMessage {
 		}
 		return withData(text, a.StructuredContent, blocks)
 	case all:
-		return quote(text)
+		return json.RawMessage(jsonvalue.Text(text))
 	}
 	return joinArray(a.Content)
 }
@@ -132,7 +133,7 @@ func (a *callResult) untyped() json.RawMessage {
 // withData returns an object with the text, the data as the server wrote it, and all blocks if some
 // are not text.
 func withData(text string, data, blocks json.RawMessage) json.RawMessage {
-	out := slices.Concat([]byte(`{"text":`), quote(text), []byte(`,"data":`), data)
+	out := slices.Concat([]byte(`{"text":`), []byte(jsonvalue.Text(text)), []byte(`,"data":`), data)
 	if blocks != nil {
 		out = slices.Concat(out, []byte(`,"blocks":`), blocks)
 	}
@@ -203,15 +204,6 @@ func (r *remote) bounded(data json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return bytes.Clone(data)
-}
-
-// quote returns text as a JSON string without HTML escapes.
-func quote(text string) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always encodes
-	return bytes.TrimSpace(b.Bytes())
 }
 
 func joinArray(items []json.RawMessage) json.RawMessage {

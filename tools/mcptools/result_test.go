@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -24,7 +25,7 @@ func TestResults(t *testing.T) {
 	text := func(texts ...string) string {
 		blocks := make([]string, len(texts))
 		for i, s := range texts {
-			blocks[i] = `{"type":"text","text":` + string(quote(s)) + `}`
+			blocks[i] = `{"type":"text","text":` + jsonvalue.Text(s) + `}`
 		}
 		return `"content":[` + strings.Join(blocks, ",") + `]`
 	}
@@ -67,20 +68,20 @@ func TestResults(t *testing.T) {
 			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`,
 		},
 		{
-			"bad arguments as the TypeScript SDK says",
+			"bad arguments in the words of the TypeScript SDK",
 			text("MCP error -32602: Input validation error: Invalid arguments for tool t: path is required") + `,"isError":true`,
 			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
 			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
 		},
 		{
-			"arguments that another tool calls bad",
+			"arguments that another tool refuses",
 			text("MCP error -32602: Input validation error: Invalid arguments for tool other: path is required") +
 				`,"isError":true`,
 			`failed: Input validation error: Invalid arguments for tool other: path is required`,
 			`failed: Input validation error: Invalid arguments for tool other: path is required`,
 		},
 		{
-			"an error of the tool's in the same form", text("MCP error -32602: the card was charged; the address is bad") +
+			"an error of the tool in the same form", text("MCP error -32602: the card was charged; the address is bad") +
 				`,"isError":true`,
 			`failed: the card was charged; the address is bad`, `failed: the card was charged; the address is bad`,
 		},
@@ -93,7 +94,7 @@ func TestResults(t *testing.T) {
 		{"keys of a block in other cases", `"content":[{"type":"text","text":"yes","TEXT":"no"}]`, `"yes"`, notJSON +
 			` "yes"`},
 		{
-			"an unknown tool as the TypeScript SDK says", text("MCP error -32602: Tool t not found") + `,"isError":true`,
+			"an unknown tool in the words of the TypeScript SDK", text("MCP error -32602: Tool t not found") + `,"isError":true`,
 			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`,
 		},
 	} {

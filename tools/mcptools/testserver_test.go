@@ -117,7 +117,7 @@ var processes = map[string]func(){
 	"answers": func() {
 		serveStdio(script{"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)})
 	},
-	"changes": func() { // lists what is in a file, and notes in another that it was asked
+	"changes": func() { // lists the tools in a file, and records in another file that it was asked
 		serveStdio(script{
 			"tools/list": func(json.RawMessage) string {
 				text, err := os.ReadFile(os.Getenv("TOOLS"))
@@ -245,7 +245,7 @@ var processes = map[string]func(){
 			return `"result":{"structuredContent":` + string(text) + `}`
 		}})
 	},
-	"stubborn": func() { // ignores every request to end, as does its child
+	"stubborn": func() { // ignores every request to exit, like its child process
 		signal.Ignore(syscall.SIGTERM)
 		child := exec.Command(os.Args[0], marker, "lingers", "false")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr

@@ -64,10 +64,10 @@ func TestBadResponsesOverHTTP(t *testing.T) {
 			"invalid_result: the call was made, but its response cannot be read"},
 		{"a batch without the answer", typed("application/json", `[]`),
 			"invalid_result: the call was made, but its response cannot be read"},
-		{"no JSON in an event", typed("text/event-stream", "data: fine\n\n"),
+		{"an event that is not JSON", typed("text/event-stream", "data: fine\n\n"),
 			"invalid_result: the call was made, but its response cannot be read"},
 		{"a stream without the answer", typed("text/event-stream", ": none\n\n"), unclear},
-		{"an event that is not complete", typed("text/event-stream", `data: {"jsonrpc":"2.0","id":ID,"result":{}}`), unclear},
+		{"an incomplete event", typed("text/event-stream", `data: {"jsonrpc":"2.0","id":ID,"result":{}}`), unclear},
 		{"an endless body", endless("application/json", ``),
 			"too_large: the call was made, but the response has more than 100000 bytes, which is the limit; ask for less"},
 		{"too much in an event", func(w http.ResponseWriter, _ *http.Request, msg request) {

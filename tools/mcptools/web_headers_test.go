@@ -160,7 +160,7 @@ func TestOAuth(t *testing.T) {
 }
 
 // Errors, statuses, warnings and the log contain no secret.
-func TestNoSecretsAreTold(t *testing.T) {
+func TestNoSecretsAreReported(t *testing.T) {
 	t.Parallel()
 	var failing atomic.Bool
 	h := script{}.handler(func(w http.ResponseWriter, a string) {
@@ -205,7 +205,7 @@ func TestNoSecretsAreTold(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if all := strings.Join(append(said, log.String()), "\n"); strings.Contains(all, "s3cret") {
-		t.Errorf("a secret is told:\n%s", all)
+		t.Errorf("a secret is reported:\n%s", all)
 	}
 	equal(t, "the last error", said[2],
 		`the connection to the tool's server was lost; whether the call took effect is unknown mcp server "s": tool `+

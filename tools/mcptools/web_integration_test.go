@@ -18,7 +18,7 @@ import (
 func everythingAt(t *testing.T, transport string) string {
 	t.Helper()
 	for range 20 {
-		port := fmt.Sprint(20_000 + rand.IntN(10_000)) // of those that nobody gets who wants any
+		port := fmt.Sprint(20_000 + rand.IntN(10_000)) // outside the range that the system assigns
 		cmd := exec.Command(filepath.Join(os.Getenv("WRIT_NPM_DIR"), ".bin", "mcp-server-everything"), transport)
 		cmd.Env = append(os.Environ(), "PORT="+port)
 		if address := "127.0.0.1:" + port; !listens(address) && startsAt(t, cmd, address) {

@@ -59,7 +59,7 @@ func TestRefusedCallsEndNoSession(t *testing.T) {
 }
 
 // The session is lost, and the server accepts no new one.
-func TestSessionIsNotMadeAnew(t *testing.T) {
+func TestSessionCannotBeReplaced(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status         int

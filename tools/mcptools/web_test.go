@@ -210,7 +210,7 @@ func TestLostSession(t *testing.T) {
 			t.Errorf("%v: %v", lost, err)
 		}
 		if strings.Contains(fmt.Sprint(errors.Unwrap(err), s.Status()), "s3cret") {
-			t.Errorf("the session's id is told: %v", err)
+			t.Errorf("the session's ID is reported: %v", err)
 		}
 	}
 }

@@ -23,12 +23,12 @@ func TestAllowAndDeny(t *testing.T) {
 			map[string]string{"mail.list": `{}`, "mail.send": "denied: look, but do not touch"}},
 		{"deny", []tools.Policy{policy.Deny(policy.Tools("shell.*"), "")},
 			map[string]string{"mail.send": `{}`, "shell.run": "denied: not allowed: shell.*"}},
-		{"a message is no format", []tools.Policy{policy.Deny(policy.Tools("shell.*"), "100% no")},
+		{"a message is not a format", []tools.Policy{policy.Deny(policy.Tools("shell.*"), "100% no")},
 			map[string]string{"shell.run": "denied: 100% no"}},
 		{"both", []tools.Policy{policy.Allow(policy.Tools("mail.*"), ""), policy.Deny(policy.Tools("mail.send"), "later")},
 			map[string]string{"mail.list": `{}`, "mail.send": "denied: later",
 				"shell.run": "denied: not allowed; only these calls are allowed: mail.*"}},
-		{"allowed is not asked for",
+		{"an allowed call needs no approval",
 			[]tools.Policy{policy.If(policy.Tools("shell.*"), policy.Deny(policy.Not(policy.Match{}), "a"),
 				policy.Deny(policy.Not(policy.Match{}), "b"))},
 			map[string]string{"mail.send": `{}`, "shell.run": "denied: a"}},
@@ -63,7 +63,7 @@ func TestDestructiveTools(t *testing.T) {
 		{"others", []tools.Policy{policy.Retry(nil), policy.Audit(nil, nil), nil,
 			func(tools.Caller) tools.Caller { panic("no") }}, "fs.delete, refund"},
 		{"approval", []tools.Policy{approve}, ""},
-		{"approval of the destructive", []tools.Policy{policy.If(policy.Destructive(), approve)}, ""},
+		{"approval of destructive calls", []tools.Policy{policy.If(policy.Destructive(), approve)}, ""},
 		{"approval of effects", []tools.Policy{policy.If(policy.Class(tools.Effect), policy.Retry(nil), approve)}, ""},
 		{"approval of one", []tools.Policy{policy.If(policy.Tools("fs.*"), approve)}, "refund"},
 		{"approval of each", []tools.Policy{policy.If(policy.Tools("fs.*"), approve),
@@ -72,18 +72,18 @@ func TestDestructiveTools(t *testing.T) {
 		{"approval of some calls of all", []tools.Policy{policy.If(policy.And(policy.Destructive(), anything), approve)},
 			"fs.delete, refund"},
 		{"approval of all but some", []tools.Policy{policy.If(policy.Not(policy.Tools("refund")), approve)}, "refund"},
-		{"approval that cannot be", []tools.Policy{policy.Approve(nil, nil)}, "fs.delete, refund"},
+		{"impossible approval", []tools.Policy{policy.Approve(nil, nil)}, "fs.delete, refund"},
 		{"denied", []tools.Policy{policy.Deny(policy.Tools("refund"), "")}, "fs.delete"},
 		{"not among the allowed", []tools.Policy{policy.Allow(policy.Tools("fs.*"), "")}, "fs.delete"},
 		{"meant", []tools.Policy{policy.AllowDestructive}, ""},
-		{"meant of one", []tools.Policy{policy.If(policy.Tools("refund"), policy.AllowDestructive)}, "fs.delete"},
+		{"meant for one", []tools.Policy{policy.If(policy.Tools("refund"), policy.AllowDestructive)}, "fs.delete"},
 		{"nil inside", []tools.Policy{policy.If(policy.Tools("refund"), nil)}, "fs.delete, refund"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
 			for _, w := range set.With(test.policies...).Warnings() {
-				if !strings.HasPrefix(w, "policy: ") { // of policies that were made wrongly
+				if !strings.HasPrefix(w, "policy: ") { // warnings about policies with mistakes
 					got += w
 				}
 			}

@@ -60,7 +60,7 @@ func TestApprove(t *testing.T) {
 			`invalid_arguments: as changed by a policy: n must be an integer, not "x"`},
 		{"refused", decide(policy.Decision{Reason: "ask again on Monday"}, nil), "denied: not approved: ask again on Monday"},
 		{"refused without a reason", decide(policy.Decision{}, nil), "denied: not approved: do without this call"},
-		{"an edit is no approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil),
+		{"an edit is not an approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil),
 			"denied: not approved: do without this call"},
 		{"error", decide(policy.Decision{Approved: true}, broke),
 			"denied: not approved: nobody could be asked; do without this call"},
@@ -78,11 +78,11 @@ func TestApprove(t *testing.T) {
 			})
 			tool.InputSchema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
 			set := newSet(t, tool).With(policy.Approve(test.ask, nil))
-			for range 2 { // the turn is given back
+			for range 2 { // the failed request frees its place
 				result, err := call(t.Context(), set, "it", `{"n":1}`)
 				equal(t, "the end", told(result, err), test.want)
 				if called != (err == nil) {
-					t.Errorf("called: %v, in spite of %v", called, err)
+					t.Errorf("called: %v, with the error %v", called, err)
 				}
 				if test.name == "error" && !errors.Is(err, broke) {
 					t.Errorf("the host does not see why: %v", err)
@@ -198,6 +198,6 @@ func TestApproveEnds(t *testing.T) {
 	close(decide)
 	group.Wait()
 	if len(asked) > 0 {
-		t.Error("somebody was asked on behalf of a run that had ended")
+		t.Error("an approver was asked for a run that had ended")
 	}
 }

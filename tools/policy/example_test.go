@@ -45,12 +45,12 @@ func Example() {
 	}
 	set = set.With(
 		policy.Audit(logger, nil), // sees how a call ends for the program
-		policy.MaxResult(64<<10),  // of what redaction leaves
-		policy.Redact(secrets),    // nothing further out sees a secret
-		policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before anybody is asked
+		policy.MaxResult(64<<10),  // applies to what redaction leaves
+		policy.Redact(secrets),    // policies before this one see no secret
+		policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before a person is asked
 		policy.DenySecrets(secrets),                                    // in arguments
-		policy.If(policy.Destructive(), policy.Approve(ask, nil)),      // once, however many tries follow
-		policy.Retry(nil),                 // mostly of what only reads
+		policy.If(policy.Destructive(), policy.Approve(ask, nil)),      // once, no matter how many tries follow
+		policy.Retry(nil),                 // mostly for tools that only read
 		policy.Rate(60, time.Minute, nil), // each try counts
 		policy.Timeout(10*time.Second),    // of one try
 	)

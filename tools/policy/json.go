@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // JSON returns JSON with every secret in its strings, numbers and property names replaced.
@@ -73,17 +75,6 @@ type rewriting struct {
 	names map[string]int // number of times that a replaced name was written
 }
 
-// quote writes a JSON string.
-func quote(text string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		panic(err) // unreachable: every string has a JSON form
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
 func (w *rewriting) value(start, end int, value string, s *Secrets) {
 	if clean := s.Text(value); clean != value {
 		w.replace(start, end, clean)
@@ -110,7 +101,7 @@ func (w *rewriting) name(start, end int, s *Secrets) {
 
 func (w *rewriting) replace(start, end int, text string) {
 	w.out = append(w.out, w.text[w.from:start]...)
-	w.out = append(w.out, quote(text)...)
+	w.out = append(w.out, jsonvalue.Text(text)...)
 	w.from = end
 }
 

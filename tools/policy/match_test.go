@@ -84,7 +84,7 @@ func TestMatch(t *testing.T) {
 		{"pattern elsewhere", safe, "refund", `{"path":"/etc/tmp/"}`, "no"},
 		{"part of an argument", first, "refund", `{"to":["ann","bob"]}`, "yes"},
 		{"other part", first, "refund", `{"to":["bob","ann"]}`, "no"},
-		{"no such part", first, "refund", `{"to":[]}`, "no"},
+		{"a missing part", first, "refund", `{"to":[]}`, "no"},
 		{"no array", first, "refund", `{"to":"ann"}`, "no"},
 		{"escaped pointer", odd, "refund", `{"a/b":{"c~d":true}}`, "yes"},
 		{"large integer", exact, "refund", `{"n":9007199254740993}`, "yes"},
@@ -103,10 +103,10 @@ func TestMatch(t *testing.T) {
 			"invalid_arguments: file.path is given twice"},
 		{"own function", policy.Func(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
 		{"and", policy.And(policy.Tools("mail.*"), never), "refund", `{"n":1}`, "no"},
-		{"and of none", policy.And(), "refund", `{}`, "yes"},
+		{"and without operands", policy.And(), "refund", `{}`, "yes"},
 		{"or", policy.Or(policy.Tools("refund"), never), "refund", `{"n":1}`, "yes"},
 		{"or of some", policy.Or(safe, large), "refund", `{"amount":101}`, "yes"},
-		{"or of none", policy.Or(), "refund", `{}`, "no"},
+		{"or without operands", policy.Or(), "refund", `{}`, "no"},
 		{"nested", policy.Not(policy.And(large, policy.Not(safe))), "refund", `{"amount":101,"path":"/tmp/x"}`, "yes"},
 	}
 	set := newSet(t,
@@ -146,7 +146,7 @@ func TestToolsOfServers(t *testing.T) {
 		fmt.Sprintf(unclear, "files_readonly.read", "files.readonly"), ""}
 	for _, test := range []struct {
 		pattern string
-		want    []string // how calls of the three end: "" is not matched
+		want    []string // how calls of the three tools end; "" means not matched
 	}{
 		{dotted, []string{"", "yes", ""}},
 		{"files.readonly.*", either},
@@ -232,8 +232,8 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// A repetition that the program names passes through policies, and one that is refused
-// settles nothing: the next program has to name it again.
+// A repetition that the program names is passed through policies. If it is refused, nothing is
+// settled: the next program has to name it again.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	sent := 0

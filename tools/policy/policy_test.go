@@ -119,7 +119,7 @@ func TestOrder(t *testing.T) {
 		handler := func(context.Context, json.RawMessage) (json.RawMessage, error) {
 			switch tries.Add(1) {
 			case 1:
-				time.Sleep(time.Hour) // late
+				time.Sleep(time.Hour) // the answer is late
 			case 2:
 				return nil, &tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}
 			}
@@ -139,7 +139,7 @@ func TestOrder(t *testing.T) {
 		equal(t, "secret", told(call(t.Context(), set, "it", `{"k":"top secret"}`)),
 			"denied: an argument contains a secret, such as a key or a password; leave it out")
 		if asked != 1 {
-			t.Error("somebody was asked about what is not allowed anyway")
+			t.Error("an approver was asked about a call that is not allowed")
 		}
 		if got := bytes.Count(log.Bytes(), []byte("msg=\"tool call\"")); got != 3 ||
 			bytes.Contains(log.Bytes(), []byte("top secret")) {

@@ -60,13 +60,13 @@ func TestRateRefuses(t *testing.T) {
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s",
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s",
 			"denied: tools may be called 1 times in 1m0s; the next call is possible in 1m0s"}},
-		{"longer than that is not waited", &policy.RateOptions{MaxWait: time.Minute, Scope: policy.Overall},
+		{"a wait beyond MaxWait", &policy.RateOptions{MaxWait: time.Minute, Scope: policy.Overall},
 			[]string{"{}", "{}", "{}", "{}", "{}", "{}"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			limit := policy.Rate(1, time.Minute, test.o)
 			for i, path := range []string{"mail.send", "mail.list", "refund"} {
-				for j := range 2 { // in two runs, with a set of its own each
+				for j := range 2 { // in two runs, each with its own set
 					equal(t, test.name, told(call(t.Context(), threeTools(t).With(limit), path, `{}`)), test.want[2*i+j])
 				}
 			}
@@ -86,7 +86,7 @@ func TestRateEnds(t *testing.T) {
 		const want = "denied: refund may be called 1 times in 1m0s; the next call is possible in 1m0s"
 		equal(t, "its time is too short", told(call(ctx, set, "refund", `{}`)), want)
 		if took := time.Since(start); took != 0 {
-			t.Errorf("it waited %v in vain", took)
+			t.Errorf("it waited %v although the deadline was too early", took)
 		}
 		given, giveUp := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, giveUp)

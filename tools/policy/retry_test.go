@@ -39,23 +39,23 @@ func TestRetry(t *testing.T) {
 		tries int
 		want  string
 	}{
-		{"well at once", read, nil, nil, 1, `"ok"`},
-		{"well at last", read, nil, []error{down, late}, 3, `"ok"`},
+		{"success at once", read, nil, nil, 1, `"ok"`},
+		{"success at last", read, nil, []error{down, late}, 3, `"ok"`},
 		{"in vain", read, nil, []error{lost, lost, lost}, 3, "unknown: m (tried 3 times)"},
 		{"more tries", idempotent, &policy.RetryOptions{Tries: 5}, []error{down, down, down, down}, 5, `"ok"`},
 		{"one try", read, &policy.RetryOptions{Tries: 1}, []error{down}, 1, "unavailable: m"},
-		{"effect that was not", effect, nil, []error{down, down}, 3, `"ok"`},
-		{"effect that may have been", effect, nil, []error{late}, 1,
+		{"effect that did not happen", effect, nil, []error{down, down}, 3, `"ok"`},
+		{"effect that may have happened", effect, nil, []error{late}, 1,
 			"timeout: no answer in time; whether it took effect is unknown"},
 		{"effect that was lost", effect, nil, []error{lost}, 1, "unknown: m"},
-		{"effect that was not, then may have been", effect, nil, []error{down, lost}, 2, "unknown: m (tried 2 times)"},
+		{"effect that did not happen, then may have", effect, nil, []error{down, lost}, 2, "unknown: m (tried 2 times)"},
 		{"effect that failed", effect, also, []error{busy}, 1, "too_many_requests: m"},
 		{"repeatable effect", tools.Hints{Repeatable: true}, nil, []error{late}, 2, `"ok"`},
 		{"failed", read, nil, []error{errors.New("no")}, 1, "failed: no"},
 		{"failed, but will pass", read, also, []error{busy}, 2, `"ok"`},
 		{"failed otherwise", read, also, []error{errors.New("no")}, 1, "failed: no"},
 		{"denied", read, also, []error{kind(tools.KindDenied)}, 1, "denied: m"},
-		{"what may have been stays so", idempotent, nil, []error{lost, down, down}, 3,
+		{"a possible effect stays possible", idempotent, nil, []error{lost, down, down}, 3,
 			"unknown: an earlier try may have taken effect; the last one: m (tried 3 times)"},
 		{"fatal", read, nil, []error{tools.Fatal(down)}, 1, "fatal: m"},
 	} {
@@ -106,7 +106,7 @@ func TestRetryAfter(t *testing.T) {
 		want     string
 	}{
 		{"soon", 1500 * time.Millisecond, time.Hour, 1500 * time.Millisecond, 2, `"ok"`},
-		{"as late as may be", 5 * time.Second, time.Hour, 5 * time.Second, 2, `"ok"`},
+		{"as late as allowed", 5 * time.Second, time.Hour, 5 * time.Second, 2, `"ok"`},
 		{"too late for the policy", 5*time.Second + 1, time.Hour, 0, 1, "unavailable: down"},
 		{"too late for the run", 2 * time.Second, time.Second, 0, 1, "unavailable: down"},
 	} {

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // placeholder replaces a secret.
@@ -53,14 +55,14 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		value = strings.TrimSpace(value)
 		switch {
 		case len(value) < minSecret:
-			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; it needs at least %d to be told from other text",
+			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; secrets of fewer than %d would match ordinary text",
 				i+1, len(value), minSecret))
 		case strings.Contains(placeholder, value):
 			errs = append(errs, fmt.Errorf("policy: secret %d is a part of its replacement %s", i+1, placeholder))
 		default:
-			for _, form := range append(encodings(value), value, unquote(quote(value))) {
+			for _, form := range append(encodings(value), value, unquote([]byte(jsonvalue.Text(value)))) {
 				s.values.add(form)
-				s.escaped = s.escaped || len(quote(form)) > len(form)+2
+				s.escaped = s.escaped || len(jsonvalue.Text(form)) > len(form)+2
 			}
 		}
 	}
@@ -75,7 +77,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		p := &pattern{re: re}
 		if hint, _ := re.LiteralPrefix(); hint != "" {
 			p.hints = []string{hint}
-			s.escaped = s.escaped || len(quote(hint)) > len(hint)+2
+			s.escaped = s.escaped || len(jsonvalue.Text(hint)) > len(hint)+2
 		}
 		s.patterns = append(s.patterns, p)
 	}

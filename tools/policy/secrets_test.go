@@ -26,8 +26,8 @@ func TestNewSecretsErrors(t *testing.T) {
 		Values:   []string{"long enough", "", " 12345\n", "redacted"},
 		Patterns: []*regexp.Regexp{regexp.MustCompile("a+"), nil, regexp.MustCompile("a*")},
 	})
-	equal(t, "error", fmt.Sprint(err), `policy: secret 2 has 0 bytes; it needs at least 6 to be told from other text
-policy: secret 3 has 5 bytes; it needs at least 6 to be told from other text
+	equal(t, "error", fmt.Sprint(err), `policy: secret 2 has 0 bytes; secrets of fewer than 6 would match ordinary text
+policy: secret 3 has 5 bytes; secrets of fewer than 6 would match ordinary text
 policy: secret 4 is a part of its replacement [redacted]
 policy: pattern 2 is nil or matches the empty text: <nil>
 policy: pattern 3 is nil or matches the empty text: a*`)
@@ -60,7 +60,7 @@ func TestEncodings(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range slices.Clone(texts[10:]) { // what was encoded is escaped once more
+	for _, text := range slices.Clone(texts[10:]) { // escape the encoded texts once more
 		texts = append(texts, strings.ReplaceAll(text, "/", `\/`), url.QueryEscape(text), url.PathEscape(text),
 			percent.ReplaceAllStringFunc(url.QueryEscape(text), strings.ToLower),
 			strings.NewReplacer("+", `\u002b`, "/", `\u002F`, "=", `\u003d`).Replace(text),
@@ -144,8 +144,7 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-// tokens are made up, and put together here so that no scanner takes them for
-// real ones.
+// tokens are invented, and assembled here so that no scanner takes them for real ones.
 func tokens() map[string]string {
 	x := func(n int) string { return strings.Repeat("aB3", n)[:n] }
 	return map[string]string{
@@ -352,7 +351,7 @@ type lazy struct{}
 
 func (lazy) LogValue() slog.Value { return slog.StringValue("top secret") }
 
-// FuzzJSON hides a value, somehow written, in a JSON text.
+// FuzzJSON hides a value, in some encoding, in a JSON text.
 func FuzzJSON(f *testing.F) {
 	for how := range byte(8) {
 		f.Add(`{"a":["x",1]}`, "top secret", how)
@@ -389,7 +388,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// hide adds a value to JSON in one of several encodings, or not at all.
+// hide adds a value to JSON in one of several encodings, or does not add it.
 func hide(t *testing.T, text, value string, how byte) json.RawMessage {
 	t.Helper()
 	switch how {
@@ -427,7 +426,7 @@ func hide(t *testing.T, text, value string, how byte) json.RawMessage {
 	return quoted
 }
 
-// leaves are the strings, numbers and names of a JSON text.
+// leaves returns the strings, numbers and names of a JSON text.
 func leaves(t *testing.T, text json.RawMessage) []string {
 	t.Helper()
 	var list []string

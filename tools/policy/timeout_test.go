@@ -30,14 +30,14 @@ func TestTimeout(t *testing.T) {
 			time.Sleep(9 * time.Second)
 			return json.RawMessage(`1`), nil
 		}, 9 * time.Second, "1"},
-		{"fails in time", func(context.Context) (json.RawMessage, error) { return nil, errors.New("no") }, 0, "failed: no"},
+		{"fails before the timeout", func(context.Context) (json.RawMessage, error) { return nil, errors.New("no") }, 0, "failed: no"},
 		{"notices", func(ctx context.Context) (json.RawMessage, error) { <-ctx.Done(); return nil, ctx.Err() },
 			10 * time.Second, late},
-		{"notices, and words it otherwise", func(ctx context.Context) (json.RawMessage, error) {
+		{"notices, with its own message", func(ctx context.Context) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, &tools.ToolError{Kind: tools.KindUnknown}
 		}, 10 * time.Second, late},
-		{"takes no notice", func(context.Context) (json.RawMessage, error) {
+		{"ignores it", func(context.Context) (json.RawMessage, error) {
 			time.Sleep(time.Hour)
 			return json.RawMessage(`1`), nil
 		}, 10 * time.Second, late},
@@ -67,7 +67,7 @@ func TestTimeout(t *testing.T) {
 				if test.want == late && !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("the host does not see a deadline behind %v", err)
 				}
-				time.Sleep(time.Hour) // let the tool end
+				time.Sleep(time.Hour) // let the tool finish
 			})
 		})
 	}
@@ -83,15 +83,15 @@ func TestTimeoutOfLateTries(t *testing.T) {
 		hints tools.Hints
 		last  error // of the third try, which answers at once if it is not nil
 		want  string
-		late  string // what the journal knows in the end, if it is something else
+		late  string // the final state in the journal, if it differs
 	}{
 		{"read", tools.Hints{Class: tools.Read}, nil, "timeout: no answer within 300ms (tried 3 times)", "ok, 1"},
 		{"idempotent", tools.Hints{Class: tools.Idempotent}, nil, "timeout: no answer within 300ms" + unsure +
 			" (tried 3 times)", "ok, 1"},
 		{"effect", tools.Hints{}, nil, "timeout: no answer within 300ms" + unsure, "ok, 1"},
-		{"down at last", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
+		{"fails in the last try", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)", ""},
-		{"nothing to read at last", tools.Hints{Class: tools.Read},
+		{"missing in the last try", tools.Hints{Class: tools.Read},
 			&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try got no answer; the last one: down (tried 3 times)", ""},
 	} {
@@ -136,7 +136,7 @@ func TestTimeoutOfARunThatEnds(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		equal(t, "the end", told(call(ctx, set, "it", `{}`)), "cancelled: cancelled; whether it took effect is unknown")
 		if !ended {
-			t.Error("the tool was not waited for")
+			t.Error("the call did not wait for the tool")
 		}
 	})
 }
@@ -152,6 +152,6 @@ func TestTimeoutOfAPanic(t *testing.T) {
 	equal(t, "the end", told(nil, err), "denied: a policy crashed")
 	if cause := errors.Unwrap(err); cause == nil || !strings.Contains(cause.Error(), "boom") ||
 		!strings.Contains(cause.Error(), "TestTimeoutOfAPanic") {
-		t.Errorf("the host does not see where: %v", cause)
+		t.Errorf("the error does not say where: %v", cause)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools/search"
 )
 
-// Recall: the needs of testdata describe the tools in words of their own, so that a search
-// by words finds only a part of them. The misses are logged.
+// Recall: the needs in testdata use other words than the tools, so that a search by words finds
+// only some of them. The misses are logged.
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	set := realServers(t)
@@ -76,7 +76,7 @@ func TestNoMatch(t *testing.T) {
 		none++
 	}
 	if all < 50 || none*100 < all*70 {
-		t.Errorf("the search finds nothing for %d of %d needs, want 70%% of at least 50", none, all)
+		t.Errorf("the search found nothing for %d of %d needs, want 70%% of at least 50", none, all)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestSearchLimits(t *testing.T) {
 	for before, want := range map[int]bool{1000: true, 1 << 20: false} {
 		hits := index.Search(strings.Repeat(".", before)+" copy", nil)
 		if got := len(hits) > 0 && hits[0].Score > 0; got != want {
-			t.Errorf("a word after %d bytes is found: %v, want %v", before, got, want)
+			t.Errorf("a word after %d bytes was found: %v, want %v", before, got, want)
 		}
 	}
 	if hits := search.New(nil).Search("copy", nil); len(hits) != 0 {
@@ -104,7 +104,7 @@ func TestSearchOrder(t *testing.T) {
 	for _, n := range readNeeds(t, "testdata/needs.txt", set) {
 		group.Go(func() {
 			if a, b := names(index.Search(n.text, nil)), names(turned.Search(n.text, nil)); !slices.Equal(a, b) {
-				t.Errorf("%q finds %v, and in another order %v", n.text, a, b)
+				t.Errorf("%q finds %v, but %v in another order", n.text, a, b)
 			}
 		})
 	}
@@ -170,7 +170,7 @@ func FuzzSearch(f *testing.F) {
 					t.Fatalf("%q: hit %d has the score %v after %v", q, i, h.Score, hits[0].Score)
 				}
 				if !utf8.ValidString(h.Description) {
-					t.Fatalf("the description %q is no text", h.Description)
+					t.Fatalf("the description %q is not text", h.Description)
 				}
 			}
 		}

@@ -20,7 +20,7 @@ const Usage = "`provider:model`, such as openai:gpt-5.1 (with OPENAI_API_KEY), a
 
 // Options configures [Open].
 type Options struct {
-	// Tokens is how many the questions and replies may have together. Zero is no
+	// Tokens is the maximum number of tokens of all prompts and replies together. Zero means no
 	// limit.
 	Tokens int
 

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// openScript returns a model whose replies stand in a file, one after the other,
-// with lines of three dashes between them.
+// openScript returns a model that takes its replies from a file, in order. Lines of three dashes
+// separate them.
 func openScript(file string) (llms.Model, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -32,11 +32,11 @@ func TestScriptEmpty(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "one\n---\n", "---\none"} {
 		if _, err := Open("script:"+write(t, text), Options{}); err == nil {
-			t.Errorf("%q: there is no error", text)
+			t.Errorf("%q: got no error", text)
 		}
 	}
 	if _, err := Open("script:"+filepath.Join(t.TempDir(), "none"), Options{}); err == nil {
-		t.Error("a missing file is no error")
+		t.Error("got no error for a missing file")
 	}
 }
 

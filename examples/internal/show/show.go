@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// Progress returns a handler for module.Options.OnEvent that prints programs,
-// calls and what came of them to w.
+// Progress returns a handler for module.Options.OnEvent that prints programs, calls and their
+// results to w.
 func Progress(w io.Writer) func(context.Context, module.Event) {
 	var mu sync.Mutex
 	return func(_ context.Context, e module.Event) {
@@ -51,7 +51,7 @@ func outcome(w io.Writer, e module.ProgramEnd) {
 	}
 }
 
-// Call is one tool call on one line.
+// Call returns one tool call on one line.
 func Call(c sandbox.Call) string {
 	line := fmt.Sprintf("%s(%s)  %s", c.Tool, clip(string(c.Args), 80), short(c.Duration))
 	switch {

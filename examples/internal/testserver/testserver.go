@@ -1,5 +1,5 @@
-// Package testserver is a small MCP server over a folder, for the tests of the
-// examples: the test's own binary, started again.
+// Package testserver is a small MCP server with a folder, for the tests of the examples. The test's
+// own binary is started again as the server.
 package testserver
 
 import (
@@ -15,8 +15,8 @@ import (
 
 const marker = "serve-test-files"
 
-// Main is to be called first in TestMain. In the process that [Entry] describes
-// it serves and does not return.
+// Main must be called first in TestMain. In a process that [Entry] describes, it serves and does
+// not return.
 func Main() {
 	if len(os.Args) != 3 || os.Args[1] != marker {
 		return
@@ -28,7 +28,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// Entry is the configuration of a server over a folder.
+// Entry returns the configuration of a server with a folder.
 func Entry(folder string) map[string]any {
 	return map[string]any{"command": os.Args[0], "args": []string{marker, folder}}
 }

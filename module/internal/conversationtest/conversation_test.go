@@ -14,11 +14,11 @@ import (
 
 const page = root + "docs/measured/conversation.md"
 
-// TestConversation has all conversations of testdata/slips and testdata/tasks, and writes or compares
-// docs/measured/conversation.md.
+// TestConversation runs all conversations of testdata/slips and testdata/tasks, and compares or
+// rewrites docs/measured/conversation.md.
 func TestConversation(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a minute under the race detector, which finds nothing here that other tests do not show")
+		t.Skip("takes a minute under the race detector")
 	}
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)
@@ -42,12 +42,12 @@ func TestConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; -update writes it. Got:\n%s", page, got)
+		t.Errorf("%s differs; run with -update to rewrite it. Got:\n%s", page, got)
 	}
 	judge(t, slips)
 }
 
-// allSlips has every conversation of testdata/slips.
+// allSlips runs every conversation of testdata/slips.
 func allSlips(t *testing.T, box *sandbox.Sandbox) []row {
 	t.Helper()
 	files, err := filepath.Glob(testdata + "slips/*.txtar")
@@ -71,17 +71,18 @@ func allSlips(t *testing.T, box *sandbox.Sandbox) []row {
 	return rows
 }
 
-// judge fails if the messages are not good enough.
+// judge fails the test if the observations are not good enough.
 func judge(t *testing.T, slips []row) {
 	t.Helper()
 	one, two, wrong := shares(slips)
 	if one < 0.95 || two < 1 || wrong > 0 {
-		t.Errorf("%.1f%% of the slips are put right in one step, %.1f%% in two, and %d answers are wrong; "+
+		t.Errorf("%.1f%% of the slips are corrected in one step, %.1f%% in two, and %d answers are wrong; "+
 			"want 95%%, 100%% and 0", 100*one, 100*two, wrong)
 	}
 }
 
-// shares says how many of the slips are put right in one step and in two, and how many end with a wrong answer.
+// shares returns the shares of slips that are corrected in at most one step and in at most two, and
+// the number of wrong answers.
 func shares(slips []row) (one, two float64, wrong int) {
 	for _, r := range slips {
 		switch r.verdict {

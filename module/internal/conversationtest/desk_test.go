@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// desk is a small office whose tools the slips misuse: a shop with pages of orders, a wiki
-// whose pages are JSON text, mail, services that are restarted, and people.
+// desk is the small office whose tools are misused in the slips: a shop with pages of orders, a
+// wiki whose pages are JSON text, mail, services that can be restarted, and people.
 type desk struct {
 	mu     sync.Mutex
 	orders []order
@@ -57,7 +57,7 @@ func (d *desk) did(tool string) int {
 	return d.called[tool]
 }
 
-// effects are the calls that changed something.
+// effects lists the calls that changed something.
 func (d *desk) effects() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,8 +73,8 @@ func counts(called map[string]int) string {
 	return strings.Join(list, " ")
 }
 
-// read and effect are typed tools in a namespace, as those of a server. That of text is one whose
-// server declares no result.
+// read and effect return typed tools in a namespace, like those of a server. text returns a tool
+// whose server declares no result.
 func read[In, Out any](path, description string, fn func(In) (Out, error)) *tools.Tool {
 	return member(path, description, fn, &tools.Hints{Class: tools.Read})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// measured runs all tasks and returns the figures as tables.
+// measured runs all tasks and returns their figures as tables.
 func measured(t *testing.T, box *sandbox.Sandbox) string {
 	t.Helper()
 	var sets, each strings.Builder
@@ -45,7 +45,7 @@ func measured(t *testing.T, box *sandbox.Sandbox) string {
 	return sets.String() + each.String()
 }
 
-// figures runs tasks and returns a row of the table, and adds those of the tasks to rows.
+// figures runs tasks, appends a row for each to rows, and returns the row for all of them.
 func (p *playground) figures(t *testing.T, name string, tasks []task, rows *strings.Builder) string {
 	t.Helper()
 	var ours, theirs spent

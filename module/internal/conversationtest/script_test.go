@@ -15,7 +15,7 @@ type noReplyError int
 
 func (n noReplyError) Error() string { return fmt.Sprintf("the archive has no reply%d", int(n)) }
 
-// scripted returns a model that says the replies of an archive.
+// scripted returns a model that gives the replies of an archive.
 func scripted(archive *txtar.Archive) *llmtest.Model {
 	var replies []txtar.File
 	for _, f := range archive.Files {

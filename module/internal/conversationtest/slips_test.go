@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// slips run a slip by the kind of its answer.
+// slips has the function that runs a slip, by the kind of its answer.
 var slips = map[string]func(*testing.T, *slip) run{
 	"total":  runSlip[total],
 	"names":  runSlip[names],
@@ -66,23 +66,23 @@ var slips = map[string]func(*testing.T, *slip) run{
 	"moment": runSlip[moment],
 }
 
-// slip is an archive of testdata/slips. Its comment says what the model does wrong and, in
-// lines of the form "key: value", what it is asked:
+// slip is an archive of testdata/slips. Its comment describes the mistake of the model and has
+// lines of the form "key: value":
 //
 //	question: the input
-//	kind:     of the answer: one of slips
-//	answer:   the right one, as JSON
+//	kind:     the kind of the answer, a key of slips
+//	answer:   the correct answer, as JSON
 //	effects:  the calls that change something and must have been made
-//	reply:    which one is the slip, if not the first
+//	reply:    which reply has the mistake, if not the first
 //	steps:    MaxIters
 //	calls:    the limit of calls
-//	compute:  the limit of computing, in a sandbox of its own
+//	compute:  the limit of computing, in a separate sandbox
 //	slow:     true if the calls of the first program are not made before it ends; otherwise
-//	          whether those that nobody awaits are made would be a matter of chance
+//	          it would be random whether calls that are not awaited are made
 //
-// The sections reply1, reply2, … are what the model says. Those after the slip were written by somebody
-// who saw only what the model was told, and did just that. "reply1 length" is cut off. The section
-// "messages" is what the model is told.
+// The sections reply1, reply2, … are the replies of the model. The replies after the mistake were
+// written by somebody who saw only the observations and followed them literally. The reply in a
+// section "reply1 length" is cut off. The section "messages" has the observations.
 type slip struct {
 	name, about     string
 	question, kind  string
@@ -95,7 +95,7 @@ type slip struct {
 	box             *sandbox.Sandbox
 }
 
-// run is what came of a conversation.
+// run is the result of a conversation.
 type run struct {
 	answer     json.RawMessage // nil without an answer
 	effects    string
@@ -104,7 +104,7 @@ type run struct {
 	err        error
 }
 
-// verdict says how a slip ended.
+// verdict describes how a slip ended.
 func (s *slip) verdict(r run) string {
 	steps := len(r.trajectory.Steps) - s.reply // after the slip
 	switch {
@@ -165,7 +165,7 @@ func readSlip(t *testing.T, file string, archive *txtar.Archive) *slip {
 	return s
 }
 
-// runSlip has the conversation.
+// runSlip runs the conversation.
 func runSlip[Out any](t *testing.T, s *slip) run {
 	d := newDesk()
 	set, err := d.set(t.Context())
@@ -179,7 +179,8 @@ func runSlip[Out any](t *testing.T, s *slip) run {
 	return r
 }
 
-// wait is a policy that holds the calls of the first program of a slow slip back until it ends.
+// wait is a policy that delays the calls of the first program of a slow slip until the program
+// ends.
 func (s *slip) wait(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		if s.slow && len(s.model.Requests()) == 1 {
@@ -190,7 +191,7 @@ func (s *slip) wait(next tools.Caller) tools.Caller {
 	})
 }
 
-// messages is everything that the model said and was told, and what came of it.
+// messages returns the observations and the result of a conversation.
 func (s *slip) messages(r run, archive *txtar.Archive) string {
 	var b strings.Builder
 	for i, step := range r.trajectory.Steps {
@@ -210,7 +211,7 @@ func (s *slip) messages(r run, archive *txtar.Archive) string {
 	return b.String()
 }
 
-// box returns the sandbox of a slip: the one that all share, unless the slip has limits of its own.
+// open sets the sandbox of a slip: the shared one, unless the slip has its own limits.
 func (s *slip) open(t *testing.T, shared *sandbox.Sandbox) {
 	t.Helper()
 	s.box = shared
@@ -229,7 +230,7 @@ func (s *slip) open(t *testing.T, shared *sandbox.Sandbox) {
 	s.box = box
 }
 
-// row is a line of the table.
+// row is a row of the table.
 type row struct {
 	name, about, verdict string
 	tokens               int
@@ -243,7 +244,7 @@ func testSlip(t *testing.T, file string, shared *sandbox.Sandbox) row {
 	s := readSlip(t, file, archive)
 	converse, ok := slips[s.kind]
 	if !ok {
-		t.Fatalf("there is no kind %q", s.kind)
+		t.Fatalf("unknown kind %q", s.kind)
 	}
 	s.open(t, shared)
 	r := converse(t, s)
@@ -276,6 +277,6 @@ func compareSection(t *testing.T, file string, archive *txtar.Archive, section, 
 		return
 	}
 	if i == len(archive.Files) || string(archive.Files[i].Data) != got {
-		t.Errorf("the section %s differs; run with -update and look at the difference. Got:\n%s", section, got)
+		t.Errorf("the section %s differs; run with -update and review the difference. Got:\n%s", section, got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 const root = "../../../"
 
-// shopTasks are questions over the shop of the quickstart.
+// shopTasks are questions about the shop of the quickstart.
 var shopTasks = []task{{
 	name: "small_refunds",
 	question: "Which German customers had more than a fifth of what they spent in 2025 refunded? " +
@@ -29,7 +29,7 @@ var shopTasks = []task{{
 	answer:   func(*world) findings { return findings{90750, []string{"Hofladen Brandt"}} },
 }}
 
-// shop has the three tools of the quickstart, over its data.
+// shop returns the three tools of the quickstart, with its data.
 func shop(t *testing.T) *tools.Set {
 	t.Helper()
 	type buyer struct {
@@ -96,7 +96,7 @@ func shop(t *testing.T) *tools.Set {
 	return set
 }
 
-// rows are the rows of a file of the quickstart.
+// rows returns the rows of a data file of the quickstart.
 func rows[T any](t *testing.T, name string) []T {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(root, "examples/quickstart/data", name+".json"))
@@ -122,7 +122,7 @@ func pageOf[T any](rows []T, size int, cursor string) ([]T, string, error) {
 	return rows[start:end], strconv.Itoa(end), nil
 }
 
-// serverTasks are questions over two real servers.
+// serverTasks are questions for the tools of two real servers.
 var serverTasks = []task{{
 	name: "medium_notes",
 	question: "The directory /notes has meeting notes. Whose names stand after \"Owner:\" in them? " +
@@ -138,7 +138,7 @@ var serverTasks = []task{{
 	effects: "memory.create_entities=1",
 }}
 
-// recorded returns the tools of servers as these once listed them, with handlers of a few of them.
+// recorded returns the tools from recorded listings of servers. Only some of them have handlers.
 func recorded(t *testing.T, called map[string]int, servers ...string) *tools.Set {
 	t.Helper()
 	var sources []tools.Source
@@ -173,7 +173,7 @@ func recorded(t *testing.T, called map[string]int, servers ...string) *tools.Set
 	return set
 }
 
-// fake does what a tool of the servers does, on three files and a graph of one entity.
+// fake imitates a tool of these servers, with three files and a graph of one entity.
 func fake(name string, called map[string]int) tools.Handler {
 	files := map[string]string{
 		"/notes/may.md":  "# May\nOwner: Ada\nMove the office.\n",

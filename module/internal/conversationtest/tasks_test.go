@@ -17,15 +17,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// task is a question with several steps over the tools of the world. Its replies are in
-// testdata/tasks: somebody wrote them who saw only the prompts.
+// task is a question that takes several steps with the tools of the world. Its replies are in
+// testdata/tasks, written by somebody who saw only the prompts.
 type task struct {
 	name, question string
 	answer         func(*world) findings
-	effects        string // N is the number of the names
+	effects        string // N stands for the number of names
 }
 
-// findings is the answer of every task.
+// findings is the type of every answer.
 type findings struct {
 	Total float64  `json:"total" jsonschema:"description=The number that is asked for. 0 if none is."`
 	Names []string `json:"names" jsonschema:"description=The names or ids that are asked for and sorted. Empty if none are."`
@@ -145,7 +145,7 @@ func ids(rows []record) []string {
 	return list
 }
 
-// playground is a set of tools with a module that answers tasks over it.
+// playground is a set of tools and a module that answers questions with them.
 type playground struct {
 	act     *module.CodeAct[question, findings]
 	set     *tools.Set
@@ -160,7 +160,7 @@ func answering[Out any]() *signature.Signature[question, Out] {
 	return signature.Must(signature.New[question, Out]("Answer the question, and do what it asks for, with the tools."))
 }
 
-// run has the recorded conversation of a task.
+// run runs the recorded conversation of a task.
 func (p *playground) run(t *testing.T, x task, want findings) run {
 	t.Helper()
 	if want.Names == nil {
@@ -187,7 +187,7 @@ func (p *playground) run(t *testing.T, x task, want findings) run {
 	return r
 }
 
-// conversed is what came of a conversation.
+// conversed returns the result of a conversation.
 func conversed[Out any](t *testing.T, model *llmtest.Model, pred *module.Prediction[Out], err error) run {
 	t.Helper()
 	r := run{requests: model.Requests(), err: err}

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools/discovery"
 )
 
-// spent are the tokens of requests to a model. Cached is what a request has in common with the one
-// before it, message by message.
+// spent counts the tokens of requests to a model. Cached tokens belong to messages that the
+// previous request began with, too.
 type spent struct {
 	requests         int
 	cached, uncached int
@@ -25,7 +25,7 @@ func (s spent) plus(x spent) spent {
 	return spent{s.requests + x.requests, s.cached + x.cached, s.uncached + x.uncached, s.replies + x.replies}
 }
 
-// spentBy counts what a conversation took.
+// spentBy counts the tokens of a conversation.
 func spentBy(requests []llmtest.Request) spent {
 	s := spent{requests: len(requests)}
 	var before []llms.MessageContent
@@ -45,7 +45,7 @@ func spentBy(requests []llmtest.Request) spent {
 	return s
 }
 
-// first is the size of the first request.
+// first returns the size of the first request.
 func first(requests []llmtest.Request) int {
 	n := 0
 	for _, m := range requests[0].Messages {
@@ -61,8 +61,8 @@ func textOf(m llms.MessageContent) string {
 // count estimates the tokens of a text.
 func count(text string) int { return declare.Tokens(text) }
 
-// oneByOne is what the same calls take if each is a request of its own, with all tools in the request
-// and the results in the conversation.
+// oneByOne returns what the same calls would take if each was a separate request with all tools,
+// and the conversation contained the results.
 func oneByOne(r run, listed int, question string) spent {
 	base := listed + count(question)
 	s := spent{requests: 1, uncached: base}
@@ -76,8 +76,8 @@ func oneByOne(r run, listed int, question string) spent {
 	return s
 }
 
-// calls are the calls of a run that a model would make itself, with their results. Those of a step are
-// sorted, since programs make some of them in no order.
+// calls lists the calls of a run that a model would make itself, with their results. Those of a
+// step are sorted, because the order of concurrent calls is random.
 func calls(r run) []string {
 	var all []string
 	for _, step := range r.trajectory.Steps {
@@ -101,7 +101,7 @@ func calls(r run) []string {
 	return all
 }
 
-// listed is the size of the tools as a server lists them.
+// listed returns the size of the tools as a server lists them.
 func listed(set *tools.Set) int {
 	n := 0
 	for _, b := range set.Bindings() {

@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// entities are the kinds of records of the world, one a line: the server, the name in the singular and
-// in the plural, the prefix of ids, how many records there are, and the fields. What follows the
-// name of a field says what it holds: a|b is one of these, 1..9 a number, @entity the id of a record,
-// and name, place and date what they say.
+// entities has a line for each kind of record: the server, the name in the singular and in the
+// plural, the prefix of IDs, the number of records, and the fields. The text after the name of a
+// field describes its values: one of a|b, a number in 1..9, the ID of an @entity, or a name, place
+// or date.
 const entities = `
 fleet vehicle vehicles V 64 model:Caddy|Transit|Sprinter depot_id:@depot driver_id:@driver status:active|active|repair|retired mileage_km:1000..250000
 fleet driver drivers D 40 employee_id:@employee license:B|C1|C status:active|suspended
@@ -57,7 +57,7 @@ office comment comments CM 80 page_id:@page author_id:@employee votes:0..30
 office survey surveys SV 10 title:place department_id:@department answers:5..60
 `
 
-// more are the names of further kinds of records, for worlds that are larger.
+// more has names of further kinds of records, for larger worlds.
 const more = `badge beacon bin cabinet camera catalog certificate channel charger claim course credential dataset
 delivery desk device document door engine event exam feedback form gate goal grant incident insurance invite label
 lease ledger license locker memo menu milestone newsletter notice offer package panel parcel parking permit phone
@@ -65,7 +65,7 @@ pipeline plan policy poll printer project prospect pump quote reminder rental re
 safe schedule sensor shift shipment site skill slot sponsor station subscription task tax team template terminal token
 tool training valve vault vendor visit visitor voucher waiver`
 
-// entity is a kind of records.
+// entity is a kind of record.
 type entity struct {
 	server, name, plural, prefix string
 	rows                         int
@@ -74,7 +74,7 @@ type entity struct {
 
 type field struct{ name, holds string }
 
-// value is one of the values of a field of a record that is made of chance, which is always the same.
+// value returns the value of a field. It depends only on the field and on chance.
 func (f field) value(w *world, chance uint32) any {
 	if low, high, ok := strings.Cut(f.holds, ".."); ok {
 		a, _ := strconv.Atoi(low)
@@ -102,10 +102,10 @@ func pick(chance uint32, from ...string) string { return from[int(chance)%len(fr
 
 func (e *entity) id(i int) string { return fmt.Sprintf("%s-%03d", e.prefix, i) }
 
-// record is the id and the other fields of something.
+// record has the ID and the other fields of an object.
 type record map[string]any
 
-// text is a record on one line, which is what some servers return.
+// line returns a record on one line, which is what some servers return.
 func (e *entity) line(r record) string {
 	parts := []string{r.str("id")}
 	for _, f := range e.fields {
@@ -125,7 +125,8 @@ type world struct {
 	called   map[string]int      // calls that changed something
 }
 
-// newWorld returns a world of the entities above, and of further ones of each server.
+// newWorld returns a world with the kinds of records above and a number of further ones for each
+// server.
 func newWorld(further int) *world {
 	w := &world{records: map[string][]record{}, called: map[string]int{}}
 	for line := range strings.Lines(strings.TrimSpace(entities)) {
@@ -164,12 +165,12 @@ func (w *world) entity(name string) *entity {
 	return w.entities[i]
 }
 
-// all returns the records of a kind for which keep is true.
+// all returns the records of a kind that keep accepts.
 func (w *world) all(entity string, keep func(record) bool) []record {
 	return where(w.records[entity], keep)
 }
 
-// get returns a record by its id.
+// get returns the record with an ID.
 func (w *world) get(entity, id string) record {
 	for _, r := range w.records[entity] {
 		if r["id"] == id {
@@ -179,7 +180,7 @@ func (w *world) get(entity, id string) record {
 	return nil
 }
 
-// effects are the calls that changed something since it was last asked.
+// effects lists the calls that changed something since its last call.
 func (w *world) effects() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// set returns the tools of the world: six for each kind of records. The four servers return their
-// results in different ways, as servers do.
+// set returns the tools of the world: six for each kind of record. As with real servers, the form
+// of the results differs between the four servers.
 func (w *world) set(ctx context.Context) (*tools.Set, error) {
 	var sources []tools.Source
 	for _, e := range w.entities {
@@ -22,7 +22,7 @@ func (w *world) set(ctx context.Context) (*tools.Set, error) {
 	return tools.NewSet(ctx, sources...)
 }
 
-// args are the arguments of all tools.
+// args has the arguments of all tools.
 type args struct {
 	ID     string         `json:"id"`
 	Query  string         `json:"query"`
@@ -32,7 +32,7 @@ type args struct {
 	Fields map[string]any `json:"-"`
 }
 
-// tool is one of the tools for a kind of records.
+// tool describes one of the tools for a kind of record.
 type tool struct {
 	name, description string
 	input, output     string // the properties of the arguments, and the schema of the result
@@ -65,7 +65,7 @@ func (w *world) tools(e *entity) []*tools.Tool {
 	return made
 }
 
-// tool makes a tool of its description.
+// tool returns the tool with a description.
 func (w *world) tool(e *entity, t tool) *tools.Tool {
 	made := &tools.Tool{
 		Namespace: e.server, Name: t.name, Description: t.description, InputSchema: object(t.input),
@@ -97,7 +97,7 @@ func (w *world) tool(e *entity, t tool) *tools.Tool {
 	return made
 }
 
-// found returns the records whose fields are as the arguments say.
+// found returns the records that match the arguments.
 func (w *world) found(e *entity, a args) []record {
 	return where(w.records[e.name], func(r record) bool {
 		for _, f := range e.fields {
@@ -121,7 +121,7 @@ func (w *world) create(e *entity, a args) record {
 	return e.set(r, a)
 }
 
-// update changes a record, unless it is closed and stays so.
+// update changes a record, unless it is closed and remains closed.
 func (w *world) update(e *entity, a args) (record, error) {
 	r, err := w.one(e, a.ID)
 	if err != nil {
@@ -159,7 +159,7 @@ func (e *entity) set(r record, a args) record {
 	return r
 }
 
-// paging is how a server returns long lists.
+// paging describes how a server returns long lists.
 type paging struct {
 	about, input, output string // ONE in the output stands for the schema of a record
 	cut                  func(*entity, []record, args) (any, error)
@@ -218,7 +218,7 @@ func part(all []record, from int) []record {
 	return all[min(from, len(all)):min(from+perPage, len(all))]
 }
 
-// structured reports whether the server declares its results. The others return text.
+// structured reports whether the server declares output schemas. The other servers return text.
 func (e *entity) structured() bool { return e.server == "fleet" || e.server == "erp" }
 
 func (e *entity) result(v any) json.RawMessage {
@@ -237,12 +237,12 @@ func (e *entity) names() []string {
 	return names
 }
 
-// schema is that of a record.
+// schema returns the schema of a record.
 func (e *entity) schema() string {
 	return string(object(`!"id":{"type":"string"},` + e.properties(false)))
 }
 
-// properties are the fields as properties of a schema, each required (which a ! before it says) or not.
+// properties returns the fields as properties of a schema. A ! marks required ones.
 func (e *entity) properties(optional bool) string {
 	var list []string
 	for _, f := range e.fields {
@@ -263,7 +263,7 @@ func (e *entity) properties(optional bool) string {
 	return strings.Join(list, ",")
 }
 
-// object is the schema of an object with properties, of which those with a ! are required.
+// object returns the schema of an object with the properties. Those marked by ! are required.
 func object(properties string) json.RawMessage {
 	var required []string
 	for _, part := range strings.Split(properties, `!"`)[1:] {

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/module/internal/deltas"
 )
 
-// split divides a reply that comes in pieces of n bytes.
+// split divides a reply into pieces of n bytes.
 func split(reply string, n int, make func(deltas.Emit) deltas.Splitter) (fields map[string]string, pieces int) {
 	fields = map[string]string{}
 	s := make(func(field, text string) {
@@ -72,7 +72,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Text is told as it comes, not at the end.
+// Text is passed on as it arrives, not at the end.
 func TestSplitIsEarly(t *testing.T) {
 	t.Parallel()
 	reply := `{"answer": "` + strings.Repeat("word ", 100) + `"}`
@@ -81,7 +81,7 @@ func TestSplitIsEarly(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that a string arrives whole, whatever it is and however it is cut.
+// FuzzJSON checks that any string arrives completely, however it is split.
 func FuzzJSON(f *testing.F) {
 	f.Add("a \"quoted\" \\ text\n😀", 3)
 	f.Fuzz(func(t *testing.T, text string, n int) {
@@ -96,7 +96,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzMarkers checks that no piece of a marker gets out, whatever stands between two.
+// FuzzMarkers checks that no part of a marker is passed on, whatever is between two markers.
 func FuzzMarkers(f *testing.F) {
 	f.Add("two lines\n**of** text ]] : `", 3)
 	f.Add("", 1)

@@ -54,7 +54,7 @@ func TestAsk(t *testing.T) {
 		{"bedrock", says(&llms.ContentChoice{Content: "a", StopReason: "LENGTH",
 			GenerationInfo: info{"input_tokens": int64(10), "output_tokens": 3.0}}),
 			Reply{Text: "a", Truncated: true, Usage: Usage{Input: 10, Output: 3}, ended: true}},
-		{"anthropic, a choice for each block, the usage in all", says(
+		{"anthropic, a choice for each block, all with the usage", says(
 			&llms.ContentChoice{StopReason: "end_turn", GenerationInfo: anthropic},
 			&llms.ContentChoice{Content: "a", StopReason: "end_turn", GenerationInfo: anthropic},
 			nil,
@@ -62,7 +62,7 @@ func TestAsk(t *testing.T) {
 			Reply{Text: "a\nb", Usage: Usage{Input: 10, Output: 3}, ended: true}},
 		{"anthropic, cut off", says(&llms.ContentChoice{Content: "a", StopReason: "max_tokens"}),
 			Reply{Text: "a", Truncated: true, ended: true}},
-		{"no usage, or nonsense", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}),
+		{"no usage, or an implausible one", says(&llms.ContentChoice{Content: "a", GenerationInfo: info{"PromptTokens": "many"}}),
 			Reply{Text: "a"}},
 		{"openai, with thoughts",
 			says(&llms.ContentChoice{Content: "a", ReasoningContent: "r", StopReason: "stop",
@@ -90,7 +90,7 @@ func TestAsk(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := Ask(t.Context(), c.model, Call{}, hello)
-			got.StopReason = "" // as the provider has it
+			got.StopReason = "" // as the provider calls it
 			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 			}
@@ -116,7 +116,7 @@ func TestAskFails(t *testing.T) {
 		}
 	}
 	if _, err := Ask(t.Context(), says(), Call{}, hello); err == nil {
-		t.Error("no choices at all are no error")
+		t.Error("a response without choices is not an error")
 	}
 	if _, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, down }),
 		Call{}, hello); !errors.Is(err, down) {
@@ -124,13 +124,13 @@ func TestAskFails(t *testing.T) {
 	}
 }
 
-// spoken is an error that cannot be nil.
+// spoken is an error type that is not a pointer.
 type spoken struct{ text string }
 
 func (s *spoken) Error() string { return s.text }
 
-// Providers return typed nils as errors, some of which panic when they are asked what
-// they say, and others when their fields are read.
+// Providers return typed nils as errors. Some of these panic when Error is called, others when
+// their fields are read.
 func TestErrorsThatPanic(t *testing.T) {
 	t.Parallel()
 	for _, nothing := range []error{(*spoken)(nil), (*net.OpError)(nil), (*llms.Error)(nil),
@@ -150,7 +150,7 @@ func TestErrorsThatPanic(t *testing.T) {
 func TestAskWhenDone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("the user went away")
+	why := errors.New("the user disconnected")
 	partial := model(func(context.Context) (*llms.ContentResponse, error) {
 		cancel(why)
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "half an ans",
@@ -158,13 +158,13 @@ func TestAskWhenDone(t *testing.T) {
 	})
 	got, err := Ask(ctx, partial, Call{}, hello)
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, why) {
-		t.Errorf("error %v is not ctx's", err)
+		t.Errorf("error %v is not that of ctx", err)
 	}
 	if !reflect.DeepEqual(got, Reply{Usage: Usage{Input: 7}}) {
 		t.Errorf("got %+v, want only what it cost", got)
 	}
 	never := model(func(context.Context) (*llms.ContentResponse, error) {
-		t.Error("the model was asked though ctx is done")
+		t.Error("the model was called although ctx is done")
 		return nil, nil
 	})
 	if _, err := Ask(ctx, never, Call{}, hello); !errors.Is(err, why) {
@@ -185,7 +185,7 @@ func TestAskDeadline(t *testing.T) {
 	}
 }
 
-// Where several replies were asked for, the first is the reply, and all are paid.
+// If several replies were requested, the first one is returned and all are paid for.
 func TestAlternatives(t *testing.T) {
 	t.Parallel()
 	usage := info{"PromptTokens": 10, "CompletionTokens": 6}
@@ -207,7 +207,7 @@ func TestSampling(t *testing.T) {
 		{nil, false},
 		{[]llms.CallOption{nil, llms.WithMaxTokens(3)}, false},
 		{[]llms.CallOption{llms.WithTemperature(0)}, true},
-		{[]llms.CallOption{llms.WithOptions(llms.CallOptions{})}, true}, // which sets it
+		{[]llms.CallOption{llms.WithOptions(llms.CallOptions{})}, true}, // which sets the function
 	} {
 		if got := SamplingOf(c.options); (got.Temperature != nil) != c.given {
 			t.Errorf("got %+v", got)

@@ -15,13 +15,13 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// coded is an error as the AWS SDK has them.
+// coded is an error like those of the AWS SDK.
 type coded struct{ error }
 
-// HTTPStatusCode is what the SDK has.
+// HTTPStatusCode returns the status, as in the SDK.
 func (coded) HTTPStatusCode() int { return 429 }
 
-// TestTexts has the texts of providers' errors, which is all that they leave.
+// TestTexts classifies the texts of providers' errors, where nothing else is known.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	text := errors.New
@@ -39,8 +39,10 @@ func TestTexts(t *testing.T) {
 		{text("API returned unexpected status code: 400: This model's maximum context length is 8192 tokens. However, " +
 			"your messages resulted in 9001 tokens."), KindContextTooLong, 400, false, 0},
 		{text("API returned unexpected status code: 429: Request too large for gpt-4o in organization org-x on tokens per " +
-			"min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."), KindContextTooLong, 429, false, 0},
-		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."), KindInvalid, 404, false, 0},
+			"min (TPM): Limit 30000, Requested 67402. The input or output tokens must be reduced in order to run successfully."),
+			KindContextTooLong, 429, false, 0},
+		{text("API returned unexpected status code: 404: The model `gpt-9` does not exist or you do not have access to it."),
+			KindInvalid, 404, false, 0},
 		{text("API returned unexpected status code: 500"), KindTransient, 500, false, 0},
 		{text("network error: failed to reach API server"), KindTransient, 0, true, 0},
 		{text("request timeout: network operation exceeded timeout"), KindTransient, 0, true, 0},
@@ -107,7 +109,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// An error that is classified already stays what it is.
+// An error that has been classified does not change.
 func TestClassifyOnce(t *testing.T) {
 	t.Parallel()
 	inner := &Error{Kind: KindOverBudget, Err: errors.New("429: spent")}
@@ -158,7 +160,7 @@ func FuzzClassify(f *testing.F) {
 	})
 }
 
-// Where the provider has codes, what it quotes of the request tells nothing.
+// If the provider gives codes, the parts of the request that it quotes do not count.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -193,7 +195,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Some providers have their key in the query of the URL.
+// Some providers expect the key in the query of the URL.
 func TestNoKeyOfQuery(t *testing.T) {
 	t.Parallel()
 	failed := &url.Error{Op: "Post", URL: "https://api.example.com/v1/chat?access_token=SECRET", Err: io.ErrUnexpectedEOF}
@@ -204,7 +206,7 @@ func TestNoKeyOfQuery(t *testing.T) {
 	}
 }
 
-// A wrapper's words, and what it wraps, are kept.
+// The text of a wrapping error, and the error that it wraps, are kept.
 func TestCharged(t *testing.T) {
 	t.Parallel()
 	inner, gateway := &Error{Kind: KindAuth, Err: errors.New("no key")}, errors.New("gateway")

@@ -9,7 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// streaming is a provider that streams by a function.
+// streaming is a provider whose stream is a function.
 type streaming func(ctx context.Context, o llms.CallOptions) (*llms.ContentResponse, error)
 
 // GenerateContent implements [llms.Model].
@@ -25,7 +25,7 @@ func reply(text string) *llms.ContentResponse {
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: text, StopReason: "stop"}}}
 }
 
-// A provider that goes on after it returned is not heard.
+// Chunks that a provider sends after it returned are dropped.
 func TestStreamEndsWithAsk(t *testing.T) {
 	t.Parallel()
 	over, done := make(chan struct{}), make(chan error)
@@ -48,7 +48,7 @@ func TestStreamEndsWithAsk(t *testing.T) {
 	}
 }
 
-// Chunks come one at a time, whatever the provider does.
+// Chunks arrive one at a time, even if the provider sends them concurrently.
 func TestStreamIsSerial(t *testing.T) {
 	t.Parallel()
 	busy := streaming(func(ctx context.Context, o llms.CallOptions) (*llms.ContentResponse, error) {
@@ -69,7 +69,7 @@ func TestStreamIsSerial(t *testing.T) {
 	}
 }
 
-// Pieces without text are not told, and options of the caller's slice stay.
+// Chunks without text are dropped, and the caller's slice of options is not changed.
 func TestStreamOptions(t *testing.T) {
 	t.Parallel()
 	options := make([]llms.CallOption, 1, 9)
@@ -86,11 +86,11 @@ func TestStreamOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if options[:2][1] != nil {
-		t.Error("the caller's options were written to")
+		t.Error("the caller's options were changed")
 	}
 }
 
-// The streams of the caller's options go on.
+// Streaming functions in the caller's options still work.
 func TestStreamChain(t *testing.T) {
 	t.Parallel()
 	heard := ""
@@ -145,8 +145,8 @@ func TestThoughtTags(t *testing.T) {
 	}
 }
 
-// Models that write blanks until their tokens are used up are a known failure of JSON
-// modes. What was looked at is not looked at again with each further piece.
+// In JSON mode, some models write white space until they reach the token limit. Text that has been
+// examined is not examined again with each chunk.
 func TestBlanksAtTheHead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rest, text, thought string }{
@@ -159,7 +159,7 @@ func TestBlanksAtTheHead(t *testing.T) {
 		d := &thoughts{onText: func(s string) { text += s }, onThought: func(s string) { thought += s }}
 		for range 3 {
 			if d.add(" "); d.held != "" {
-				t.Errorf("%q is held, to be looked through again", d.held)
+				t.Errorf("%q is kept and would be examined again", d.held)
 			}
 		}
 		d.add(c.rest)
@@ -169,7 +169,7 @@ func TestBlanksAtTheHead(t *testing.T) {
 	}
 }
 
-// FuzzThoughts compares the text that comes in pieces with the whole one.
+// FuzzThoughts compares the streamed text with the complete one.
 func FuzzThoughts(f *testing.F) {
 	for _, text := range []string{"<think>Hm.</think>\n\nParis", " <thinking>a</think></thinking> b", "Paris", "<thin",
 		"<think>a</thi", ""} {

@@ -14,7 +14,8 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-// there and thereIsNot are the phrases of the prompt about the engine, each with a program that tests it.
+// there and thereIsNot are the phrases of the prompt about the engine, each with a program that
+// tests it.
 var (
 	there = []struct{ phrase, program string }{
 		{"await and return at the top level", `await sleep(0); return true`},
@@ -47,7 +48,7 @@ var (
 
 func openBox(t *testing.T, l sandbox.Limits) *sandbox.Sandbox {
 	t.Helper()
-	if l.Compute == 0 { // enough, however slow the machine is
+	if l.Compute == 0 { // enough even for a slow machine
 		l.Time, l.Compute = 10*time.Minute, 10*time.Minute
 	}
 	box, err := sandbox.New(&sandbox.Options{Limits: l})
@@ -189,7 +190,8 @@ func TestToolFacts(t *testing.T) {
 		{caught(`try_it({kind: 'x'.repeat(2)})`),
 			`[true,"try_it","invalid_arguments","kind must be one of \"failed\", \"denied\", \"unavailable\", ` +
 				`\"timeout\", \"text\", \"meet\", not \"xx\"",null]`},
-		{`(await tools.search('try', {declare: true})).map(t => t.name + t.declaration.includes('declare function try_it'))`, `["try_ittrue"]`},
+		{`(await tools.search('try', {declare: true})).map(t => t.name + t.declaration.includes('declare function try_it'))`,
+			`["try_ittrue"]`},
 		{`(await tools.describe('try_it')).includes('declare function try_it')`, "true"},
 	} {
 		if out := outcome(t, box, sandbox.Program{Source: c.source, Tools: set}); string(out.Value) != c.want {

@@ -15,7 +15,8 @@ func TestCut(t *testing.T) {
 	}{
 		{"short", "short", 5},
 		{lines, "0123456789\n0123456789\n0123456789\n… 1056 characters omitted …\n0123456789\n", 110},
-		{strings.Repeat("é", 100), strings.Repeat("é", 15) + "\n… 80 characters omitted …\n" + strings.Repeat("é", 5), 100},
+		{strings.Repeat("é", 100),
+			strings.Repeat("é", 15) + "\n… 80 characters omitted …\n" + strings.Repeat("é", 5), 100},
 		{lines, "… 1100 characters om…", 25},
 		{lines, "", 2},
 		{lines, "", -1},
@@ -57,7 +58,7 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// closed reports whether a text that begins with a fence has only its last line to close it.
+// closed reports whether only the last line of a text closes the fence with which it begins.
 func closed(text string) bool {
 	fence := text[:len(text)-len(strings.TrimLeft(text, "`"))]
 	if len(fence) < 3 {

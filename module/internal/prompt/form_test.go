@@ -29,7 +29,7 @@ Outputs:
 
 `
 
-// The system prompts that TestForms wants.
+// The system prompts that TestForms expects.
 var (
 	wantedMarkers = unfolded(`
 Reply in exactly this form, with each value under its marker:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -41,7 +42,7 @@ func JSONTexts(out *sandbox.Outcome, code string, known map[string]bool) string 
 
 // jsonTextForm describes a result that is the text of a JSON object or of an array of objects.
 func jsonTextForm(result json.RawMessage) (form string, ok bool) {
-	if kindOf(result) != "string" || len(result) > maxJSONText {
+	if jsonvalue.Type(result) != "string" || len(result) > maxJSONText {
 		return "", false
 	}
 	text := json.RawMessage(replies.PlainText(result))

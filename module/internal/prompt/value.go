@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
@@ -14,7 +15,7 @@ import (
 // result of a tool.
 type value struct {
 	raw     json.RawMessage
-	kind    string // as [kindOf] returns it
+	kind    string // as [jsonvalue.Type] returns it
 	text    string
 	items   []json.RawMessage
 	members signature.Values
@@ -22,7 +23,7 @@ type value struct {
 
 // valueOf decodes one level of a valid JSON value.
 func valueOf(raw json.RawMessage) value {
-	v := value{raw: bytes.TrimSpace(raw), kind: kindOf(raw)}
+	v := value{raw: bytes.TrimSpace(raw), kind: jsonvalue.Type(raw)}
 	switch v.kind {
 	case "string":
 		v.text = replies.PlainText(v.raw)
@@ -32,28 +33,6 @@ func valueOf(raw json.RawMessage) value {
 		_ = json.Unmarshal(v.raw, &v.members) // fails if a key is given twice
 	}
 	return v
-}
-
-// kindOf returns the JSON Schema type of a value.
-func kindOf(raw json.RawMessage) string {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return "null"
-	}
-	switch raw[0] {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	default:
-		return "number"
-	}
 }
 
 // String describes the value and its length in JavaScript, such as "an array of 500 objects".
@@ -79,7 +58,7 @@ func (v value) String() string {
 func itemKinds(items []json.RawMessage) string {
 	counts := map[string]int{}
 	for _, item := range items {
-		counts[kindOf(item)]++
+		counts[jsonvalue.Type(item)]++
 	}
 	var list []string
 	for _, kind := range []string{"object", "array", "string", "number", "boolean", "null"} {
@@ -166,7 +145,7 @@ func (v value) outline(b *strings.Builder, most int) {
 	case v.kind == "string":
 		room := max(min(most, len(v.text)/2), 0)
 		text := prefix(v.text, room*3/4) + "…" + suffix(v.text, room/4)
-		fmt.Fprintf(b, "%s /* %s */", quoted(text), Plural(length(v.text), "character"))
+		fmt.Fprintf(b, "%s /* %s */", jsonvalue.Text(text), Plural(length(v.text), "character"))
 	case v.kind == "object" && v.members == nil:
 		b.WriteString(Shorten(string(v.raw), most))
 	case v.kind == "array" && len(v.items) == 0: // long because of white space
@@ -217,20 +196,11 @@ func outlineObject(b *strings.Builder, members signature.Values, most int) {
 		} else if used > most*3/4 {
 			each = 0
 		}
-		b.WriteString(quoted(Shorten(m.Name, minOutline)) + ": ")
+		b.WriteString(jsonvalue.Text(Shorten(m.Name, minOutline)) + ": ")
 		outline(b, m.JSON, each)
 		if i < len(members)-1 {
 			b.WriteString(", ")
 		}
 	}
 	b.WriteByte('}')
-}
-
-// quoted returns text as a JSON string in which < and > are not escaped.
-func quoted(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always encodes
-	return strings.TrimSuffix(b.String(), "\n")
 }

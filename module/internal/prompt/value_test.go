@@ -31,8 +31,8 @@ func TestDescribe(t *testing.T) {
 		},
 		{
 			strings.Repeat("🦉", 5000),
-			"a string of 10000 characters, shown in part:\n" + strings.Repeat("🦉", 11) + "\n… 9972 characters omitted …\n" +
-				strings.Repeat("🦉", 3),
+			"a string of 10000 characters, shown in part:\n" +
+				strings.Repeat("🦉", 11) + "\n… 9972 characters omitted …\n" + strings.Repeat("🦉", 3),
 		},
 		{
 			rows,
@@ -43,12 +43,14 @@ func TestDescribe(t *testing.T) {
 		{
 			[]any{1, "two", nil, true, 3, strings.Repeat("<a>", 300), rows},
 			"an array of 7 items: 1 array, 2 strings, 2 numbers, 1 boolean, 1 null, shown in part:\n" +
-				`[1, "two", null, true, 3, "<a><a><a><a><a><a><a><…><a><a>" /* 900 characters */, /* an array of 5000 objects */]`,
+				`[1, "two", null, true, 3, "<a><a><a><a><a><a><a><…><a><a>" /* 900 characters */, ` +
+				`/* an array of 5000 objects */]`,
 		},
 		{
 			map[string]any{"a_rows": rows, "b_text": long, "c": 1, "d": map[string]any{"deep": rows}, "e": 2, "f": 3},
 			"an object of 6 keys, shown in part:\n" +
-				`{"a_rows": /* an array of 5000 objects */, "b_text": /* a string of 1000000 characters */, /* … 4 more keys … */}`,
+				`{"a_rows": /* an array of 5000 objects */, "b_text": /* a string of 1000000 characters */, ` +
+				`/* … 4 more keys … */}`,
 		},
 		{json.Number(strings.Repeat("7", 9000)), "a number of 9000 digits, shown in part:\n" + strings.Repeat("7", 76) +
 			"… /* a number of 9000 digits */"},
@@ -127,7 +129,7 @@ func FuzzShow(f *testing.F) {
 	})
 }
 
-// A key that is given twice does not hide the members of an object.
+// A duplicate key does not hide the members of an object.
 func TestObjectWithAKeyTwice(t *testing.T) {
 	t.Parallel()
 	value := json.RawMessage(`{"a": 1, "a": 2, "b": "` + strings.Repeat("x", 200) + `"}`)

@@ -14,7 +14,7 @@ const words = "the arguments after the name of the tool: it is not one JSON obje
 	"the names of variables; put them in args"
 
 var written = []struct{ name, tool, args, called, with, wrong string }{
-	{name: "as asked for", tool: "mail.send", args: `{"to": "ann"}`, called: "mail.send", with: `{"to":"ann"}`},
+	{name: "the requested form", tool: "mail.send", args: `{"to": "ann"}`, called: "mail.send", with: `{"to":"ann"}`},
 	{name: "no arguments", tool: "list", called: "list", with: `{}`},
 	{name: "null", tool: "list", args: `null`, called: "list", with: `{}`},
 	{name: "exact numbers", tool: "pay", args: `{"n": 9007199254740993, "x": 1e400}`, called: "pay",
@@ -26,7 +26,7 @@ var written = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "as an expression of a member", tool: `fs["read/file"]({"path": "/"})`, called: `fs["read/file"]`,
 		with: `{"path":"/"}`},
 	{name: "parentheses in a member", tool: `fs["read (old)"]`, called: `fs["read (old)"]`, with: `{}`},
-	{name: "as an expression of nothing", tool: "list()", args: `{"n": 1}`, called: "list", with: `{"n":1}`},
+	{name: "as an expression without arguments", tool: "list()", args: `{"n": 1}`, called: "list", with: `{"n":1}`},
 	{name: "twice", tool: `send({"to": "ann"})`, args: `{"to": "bob"}`,
 		wrong: "there are arguments both after the name of the tool and in args; put them in args"},
 	{name: "a list", tool: "send", args: `["ann"]`,
@@ -44,15 +44,15 @@ var written = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "two objects", tool: "send", args: `{} {}`,
 		wrong: `the field "args": it is not one JSON object: there is '{' in line 1 where the end was expected`},
 	{name: "JavaScript", tool: "send({to: 'ann'})", called: "send", with: `{"to":"ann"}`},
-	{name: "nothing of Python", tool: "list(None)", called: "list", with: `{}`},
-	{name: "nothing of JavaScript", tool: "list", args: "undefined", called: "list", with: `{}`},
+	{name: "None of Python", tool: "list(None)", called: "list", with: `{}`},
+	{name: "undefined of JavaScript", tool: "list", args: "undefined", called: "list", with: `{}`},
 	{name: "single quotes", tool: "send", args: `{'to': 'ann'}`, called: "send", with: `{"to":"ann"}`},
 	{name: "bare names", tool: "send", args: `{to: 'ann'}`, called: "send", with: `{"to":"ann"}`},
-	{name: "a comma too many", tool: "send", args: `{"to":"ann",}`, called: "send", with: `{"to":"ann"}`},
-	{name: "a literal of Python", tool: "send", args: `{"now": True, "to": None}`, called: "send",
+	{name: "a trailing comma", tool: "send", args: `{"to":"ann",}`, called: "send", with: `{"to":"ann"}`},
+	{name: "a Python literal", tool: "send", args: `{"now": True, "to": None}`, called: "send",
 		with: `{"now":true,"to":null}`},
-	{name: "in quotes of Python", tool: "greet('ann')", called: "greet", with: `"ann"`},
-	{name: "the call once more", tool: "send", args: `send({"to": "ann"})`, called: "send", with: `{"to":"ann"}`},
+	{name: "in Python's quotes", tool: "greet('ann')", called: "greet", with: `"ann"`},
+	{name: "the call repeated", tool: "send", args: `send({"to": "ann"})`, called: "send", with: `{"to":"ann"}`},
 	{name: "the call twice", tool: `send({"to": "bob"})`, args: `send({"to": "ann"})`,
 		wrong: "there are arguments both after the name of the tool and in args; put them in args"},
 	{name: "another call as a text", tool: "calculate", args: "sqrt(2)", called: "calculate", with: `"sqrt(2)"`},
@@ -72,20 +72,20 @@ var written = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "a variable in a text", tool: "act({k: `a ${input}`})",
 		wrong: "the arguments after the name of the tool: it is not one JSON object: a text in it is to be computed; " +
 			"write it out; put them in args"},
-	{name: "a text that goes on", tool: `act("a" + b)`,
+	{name: "an unterminated text", tool: `act("a" + b)`,
 		wrong: "the arguments after the name of the tool: it is not one JSON object: there is '+' in line 1 where the " +
 			"end was expected; put them in args"},
 	{name: "a comment", tool: "act", args: `{"k": "a" /* the key */}`, called: "act", with: `{"k":"a"}`},
 	{name: "half of a character", tool: "act", args: `{"k": "a\ud83d"}`,
 		wrong: `the field "args": it is not one JSON object: a text in it has half of a character, or an escape that ` +
 			`JSON does not know; write the character itself, and a backslash as \\`},
-	{name: "half of a character of Python", tool: `act({'k': 'a\ud83d'})`,
+	{name: "half of a character in Python", tool: `act({'k': 'a\ud83d'})`,
 		wrong: `the arguments after the name of the tool: it is not one JSON object: a text in it has half of a ` +
 			`character, or an escape that JSON does not know; write the character itself, and a backslash as \\; put ` +
 			`them in args`},
 }
 
-// replied are the values that a reply gives.
+// replied has the values of a reply.
 func replied(tool, args string) signature.Values {
 	values := signature.Values{{Name: "tool", JSON: Quote(tool)}}
 	switch {
@@ -118,20 +118,19 @@ var (
 	binding = &tools.Binding{Tool: &tools.Tool{InputSchema: oneText}}
 )
 
-// Whatever a reply says, the arguments are one object, and all that was given, or a
-// text.
+// Whatever a reply says, the arguments are one object with everything that was given, or a text.
 func FuzzAction(f *testing.F) {
 	for _, c := range written {
 		f.Add(c.tool, c.args)
 	}
 	f.Fuzz(func(t *testing.T, tool, args string) {
 		if !utf8.ValidString(tool) || !utf8.ValidString(args) {
-			return // nothing of JSON is
+			return // not JSON
 		}
 		got, err := ReadAction(replied(tool, args))
 		if err != nil {
 			if got.Tool != "" || got.Args != nil || err.Error() == "" {
-				t.Errorf("got %+v beside %v", got, err)
+				t.Errorf("got both %+v and %v", got, err)
 			}
 			return
 		}
@@ -146,7 +145,7 @@ func FuzzAction(f *testing.F) {
 			return
 		}
 		if err := json.Unmarshal(got.Args, &object); err != nil || object == nil {
-			t.Errorf("the arguments %s are no object: %v", got.Args, err)
+			t.Errorf("the arguments %s are not an object: %v", got.Args, err)
 		}
 		if !strings.Contains(tool, got.Tool) {
 			t.Errorf("%q does not come from %q", got.Tool, tool)

@@ -17,16 +17,16 @@ import (
 
 var update = flag.Bool("update", false, "write the figures into docs/measured/replies.md")
 
-// sample is a reply of a corpus. The name of its section ends with the form that was asked for (markers or
-// json), a label, and "truncated" if the reply was cut off at the limit of tokens. Its first line is the
-// signature, or "program"; the second is the answer, as JSON, or "error" if a careful reader would ask
-// again; "either" before an answer means that both are as good.
+// sample is a reply of a corpus. The name of its section ends with the requested form (markers or
+// json), a label, and "truncated" if the reply was cut off at the token limit. The first line is
+// the signature, or "program"; the second is the answer as JSON, or "error" if a careful reader
+// would ask again; "either" before an answer means that both are acceptable.
 //
 // The labels:
 //
-//	structural  the form alone decides; it must never be read as anything else
-//	valid       in the form that was asked for; it must be read
-//	natural     what decides is the meaning of words, which nobody reads; asking again is fine
+//	structural  the form alone decides; the reply must never be misread
+//	valid       in the requested form; it must be accepted
+//	natural     only the meaning of words decides, which is not interpreted; asking again is fine
 type sample struct {
 	name, label string
 	form        replies.Form
@@ -49,7 +49,7 @@ func samples(t testing.TB, file string) []sample {
 		head, reply, ok := strings.Cut(string(f.Data), "\n----\n")
 		fields, want, both := strings.Cut(head, "\n")
 		if len(words) < 3 || !ok || !both {
-			t.Fatalf("%s: the section %q lacks a part", file, f.Name)
+			t.Fatalf("%s: a part is missing in section %q", file, f.Name)
 		}
 		s := sample{name: words[0], label: words[2], reply: strings.TrimSuffix(reply, "\n"), truncated: len(words) > 3}
 		if words[1] == "json" {
@@ -73,7 +73,7 @@ func parsed(t testing.TB, fields string) *signature.Spec {
 	return sig.Spec()
 }
 
-// read returns the answer that is read, or the error.
+// read returns the answer that was read, or the error.
 func (s sample) read() (answer string, err error) {
 	if s.spec == nil {
 		p, err := replies.ReadProgram(s.reply, s.truncated)
@@ -97,8 +97,8 @@ func object(values ...signature.Value) json.RawMessage {
 	return raw
 }
 
-// meaning is an answer without what its spelling does not tell: the order of members, nulls, white space
-// around texts, and how numbers are written.
+// meaning normalizes an answer: the order of members, nulls, white space around texts, and the
+// notation of numbers.
 func meaning(answer string) string {
 	d := json.NewDecoder(strings.NewReader(answer))
 	d.UseNumber()
@@ -158,14 +158,14 @@ func (c *score) add(s sample, answer string, err error) {
 	}
 }
 
-// TestCorpus reads the replies of the corpora: no structural one is read as anything else than what it says,
-// and every valid one is read.
+// TestCorpus reads the replies of the corpora: no structural reply is misread, and every valid one
+// is accepted.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
 	for _, set := range []struct {
 		file, title string
-		scored      bool // and left as they are: nothing about them is an error
+		scored      bool // kept unchanged: none of it counts as an error
 	}{
 		{"forms.txtar", "kept of ten sets, most of them written to go wrong", false},
 		{"prompts.txtar", "written against the real prompts", false},
@@ -190,7 +190,7 @@ func TestCorpus(t *testing.T) {
 	checkTable(t, table.String())
 }
 
-// checkTable compares the rows of docs/measured/replies.md with the figures, or writes them.
+// checkTable compares the rows of docs/measured/replies.md with the figures, or rewrites them.
 func checkTable(t *testing.T, rows string) {
 	const file = "../../../docs/measured/replies.md"
 	doc, err := os.ReadFile(file)
@@ -201,7 +201,7 @@ func checkTable(t *testing.T, rows string) {
 	old, tail, also := strings.Cut(rest, "\n- ")
 	switch {
 	case !ok || !also:
-		t.Fatal(file + " lacks its table")
+		t.Fatal(file + " does not have its table")
 	case *update:
 		doc := head + "|---|---|---|---|---|---|---|\n" + rows + "\n- " + tail
 		if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {

@@ -17,7 +17,7 @@ const (
 )
 
 var programs = []struct{ name, reply, reasoning, code, wrong string }{
-	{name: "as asked for", reply: "I add up.\n\n```js\na()\n```", reasoning: "I add up.", code: "a()"},
+	{name: "the requested form", reply: "I add up.\n\n```js\na()\n```", reasoning: "I add up.", code: "a()"},
 	{name: "alone", reply: "```js\na()\nb()\n```", code: "a()\nb()"},
 	{name: "TypeScript", reply: "```typescript\na()\n```", code: "a()"},
 	{name: "no language", reply: "So:\n```\na()\n```", reasoning: "So:", code: "a()"},
@@ -40,7 +40,7 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "prose", reply: "I cannot.", wrong: none},
 	{name: "an answer as JSON", reply: `{"total": 3}`, wrong: none},
 	{name: "a longer fence", reply: "````js\na(`\n```js\nb()\n```\n`)\n````", code: "a(`\n```js\nb()\n```\n`)"},
-	// which the sandbox's check refuses
+	// The sandbox's check refuses this program.
 	{name: "an equal fence", reply: "```js\na(`\n```\nb()\n```\n`)\n```", code: "a(`"},
 	{name: "empty", reply: "```js\n\n```", wrong: empty},
 	{name: "the placeholder", reply: "{reasoning}\n\n```js\n{code}\n```", wrong: empty},
@@ -78,21 +78,22 @@ func TestReadProgram(t *testing.T) {
 	}
 }
 
-// TestReadProgramTruncated holds that of a reply that was cut off anywhere, no part runs.
+// TestReadProgramTruncated checks that no part of a program runs if the reply was cut off anywhere
+// in it.
 func TestReadProgramTruncated(t *testing.T) {
 	t.Parallel()
 	for _, c := range programs {
 		for n := range len(c.reply) + 1 {
 			p, err := replies.ReadProgram(c.reply[:n], true)
 			if err == nil && p.Code != c.code {
-				t.Errorf("%s: %q would run of %q", c.name, p.Code, c.reply[:n])
+				t.Errorf("%s: %q would run, a part of %q", c.name, p.Code, c.reply[:n])
 			}
 		}
 	}
 }
 
-// FuzzReadProgram holds that the program which is written is read, and that nothing runs that does not
-// stand in a reply as it is.
+// FuzzReadProgram checks that a program is read as it was written, and that nothing runs that is
+// not part of the reply.
 func FuzzReadProgram(f *testing.F) {
 	for _, c := range programs {
 		f.Add(c.reply)
@@ -104,8 +105,8 @@ func FuzzReadProgram(f *testing.F) {
 			t.Fatalf("%q was read as %q", written, p.Code)
 		}
 		p, err := replies.ReadProgram(text, false)
-		if err == nil && !strings.Contains(text, p.Code) && !strings.Contains(text, "{") { // else it was JSON
-			t.Fatalf("of %q would run %q", text, p.Code)
+		if err == nil && !strings.Contains(text, p.Code) && !strings.Contains(text, "{") { // otherwise it was JSON
+			t.Fatalf("a part of %q would run: %q", text, p.Code)
 		}
 	})
 }

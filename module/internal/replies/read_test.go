@@ -11,7 +11,7 @@ import (
 
 const judged = "mood: Literal['good', 'bad'], score: float(ge=0, le=1), note?: str"
 
-// TestRead holds what is read of replies, and what the model is told of those that are not.
+// TestRead checks what is read from replies, and the feedback on replies that cannot be used.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ fields, reply, want string }{
@@ -88,7 +88,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadTruncated holds that of a reply that was cut off anywhere, no part is an answer.
+// TestReadTruncated checks that no part of a reply that was cut off anywhere is accepted as an
+// answer.
 func TestReadTruncated(t *testing.T) {
 	t.Parallel()
 	spec := parsed(t, "text -> "+judged)
@@ -105,7 +106,7 @@ func TestReadTruncated(t *testing.T) {
 	}
 }
 
-// TestDurations holds that a time may have its unit.
+// TestDurations checks that a duration may have a unit.
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.New[struct{}, struct {
@@ -118,7 +119,8 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestAnswer holds in which form a submitted value is an answer, and what the model is told of others.
+// TestAnswer checks which submitted values are accepted as an answer, and the feedback on the
+// others.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

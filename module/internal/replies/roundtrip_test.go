@@ -26,10 +26,10 @@ type anything struct {
 	Free  any                   `json:"free"`
 }
 
-// adapters are those that write what the readers read.
+// adapters write the forms that the readers read.
 var adapters = map[string]module.Adapter{"markers": module.Markers(), "JSON": module.JSON()}
 
-// special are texts that could be taken for something else than texts.
+// special has texts that could be mistaken for something else.
 var special = []string{
 	"", " a ", "a\n\nb", "\r\n", "\n", "  a\n    b", "null", "None", "true", "42", "1e3", "[[ ## text ## ]]",
 	"[[ ## completed ## ]]\n", "a [[ ## other ## ]] b", "[[wiki]]",
@@ -39,7 +39,7 @@ var special = []string{
 	"a\\b", "\\n", "N/A", "TODO", "-", "1. a\n2. b", "</s>", "<|eot_id|>", "$\\boxed{4}$",
 }
 
-// TestRoundTrip holds that an adapter reads back what it writes.
+// TestRoundTrip checks that an adapter reads what it writes.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.New[struct{}, anything]("")).Spec()
@@ -89,7 +89,7 @@ func roundTrip(t *testing.T, spec *signature.Spec, want signature.Values) {
 	}
 }
 
-// meaningOf are values, however their texts are escaped.
+// meaningOf returns values in a form that does not depend on how their texts are escaped.
 func meaningOf(t *testing.T, values signature.Values) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(object(values...))))
@@ -104,7 +104,7 @@ func meaningOf(t *testing.T, values signature.Values) string {
 	return string(raw)
 }
 
-// FuzzRoundTrip holds the same of any values.
+// FuzzRoundTrip checks the same for any values.
 func FuzzRoundTrip(f *testing.F) {
 	for i, text := range special {
 		f.Add(text, special[(i+1)%len(special)], 0.5, 3, true)
@@ -117,7 +117,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzRead feeds anything to the readers: no panic, and what is read is valid.
+// FuzzRead gives the readers any reply. They must not panic, and what they return must be valid.
 func FuzzRead(f *testing.F) {
 	specs := []*signature.Spec{}
 	for _, fields := range []string{"answer: str", "n: int",

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// refusals are the bodies of requests and the messages with which a stub refuses them, "" if
-// it does not.
+// refusals are bodies of requests with the message with which a stub refuses each; "" if it does
+// not.
 type refusals map[string]struct{ body, want string }
 
-// check calls the protocol for each of them.
+// check sends each of them.
 func (list refusals) check(t *testing.T, p protocol, path string, header http.Header, o Options) {
 	for name, test := range list {
 		t.Run(name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func (list refusals) check(t *testing.T, p protocol, path string, header http.He
 	}
 }
 
-// asked is a good request, without its end.
+// asked is a valid request without its end.
 const asked = `{"model":"m","max_tokens":2000,"messages":[{"role":"user","content":"Hi."}]`
 
 func TestAnthropicRefusals(t *testing.T) {

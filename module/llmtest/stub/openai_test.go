@@ -176,7 +176,7 @@ func TestOpenAIAnswers(t *testing.T) {
 	}
 }
 
-// TestScript gives replies in order, and by a function.
+// TestScript gives replies in order, and from a function.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	server := OpenAI(nil, Reply{Status: 429, Header: http.Header{"retry-after": {"1"}}, Body: "slow"})

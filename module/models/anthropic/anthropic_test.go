@@ -15,9 +15,9 @@ import (
 	"github.com/writ-go/writ/module/models/anthropic"
 )
 
-const budgeted = "claude-haiku-4-5" // takes a budget for thinking
+const budgeted = "claude-haiku-4-5" // a model whose thinking has a budget
 
-// serve returns a model that a stub answers.
+// serve returns a model whose requests a stub answers.
 func serve(t *testing.T, o *stub.Options, replies ...stub.Reply) (*anthropic.Model, *stub.Server) {
 	t.Helper()
 	s := stub.Anthropic(o, replies...)
@@ -43,7 +43,7 @@ func ask(text string) []llms.MessageContent {
 	return []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, text)}
 }
 
-// streaming returns options that stream, and where the chunks go.
+// streaming returns options that stream, and the streamed text and thoughts.
 func streaming() (options []llms.CallOption, text, thoughts *bytes.Buffer) {
 	text, thoughts = &bytes.Buffer{}, &bytes.Buffer{}
 	return []llms.CallOption{
@@ -73,7 +73,7 @@ func weather() llms.CallOption {
 	}}})
 }
 
-// replyTest is a reply of a stub's, and what becomes of it.
+// replyTest is a reply of a stub and the expected result.
 type replyTest struct {
 	reply stub.Reply
 	want  llms.ContentChoice
@@ -186,7 +186,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestTurns checks that thoughts go back as they came, also after the conversation was saved.
+// TestTurns checks that thinking blocks are sent back unchanged, even if the conversation was saved
+// in between.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	options, _, _ := streaming()
@@ -257,7 +258,7 @@ func TestSchema(t *testing.T) {
 
 	m, _ = serve(t, &stub.Options{Unconstrained: true}, stub.Reply{Text: "It is Ada."})
 	if got := generate(m); got != "It is Ada." {
-		t.Errorf("a reply that does not follow the schema is returned as it is, not as %s", got)
+		t.Errorf("a reply that violates the schema must be returned unchanged, not as %s", got)
 	}
 
 	m, s = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Text: "Ada"}, stub.Reply{Text: "Bob"})
@@ -268,12 +269,12 @@ func TestSchema(t *testing.T) {
 	for _, r := range s.Requests() {
 		sent = append(sent, r.Body["output_config"] != nil)
 	}
-	same(t, sent, []bool{true, false, false}) // with a schema, without, and remembered
+	same(t, sent, []bool{true, false, false}) // with a schema, without, and without because the refusal is remembered
 
 	m, _ = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Status: 500})
 	_, err := m.GenerateContent(ctx, ask("?"))
 	if e, ok := errors.AsType[*lm.Error](err); !ok || e.Status != 400 {
-		t.Errorf("the first error does not stand: %v", err)
+		t.Errorf("want the first error, got %v", err)
 	}
 }
 

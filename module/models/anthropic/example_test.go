@@ -11,7 +11,7 @@ import (
 )
 
 func Example() {
-	// A stub stands in for Anthropic here. Leave BaseURL and Key out to ask Claude itself.
+	// A stub stands in for Anthropic here. Omit BaseURL and Key to call Claude itself.
 	server := httptest.NewServer(stub.Anthropic(nil, stub.Reply{Text: "Thimphu."}))
 	defer server.Close()
 	model, err := anthropic.New("claude-sonnet-5", &anthropic.Options{BaseURL: server.URL, Key: "test-key"})

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/module/models/anthropic"
 )
 
-// checkError checks the error but for what it wraps, and its text.
+// checkError compares the text of an error, and the error except for the one it wraps.
 func checkError(t *testing.T, err error, want lm.Error, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*lm.Error](err)

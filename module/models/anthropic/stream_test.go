@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// FuzzStream checks that any events make a reply whose raw message is an array of blocks, or
-// an error, and that the chunks are the text.
+// FuzzStream checks that any events result in an error, or in a reply whose raw message is an array
+// of blocks and whose text is that of the chunks.
 func FuzzStream(f *testing.F) {
 	start := `{"type":"message_start","message":{"id":"m","content":[],"usage":{"input_tokens":3}}}` + "\n"
 	for _, seed := range []string{
@@ -48,7 +48,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// FuzzReply does so with a reply that is not streamed.
+// FuzzReply does the same with replies that are not streamed.
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(`{"id":"m","content":[{"type":"text","text":"Hi"},
 		{"type":"tool_use","id":"t","name":"n","input":{"a":1}}]}`))

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/module/models/ollama"
 )
 
-// TestContext checks that num_ctx fits each prompt, only grows, and stays within the model's
-// context, for which Ollama is asked once.
+// TestContext checks that num_ctx fits each prompt, never decreases, and stays within the model's
+// context, which is requested from Ollama once.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	s := stub.Ollama(&stub.Options{Answer: func(stub.Request) stub.Reply { return stub.Reply{Text: "Hello."} }})

@@ -11,7 +11,7 @@ import (
 )
 
 func Example() {
-	// A stub stands in for Ollama here. Leave BaseURL out to ask the one on this machine.
+	// A stub stands in for Ollama here. Omit BaseURL to call the one on this machine.
 	server := httptest.NewServer(stub.Ollama(nil, stub.Reply{Text: "Thimphu."}))
 	defer server.Close()
 	model, err := ollama.New("qwen3", &ollama.Options{BaseURL: server.URL})

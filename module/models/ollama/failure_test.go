@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/models/ollama"
 )
 
-// checkError checks the error but for what it wraps, and its text.
+// checkError compares the text of an error, and the error except for the one it wraps.
 func checkError(t *testing.T, err error, want lm.Error, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*lm.Error](err)
@@ -127,7 +127,7 @@ func TestUnavailable(t *testing.T) {
 		`start it with "ollama serve", or set OLLAMA_HOST or the base URL`)
 }
 
-// refusing is a network on which nobody listens.
+// refusing is a network on which nothing listens.
 type refusing struct{}
 
 func (refusing) RoundTrip(*http.Request) (*http.Response, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/module/models/ollama"
 )
 
-// serve returns a model that a stub answers.
+// serve returns a model whose requests a stub answers.
 func serve(t *testing.T, o *stub.Options, replies ...stub.Reply) (*ollama.Model, *stub.Server) {
 	t.Helper()
 	s := stub.Ollama(o, replies...)
@@ -45,7 +45,7 @@ func message(role llms.ChatMessageType, parts ...llms.ContentPart) llms.MessageC
 	return llms.MessageContent{Role: role, Parts: parts}
 }
 
-// streaming returns options that stream, and where the chunks go.
+// streaming returns options that stream, and the streamed text and thoughts.
 func streaming() (options []llms.CallOption, text, thoughts *bytes.Buffer) {
 	text, thoughts = &bytes.Buffer{}, &bytes.Buffer{}
 	return []llms.CallOption{
@@ -184,8 +184,8 @@ func TestRequest(t *testing.T) {
 	}`))
 }
 
-// TestTurns checks that replies go back as they came, also after the conversation was saved,
-// and that every call has its own id.
+// TestTurns checks that replies are sent back unchanged, even if the conversation was saved in
+// between, and that every call has its own ID.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	m, s := serve(t, nil,
@@ -246,7 +246,7 @@ func TestSchema(t *testing.T) {
 
 	m, _ = serve(t, &stub.Options{Unconstrained: true}, stub.Reply{Text: "It is Ada."})
 	if got := generate(m); got != "It is Ada." {
-		t.Errorf("a reply that does not follow the schema is returned as it is, not as %s", got)
+		t.Errorf("a reply that violates the schema must be returned unchanged, not as %s", got)
 	}
 
 	m, s = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Text: "Ada"}, stub.Reply{Text: "Bob"})
@@ -257,12 +257,12 @@ func TestSchema(t *testing.T) {
 	for _, r := range s.Requests() {
 		sent = append(sent, r.Body["format"] != nil)
 	}
-	same(t, sent, []bool{true, false, false}) // with a schema, without, and remembered
+	same(t, sent, []bool{true, false, false}) // with a schema, without, and without because the refusal is remembered
 
 	m, _ = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Status: 500})
 	_, err := m.GenerateContent(ctx, ask("?"))
 	if e, ok := errors.AsType[*lm.Error](err); !ok || e.Status != 400 {
-		t.Errorf("the first error does not stand: %v", err)
+		t.Errorf("want the first error, got %v", err)
 	}
 }
 
@@ -270,7 +270,7 @@ func TestThink(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		params lm.Params
-		want   string // "think"
+		want   string // the value of "think"
 	}{
 		"nothing asked": {lm.Params{}, `null`},
 		"none":          {lm.Params{Effort: "none"}, `false`},

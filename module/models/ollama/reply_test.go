@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// FuzzStream checks that any lines make a reply that can be sent back, or an error, and that
-// the chunks are its text.
+// FuzzStream checks that any lines result in an error, or in a reply that can be sent back and
+// whose text is that of the chunks.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(`{"message":{"role":"assistant","content":"Hi"}}
 {"message":{"content":"!"},"done":true,"done_reason":"stop","prompt_eval_count":3}`))

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest/stub"
 )
 
-// TestDialects compares a request of each dialect, for its own names of the fields.
+// TestDialects compares a request of each dialect, whose fields have different names.
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	all := lm.Capabilities{Schema: true, Tools: true, Thinking: true, Vision: true}

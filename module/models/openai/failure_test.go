@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest/stub"
 )
 
-// checkError compares an error and its text, both of which are whole.
+// checkError compares an error and its complete text.
 func checkError(t *testing.T, err error, want lm.Error, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*lm.Error](err)
@@ -159,7 +159,7 @@ func TestCancel(t *testing.T) {
 	same(t, "streamed", told, []string{"word wo"})
 }
 
-// TestStop ends a stream by an error of the function that it is given to.
+// TestStop ends a stream with an error of the streaming function.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Thinking: "Hm.", Text: "Hello."}, stub.Reply{Thinking: "Hm."}))
@@ -174,7 +174,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestSchema follows a schema that is accepted, refused and accepted without being followed.
+// TestSchema sends schemas to providers that enforce, refuse or ignore them.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	good := `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
@@ -187,7 +187,7 @@ func TestSchema(t *testing.T) {
 		options      stub.Options
 		dialect      string
 		reply        stub.Reply
-		want         string // of each of two calls, then whether each request had the schema
+		want         string // the results of two calls, then whether each request had the schema
 	}{
 		{"accepted", good, stub.Options{}, "", hi, `{"a":"hi"} {"a":"hi"}: true true`},
 		{"not supported by the model", good, stub.Options{NoSchema: true}, "", hi,
@@ -197,7 +197,7 @@ func TestSchema(t *testing.T) {
 		{"not followed", good, stub.Options{Unconstrained: true}, "", stub.Reply{Text: "no"}, `no no: true true`},
 		{"dialect without schemas", good, stub.Options{Fields: []string{"max_tokens"}}, "deepseek", hi,
 			`{"a":"hi"} {"a":"hi"}: false false`},
-		{"refused for good", loose, stub.Options{}, "", stub.Reply{Status: 500},
+		{"refused permanently", loose, stub.Options{}, "", stub.Reply{Status: 500},
 			"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
 				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
 				"options of the request " +

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest/stub"
 )
 
-// serve returns a model of a stub.
+// serve returns a model whose requests a stub answers.
 func serve(t *testing.T, o *Options, server *stub.Server) *Model {
 	t.Helper()
 	s := httptest.NewServer(server)
@@ -34,7 +34,7 @@ func serve(t *testing.T, o *Options, server *stub.Server) *Model {
 	return m
 }
 
-// streamed are options that collect what is streamed.
+// streamed returns options that append each chunk to told.
 func streamed(told *[]string) []llms.CallOption {
 	return []llms.CallOption{
 		llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
@@ -50,7 +50,7 @@ func streamed(told *[]string) []llms.CallOption {
 
 var question = []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Hi.")}
 
-// reply generates one choice and compares its message with want as JSON.
+// reply generates one choice and returns it.
 func reply(t *testing.T, m *Model, messages []llms.MessageContent, options ...llms.CallOption) *llms.ContentChoice {
 	t.Helper()
 	response, err := m.GenerateContent(t.Context(), messages, options...)
@@ -78,14 +78,14 @@ func shown(v any) string {
 	return string(raw)
 }
 
-// sent is the body of the last request, without the fields that are not of interest.
+// sent returns the body of the last request.
 func sent(t *testing.T, server *stub.Server) map[string]any {
 	t.Helper()
 	requests := server.Requests()
 	return requests[len(requests)-1].Body
 }
 
-// decoded is a value as JSON has it.
+// decoded decodes a JSON object.
 func decoded(t *testing.T, text string) (v map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -94,7 +94,7 @@ func decoded(t *testing.T, text string) (v map[string]any) {
 	return v
 }
 
-// TestReply compares each reply, streamed and not.
+// TestReply compares replies, streamed and not streamed.
 func TestReply(t *testing.T) {
 	t.Parallel()
 	weather := stub.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Zürich","days":[1,2,3]}`}
@@ -123,7 +123,8 @@ func TestReply(t *testing.T) {
 				call("call_1", "weather", weather.Arguments), call("call_2", "clock", clock.Arguments), call("call_3",
 					"now", "{}")}},
 			`{"role":"assistant","content":"Let me see.","tool_calls":[
-			{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Zürich\",\"days\":[1,2,3]}"}},
+			{"id":"call_1","type":"function",
+			 "function":{"name":"weather","arguments":"{\"city\":\"Zürich\",\"days\":[1,2,3]}"}},
 			{"id":"call_2","type":"function","function":{"name":"clock","arguments":"{\"zone\":\"Europe/Zurich\"}"}},
 			{"id":"call_3","type":"function","function":{"name":"now","arguments":""}}]}`, "Let me |see."},
 		{"thought signature", stub.Reply{ToolCalls: []stub.ToolCall{{ID: "a", Name: "f", Arguments: "{}",
@@ -175,7 +176,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestAsk checks what package lm makes of replies that are not answers.
+// TestAsk checks what package lm returns for replies that are not answers.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Refusal: "I cannot help."}, stub.Reply{Text: "It is",
@@ -235,7 +236,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// turn is the message that a reply is on the next turn.
+// turn returns the message that repeats a reply in the next turn.
 func turn(c *llms.ContentChoice) llms.MessageContent {
 	parts := []llms.ContentPart{*c.GenerationInfo[lm.MessageKey].(*lm.Message)}
 	for _, call := range c.ToolCalls {
@@ -321,7 +322,8 @@ func TestRequest(t *testing.T) {
 					Function: &llms.FunctionReference{Name: "f"}}), llms.WithJSONMode(), llms.WithFrequencyPenalty(1),
 				llms.WithPresencePenalty(2), llms.WithN(2), llms.WithMetadata(map[string]any{"x": 1}),
 				llms.WithModel("gpt-5.2"),
-			}, `{"model":"gpt-5.2","max_completion_tokens":7,"stop":["x"],"seed":3,"temperature":0,"top_p":0.5,"reasoning_effort":"high",
+			}, `{"model":"gpt-5.2","max_completion_tokens":7,"stop":["x"],"seed":3,"temperature":0,"top_p":0.5,
+			"reasoning_effort":"high",
 			"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object"}}}],
 			"tool_choice":{"type":"function","function":{"name":"f"}},"response_format":{"type":"json_object"},
 			"frequency_penalty":1,"presence_penalty":2,"n":2}`},

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest/stub"
 )
 
-// TestAssembly puts streams together that are not quite OpenAI's.
+// TestAssembly assembles streams of servers that differ from OpenAI's.
 func TestAssembly(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -38,7 +38,8 @@ func TestAssembly(t *testing.T) {
 				`"extra_content":{"google":{"thought_signature":"x"}}}]}`,
 			`{"tool_calls":[{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`},
 			`{"role":"assistant","content":null,"tool_calls":[
-			{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"x"}}},
+			{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},
+			 "extra_content":{"google":{"thought_signature":"x"}}},
 			{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}`, ""},
 		{"the same index for different calls", []string{
 			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}`,
@@ -46,7 +47,7 @@ func TestAssembly(t *testing.T) {
 			`{"tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}]}`},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}},
 			{"id":"b","function":{"name":"f","arguments":"{}"}}]}`, ""},
-		{"what is repeated", []string{
+		{"repeated fields", []string{
 			`{"role":"assistant","content":"a","tool_calls":[{"index":1,"id":"a","type":"function",` +
 				`"function":{"name":"f","arguments":"{"}}]}`,
 			`{"role":"assistant","content":null,"tool_calls":[{"index":1,"id":"a","type":"function",` +
@@ -56,8 +57,8 @@ func TestAssembly(t *testing.T) {
 				`"arguments":"{}"}}]}`, "a|b"},
 		{"openrouter: details of the reasoning", []string{
 			`{"reasoning":"So ","reasoning_details":[{"type":"reasoning.text","text":"So ","format":"v1","index":0}]}`,
-			`{"reasoning":"so.","reasoning_details":[{"type":"reasoning.text","text":"so.","signature":"s","format":"v1","index":0},
-			{"type":"reasoning.encrypted","data":"x","format":"v1","index":1}]}`, `{"content":"Yes."}`},
+			`{"reasoning":"so.","reasoning_details":[{"type":"reasoning.text","text":"so.","signature":"s","format":"v1",
+			"index":0},{"type":"reasoning.encrypted","data":"x","format":"v1","index":1}]}`, `{"content":"Yes."}`},
 			`{"role":"assistant","content":"Yes.","reasoning":"So so.","reasoning_details":[
 			{"type":"reasoning.text","text":"So so.","signature":"s","format":"v1","index":0},
 			{"type":"reasoning.encrypted","data":"x","format":"v1","index":1}]}`, "(So )|(so.)|Yes."},
@@ -87,7 +88,7 @@ func TestAssembly(t *testing.T) {
 	}
 }
 
-// TestArguments reads arguments of tool calls as servers write them.
+// TestArguments reads the arguments of tool calls in the forms that servers use.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
@@ -98,7 +99,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestChoices streams several choices at once: only the first is told.
+// TestChoices streams several choices at once. Only the first is passed on.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	body := `data: {"choices":[{"index":1,"delta":{"content":"x"}},{"index":0,"delta":{"content":"a"}}]}` + "\n\n" +
@@ -121,7 +122,7 @@ func TestChoices(t *testing.T) {
 	same(t, "usage", lm.UsageOf(response), lm.Usage{Input: 1, Output: 2, CachedInput: 1})
 }
 
-// FuzzStream checks that a stream is an *Error or ends like the same reply that was not streamed.
+// FuzzStream checks that any stream results in an error or in a valid message.
 func FuzzStream(f *testing.F) {
 	f.Add(`{"content":"a"}`, `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`)
 	f.Add(`{"content":[{"type":"text","text":"a"}]}`, `{"content":"b","role":null}`)
@@ -142,7 +143,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// FuzzReply checks that every answer is a reply or an *Error.
+// FuzzReply checks that every response results in a reply or an *Error.
 func FuzzReply(f *testing.F) {
 	f.Add(`{"choices":[{"message":{"content":"a","tool_calls":[{"id":"a","function":{"arguments":{}}}]}}],` +
 		`"usage":{"total_tokens":1}}`)
@@ -163,14 +164,14 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// canned answers every request with itself.
+// canned answers every request with this text.
 type canned string
 
 func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
-// BenchmarkStream reads a reply of 10,000 pieces.
+// BenchmarkStream reads a stream of 10,000 chunks.
 func BenchmarkStream(b *testing.B) {
 	piece := json.RawMessage(`{"content":" word","tool_calls":[{"index":3,"function":{"arguments":" word"}}]}`)
 	for b.Loop() {

@@ -99,7 +99,7 @@ func FuzzParse(f *testing.F) {
 				l1, c1, _, ok1 := m.Origin(line, column)
 				l2, c2, _, ok2 := again.Origin(line, column)
 				if l1 != l2 || c1 != c2 || ok1 != ok2 || l1 < 0 || c1 < 0 {
-					t.Fatalf("%d:%d comes from %d:%d %v, and from %d:%d %v", line, column, l1, c1, ok1, l2, c2, ok2)
+					t.Fatalf("%d:%d has the origin %d:%d %v, and then %d:%d %v", line, column, l1, c1, ok1, l2, c2, ok2)
 				}
 			}
 		}

@@ -102,7 +102,7 @@ func FuzzCanonical(f *testing.F) {
 		switch {
 		case !json.Valid(in):
 			if err == nil {
-				t.Errorf("%q was taken for JSON", in)
+				t.Errorf("%q was accepted as JSON", in)
 			}
 			return
 		case !unique:
@@ -125,7 +125,7 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
-// members returns the tokens of JSON text, and whether each key is there once.
+// members returns the tokens of a JSON text, and whether its keys are unique.
 func members(text []byte) (tokens []json.Token, unique bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -190,12 +190,12 @@ func TestDecodeUntrusted(t *testing.T) {
 	}
 	var r engine.Report
 	if err := decodeUntrusted([]byte(`{"sites":[{"tool":0},{"tool":0}]}`), &r, objectSize); err == nil {
-		t.Error("two elements where there is room for one")
+		t.Error("two elements were accepted, but the limit is one")
 	}
 }
 
-// TestScalarsForStructs sends scalars where the elements are structs. Each is a few bytes
-// and becomes a struct of the host's.
+// TestScalarsForStructs sends scalars where the elements are structs. Each is a few bytes and would
+// become a struct in the host.
 func TestScalarsForStructs(t *testing.T) {
 	t.Parallel()
 	const room = 10 * objectSize
@@ -216,7 +216,7 @@ func TestScalarsForStructs(t *testing.T) {
 	}
 }
 
-// TestBodies makes sure that what each half writes the other reads as it was.
+// TestBodies checks that each side reads what the other one wrote.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	at := engine.Pos{Line: 3, Column: 9}
@@ -270,7 +270,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares the decoder with encoding/json, which takes more.
+// FuzzDecode compares the decoder with encoding/json, which accepts more.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"id":1,"tool":2,"args":{"x":[1]},"more":null,"line":3,"column":4}`), byte(0))
 	f.Add([]byte(`{"sites":[{"tool":-1,"ns":"a","args":{"json":{"a":1},"unknown":["/a"]}}]}`), byte(1))
@@ -299,7 +299,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkDecode is what it costs the host to read a call.
+// BenchmarkDecode measures how long the host takes to read a call.
 func BenchmarkDecode(b *testing.B) {
 	body := []byte(`{"id":12,"tool":3,"args":{"customer":"c12","limit":12,"tags":["a","b"],"note":"none"},"line":1,` +
 		`"column":37}`)

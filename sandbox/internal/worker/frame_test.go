@@ -67,7 +67,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestClaimedLength makes sure that memory follows what arrives.
+// TestClaimedLength checks that the memory for a frame grows with the received bytes, not with the
+// claimed length.
 func TestClaimedLength(t *testing.T) {
 	t.Parallel()
 	r := NewReader(strings.NewReader("\x3f\xff\xff\xffR\x00\x00\x00\x01few"), MaxBody)

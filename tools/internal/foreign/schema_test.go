@@ -17,9 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/repair.txtar")
 
-// TestRepair checks schemas as servers publish them. Each has a description of
-// what is dropped, a value that the repaired schema admits, and one that it
-// refuses, with the findings.
+// TestRepair checks schemas as servers publish them. Each has a description of what is dropped, a
+// value that the repaired schema admits, and one that it refuses, with the findings.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/repair.txtar"

@@ -122,8 +122,8 @@ func TestSessionsOfOthers(t *testing.T) {
 		theirs := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", id)...)
 		none := r.send(method, "/mcp", callWho, append(bob, "Mcp-Session-Id", "NOSUCHSESSION")...)
 		if theirs.status != http.StatusNotFound || theirs.body != none.body || theirs.status != none.status {
-			t.Errorf("%s: %d %q of another, %d %q of nobody; want 404 of both", method, theirs.status, theirs.body,
-				none.status, none.body)
+			t.Errorf("%s: %d %q for another principal's, %d %q for a missing one; want 404 for both",
+				method, theirs.status, theirs.body, none.status, none.body)
 		}
 	}
 	if a := r.post(callWho, append(ada, "Mcp-Session-Id", id)...); a.status != http.StatusOK ||
@@ -143,7 +143,8 @@ func TestStreamsOfOthers(t *testing.T) {
 	theirs := r.send(http.MethodPost, path, callWho, bob...)
 	none := r.send(http.MethodPost, "/mcp?sessionid=NOSUCHSESSION", callWho, bob...)
 	if theirs.status != http.StatusNotFound || theirs.body != none.body || theirs.status != none.status {
-		t.Errorf("%d %q of another, %d %q of nobody; want 404 of both", theirs.status, theirs.body, none.status, none.body)
+		t.Errorf("%d %q for another principal's, %d %q for a missing one; want 404 for both",
+			theirs.status, theirs.body, none.status, none.body)
 	}
 	if a := r.send(http.MethodPost, path, initialize, ada...); a.status != http.StatusAccepted {
 		t.Errorf("the owner: %d %s", a.status, a.body)

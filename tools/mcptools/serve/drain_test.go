@@ -53,11 +53,11 @@ func shutDownDuringCall(t *testing.T, s *works, version string) {
 	}
 	if a := r.send(http.MethodGet, "/mcp", ""); a.status != http.StatusServiceUnavailable ||
 		!strings.Contains(a.body, "the server is shutting down; nothing was done") {
-		t.Errorf("one more stream: %d %q", a.status, a.body)
+		t.Errorf("another stream: %d %q", a.status, a.body)
 	}
 	select {
 	case text := <-result:
-		t.Fatalf("the call ended before it was let go: %q", text)
+		t.Fatalf("the call ended before it was released: %q", text)
 	case err := <-r.done:
 		t.Fatalf("the server ended before the call: %v", err)
 	default:

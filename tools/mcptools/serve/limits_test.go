@@ -79,7 +79,7 @@ func TestRateOverSDK(t *testing.T) {
 				t.Fatalf("%s: %v", version, err)
 			}
 			for range 3 {
-				time.Sleep(50 * time.Millisecond) // as Retry-After says, and no less
+				time.Sleep(50 * time.Millisecond) // the time in Retry-After
 				mustCall(t, session, "who")
 			}
 		})
@@ -132,7 +132,7 @@ func TestSessions(t *testing.T) {
 	if got := status(first, ada); got != http.StatusOK {
 		t.Errorf("first: %d", got)
 	}
-	third := r.begin(ada...) // second was idle for longest
+	third := r.begin(ada...) // second has been idle the longest
 	for _, c := range []struct {
 		name, id string
 		headers  []string
@@ -167,7 +167,7 @@ func TestIdleSessions(t *testing.T) {
 		r := s.start(t, serve.Options{Limits: serve.Limits{IdleTimeout: 20 * time.Millisecond}})
 		id := r.post(initialize).header.Get("Mcp-Session-Id")
 		for live := range r.server(serve.Principal{Name: "local"}).Sessions() {
-			if err := live.Wait(); err != nil { // nobody but the limit ends it
+			if err := live.Wait(); err != nil { // only the limit ends it
 				t.Error(err)
 			}
 		}
@@ -199,7 +199,7 @@ func TestStalls(t *testing.T) {
 			"half a header": {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-", "HTTP/1.1 400 Bad Request"},
 			"half a message": {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: " +
 				"application/json\r\nContent-Length: 100\r\n\r\n{", "HTTP/1.1 408 Request Timeout"},
-			// answered or not
+			// The body of a probe may be read or ignored.
 			"a body for a probe": {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", "either"},
 		} {
 			conn := r.dial()
@@ -214,7 +214,7 @@ func TestStalls(t *testing.T) {
 		}
 		close(r.release)
 		if err := <-waiting; err != nil {
-			t.Errorf("the call that took longer: %v", err)
+			t.Errorf("the longer call: %v", err)
 		}
 	})
 }

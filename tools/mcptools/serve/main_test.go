@@ -12,32 +12,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/tools/mcptools/serve"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := leaked(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// leaked gives goroutines a minute to end, because goleak waits too briefly for a busy machine.
-func leaked() (err error) {
-	for begin := time.Now(); time.Since(begin) < time.Minute; {
-		if err = goleak.Find(); err == nil {
-			return nil
-		}
-	}
-	return err
-}
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
 
 const (
 	newEra = "2026-07-28"

@@ -46,10 +46,10 @@ func FuzzInspect(f *testing.F) {
 			t.Errorf("%+v and %+v", m, refused)
 		}
 		if refused == nil && !json.Valid(body) {
-			t.Error("what is no JSON went through")
+			t.Error("invalid JSON was accepted")
 		}
 		if m.id != nil && !json.Valid(m.id) {
-			t.Errorf("the id is no JSON: %q", m.id)
+			t.Errorf("the ID is not JSON: %q", m.id)
 		}
 	})
 }

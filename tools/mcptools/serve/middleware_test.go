@@ -73,7 +73,7 @@ func TestToolsOfPrincipal(t *testing.T) {
 			_, hidden := call(t.Context(), bob, "secret")
 			_, none := call(t.Context(), bob, "nowhere")
 			if hidden == nil || none == nil || hidden.Error() != strings.ReplaceAll(none.Error(), "nowhere", "secret") {
-				t.Errorf("a tool of others: %v\none there is not: %v", hidden, none)
+				t.Errorf("a tool of others: %v\na missing tool: %v", hidden, none)
 			}
 			if got := mustCall(t, ada, "secret"); got != "I am secret" {
 				t.Errorf("ada got %q", got)
@@ -123,7 +123,7 @@ func TestServersOfRequests(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); len(forgotten) < 10; time.Sleep(time.Millisecond) {
 		runtime.GC()
 		if time.Now().After(deadline) {
-			t.Fatalf("%d of 20 servers were forgotten", len(forgotten))
+			t.Fatalf("%d of 20 servers were released", len(forgotten))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestPanic(t *testing.T) {
 		r := serveOne(t, unaware("panics", "who"), o)
 		ada := r.client(version, adaToken, nil)
 		if _, err := call(t.Context(), ada, "panics"); err == nil || err.Error() != `calling "tools/call": internal error` {
-			t.Errorf("%s: the caller is told %v", version, err)
+			t.Errorf("%s: the caller got %v", version, err)
 		}
 		if got := mustCall(t, ada, "who"); got != "I am who" {
 			t.Errorf("%s: afterwards, got %q", version, got)
@@ -184,7 +184,7 @@ func TestPanicOnStdio(t *testing.T) {
 	}
 	if _, err := call(t.Context(), session, "panics"); err == nil ||
 		err.Error() != `calling "tools/call": internal error` {
-		t.Errorf("the caller is told %v", err)
+		t.Errorf("the caller got %v", err)
 	}
 	if got := mustCall(t, session, "who"); got != "I am who" || !strings.Contains(log.String(), "middleware_test.go") {
 		t.Errorf("afterwards, got %q; the log has\n%s", got, log)

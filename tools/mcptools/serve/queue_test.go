@@ -73,7 +73,7 @@ func TestFullQueue(t *testing.T) {
 			do(name)
 		}
 		all.Wait()
-		busy := "busy, nothing was done; try again in 1 s" // nothing has ended, so nobody knows better
+		busy := "busy, nothing was done; try again in 1 s" // no call has ended, so this is the default estimate
 		if got, want := ended, []string{
 			"greedy 5: " + busy, "greedy 4: " + busy, "greedy 3: " + busy, "modest 3: " + busy, "greedy 2: " + busy,
 			"greedy 0: <nil>", "greedy 1: <nil>", "modest 1: <nil>", "late 1: <nil>", "modest 2: <nil>",
@@ -186,9 +186,9 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestBeside checks that a second queue stops with the first, and runs calls while the first is
+// TestSecondQueue checks that a second queue stops with the first, and runs calls while the first is
 // full.
-func TestBeside(t *testing.T) {
+func TestSecondQueue(t *testing.T) {
 	t.Parallel()
 	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
 	tasks := q.AddQueue("tasks", nil)

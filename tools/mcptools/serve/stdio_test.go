@@ -52,7 +52,7 @@ func (s *stdio) write(t *testing.T, line string) {
 func (s *stdio) read(t *testing.T) map[string]any {
 	t.Helper()
 	if !s.out.Scan() {
-		t.Fatalf("no more answers: %v", s.out.Err())
+		t.Fatalf("the output ended: %v", s.out.Err())
 	}
 	var m map[string]any
 	if err := json.Unmarshal(s.out.Bytes(), &m); err != nil {
@@ -69,7 +69,7 @@ func TestStdio(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*stdio){
 		"stdin closed": func(s *stdio) { s.in.Close() },
-		"told to end":  func(s *stdio) { s.stop() },
+		"canceled":     func(s *stdio) { s.stop() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestStdio(t *testing.T) {
 			s.write(t, callWait)
 			<-s.started
 			end(s)
-			if name == "told to end" { // what is said now is still read
+			if name == "canceled" { // what is said now is still read
 				for {
 					s.write(t, strings.Replace(callWho, "7", "8", 1))
 					if got := text(t, s.read(t)); strings.Contains(got, "shutting down") {
@@ -102,7 +102,7 @@ func TestStdio(t *testing.T) {
 				t.Errorf("Run returned %v", err)
 			}
 			if s.out.Scan() {
-				t.Errorf("one more line: %s", s.out.Text())
+				t.Errorf("an unexpected line: %s", s.out.Text())
 			}
 			s.in.Close()
 		})

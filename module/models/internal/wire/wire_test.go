@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// serving returns a client of a server that answers with h.
+// serving returns a client for a server with the handler h.
 func serving(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)

@@ -29,7 +29,7 @@ func TestPositions(t *testing.T) {
 		}
 	}
 	if got := s.fromIdx(3); got != (engine.Pos{}) {
-		t.Errorf("a place in the prologue: got %v", got)
+		t.Errorf("a position in the prologue: got %v", got)
 	}
 	for line, want := range []string{"", "ab", "ü😀x", "", "\ty", "z", ""} {
 		if got := engine.Line(text, line); got != want {

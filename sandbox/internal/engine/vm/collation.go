@@ -48,7 +48,7 @@ func (r *run) collation(options *goja.Object) collation {
 		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the texts first"))
 	}
 	if first := r.option(options, "caseFirst", "false"); first != "false" {
-		panic(r.rangeError(fmt.Sprintf("localeCompare cannot follow caseFirst %q; compare by hand", first)))
+		panic(r.rangeError(fmt.Sprintf("localeCompare does not support caseFirst %q; compare by hand", first)))
 	}
 	by := collation{sensitivity: r.option(options, "sensitivity", "variant")}
 	if _, known := collateBy[by.sensitivity]; !known {

@@ -24,7 +24,7 @@ func TestStream(t *testing.T) {
 			repeat("a", 100) + repeat("b", 60), "", 160},
 		{"at once", []string{repeat("a", 1000) + "0123456789"}, repeat("a", 160), "0123456789", 1010},
 		{"little more", []string{repeat("a", 163)}, repeat("a", 160), "aaa", 163},
-		{"bit by bit", strings.Split(repeat("a", 1000)+"0123456789", ""),
+		{"in small parts", strings.Split(repeat("a", 1000)+"0123456789", ""),
 			repeat("a", 160), "0123456789", 1010},
 		{"a character across the limit", []string{"x" + repeat("é", 100)},
 			"x" + repeat("é", 79), repeat("é", 5), 201},

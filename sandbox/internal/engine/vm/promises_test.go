@@ -19,7 +19,7 @@ func TestHandled(t *testing.T) {
 		t.Error("a new promise counts as handled")
 	}
 	if _, err := vm.RunString(`String(p); JSON.stringify(p); [p].length`); err != nil || handled(promise) {
-		t.Error("a promise that was only looked at counts as handled", err)
+		t.Error("a promise that was only inspected counts as handled", err)
 	}
 	if err := resolve(1); err != nil || handled(promise) {
 		t.Error("a promise that was settled counts as handled", err)

@@ -31,7 +31,7 @@ func hold(context.Context, *engine.Job, engine.Host) *engine.Result {
 	return &engine.Result{}
 }
 
-// TestWatch has a process exceed the limit that systems without a memory cap enforce.
+// TestWatch runs a process that exceeds the limit that is enforced on systems without a memory cap.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	path, err := os.Executable()

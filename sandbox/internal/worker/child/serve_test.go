@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// endTime is how long a busy machine may take.
+// endTime is an upper bound on what takes time on a busy machine.
 const endTime = 2 * time.Minute
 
 var tool = []engine.Binding{{Namespace: "t", Names: []string{"f"}}}
@@ -103,7 +103,7 @@ func TestServe(t *testing.T) {
 		v.expect(worker.KindReport, run, &engine.Report{})
 		v.send(worker.KindVerdict, run, true)
 		v.expect(worker.KindResult, run, &res)
-		v.send(worker.KindStop, run, nil) // too late
+		v.send(worker.KindStop, run, nil) // after the end of the run
 		v.send(worker.KindReply, run, worker.Reply{ID: 1})
 		v.send(worker.KindVerdict, run, true)
 	}
@@ -116,11 +116,11 @@ func TestServeCalls(t *testing.T) {
 	v.send(worker.KindTools, 1, tool)
 	v.send(worker.KindRun, 1, job("call"))
 	v.expect(worker.KindReport, 1, &engine.Report{})
-	v.send(worker.KindReply, 9, worker.Reply{ID: 1}) // of another run
+	v.send(worker.KindReply, 9, worker.Reply{ID: 1}) // for another run
 	v.send(worker.KindVerdict, 1, true)
 	var c engine.Call
 	v.expect(worker.KindCall, 1, &c)
-	v.send(worker.KindReply, 1, worker.Reply{ID: 99}) // to no call
+	v.send(worker.KindReply, 1, worker.Reply{ID: 99}) // for no call
 	v.send(worker.KindReply, 1, worker.Reply{ID: c.ID, Reply: engine.Reply{Value: json.RawMessage(`"yes"`)}})
 	var res engine.Result
 	v.expect(worker.KindResult, 1, &res)
@@ -213,7 +213,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-// FuzzServe is a host that sends anything. The worker must end, or go on.
+// FuzzServe sends arbitrary frames as a host. The worker must end, or continue.
 func FuzzServe(f *testing.F) {
 	frames := func(add func(*worker.Writer)) []byte {
 		var wire strings.Builder
@@ -241,12 +241,12 @@ func FuzzServe(f *testing.F) {
 			io.Writer
 		}{strings.NewReader(string(wire)), io.Discard}, tame)
 		if err := s.serve(); err != nil && err.Error() == "" {
-			t.Error("an error without words")
+			t.Error("an error without a message")
 		}
 	})
 }
 
-// tame is an engine that calls once, and waits for nothing that may not come.
+// tame is an engine that makes one call and waits for nothing that may not happen.
 func tame(ctx context.Context, j *engine.Job, h engine.Host) *engine.Result {
 	if !h.Report(engine.Report{})() {
 		return &engine.Result{}
@@ -257,7 +257,7 @@ func tame(ctx context.Context, j *engine.Job, h engine.Host) *engine.Result {
 	return value(j.Source)
 }
 
-// TestShortened makes sure that no failure is too long for the host.
+// TestShortened checks that no failure is too long for the host.
 func TestShortened(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\x00", 1<<20)

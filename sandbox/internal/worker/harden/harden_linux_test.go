@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// TestGap makes sure that only what a kernel lacks is forgiven.
+// TestGap checks that only a layer that the kernel lacks may be missing.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	var i worker.Isolation

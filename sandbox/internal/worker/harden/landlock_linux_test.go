@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestVersions makes sure that a kernel that knows a version knows all before it.
+// TestVersions checks that a kernel that supports a version supports all earlier ones.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	known := false
@@ -22,6 +22,6 @@ func TestVersions(t *testing.T) {
 	}
 	if version, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
 		unix.LANDLOCK_CREATE_RULESET_VERSION); !known && int(version) > 0 {
-		t.Error("none is known")
+		t.Error("there is no version")
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFilter runs the filter as the kernel does.
+// TestFilter interprets the filter as the kernel does.
 func TestFilter(t *testing.T) {
 	t.Parallel()
 	const pid = 77
 	code := filter(callRules(pid), callAnswers)
 	if len(code) > unix.BPF_MAXINSNS {
-		t.Fatalf("%d instructions are too many", len(code))
+		t.Fatalf("the filter has %d instructions, which is too many", len(code))
 	}
-	thread := [6]uint64{unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD}
+	thread := [6]uint64{unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM |
+		unix.CLONE_THREAD}
 	private := uint64(unix.MAP_PRIVATE | unix.MAP_ANONYMOUS)
 	const eperm, enosys, einval = refused, unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS),
 		unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)
@@ -77,7 +78,7 @@ func simulate(t *testing.T, code []unix.SockFilter, number, arch uint32, args [6
 		case load:
 			word, ok := data[in.K]
 			if !ok {
-				t.Fatalf("%d is nowhere", in.K)
+				t.Fatalf("nothing is at offset %d", in.K)
 			}
 			acc = word
 			continue
@@ -99,6 +100,6 @@ func simulate(t *testing.T, code []unix.SockFilter, number, arch uint32, args [6
 			pc += int(in.Jf)
 		}
 	}
-	t.Fatal("it ends without an answer")
+	t.Fatal("the filter ended without a verdict")
 	return 0
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// tools50 is what a program sees of fifty tools.
+// tools50 returns the bindings of fifty tools.
 func tools50() []engine.Binding {
 	tools := make([]engine.Binding, 50)
 	for i := range tools {
@@ -20,7 +20,7 @@ func tools50() []engine.Binding {
 	return tools
 }
 
-// BenchmarkFloor is a byte to another process and back.
+// BenchmarkFloor measures a round trip of one byte to another process.
 func BenchmarkFloor(b *testing.B) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()
@@ -46,7 +46,7 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// BenchmarkRun is a warm run: a job, a report, a verdict, a result.
+// BenchmarkRun measures a run in a warm worker: a job, a report, a verdict, a result.
 func BenchmarkRun(b *testing.B) {
 	for _, bb := range []struct{ name, kind, source string }{
 		{"fake", fakes, "echo:2"},
@@ -73,7 +73,7 @@ func benchmarkRun(ctx context.Context, b *testing.B, p *Pool, j *engine.Job) {
 	}
 }
 
-// BenchmarkParallel is many callers, on as many workers as the pool allows.
+// BenchmarkParallel measures concurrent runs, in as many workers as the pool allows.
 func BenchmarkParallel(b *testing.B) {
 	p := newPool(b, Options{})
 	j := job("echo:2")
@@ -86,8 +86,7 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-// BenchmarkCall is one tool call of a program that makes many: out, to the
-// handler, and back.
+// BenchmarkCall measures a tool call: from the program to the handler and back.
 func BenchmarkCall(b *testing.B) {
 	p := newPool(b, Options{})
 	for _, bb := range []struct {
@@ -107,8 +106,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkSpawn is a start, from the pool's decision to a worker that is ready,
-// and its end.
+// BenchmarkSpawn measures starting a worker until it is ready, and ending it.
 func BenchmarkSpawn(b *testing.B) {
 	o := Options{Kind: fakes}
 	if err := o.complete(); err != nil {

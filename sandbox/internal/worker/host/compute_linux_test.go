@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// TestBusyMachine runs a program whose worker seldom gets a processor: what it waits
-// for one is not time that it has computed.
+// TestBusyMachine runs a program whose worker seldom gets a processor. The time that it waits for
+// one does not count as computing time.
 func TestBusyMachine(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Kind: child.Sandbox, Max: 1})
@@ -38,6 +38,6 @@ func TestBusyMachine(t *testing.T) {
 		t.Errorf("%+v (%v), %v", res, res.Failure, err)
 	}
 	if res != nil && (res.Computed <= 0 || res.Computed > j.Limits.Compute) {
-		t.Errorf("it has computed for %v", res.Computed)
+		t.Errorf("the computing time is %v", res.Computed)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// TestJudgedTooLate has the host judge for so long that the program's time is over and
-// its worker has gone: it says so, though the verdict reaches nobody.
+// TestJudgedTooLate has a host whose verdict takes so long that the program's time is over and its
+// worker is gone. The result is a timeout, although nobody received the verdict.
 func TestJudgedTooLate(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Kind: child.Sandbox, Max: 1})
@@ -23,7 +23,7 @@ func TestJudgedTooLate(t *testing.T) {
 	}
 }
 
-// TestEngine runs programs with the engine itself, harmful ones included.
+// TestEngine runs programs, including harmful ones, with the real engine.
 func TestEngine(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Kind: child.Sandbox, Memory: 64 << 20})

@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
 )
 
-// descriptors counts what a worker has open. It can't ask for more about them
-// than whether reading or writing nothing makes sense.
+// descriptors counts the open descriptors of a worker. Its only means is to read and write zero
+// bytes.
 func descriptors() int {
 	open := 0
 	for fd := range 100 {
@@ -24,7 +24,7 @@ func descriptors() int {
 
 func closeLink() { unix.Close(harden.LinkFD) }
 
-// actHere does what only makes sense on Linux.
+// actHere performs the actions that exist only on Linux.
 func actHere(name string) string {
 	switch name {
 	case "break-out":

@@ -16,12 +16,12 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// fakes is a kind of worker whose jobs name what to do.
+// fakes is a kind of worker whose jobs name an action.
 const fakes = "writ-test"
 
 func init() { child.Hook(fakes, fake) }
 
-// fakeRuns is the number of the current run: the host counts them from 1.
+// fakeRuns is the number of the current run. The host counts from 1.
 var fakeRuns uint32
 
 // fake is an engine for tests: the source is "name" or "name:argument".
@@ -121,7 +121,7 @@ func grow() int {
 	}
 }
 
-// swell makes garbage of so many MiB.
+// swell allocates the given number of MiB as garbage.
 func swell(arg string) [][]byte {
 	n := 0
 	_, _ = fmt.Sscan(arg, &n)
@@ -149,7 +149,7 @@ func callMany(host engine.Host, arg string) *engine.Result {
 	return &engine.Result{Value: last.Value}
 }
 
-// lie sends what no honest worker would.
+// lie sends what no honest worker sends.
 func lie(host engine.Host, name string) {
 	link := rawLink{}
 	out := worker.NewWriter(link)
@@ -210,7 +210,7 @@ func lie(host engine.Host, name string) {
 		for i := 1; ; i++ {
 			send(worker.KindCall, fakeRuns, engine.Call{ID: i, Args: nothing})
 		}
-	case "raw-deaf": // the reply that arrives first, to whichever call, blocks the goroutine that reads
+	case "raw-deaf": // the first reply blocks the goroutine that reads
 		allow()
 		for i := range 20 {
 			host.Call(engine.Call{ID: i + 1, Args: nothing}, func(engine.Reply) { select {} })

@@ -22,8 +22,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
 )
 
-// full is what every worker has here, on the systems that the list of calls is
-// for.
+// full is the isolation of every worker on Linux, on architectures with a list of system calls.
 var full = worker.Isolation{
 	OwnProcess: true, MemoryCap: true, NoFiles: true, NoNetwork: true, NoProcesses: true,
 	NoSignals: true, NoTracing: true, NoSharedMemory: true, NoExecutableMemory: true,
@@ -31,8 +30,8 @@ var full = worker.Isolation{
 
 const readWrite = unix.PROT_READ | unix.PROT_WRITE
 
-// escapes are system calls that would be a way out, or a step to it. With their
-// arguments most would fail anyway, but for another reason than EPERM.
+// escapes are system calls that could be used to escape. With these arguments, most would fail
+// anyway, but not with EPERM.
 var escapes = []struct {
 	name   string
 	number uintptr
@@ -70,7 +69,8 @@ var escapes = []struct {
 	{name: "clone with high bits", number: unix.SYS_CLONE,
 		args: [6]uintptr{1<<32 | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
 	{name: "clone of the network", number: unix.SYS_CLONE,
-		args: [6]uintptr{unix.CLONE_NEWNET | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD}},
+		args: [6]uintptr{unix.CLONE_NEWNET | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND |
+			unix.CLONE_THREAD}},
 	{name: "tkill", number: unix.SYS_TKILL},
 	{name: "tgkill of the parent", number: unix.SYS_TGKILL, args: [6]uintptr{uintptr(parent), uintptr(parent), 0}},
 	{name: "rt_sigqueueinfo", number: unix.SYS_RT_SIGQUEUEINFO},
@@ -99,7 +99,7 @@ var escapes = []struct {
 	{name: "x32", number: 0x40000000 | unix.SYS_GETPID},
 }
 
-// understood are refused with another error than EPERM.
+// understood are refused with an error other than EPERM.
 var understood = []struct {
 	name   string
 	number uintptr
@@ -110,10 +110,10 @@ var understood = []struct {
 	{"become dumpable", unix.SYS_PRCTL, [6]uintptr{unix.PR_SET_DUMPABLE, 1}, unix.EINVAL},
 }
 
-// parent is known before the filter is there.
+// parent is read before the filter is installed.
 var parent = os.Getppid()
 
-// breakOut attempts everything and returns what was not prevented.
+// breakOut tries all escapes and returns those that were not prevented.
 func breakOut() []string {
 	i := worker.Isolation{OwnProcess: true}
 	harden.Probe(&i, parent, 1<<40)
@@ -133,8 +133,7 @@ func breakOut() []string {
 	return out
 }
 
-// breakOutEverywhere attempts it from threads that were there before, and from
-// new ones.
+// breakOutEverywhere tries all escapes from existing and from new threads.
 func breakOutEverywhere() string {
 	var mu sync.Mutex
 	var all []string
@@ -144,7 +143,7 @@ func breakOutEverywhere() string {
 		wg.Go(func() {
 			runtime.LockOSThread()
 			together.Done()
-			together.Wait() // so that each has a thread of its own
+			together.Wait() // so that each has its own thread
 			out := breakOut()
 			mu.Lock()
 			all = append(all, out...)
@@ -156,7 +155,7 @@ func breakOutEverywhere() string {
 	return strings.Join(slices.Compact(all), "; ")
 }
 
-// labour is what a runtime has to be able to do behind the filter.
+// labour does everything that Go's runtime must be able to do behind the filter.
 func labour() string {
 	var wg sync.WaitGroup
 	for i := range 500 {
@@ -165,14 +164,14 @@ func labour() string {
 			deep(200)
 		})
 	}
-	for range 10 { // threads, which end
+	for range 10 { // threads that end
 		wg.Go(func() {
 			runtime.LockOSThread()
 			time.Sleep(5 * time.Millisecond)
 		})
 	}
 	stop := make(chan struct{})
-	go func() { // and one that has to be interrupted
+	go func() { // and one that must be preempted
 		for n := 0; ; n++ {
 			select {
 			case <-stop:
@@ -204,12 +203,11 @@ func deep(n int) int {
 	return deep(n-1) + int(room[(n+1)%64])
 }
 
-// TestBreakOut runs native code in a worker, as a program would that had found
-// an error in the engine.
+// TestBreakOut runs native code in a worker, like a program that has exploited a bug in the engine.
 func TestBreakOut(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{MinIsolation: full})
-	for range 2 { // the second time in a worker that has threads to spare
+	for range 2 { // the second time in a worker with spare threads
 		res, err := p.Run(t.Context(), job("break-out"), &host{})
 		if err != nil || string(res.Value) != `""` {
 			t.Errorf("not prevented: %s, %+v, %v", res.Value, res.Failure, err)
@@ -228,17 +226,16 @@ func TestLabour(t *testing.T) {
 	}
 }
 
-// tale is what a process tells of the isolation that its workers have.
+// tale reports the isolation of the workers of a process.
 type tale struct {
 	Isolation worker.Isolation
-	Got       string // of breakOut, where there is a filter
+	Got       string // the result of breakOut, if there is a filter
 	New       string // the error of NewPool, if any
-	Demanded  string // the error if all is demanded
-	Later     string // the error of a later worker that hasn't what the first had
+	Demanded  string // the error if full isolation is required
+	Later     string // the error of a later worker that lacks something that the first one had
 }
 
-// playIsolated starts workers behind a filter of its own that refuses some system
-// calls, as a container may.
+// playIsolated starts workers behind a filter that refuses some system calls, as a container may.
 func playIsolated() {
 	var numbers []uint32
 	var errno uint32
@@ -251,13 +248,13 @@ func playIsolated() {
 	check(json.NewEncoder(os.Stdout).Encode(told))
 }
 
-// refuse makes system calls fail in this process and the processes it starts.
+// refuse makes system calls fail in this process and the processes that it starts.
 func refuse(errno uint32, numbers []uint32) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	code := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the number of the call
+	code := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the number of the system call
 	for _, n := range numbers {
 		code = append(code,
 			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: n, Jf: 1},
@@ -292,7 +289,7 @@ func tell() tale {
 		check(err)
 		check(json.Unmarshal(res.Value, &told.Got))
 	}
-	// As if the first worker had been better than those to come.
+	// Pretend that the first worker had more isolation than later ones.
 	p.opts.MinIsolation = full
 	_, err = p.Run(context.Background(), job("die"), &host{})
 	check(err)
@@ -305,7 +302,7 @@ func tell() tale {
 	return told
 }
 
-// hear plays the scene and returns what it tells.
+// hear plays the scene and returns its report.
 func hear(t *testing.T, errno syscall.Errno, user *syscall.Credential, numbers ...int) tale {
 	t.Helper()
 	cmd, log := play(t, "/proc/self/exe", "isolated")
@@ -316,7 +313,7 @@ func hear(t *testing.T, errno syscall.Errno, user *syscall.Credential, numbers .
 	if len(numbers) > 0 {
 		cmd.Env = append(cmd.Env, "WRIT_TEST_REFUSE="+string(refusal))
 	}
-	if user != nil { // who may not start it if it was built under a strict umask
+	if user != nil { // the user may not execute a binary that was built under a strict umask
 		if err := os.Chmod("/proc/self/exe", 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +331,7 @@ func hear(t *testing.T, errno syscall.Errno, user *syscall.Credential, numbers .
 	return told
 }
 
-// unprivileged is a user without rights. If we are one, it is us.
+// unprivileged returns a user without privileges, or nil if this process has none.
 func unprivileged() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
@@ -342,7 +339,7 @@ func unprivileged() *syscall.Credential {
 	return &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: true}
 }
 
-// TestUnprivileged has a user start workers who may do nothing.
+// TestUnprivileged starts workers as a user without privileges.
 func TestUnprivileged(t *testing.T) {
 	t.Parallel()
 	told := hear(t, 0, unprivileged())
@@ -354,15 +351,15 @@ func TestUnprivileged(t *testing.T) {
 	}
 }
 
-// landlocked reports whether Landlock is available. A program with cgo, whose threads
-// Go's runtime cannot reach, needs a kernel that restricts all threads at once.
+// landlocked reports whether Landlock is available. In a program with cgo, Go's runtime cannot
+// reach all threads, so the kernel must be able to restrict all of them at once.
 func landlocked() bool {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	_, _, reach := syscall.AllThreadsSyscall(unix.SYS_GETPID, 0, 0, 0)
 	return errno == 0 && (reach != syscall.ENOTSUP || version >= 8)
 }
 
-// mayRaise says whether we may raise a limit, against which it is no wall then.
+// mayRaise reports whether this process may raise a limit, which then does not contain it.
 func mayRaise(t *testing.T) bool {
 	t.Helper()
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -373,13 +370,13 @@ func mayRaise(t *testing.T) bool {
 	return data[0].Effective&(1<<unix.CAP_SYS_RESOURCE) != 0
 }
 
-// walls is the isolation without its story.
+// walls returns the isolation without its descriptions.
 func walls(i worker.Isolation) worker.Isolation {
 	i.Layers, i.Gaps = nil, nil
 	return i
 }
 
-// TestRefusedLandlock shows that the filter of system calls is enough.
+// TestRefusedLandlock checks that the filter of system calls is sufficient.
 func TestRefusedLandlock(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{unix.ENOSYS, unix.EOPNOTSUPP, unix.EPERM} {
@@ -395,12 +392,12 @@ func TestRefusedLandlock(t *testing.T) {
 	}
 }
 
-// TestNoSeccomp shows that what a kernel lacks is found by trying.
+// TestNoSeccomp checks that what a kernel lacks is found by probing.
 func TestNoSeccomp(t *testing.T) {
 	t.Parallel()
 	for _, user := range []*syscall.Credential{nil, unprivileged()} {
 		told := hear(t, unix.ENOSYS, user, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET)
-		// No descriptor is to be had, but processes and mappings are.
+		// New descriptors cannot be had, but processes and mappings can.
 		noFD := user != nil || !mayRaise(t)
 		want := worker.Isolation{OwnProcess: true, MemoryCap: true, NoFiles: noFD, NoNetwork: noFD}
 		if i := told.Isolation; !reflect.DeepEqual(walls(i), want) || len(i.Layers) != 0 {
@@ -421,8 +418,7 @@ func TestNoSeccomp(t *testing.T) {
 	}
 }
 
-// TestLandlockAlone shows what Landlock does where nothing else is there, also
-// against root.
+// TestLandlockAlone checks what Landlock prevents without a filter, even for root.
 func TestLandlockAlone(t *testing.T) {
 	t.Parallel()
 	i := hear(t, unix.ENOSYS, nil, unix.SYS_SECCOMP).Isolation
@@ -434,8 +430,8 @@ func TestLandlockAlone(t *testing.T) {
 	}
 }
 
-// TestRefusedSeccomp is a kernel that could filter, and a container that forbids
-// it: no worker starts.
+// TestRefusedSeccomp checks that no worker starts if the kernel supports filters, but a container
+// forbids them.
 func TestRefusedSeccomp(t *testing.T) {
 	t.Parallel()
 	told := hear(t, unix.EPERM, nil, unix.SYS_SECCOMP)

@@ -31,13 +31,12 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
 )
 
-// A malicious worker does what its seed says: some honest steps, then anything
-// but. TestMalice plays ten thousand of them, or a thousand where the race
-// detector slows them down. Most are a goroutine at the other end of a socket, as
-// the host sees no more than that; every fortieth is a process.
+// A malicious worker acts according to its seed: some honest steps, then anything else. TestMalice
+// plays ten thousand of them, or a thousand under the race detector. Most are goroutines at the
+// other end of a socket, since the host sees no more than that; every fortieth is a process.
 const (
-	maliceEnv  = "WRIT_TEST_MALICE"      // how many sessions
-	seedEnv    = "WRIT_TEST_MALICE_SEED" // of the first one; the others count on
+	maliceEnv  = "WRIT_TEST_MALICE"      // the number of sessions
+	seedEnv    = "WRIT_TEST_MALICE_SEED" // the seed of the first session; later ones count up
 	liars      = "writ-malice"           // the kind of worker
 	processes  = 40
 	budget     = 20 // calls
@@ -50,9 +49,8 @@ func init() {
 	}
 }
 
-// playLiar is a malicious worker process. It says that it is fully isolated, takes its
-// seed from the source of its first job, and ends when it is killed or, at the latest,
-// after sessionEnd.
+// playLiar is a malicious worker process. It claims full isolation, takes its seed from the source
+// of its first job, and ends when it is killed, or after sessionEnd.
 func playLiar() {
 	link := os.NewFile(harden.LinkFD, "link")
 	in, out := worker.NewReader(link, worker.MaxBody), worker.NewWriter(link)
@@ -90,10 +88,10 @@ type liar struct {
 	in      *worker.Reader
 	out     io.Writer
 	log     io.Writer
-	id      int   // of the last call
-	err     error // of the connection
-	exit    int   // the status with which to exit in the end, or -1 to hang
-	halfway bool  // close one half in the end
+	id      int   // the ID of the last call
+	err     error // the error of the connection
+	exit    int   // the status with which to exit at the end, or -1 to hang
+	halfway bool  // close one half of the connection at the end
 }
 
 func newLiar(seed uint64, run uint32, link io.ReadWriter, log io.Writer) *liar {
@@ -104,7 +102,7 @@ func newLiar(seed uint64, run uint32, link io.ReadWriter, log io.Writer) *liar {
 	return l
 }
 
-// act is the whole session.
+// act plays the session.
 func (l *liar) act() {
 	honest := []func(){
 		func() { l.send(worker.KindReport, l.run, engine.Report{}) },
@@ -156,18 +154,18 @@ func (l *liar) call() {
 	l.send(worker.KindCall, l.run, engine.Call{ID: l.id, Args: json.RawMessage(`{"n":1}`)})
 }
 
-// hostKinds are what only a host sends, or nobody.
+// hostKinds are the kinds of frames that no worker sends.
 var hostKinds = []worker.Kind{worker.KindHello, worker.KindTools, worker.KindRun, worker.KindVerdict,
 	worker.KindReply, worker.KindStop, worker.KindReady, '?', 0}
 
 var filler = bytes.Repeat([]byte("filler "), 1<<13)
 
-// lies are what a malicious worker does.
+// lies are the malicious acts.
 var lies = []func(*liar){
 	func(l *liar) {
 		l.write([]byte{0xff, 0xff, 0xff, byte(l.Uint32()), byte(worker.KindResult), 0, 0, 0, byte(l.run)})
 	},
-	func(l *liar) { // as much as may be, announced and not sent
+	func(l *liar) { // a frame of the maximum size is announced and not sent
 		b := l.frame(worker.KindCall, l.run, nil)
 		b[1] = 2
 		l.write(append(b, filler[:l.IntN(len(filler))]...))
@@ -179,7 +177,7 @@ var lies = []func(*liar){
 		}
 		l.write(b)
 	},
-	func(l *liar) { // cut off
+	func(l *liar) { // a frame is cut off
 		b := l.frame(worker.KindCall, l.run, []byte(`{"id":1,"tool":0,"args":{}}`))
 		l.write(b[:l.IntN(len(b))])
 	},
@@ -189,7 +187,7 @@ var lies = []func(*liar){
 			time.Sleep(time.Duration(l.IntN(30)) * time.Millisecond)
 		}
 	},
-	func(l *liar) { // bits turned over
+	func(l *liar) { // flipped bits
 		b := l.frame(worker.KindCall, l.run, fmt.Appendf(nil, `{"id":%d,"tool":0,"args":{"a":[1,"x"]}}`, l.id+1))
 		for range 1 + l.IntN(3) {
 			b[l.IntN(len(b))] ^= 1 << l.IntN(8)
@@ -234,17 +232,17 @@ var lies = []func(*liar){
 		l.id++
 		l.text(worker.KindCall, `{"id":%d,"args":{"x":"\ud800 \xff","":1}}`, l.id)
 	},
-	func(l *liar) { // noise
+	func(l *liar) { // output on stderr
 		for range l.IntN(100) {
 			_, _ = l.log.Write(filler)
 		}
 	},
-	func(l *liar) { // on and on
+	func(l *liar) { // very many calls
 		for range 100 * l.IntN(30) {
 			l.call()
 		}
 	},
-	func(l *liar) { // it asks for more than it reads
+	func(l *liar) { // it makes calls whose replies it does not read
 		for range budget {
 			l.id++
 			l.text(worker.KindCall, `{"id":%d,"args":{"big":1}}`, l.id)
@@ -266,14 +264,14 @@ var lies = []func(*liar){
 		l.send(worker.KindResult, l.run, engine.Result{Value: json.RawMessage("2")})
 	},
 	func(l *liar) { l.send(hostKinds[l.IntN(len(hostKinds))], l.run, nil) },
-	func(l *liar) { // nothing, very often
+	func(l *liar) { // very many empty frames
 		l.write(bytes.Repeat(l.frame(worker.KindCall, l.run, nil), 1+l.IntN(1000)))
 	},
 	func(l *liar) { time.Sleep(time.Duration(l.IntN(60)) * time.Millisecond) },
 }
 
-// victim is the host of a malicious session. It ends the run as the sandbox does,
-// at the call that is one too many.
+// victim is the host of a malicious session. Like the sandbox, it ends a run that makes too many
+// calls.
 type victim struct {
 	*distrustful
 	cancel context.CancelFunc
@@ -303,7 +301,7 @@ func (v *victim) Call(c engine.Call, reply func(engine.Reply)) func() {
 
 var bigReply = json.RawMessage(`"` + strings.Repeat("x", 64<<10) + `"`)
 
-// session plays one, and says what is wrong with how it ended.
+// session plays one session, and returns an error that says what went wrong.
 func session(seed uint64, pool *Pool, states []*os.ProcessState) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -350,7 +348,7 @@ func known(kind string) bool {
 	return ok
 }
 
-// tally counts how sessions have ended.
+// tally counts how sessions end.
 type tally struct {
 	mu   sync.Mutex
 	seen map[string]int
@@ -404,13 +402,13 @@ func against(ctx context.Context, seed uint64, j *engine.Job, h engine.Host,
 	}()
 	res, _, err := w.do(ctx, j, h)
 	w.retire()
-	if errors.Is(err, errLost) { // the second time that is the result
+	if errors.Is(err, errLost) { // the second time, this is the result
 		return res, nil
 	}
 	return res, err
 }
 
-// hungUp says whether the other end has been closed, without reading.
+// hungUp reports, without reading, whether the other end has been closed.
 func hungUp(file *os.File) bool {
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -425,7 +423,7 @@ func hungUp(file *os.File) bool {
 	return err != nil || gone
 }
 
-// playMalice plays all sessions, and looks at what they cost.
+// playMalice plays all sessions and measures their cost.
 func playMalice() {
 	sessions, seed := sample(500, 10_000/harden.MemoryFactor), rand.Uint64N(1<<40)*processes
 	if s := os.Getenv(maliceEnv); s != "" {
@@ -445,7 +443,7 @@ func playMalice() {
 	}
 	pool, err := NewPool(Options{Kind: liars, Command: []string{"/proc/self/exe"}, Max: 4, Memory: 32 << 20})
 	check(err)
-	check(besiege(seed+1<<50, 100, pool, states)) // what the runtime takes once
+	check(besiege(seed+1<<50, 100, pool, states)) // what the runtime allocates only once
 	ends.seen = map[string]int{}
 	debug.FreeOSMemory()
 	files, routines, before := count("/proc/self/fd"), runtime.NumGoroutine(), peak()
@@ -458,7 +456,7 @@ func playMalice() {
 		fmt.Printf("%6d %s\n", ends.seen[end], end)
 	}
 	if grown > harden.MemoryFactor*20<<20 {
-		check(fmt.Errorf("the host has grown by %d bytes", grown))
+		check(fmt.Errorf("the host grew by %d bytes", grown))
 	}
 	check(pool.Close())
 	left := func() error {
@@ -471,7 +469,7 @@ func playMalice() {
 		}
 		return nil
 	}
-	for begin := time.Now(); time.Since(begin) < time.Minute; { // timers that end what no longer runs
+	for begin := time.Now(); time.Since(begin) < time.Minute; { // timers that end runs
 		if left() == nil {
 			break
 		}
@@ -514,8 +512,8 @@ func TestMalice(t *testing.T) {
 	}
 }
 
-// TestDeafFromTheStart has a worker that never reads, and a job that no buffer of
-// the system takes.
+// TestDeafFromTheStart has a worker that never reads, and a job that is too large for the buffers
+// of the system.
 func TestDeafFromTheStart(t *testing.T) {
 	t.Parallel()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)

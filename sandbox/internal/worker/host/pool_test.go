@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// sample returns many if the tests are to run in full, and few otherwise.
+// sample returns many if all tests are to be run, and few otherwise.
 func sample(few, many int) int {
 	if os.Getenv("WRIT_TEST_FULL") == "1" {
 		return many
@@ -47,7 +47,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) func() {
 	return func() { reply(engine.Reply{Value: c.Args}) }
 }
 
-// tool is a set of one.
+// tool returns a set of one tool.
 var tool = []engine.Binding{{Namespace: "t", Names: []string{"f"}}}
 
 func job(source string) *engine.Job {
@@ -65,15 +65,14 @@ func newPool(t testing.TB, o Options) *Pool {
 	return p
 }
 
-// first is the idle worker that was put aside first. The pool looks at them too, now and
-// then.
+// first returns the worker that has been idle the longest.
 func first(p *Pool) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.idle[0].instance
 }
 
-// mustEcho makes sure that the pool still works.
+// mustEcho checks that the pool still works.
 func mustEcho(t testing.TB, p *Pool, text string) {
 	t.Helper()
 	res, err := p.Run(t.Context(), job("echo:"+text), &host{})
@@ -82,7 +81,7 @@ func mustEcho(t testing.TB, p *Pool, text string) {
 	}
 }
 
-// mustFail runs a program that must fail, within a time, and the next run work.
+// mustFail runs a program that must fail soon. The next run must work.
 func mustFail(t *testing.T, p *Pool, j *engine.Job, h *host) *engine.Failure {
 	t.Helper()
 	start := time.Now()
@@ -91,7 +90,7 @@ func mustFail(t *testing.T, p *Pool, j *engine.Job, h *host) *engine.Failure {
 		t.Fatal(err)
 	}
 	if res.Failure == nil {
-		t.Fatalf("it ended well: %+v", res)
+		t.Fatalf("the program did not fail: %+v", res)
 	}
 	if d := time.Since(start); d > endTime {
 		t.Errorf("it took %v", d)
@@ -195,7 +194,7 @@ func TestManyRuns(t *testing.T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.idle); n > 4 {
-		t.Errorf("%d workers idle, more than the pool may have", n)
+		t.Errorf("%d workers are idle, more than the pool may have", n)
 	}
 }
 
@@ -257,12 +256,12 @@ func TestLies(t *testing.T) {
 		if err != nil || string(res.Value) != "1" {
 			t.Errorf("unasked: %+v, %v", res, err)
 		}
-		time.Sleep(pause) // it speaks before the next run, or in it
+		time.Sleep(pause) // it sends the second result before the next run, or during it
 		mustEcho(t, p, "in another worker")
 	}
 }
 
-// endTime is how long a busy machine may take to end what would never end.
+// endTime is how long a busy machine may take to end a program.
 const endTime = 2 * time.Minute
 
 func TestDeadline(t *testing.T) {
@@ -288,14 +287,14 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
 	for source, message := range map[string]string{
-		"wait": "stopped in time", // what the worker says of it
+		"wait": "stopped in time", // the worker says so
 		"hang": "the program was stopped",
 	} {
 		start := time.Now()
 		res, err := cancelled(t, p, source)
 		for source == "wait" && err == nil && res.Failure != nil && res.Failure.Message != message &&
 			time.Since(start) < endTime {
-			res, err = cancelled(t, p, source) // it was too busy to say it
+			res, err = cancelled(t, p, source) // it was too busy to say so
 		}
 		if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindStopped || res.Failure.Message != message {
 			t.Errorf("%s: %+v, %v", source, res, err)
@@ -312,14 +311,14 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// cancelled has the caller go when the program begins.
+// cancelled runs a program whose caller cancels when it begins.
 func cancelled(t *testing.T, p *Pool, source string) (*engine.Result, error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	return p.Run(ctx, job(source), &beginning{began: cancel})
 }
 
-// beginning is a host that notes when a program begins.
+// beginning is a host that calls began when a program begins.
 type beginning struct {
 	host
 	began func()
@@ -349,10 +348,10 @@ func TestQueue(t *testing.T) {
 			t.Errorf("in the queue of a closed pool: %v", err)
 		}
 	})
-	time.Sleep(10 * time.Millisecond) // until he waits, or he finds it closed
+	time.Sleep(10 * time.Millisecond) // until it waits, or finds the pool closed
 	wg.Go(func() { p.Close() })
 	<-p.done
-	cancel() // not before, or it would be his turn
+	cancel() // not earlier, or it would be its turn
 	wg.Wait()
 	if _, err := p.Run(t.Context(), job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
@@ -468,7 +467,7 @@ func TestIdleEnds(t *testing.T) {
 	mustEcho(t, p, "in the last")
 }
 
-// TestIdleEndsWithPool closes a pool when it is time for its idle workers to end.
+// TestIdleEndsWithPool closes a pool at the time when its idle workers end.
 func TestIdleEndsWithPool(t *testing.T) {
 	t.Parallel()
 	for range sample(4, 20) {
@@ -508,7 +507,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestFlood has a worker call on and on when its caller has gone.
+// TestFlood has a worker that continues to make calls after its caller has gone.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
@@ -526,8 +525,8 @@ func TestFlood(t *testing.T) {
 	mustEcho(t, p, "next")
 }
 
-// TestUnread has a worker that doesn't read: no handler waits for it, and what
-// waits is limited.
+// TestUnread has a worker that does not read. Its handlers do not wait, and the replies that wait
+// for it are bounded.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1, Memory: 64 << 20})
@@ -545,8 +544,7 @@ func TestUnread(t *testing.T) {
 	mustEcho(t, p, "next")
 }
 
-// TestUsedUp makes sure that a program finds the whole of its memory, whatever
-// ran before.
+// TestUsedUp checks that a program has all of its memory, whatever ran before it.
 func TestUsedUp(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1, Memory: 128 << 20})
@@ -558,7 +556,7 @@ func TestUsedUp(t *testing.T) {
 	}
 	mustEcho(t, p, "in a fresh worker")
 	if runs := first(p).runs; runs != 1 {
-		t.Errorf("%d runs in a worker that has grown", runs)
+		t.Errorf("%d runs in a worker that grew", runs)
 	}
 	for range 100 {
 		res, err := p.Run(t.Context(), job("swell:1"), &host{})
@@ -567,12 +565,12 @@ func TestUsedUp(t *testing.T) {
 		}
 	}
 	if runs := first(p).runs; runs < 50 {
-		t.Errorf("%d runs in a worker that has not grown", runs)
+		t.Errorf("%d runs in a worker that did not grow", runs)
 	}
 }
 
-// TestFIFO makes sure that who has waited longest is next. That somebody waits can't
-// be seen: he is given a while for it, and a longer one if it was too short.
+// TestFIFO checks that the caller that has waited longest is next. Whether a caller waits cannot be
+// observed, so each gets some time to begin, and more if that was too short.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
@@ -587,8 +585,8 @@ func TestFIFO(t *testing.T) {
 	}
 }
 
-// inTurn has twenty callers wait for one worker, each a while after the one before,
-// and says in which order they get it.
+// inTurn has twenty callers that wait for one worker, each of which begins after a pause, and
+// returns the order in which they get it.
 func inTurn(t *testing.T, p *Pool, pause time.Duration) (order []int) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
@@ -623,12 +621,12 @@ func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for start := time.Now(); !done(); time.Sleep(time.Millisecond) {
 		if time.Since(start) > time.Minute {
-			t.Fatal("it never happened")
+			t.Fatal("the order was never right")
 		}
 	}
 }
 
-// TestHostile has some callers kill worker after worker. The others go on.
+// TestHostile has some callers that keep killing workers. The others continue.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 2, Memory: 64 << 20})
@@ -652,7 +650,7 @@ func TestHostile(t *testing.T) {
 	mustEcho(t, p, "after all")
 }
 
-// TestBackOff has workers that can't start any more.
+// TestBackOff has workers that fail to start.
 func TestBackOff(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 2})
@@ -684,7 +682,7 @@ func TestBackOff(t *testing.T) {
 	p.starter.mu.Unlock()
 	mustEcho(t, p, "again")
 	if p.starter.failures != 0 {
-		t.Error("the failures are not forgotten")
+		t.Error("the failures still count")
 	}
 }
 
@@ -709,7 +707,7 @@ func TestBootAndDie(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
 	err := stillborns(t, p)
-	for begin := time.Now(); err == nil && time.Since(begin) < endTime; { // so busy that it was time for the next try
+	for begin := time.Now(); err == nil && time.Since(begin) < endTime; { // on a very busy machine, it was time for the next try
 		err = stillborns(t, p)
 	}
 	if !errors.Is(err, ErrCannotStart) || !strings.Contains(err.Error(), "it ended with signal: killed") {
@@ -721,8 +719,7 @@ func TestBootAndDie(t *testing.T) {
 	mustEcho(t, p, "later")
 }
 
-// stillborns runs a program in a pool whose workers were ready, and died before their
-// first run.
+// stillborns runs a program in a pool whose workers are ready, but die before their first run.
 func stillborns(t *testing.T, p *Pool) error {
 	t.Helper()
 	p.unpark(&engine.Job{}).retire()
@@ -741,7 +738,7 @@ func stillborns(t *testing.T, p *Pool) error {
 	return err
 }
 
-// TestDiagnosis looks at the ways in which workers have been seen to die.
+// TestDiagnosis has the ways in which workers have been observed to die.
 func TestDiagnosis(t *testing.T) {
 	t.Parallel()
 	status := func(command string) *os.ProcessState {

@@ -24,8 +24,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
 )
 
-// scene names what the test binary plays instead of running tests. Scenes need a
-// process of their own.
+// scene names a role that the test binary plays instead of running tests, in a separate process.
 const scene = "WRIT_TEST_SCENE"
 
 func TestMain(m *testing.M) {
@@ -67,7 +66,7 @@ func check(err error) {
 	}
 }
 
-// playParent starts a worker that hangs, tells its number, and hangs too.
+// playParent starts a worker that hangs, prints its process ID, and hangs too.
 func playParent() {
 	p, err := NewPool(Options{Kind: fakes})
 	check(err)
@@ -105,12 +104,12 @@ func TestParentDies(t *testing.T) {
 	_ = cmd.Wait()
 	for start := time.Now(); alive(pid); time.Sleep(time.Millisecond) {
 		if time.Since(start) > time.Minute {
-			t.Fatal("the worker lives on")
+			t.Fatal("the worker is still running")
 		}
 	}
 }
 
-// alive says whether the process exists and isn't waiting to be reaped.
+// alive reports whether the process exists and has not exited.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -128,7 +127,7 @@ func playDeleted() {
 	playOn()
 }
 
-// playReplaced has another program in the place of its own executable.
+// playReplaced replaces its own executable with another program.
 func playReplaced() {
 	path, err := os.Executable()
 	check(err)
@@ -137,7 +136,7 @@ func playReplaced() {
 	playOn()
 }
 
-// playOn runs programs in worker after worker.
+// playOn runs programs in several workers, one after the other.
 func playOn() {
 	p, err := NewPool(Options{Kind: fakes})
 	check(err)
@@ -145,7 +144,7 @@ func playOn() {
 		res, err := p.Run(context.Background(), job("die"), &host{})
 		check(err)
 		if res.Failure == nil {
-			check(errors.New("it lives"))
+			check(errors.New("the program did not fail"))
 		}
 		res, err = p.Run(context.Background(), job("echo:still here"), &host{})
 		check(err)
@@ -171,8 +170,8 @@ func TestExecutableIsGone(t *testing.T) {
 	}
 }
 
-// copyFile copies this executable. Nothing is started meanwhile: it would have the
-// copy open for a moment, for writing, and what is open so cannot be started.
+// copyFile copies this executable. No process may be started meanwhile: it would briefly inherit
+// the open copy, and a file that is open for writing cannot be executed.
 func copyFile(t *testing.T, to string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -194,9 +193,9 @@ func copyFile(t *testing.T, to string) {
 	}
 }
 
-// playLeaks uses a pool in every way and looks at what is left.
+// playLeaks uses a pool in every way and looks for leaks.
 func playLeaks() {
-	warm, err := NewPool(Options{Kind: fakes}) // what the runtime opens once
+	warm, err := NewPool(Options{Kind: fakes}) // so that the runtime opens what it opens once
 	check(err)
 	check(warm.Close())
 	files, routines := count("/proc/self/fd"), runtime.NumGoroutine()
@@ -217,7 +216,7 @@ func playLeaks() {
 	}
 	wg.Wait()
 	check(p.Close())
-	for begin := time.Now(); time.Since(begin) < time.Minute; { // handlers of late calls, timers that were late
+	for begin := time.Now(); time.Since(begin) < time.Minute; { // for handlers of late calls, and timers
 		if runtime.NumGoroutine() <= routines && count("/proc/self/fd") == files {
 			break
 		}
@@ -241,8 +240,8 @@ func count(dir string) int {
 	return len(entries)
 }
 
-// playBombs has programs exhaust the memory of workers, and looks at what that
-// costs this process.
+// playBombs has programs that exhaust the memory of their workers, and checks the memory of this
+// process.
 func playBombs() {
 	p, err := NewPool(Options{Kind: fakes, Max: 2, Memory: 64 << 20})
 	check(err)
@@ -253,7 +252,7 @@ func playBombs() {
 				res, err := p.Run(context.Background(), job(source), &host{})
 				check(err)
 				if res.Failure == nil {
-					check(errors.New(source + " ended well"))
+					check(errors.New(source + " did not fail"))
 				}
 			})
 		}
@@ -266,11 +265,11 @@ func playBombs() {
 	}
 	check(p.Close())
 	if grown := peak() - before; grown > 20<<20 {
-		check(fmt.Errorf("the host has grown by %d bytes", grown))
+		check(fmt.Errorf("the host grew by %d bytes", grown))
 	}
 }
 
-// peak is how much memory this process has had resident at most, in bytes.
+// peak returns the maximum resident memory of this process so far, in bytes.
 func peak() int {
 	status, err := os.ReadFile("/proc/self/status")
 	check(err)
@@ -289,8 +288,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// playForger starts a worker on a socket that another process, its own parent,
-// has made.
+// playForger starts a worker on a socket that was created by another process, its parent.
 func playForger() {
 	alive, _, err := os.Pipe()
 	check(err)
@@ -332,8 +330,8 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// TestForged starts the executable as if it were a worker, in the ways that
-// others can, and expects that main is not reached, or that nothing happens.
+// TestForged starts the executable like a worker, in the ways that others could. Main must not be
+// reached, or nothing must happen.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -399,11 +397,11 @@ func TestSurroundings(t *testing.T) {
 	defer unix.Close(leak)
 	after := surroundings(t)
 	if before != after || !strings.HasPrefix(after, "[] UTC ") {
-		t.Errorf("%s, and before there was something to leak %s", after, before)
+		t.Errorf("got %s, but %s before there was something to leak", after, before)
 	}
 }
 
-// surroundings is what a new worker says that it sees.
+// surroundings returns what a new worker sees of its environment.
 func surroundings(t *testing.T) string {
 	t.Helper()
 	p := newPool(t, Options{InheritEnv: []string{"HOME", "PATH"}})
@@ -474,8 +472,8 @@ func TestSilentStart(t *testing.T) {
 	}
 }
 
-// TestKilledMeanwhile kills the worker that the next program would get, so that it
-// dies before, while or after it is given it: that program runs in another one.
+// TestKilledMeanwhile kills the worker that the next program would get, so that it dies before,
+// while or after it gets the program. The program runs in another one.
 func TestKilledMeanwhile(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})

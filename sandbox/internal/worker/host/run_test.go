@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// canonical reports whether text is what the host passes on: canonical JSON, or nil.
+// canonical reports whether text is canonical JSON or nil. The host passes on nothing else.
 func canonical(text []byte) bool {
 	if text == nil {
 		return true
@@ -22,7 +22,7 @@ func canonical(text []byte) bool {
 	return err == nil && bytes.Equal(again, text) && json.Valid(text) && utf8.Valid(text)
 }
 
-// FuzzHost is a worker that sends anything. The host must not believe it.
+// FuzzHost sends arbitrary frames as a worker. The host must not trust them.
 func FuzzHost(f *testing.F) {
 	frames := func(add func(*worker.Writer)) []byte {
 		var wire bytes.Buffer
@@ -52,7 +52,7 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// recorded is a worker's side of a conversation. It hears nothing.
+// recorded is a recorded worker. It ignores what it receives.
 type recorded struct{ io.Reader }
 
 func (recorded) Write(b []byte) (int, error)    { return len(b), nil }
@@ -60,7 +60,7 @@ func (recorded) tryWrite(b []byte) (int, error) { return len(b), nil }
 func (recorded) Close() error                   { return nil }
 func (recorded) expire()                        {}
 
-// distrustful is a host that checks what the run promises it.
+// distrustful is a host that checks what the run guarantees.
 type distrustful struct {
 	fail    func(...any)
 	reports int

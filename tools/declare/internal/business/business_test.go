@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/tools/declare/internal/business"
 )
 
-// There are as many tools as documents say, and no two share a name.
+// There are as many tools as the documents say, and their names are unique.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

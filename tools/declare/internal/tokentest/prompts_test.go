@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// prompts are transcripts that show a system prompt, and how many tokens its fixed text may take: everything but
-// the types of the answer and the declarations. The task and its fields, about 15 tokens, count as fixed here.
+// prompts are transcripts with a system prompt, and the maximum number of tokens of its fixed text:
+// everything except the types of the answer and the declarations. The task and its fields, about 15
+// tokens, count as fixed here.
 var prompts = map[string]int{
 	"codeact_right_at_once":        540,
 	"codeact_json":                 560,
@@ -37,7 +38,7 @@ func TestSystemPromptsAreSmall(t *testing.T) {
 		got := count(types.ReplaceAllString(system, ""))
 		t.Logf("%s: %d tokens", name, got)
 		if got > most {
-			t.Errorf("the fixed text of %s takes %d tokens; at most %d are meant", name, got, most)
+			t.Errorf("the fixed text of %s takes %d tokens; the maximum is %d", name, got, most)
 		}
 	}
 }

@@ -28,10 +28,10 @@ const (
 var servers = []string{"filesystem", "memory", "everything", "sequential-thinking", "playwright", "git", "mongodb",
 	"notion", company}
 
-// company are four servers with 547 tools, of which only the names are shown.
+// company stands for four servers with 547 tools, of which only the names are shown.
 const company = "four servers"
 
-// limits are how many tokens a server may take by default.
+// limits has the maximum number of tokens of a server by default.
 var limits = map[string]int{"filesystem": 1_000, "git": 3_500, "mongodb": 4_100, "notion": 2_400, company: 1_800}
 
 // budgets of the columns; zero is the default.
@@ -42,13 +42,13 @@ func TestDefaultsAreSmall(t *testing.T) {
 	count := counter(t)
 	for server, limit := range limits {
 		if got := count(declare.Markdown(recorded(t, server), 0)); got > limit {
-			t.Errorf("%s takes %d tokens; at most %d are meant", server, got, limit)
+			t.Errorf("%s takes %d tokens; the maximum is %d", server, got, limit)
 		}
 	}
 }
 
-// Of whole declarations the estimate is within a tenth; of outlines of a few
-// lines, within 20 tokens.
+// The estimate for complete declarations is accurate to a tenth, and the one for outlines of a few
+// lines to 20 tokens.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	count := counter(t)
@@ -70,7 +70,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The table in the documents is what is counted.
+// The table in the documents has the measured numbers.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	count := counter(t)
@@ -108,7 +108,7 @@ the prompt shows their names only, in families. ` + "`go test -update`" + ` in
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("%s differs; -update writes it\ngot\n%s", table, b.String())
+		t.Errorf("%s differs; run with -update to rewrite it\ngot\n%s", table, b.String())
 	}
 }
 
@@ -155,7 +155,7 @@ func listed(t *testing.T, server string) string {
 	return string(raw)
 }
 
-// listing is what servers would answer that have the tools.
+// listing returns a listing as the tools' servers would send it.
 func listing(t *testing.T, list []*tools.Tool) (r recording) {
 	t.Helper()
 	for _, tool := range list {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
 // entry is a server as files describe it.
@@ -103,7 +103,7 @@ func (c *Config) warn(server, text string) {
 func (c *Config) decode(m member, e *entry) (errs []error) {
 	list, err := m.members("")
 	if err != nil {
-		return []error{fmt.Errorf(`must be an object with a "command", not %s`, jsonscan.Type(m.value))}
+		return []error{fmt.Errorf(`must be an object with a "command", not %s`, jsonvalue.Type(m.value))}
 	}
 	fields := e.fields()
 	for _, key := range list {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // command is a program, or a program with its arguments: an object, as in Zed, or an array, as
@@ -75,7 +75,7 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	case '"':
 		return json.Unmarshal(data, (*string)(s))
 	case '{', '[', 'n':
-		return fmt.Errorf("contains %s where text is expected", jsonscan.Type(data))
+		return fmt.Errorf("contains %s where text is expected", jsonvalue.Type(data))
 	}
 	*s = scalar(data)
 	return nil

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// given is what the suite gives the client in a scenario.
+// given is the input of the client in a scenario.
 type given struct {
 	ToolCalls []toolCall `json:"toolCalls"`
 	credentials

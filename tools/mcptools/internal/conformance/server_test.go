@@ -77,7 +77,7 @@ func start(t *testing.T, cmd *exec.Cmd) string {
 	case <-ended:
 		t.Fatalf("%v ended: %v", cmd.Args, cmd.ProcessState)
 	case <-time.After(2 * time.Minute):
-		t.Fatalf("%v does not say where it is", cmd.Args)
+		t.Fatalf("%v did not log its address", cmd.Args)
 	}
 	return ""
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Fields are pointers to the variables for the members of an object, by name. A
@@ -24,7 +26,7 @@ func Object(text []byte, fields Fields) (err error) {
 		return nil
 	}
 	if text[0] != '{' {
-		return fmt.Errorf("must be an object, not %s", Type(text))
+		return fmt.Errorf("must be an object, not %s", jsonvalue.Type(text))
 	}
 	for name, value := range Members(text) {
 		into, known := fields[string(name)]
@@ -45,7 +47,7 @@ func decode(value json.RawMessage, into any) error {
 		return nil
 	case *[]json.RawMessage:
 		if value[0] != '[' && value[0] != 'n' {
-			return fmt.Errorf("must be an array, not %s", Type(value))
+			return fmt.Errorf("must be an array, not %s", jsonvalue.Type(value))
 		}
 		if Check(value, Limits{Elements: maxList}) != nil {
 			return fmt.Errorf("has more than %d elements", maxList)
@@ -62,21 +64,4 @@ func Present(text json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return text
-}
-
-// Type returns the type of a JSON value, as JSON Schema calls it.
-func Type(text []byte) string {
-	switch text[0] {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	}
-	return "number"
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
@@ -121,7 +122,7 @@ func decodeID(raw json.RawMessage) (jsonrpc.ID, error) {
 		return jsonrpc.ID{}, nil
 	}
 	if raw[0] == '{' || raw[0] == '[' {
-		return jsonrpc.ID{}, fmt.Errorf("the ID is an %s", jsonscan.Type(raw))
+		return jsonrpc.ID{}, fmt.Errorf("the ID is an %s", jsonvalue.Type(raw))
 	}
 	var id any
 	if err := json.Unmarshal(raw, &id); err != nil {

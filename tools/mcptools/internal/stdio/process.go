@@ -5,9 +5,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/writ-go/writ/internal/tail"
 )
 
 const (
@@ -23,7 +24,7 @@ type process struct {
 	grace  time.Duration
 	stdin  io.WriteCloser
 	stdout *os.File
-	stderr tail
+	stderr tail.Buffer
 
 	reaped chan struct{} // closed when the process has exited
 	exit   error         // of the process; valid once reaped is closed
@@ -38,7 +39,7 @@ func startProcess(cmd *exec.Cmd, grace time.Duration) (*process, error) {
 	p := &process{
 		cmd:    cmd,
 		grace:  grace,
-		stderr: tail{max: stderrKept},
+		stderr: tail.Buffer{Max: stderrKept},
 		reaped: make(chan struct{}),
 		done:   make(chan struct{}),
 	}
@@ -151,34 +152,4 @@ func (p *process) status() string {
 		return "exit status 0"
 	}
 	return p.exit.Error()
-}
-
-// tail keeps the last bytes written to it.
-type tail struct {
-	mu   sync.Mutex
-	max  int
-	data []byte
-	cut  bool
-}
-
-// Write implements [io.Writer].
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.data = append(t.data, p[max(0, len(p)-t.max):]...)
-	if over := len(t.data) - t.max; over > 0 || len(p) > t.max {
-		t.data, t.cut = append(t.data[:0], t.data[over:]...), true
-	}
-	return len(p), nil
-}
-
-// String returns the complete lines that were kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := string(t.data)
-	if _, rest, ok := strings.Cut(text, "\n"); ok && t.cut {
-		text = rest
-	}
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 }

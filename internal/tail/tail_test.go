@@ -1,11 +1,13 @@
-package stdio
+package tail_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/writ-go/writ/internal/tail"
 )
 
-func TestTail(t *testing.T) {
+func TestBuffer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		writes []string
@@ -17,7 +19,7 @@ func TestTail(t *testing.T) {
 		{[]string{strings.Repeat("z", 50)}, strings.Repeat("z", 16)},
 		{[]string{"begin ", "0123456789\nend"}, "end"},
 	} {
-		kept := tail{max: 16}
+		kept := tail.Buffer{Max: 16}
 		for _, w := range c.writes {
 			if n, err := kept.Write([]byte(w)); n != len(w) || err != nil {
 				t.Fatal(n, err)
