@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -18,11 +18,11 @@ type view struct {
 	discovery *discovery.Discovery
 }
 
-// describeMost is how many bytes describe_tool says about one tool.
+// describeMost is about how many bytes describe_tool returns.
 const describeMost = 32 << 10
 
-// view returns what a principal may use. It does not see anything else either, and the
-// policy is there in case a name can be read in two ways.
+// view returns the tools that a principal may use. It sees no others; the policy is a second
+// protection, in case a pattern and a name can be read in two ways.
 func (s *snapshot) view(p serve.Principal) (*view, error) {
 	patterns, all := p.Tools, p.Tools == nil && p.Name != ""
 	s.mu.Lock()
@@ -34,19 +34,9 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if v := s.views[key]; v != nil {
 		return v, nil
 	}
-	set, err := tools.NewSet(context.Background(), s.all)
+	set, err := s.set(patterns, all)
 	if err != nil {
 		return nil, err
-	}
-	if !all {
-		set, err = tools.NewSet(context.Background(), allowed(set, patterns))
-		if err != nil {
-			return nil, err
-		}
-		set = set.With(policy.Allow(policy.Tools(patterns...), ""))
-	}
-	if s.guard != nil {
-		set = set.With(s.guard, policy.AllowDestructive)
 	}
 	v := &view{set, discovery.New(set, describeMost).SearchedBy("search_tools")}
 	if s.views == nil {
@@ -54,6 +44,31 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	}
 	s.views[key] = v
 	return v, nil
+}
+
+// set returns all tools, or those that match the patterns.
+func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
+	own := source{}
+	for _, b := range s.own.Bindings() {
+		own.tools = append(own.tools, b.Tool)
+	}
+	set, err := tools.NewSet(context.Background(), own, s.listed)
+	if err != nil {
+		return nil, err
+	}
+	if !all {
+		if set, err = tools.NewSet(context.Background(), allowed(set, patterns)); err != nil {
+			return nil, err
+		}
+	}
+	set = set.WithPoliciesOf(s.own).With(policy.AllowDestructive) // clients ask their users
+	if !all {
+		set = set.With(policy.Allow(policy.Tools(patterns...), ""))
+	}
+	if s.guard != nil {
+		set = set.With(s.guard)
+	}
+	return set, nil
 }
 
 // source is a list of tools as a tools.Source.
@@ -69,7 +84,7 @@ func (s source) equal(other source) bool {
 	return slices.Equal(s.tools, other.tools) && slices.Equal(s.warnings, other.warnings)
 }
 
-// allowed are the tools of a set that the patterns match.
+// allowed returns the tools of a set that match the patterns.
 func allowed(set *tools.Set, patterns []string) source {
 	may := policy.Allow(policy.Tools(patterns...), "")
 	var list source

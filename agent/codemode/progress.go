@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// progress tells a client what happens in its call. It is nil if the client did not
-// ask for that.
+// progress returns a function that notifies a client of the progress of its call, or nil if the
+// client did not ask for that.
 func progress(ctx context.Context, r *mcp.CallToolRequest) func(message string) {
 	token := r.Params.GetProgressToken()
 	if token == nil {

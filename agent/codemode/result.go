@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"encoding/json"
@@ -6,60 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/sandbox"
 )
 
-const executionSchema = `{
-  "type": "object",
-  "properties": {
-    "success": {"type": "boolean"},
-    "result": {"description": "The value of the program; null if it gave none."},
-    "stdout": {"type": "string", "description": "What was written to the console, at most 64 kB: the beginning and the end."},
-    "stdout_bytes": {"type": "integer", "description": "How much was written."},
-    "stdout_truncated": {"type": "boolean"},
-    "stderr": {"type": "string"},
-    "stderr_bytes": {"type": "integer"},
-    "stderr_truncated": {"type": "boolean"},
-    "duration_ms": {"type": "number"},
-    "error_type": {"type": "string", "description": "If it failed: TIMEOUT, POLICY_VIOLATION, INVALID_ARGUMENT, SYNTAX, THROWN, TOOL_ERROR and others."},
-    "diagnostics": {"type": "array", "description": "Why it failed; if nothing has run, all reasons.", "items": {"$ref": "#/$defs/finding"}},
-    "warnings": {"type": "array", "description": "What looks wrong and did not stop it.", "items": {"$ref": "#/$defs/finding"}},
-    "calls": {
-      "type": "array",
-      "description": "The tool calls that were made, in order.",
-      "items": {
-        "type": "object",
-        "properties": {
-          "tool": {"type": "string"},
-          "ok": {"type": "boolean"},
-          "pending": {"type": "boolean", "description": "It had no answer when the program ended; what it did is unknown."},
-          "args": {"type": "string", "description": "If the program failed: the arguments, in part."},
-          "duration_ms": {"type": "number"},
-          "error": {"type": "string"}
-        },
-        "required": ["tool", "ok", "duration_ms"]
-      }
-    },
-    "session": {"type": "string", "description": "The session that the program ran in: pass it with the next one."}
-  },
-  "required": ["success", "result", "stdout", "stdout_bytes", "stdout_truncated", "stderr", "stderr_bytes", "stderr_truncated", "duration_ms", "diagnostics", "warnings", "calls"],
-  "$defs": {
-    "finding": {
-      "type": "object",
-      "properties": {
-        "error_type": {"type": "string"},
-        "message": {"type": "string"},
-        "line": {"type": "integer"},
-        "column": {"type": "integer"},
-        "frame": {"type": "string", "description": "The line, and a caret under the column."},
-        "hint": {"type": "string"}
-      },
-      "required": ["error_type", "message"]
-    }
-  }
-}`
-
-// execution is how a program ended.
+// execution is the result of a program.
 type execution struct {
 	Success         bool            `json:"success"`
 	Result          json.RawMessage `json:"result"`
@@ -75,6 +26,8 @@ type execution struct {
 	Warnings        []diagnostic    `json:"warnings"`
 	Calls           []call          `json:"calls"`
 	Session         string          `json:"session,omitempty"`
+
+	blocks []mcp.Content // that were in the result
 }
 
 func (e execution) failed() bool { return !e.Success }
@@ -98,8 +51,9 @@ type call struct {
 }
 
 func newExecution(out *sandbox.Outcome) execution {
+	value, blocks := takeContent(out.Value)
 	e := execution{
-		Success: out.Failure == nil, Result: out.Value, DurationMS: milliseconds(out.Duration),
+		Success: out.Failure == nil, Result: value, blocks: blocks, DurationMS: milliseconds(out.Duration),
 		Diagnostics: []diagnostic{}, Warnings: diagnostics(out.Warnings), Calls: []call{},
 	}
 	e.Stdout, e.StdoutBytes, e.StdoutTruncated = shown(out.Stdout), out.Stdout.Bytes, out.Stdout.Cut()
@@ -136,8 +90,7 @@ func diagnostics(findings []sandbox.Finding) []diagnostic {
 	return list
 }
 
-// errorType names a kind of failure as clients of code mode know it: whatever was
-// too long is a TIMEOUT, and what the host's rules forbid a POLICY_VIOLATION.
+// errorType returns the name of a kind of failure for clients. All time limits are TIMEOUT.
 func errorType(k sandbox.Kind) string {
 	switch k {
 	case sandbox.KindComputeLimit, sandbox.KindWaitLimit:
@@ -160,7 +113,7 @@ func newCall(c sandbox.Call, failed bool) call {
 // mostOutput is the maximum number of bytes of console output that a client gets.
 const mostOutput = 64 << 10
 
-// shown is the beginning of what was written and its end.
+// shown returns the beginning and the end of an output.
 func shown(o sandbox.Output) string {
 	if len(o.Text) <= mostOutput && !o.Cut() {
 		return o.Text
@@ -169,7 +122,7 @@ func shown(o sandbox.Output) string {
 	tail := o.Tail[max(0, len(o.Tail)-mostOutput/2):]
 	head := o.Text[:min(len(o.Text), mostOutput-len(tail)-remark)]
 	left := o.Bytes - len(head) - len(tail)
-	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes are left out …\n", left) +
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes omitted …\n", left) +
 		strings.ToValidUTF8(tail, "")
 }
 

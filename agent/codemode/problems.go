@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// problem is an error in a call, with a text for the model. All other errors are errors of
-// the server and are only logged, because they may contain confidential details.
+// problem is an error in a call, with a text for the model. All other errors are errors of the
+// server and are only logged, because they may contain confidential details.
 type problem struct{ kind, message string }
 
 func (p *problem) Error() string { return p.message }
@@ -26,14 +26,14 @@ const (
 	installFailed   = "INSTALL_FAILED"
 	busy            = "BUSY" // nothing was done
 	sessionLost     = "SESSION_LOST"
-	errorServer     = "SERVER_ERROR" // nothing is wrong with the call
+	errorServer     = "SERVER_ERROR" // the call is not the cause
 )
 
 func invalid(format string, args ...any) error {
 	return &problem{invalidArgument, fmt.Sprintf(format, args...)}
 }
 
-var errServer = errors.New("the server failed, not your arguments; its log says why")
+var errServer = errors.New("internal error of the server; the arguments are not the cause, and the server's log has the details")
 
 func missing(err error) bool { return errors.Is(err, workspace.ErrNotFound) }
 
@@ -62,7 +62,7 @@ func forModel(err error) error {
 	return &problem{kind, message}
 }
 
-// ofOthers is forModel for the errors of packages whose messages are for models.
+// ofOthers is forModel for errors of packages whose messages are written for models.
 func ofOthers(err error) error {
 	var (
 		spec  *npm.SpecError

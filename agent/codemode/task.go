@@ -1,8 +1,7 @@
-package main
+package codemode
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,64 +13,6 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
-)
-
-const (
-	taskInput = `{
-  "type": "object",
-  "properties": {
-    "task": {"type": "string", "minLength": 1, "description": "What is to be done, in words, with everything that one has to know for it."},
-    "environment": {"type": "string", "description": "The name of an environment: the programs may then be TypeScript, and import its npm packages."},
-    "steps": {"type": "integer", "minimum": 1, "description": "How many programs may be written."},
-    "tokens": {"type": "integer", "minimum": 1, "description": "How many tokens the model may read and write in all."},
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000000, "description": "Seconds it may take. The server's own limits still hold."}
-  },
-  "required": ["task"],
-  "additionalProperties": false
-}`
-	taskOutput = `{
-  "type": "object",
-  "properties": {
-    "success": {"type": "boolean"},
-    "answer": {"type": "string"},
-    "error_type": {"type": "string", "description": "If there is no answer: TIMEOUT, STEPS, BUDGET, MODEL, INVALID_ARGUMENT or FAILED."},
-    "error": {"type": "string"},
-    "duration_ms": {"type": "number"},
-    "steps": {
-      "type": "array",
-      "description": "The programs that were written, and what came of them.",
-      "items": {
-        "type": "object",
-        "properties": {"code": {"type": "string"}, "observation": {"type": "string"}},
-        "required": ["code"]
-      }
-    },
-    "usage": {
-      "type": "object",
-      "properties": {
-        "calls": {"type": "integer"},
-        "input_tokens": {"type": "integer"},
-        "output_tokens": {"type": "integer"}
-      },
-      "required": ["calls", "input_tokens", "output_tokens"]
-    },
-    "calls": {
-      "type": "array",
-      "description": "The tool calls that were made, in order, whether or not there is an answer.",
-      "items": {
-        "type": "object",
-        "properties": {
-          "tool": {"type": "string"},
-          "state": {"type": "string"},
-          "args": {"type": "string", "description": "The arguments, in part."},
-          "error": {"type": "string"}
-        },
-        "required": ["tool", "state", "args"]
-      }
-    }
-  },
-  "required": ["success", "duration_ms", "steps", "usage", "calls"]
-}`
 )
 
 type taskArgs struct {
@@ -97,6 +38,21 @@ type report struct {
 
 func (r report) failed() bool { return !r.Success }
 
+// content implements [result]: the answer, or why there is none and which calls were made.
+func (r report) content() []mcp.Content {
+	if r.Success {
+		return textContent(r.Answer)
+	}
+	lines := []string{fmt.Sprintf("no answer: %s: %s", r.ErrorType, r.Error)}
+	for i, c := range r.Calls {
+		if i == 0 {
+			lines = append(lines, "\ntool calls:")
+		}
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("- %s(%s): %s %s", c.Tool, c.Args, c.State, c.Error)))
+	}
+	return textContent(strings.Join(lines, "\n"))
+}
+
 type taskStep struct {
 	Code        string `json:"code"`
 	Observation string `json:"observation,omitempty"`
@@ -110,15 +66,7 @@ type effect struct {
 }
 
 func (c *client) taskTool() tool {
-	return offer(mcp.Tool{
-		Name:  "run_task",
-		Title: "Do a task",
-		Description: "Do a task that is given in words: a model of the server's writes programs, with the tools that " +
-			"execute_code has, until it can answer.",
-		InputSchema:  json.RawMessage(taskInput),
-		OutputSchema: json.RawMessage(taskOutput),
-		Annotations:  hints(mcp.ToolAnnotations{}, true, true),
-	}, c.runTask).telling(func(p *problem) any {
+	return offer(definition("run_task"), c.runTask).failing(func(p *problem) result {
 		return report{ErrorType: p.kind, Error: p.message, Steps: []taskStep{}, Calls: []effect{}}
 	})
 }
@@ -144,31 +92,31 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 	if err != nil {
 		return report{}, err
 	}
-	most := c.app.settings.task.within(in)
-	model := models.NewBudget(models.Limits{Tokens: most.tokens}).Model(c.app.model, c.app.settings.model)
+	most := c.app.options.Task.within(in)
+	model := models.NewBudget(models.Limits{Tokens: most.Tokens}).Model(c.app.options.Model, "task")
 	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		// the catalog has logged the warnings
-		MaxIters: most.steps, Compiler: compiler, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler),
+		MaxIters: most.Steps, Compiler: compiler, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler),
 	}})
 	if err != nil {
 		return report{}, err
 	}
 	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, most.time, errTaskTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, most.Time, errTaskTime)
 	defer cancel()
 	pred, err := bot.Run(ctx, agent.Task{Task: in.Task})
 	if err != nil {
 		c.app.log.Warn("a task has no answer", "err", err)
 	}
 	report, err := newReport(ctx, pred, err, time.Since(began))
-	report.Error = c.app.hidden.text(report.Error)
+	report.Error = c.app.secrets.text(report.Error)
 	return report, err
 }
 
-// queued has the programs of tasks take turns with all others.
+// queued runs the programs of tasks in the queue of all programs.
 type queued struct{ *client }
 
-// Run is of [module.Sandbox].
+// Run implements [module.Sandbox].
 func (q queued) Run(ctx context.Context, p sandbox.Program) (out *sandbox.Outcome, err error) {
 	err = q.app.queue.Do(ctx, q.principal.Name, func(ctx context.Context) error {
 		out, err = q.app.box.Run(ctx, p)
@@ -177,17 +125,9 @@ func (q queued) Run(ctx context.Context, p sandbox.Program) (out *sandbox.Outcom
 	return out, err
 }
 
-// taskLimits bound one task.
-type taskLimits struct {
-	steps, tokens int
-	time          time.Duration
-}
-
-// within is what a task may use that asks for less.
-func (l taskLimits) within(in taskArgs) taskLimits {
-	l.steps, l.tokens = lesser(l.steps, in.Steps), lesser(l.tokens, in.Tokens)
-	l.time = lesser(l.time, seconds(in.Timeout))
-	return l
+// within returns the limits of a task whose client asks for less.
+func (l TaskLimits) within(in taskArgs) TaskLimits {
+	return TaskLimits{lesser(l.Steps, in.Steps), lesser(l.Tokens, in.Tokens), lesser(l.Time, seconds(in.Timeout))}
 }
 
 // lesser returns the smaller of two limits. Zero means no limit.
@@ -198,10 +138,10 @@ func lesser[T int | time.Duration](a, b T) T {
 	return min(a, b)
 }
 
-var errTaskTime = errors.New("the task took longer than it may")
+var errTaskTime = errors.New("the task exceeded its time limit")
 
-// newReport says what came of a task. If there is no answer, it says what was done.
-// Only what did not come from the task is an error.
+// newReport returns the result of a task. If there is no answer, it says what was done. Errors that
+// the task did not cause are returned as errors.
 func newReport(ctx context.Context, pred *module.Prediction[agent.Answer], err error, took time.Duration) (report,
 	error) {
 	r := report{Success: err == nil, DurationMS: milliseconds(took), Steps: []taskStep{}, Calls: []effect{}}
@@ -219,7 +159,7 @@ func newReport(ctx context.Context, pred *module.Prediction[agent.Answer], err e
 	}
 	r.Usage = t.Usage()
 	for _, s := range t.Steps {
-		if s.Code != "" || s.Observation != "" { // a model that failed has written none
+		if s.Code != "" || s.Observation != "" { // empty if the model failed
 			r.Steps = append(r.Steps, taskStep{s.Code, s.Observation})
 		}
 	}
@@ -243,7 +183,7 @@ func why(err *module.IncompleteError, timeout bool) (kind, message string) {
 	case errors.As(err, &model) && model.Kind == models.KindOverBudget:
 		return "BUDGET", err.Error()
 	case errors.As(err, &model):
-		return "MODEL", fmt.Sprintf("the model of the server failed (%v); its log says why", model.Kind)
+		return "MODEL", fmt.Sprintf("the server's model failed (%v); the server's log says why", model.Kind)
 	}
 	return "FAILED", err.Error()
 }

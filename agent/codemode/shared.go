@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"sync"
@@ -6,7 +6,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// shared is a group of servers that closes when its last user has gone.
+// shared is a group of servers that closes when it has been retired and its last user has gone.
 type shared struct {
 	*mcptools.Servers
 	mu      sync.Mutex
@@ -14,12 +14,13 @@ type shared struct {
 	retired bool
 }
 
+// use adds n users, or removes them if n is negative.
 func (s *shared) use(n int) {
 	s.mu.Lock()
 	s.users += n
-	over := s.retired && s.users == 0
+	unused := s.retired && s.users == 0
 	s.mu.Unlock()
-	if over {
+	if unused {
 		s.Close()
 	}
 }

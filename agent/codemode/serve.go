@@ -1,0 +1,65 @@
+package codemode
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// local is the principal of the client on stdio, and of all clients without authentication.
+var local = serve.Principal{Name: "local"}
+
+// Serve serves clients over the transport in the options until ctx ends or, on stdio, the client
+// has gone; see [serve.Run]. Nil options mean stdio.
+func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
+	o = s.serving(o)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.running.Go(func() { s.warnOfPatterns(ctx, o.Auth) })
+	return serve.Run(ctx, s.serverOf, o)
+}
+
+// Handler returns a handler that serves clients over HTTP, to be mounted in a server of the host;
+// see [serve.NewHandler]. Nil options mean the defaults.
+func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
+	return serve.NewHandler(s.serverOf, s.serving(o))
+}
+
+// AddTo adds the tools that a principal may use to a server of the host, and keeps them up to date
+// until the server is garbage. All clients of that server share the principal's code files, sessions
+// and environments.
+func (s *Server) AddTo(server *mcp.Server, p serve.Principal) {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	s.offer(server, p)
+}
+
+// serving completes the options of a transport.
+func (s *Server) serving(o *serve.Options) *serve.Options {
+	complete := serve.Options{}
+	if o != nil {
+		complete = *o
+	}
+	complete.Queue = s.queue
+	if complete.Logger == nil {
+		complete.Logger = s.log
+	}
+	return &complete
+}
+
+func (s *Server) newServer() *mcp.Server {
+	return mcp.NewServer(s.options.Implementation, &mcp.ServerOptions{
+		Instructions: instructions,
+		Logger:       slog.New(slog.DiscardHandler), // it would log every request
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+			c.CacheScope = "private" // other principals see other tools
+		},
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+	})
+}
+
+const instructions = `This server runs JavaScript programs in a sandbox. The programs can call the tools of other ` +
+	`servers. Write one program for execute_code that does all the steps and returns only what you need, instead of ` +
+	`making many single calls.`
