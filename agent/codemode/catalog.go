@@ -51,10 +51,10 @@ type snapshot struct {
 
 // openCatalog starts to connect to the servers of the configuration. Their tools follow, see
 // [catalog.watch].
-func openCatalog(ctx context.Context, s *Server) (*catalog, error) {
+func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, error) {
 	o := s.options
 	c := &catalog{
-		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: time.Second,
+		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll,
 		refresh: make(chan struct{}, 1), reloads: make(chan struct{}, 1), ready: make(chan struct{}),
 		now: &snapshot{},
 	}

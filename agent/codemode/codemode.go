@@ -42,7 +42,10 @@ type Server struct {
 // New returns a server, which the caller must close. It does not wait for the servers in
 // [Options.Config]. The error lists everything that is wrong with the options, or says what cannot
 // be started.
-func New(o *Options) (_ *Server, err error) {
+func New(o *Options) (*Server, error) { return open(o, time.Second) }
+
+// open is New with the interval at which the configuration is checked for changes.
+func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("codemode: %w", err)
 	}
@@ -63,7 +66,7 @@ func New(o *Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.openQueues()
-	if s.catalog, err = openCatalog(ctx, s); err != nil {
+	if s.catalog, err = openCatalog(ctx, s, poll); err != nil {
 		return nil, err
 	}
 	s.closers = append(s.closers, s.catalog.close)
@@ -121,13 +124,18 @@ const mostTasks = 16
 const mostInstalls = 2
 
 func (s *Server) openQueues() {
-	programs := s.options.Queue
-	programs.Wait = cmp.Or(programs.Wait, s.box.Limits().Time+30*time.Second)
-	s.queue = serve.NewQueue(&programs)
+	s.queue = serve.NewQueue(s.queueOptions())
 	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: mostTasks, PerPrincipal: mostTasks / 2})
 	s.installs = s.queue.AddQueue("installs",
 		&serve.QueueOptions{Running: mostInstalls, PerPrincipal: 1, Wait: npm.DefaultTimeout})
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
+}
+
+// queueOptions returns the options of the queue of programs.
+func (s *Server) queueOptions() *serve.QueueOptions {
+	o := s.options.Queue
+	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)
+	return &o
 }
 
 // Close ends the server's processes and connections. Programs that still run end with an error.

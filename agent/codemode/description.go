@@ -39,7 +39,10 @@ func (c *client) describeExecute(set *tools.Set) string {
 	most := c.app.options.Description
 	for budget := c.app.options.Declarations; ; {
 		declarations := declare.Markdown(set, budget)
-		text := c.introduction(set, strings.Contains(declarations, "declare const tools: ")) + "\n" + declarations
+		text := c.introduction(set, strings.Contains(declarations, "declare const tools: "))
+		if declarations != "" {
+			text += "\n" + declarations
+		}
 		excess := utf8.RuneCountInString(text) - most
 		if most == 0 || excess <= 0 {
 			return text

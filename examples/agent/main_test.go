@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 	"go.uber.org/goleak"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestMain lets the test binary stand for the files server.

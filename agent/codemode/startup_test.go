@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -8,9 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // lateServer is the address of a server that answers nothing before it is released.
@@ -49,11 +50,11 @@ func TestLateServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	heard := make(chan struct{}, 100)
-	session, a := begin(t, nil, &mcp.ClientOptions{
+	session, a := begin(t, setup{Options: Options{Config: path, Startup: 10 * time.Millisecond}, client: &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}, "-config", path, "-startup", "10ms")
-	const pending = "Not connected yet: late_one. As soon as they are, programs can call their tools, and " +
-		"tools.search finds them."
+	}})
+	const pending = "Not connected yet: late_one. Once they are, programs can call their tools, and tools.search " +
+		"finds them."
 	if text := describedExecute(t, session); !strings.HasSuffix(text, pending) {
 		t.Errorf("at first the description is\n%s", text)
 	}

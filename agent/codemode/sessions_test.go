@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestSessionOfOddTools goes on in a session on another replica, with a tool whose name
@@ -27,8 +27,8 @@ func TestSessionOfOddTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	storage := t.TempDir()
-	one, _ := begin(t, nil, nil, "-config", path, "-storage", storage)
-	other, _ := begin(t, nil, nil, "-config", path, "-storage", storage)
+	one, _ := begin(t, setup{Options: Options{Config: path, Storage: storage}})
+	other, _ := begin(t, setup{Options: Options{Config: path, Storage: storage}})
 	e := executeCode(t, one, map[string]any{"code": `const id = await context7.resolve_library_id({}); id`,
 		"session": "new"})
 	for i, client := range []*mcp.ClientSession{other, one} {

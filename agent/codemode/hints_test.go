@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // diagnosed is what is said of a program that cannot be run.
@@ -25,49 +25,50 @@ func diagnosed(t *testing.T, call func(name string, args any) (json.RawMessage, 
 func TestImportsExplained(t *testing.T) {
 	t.Parallel()
 	const (
-		elsewhere = `packages are imported from an environment: pass environment: "default", or the name of another`
+		elsewhere = `packages are imported from an environment: pass environment: "default", or the name of another one`
 		syntax    = "import and export cannot be used here"
 	)
 	for _, test := range []struct {
 		name          string
-		flags         []string
+		packages      []string
+		install       bool
 		imports       []string // of the environment lab
 		args          map[string]any
 		message, hint string
 	}{
-		{"not installed", []string{"-packages", "tiny,zod,z-*", "-allow-install"}, nil,
+		{"not installed", []string{"tiny", "zod", "z-*"}, true, nil,
 			map[string]any{"environment": "lab", "code": `import z from "z-od"; z`},
 			`the package "z-od" is not installed in this environment`, "install_dependencies installs it"},
-		{"not installed, and cannot be", []string{"-packages", "tiny,zod"}, nil,
+		{"not installed, and cannot be", []string{"tiny", "zod"}, false, nil,
 			map[string]any{"environment": "lab", "code": `import z from "zod"; z`},
 			`the package "zod" is not installed in this environment`, "available: tiny"},
-		{"in the default environment", []string{"-packages", "zod", "-allow-install"}, nil,
+		{"in the default environment", []string{"zod"}, true, nil,
 			map[string]any{"environment": "default", "code": `import z from "zod"; z`},
 			`the package "zod" is not installed in this environment`, "install_dependencies installs it"},
-		{"of another", []string{"-packages", "tiny,undeclared", "-allow-install"}, nil,
+		{"of another", []string{"tiny", "undeclared"}, true, nil,
 			map[string]any{"environment": "lab", "code": `import z from "undeclared"; z`},
-			`the package "undeclared" is in this environment only because another one needs it`,
+			`the package "undeclared" is in this environment only as a dependency of another package`,
 			"install_dependencies installs it for programs too"},
-		{"excluded", []string{"-packages", "tiny,zod"}, []string{"zod"},
+		{"excluded", []string{"tiny", "zod"}, false, []string{"zod"},
 			map[string]any{"environment": "lab", "code": `import z from "tiny"; z`},
-			`the package "tiny" is installed, but not among the imports of this environment`,
-			"configure_environment says which those are"},
-		{"not allowed", []string{"-packages", "tiny", "-allow-install"}, nil,
+			`the package "tiny" is installed, but is not one of the imports of this environment`,
+			"configure_environment sets the imports"},
+		{"not allowed", []string{"tiny"}, true, nil,
 			map[string]any{"environment": "lab", "code": `import z from "lodash"; z`},
 			`the package "lodash" may not be imported`, "available: tiny"},
-		{"no environment", []string{"-packages", "tiny"}, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax,
+		{"no environment", []string{"tiny"}, false, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax,
 			elsewhere},
-		{"no environment, TypeScript", []string{"-packages", "tiny"}, nil,
+		{"no environment, TypeScript", []string{"tiny"}, false, nil,
 			map[string]any{"language": "typescript", "code": `import z from "tiny"; z`},
 			`the package "tiny" may not be imported`, elsewhere},
-		{"no packages", nil, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax,
+		{"no packages", nil, false, nil, map[string]any{"code": `import z from "tiny"; z`}, syntax,
 			"there are no modules, and the program has no tools"},
-		{"types", nil, nil, map[string]any{"code": `const n: number = 1; n`},
+		{"types", nil, false, nil, map[string]any{"code": `const n: number = 1; n`},
 			"expected = instead of : in const statement", `write JavaScript, without types, or pass language: "typescript"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			session, a := begin(t, nil, nil, test.flags...)
+			session, a := begin(t, setup{Options: Options{Packages: test.packages, AllowInstall: test.install}})
 			if test.args["environment"] == "lab" {
 				get[configuration](t, session, "configure_environment",
 					map[string]any{"environment": "lab", "imports": append([]string{}, test.imports...)})
@@ -91,7 +92,7 @@ func TestAbsentServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, a := begin(t, nil, nil, "-config", path)
+	session, a := begin(t, setup{Options: Options{Config: path}})
 	call := func(name string, args any) (json.RawMessage, bool) { return ask(t, session, name, args) }
 	const want = "the server gone_away is not connected: its command was not found"
 	if message, hint := diagnosed(t, call,
@@ -114,7 +115,7 @@ func TestAbsentServer(t *testing.T) {
 		"execute_code": false, "g*_code": true} {
 		p := local
 		p.Tools = []string{pattern}
-		other := a.client(p)
+		other := a.as(p)
 		if got := other.absent("gone_away") != ""; got != told {
 			t.Errorf("%s: told is %t", pattern, got)
 		}
@@ -140,7 +141,7 @@ func TestReason(t *testing.T) {
 // not, and what was configured is told apart from what can be imported.
 func TestDefaultEnvironment(t *testing.T) {
 	t.Parallel()
-	session, a := begin(t, nil, nil, "-packages", "tiny")
+	session, a := begin(t, setup{Options: Options{Packages: []string{"tiny"}}})
 	if e := get[execution](t, session, "execute_code",
 		map[string]any{"environment": "default", "code": "const n: number = 42; n"}); string(e.Result) != "42" {
 		t.Errorf("got %+v", e)

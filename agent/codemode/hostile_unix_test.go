@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package codemode
 
 import (
 	"os"
@@ -13,14 +13,14 @@ import (
 func TestPipeForConfig(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, a := begin(t, nil, nil, "-config", path)
+	session, a := begin(t, setup{Options: Options{Config: path}})
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := path + " is no file; reading it might not end"
+	want := path + " is not a regular file"
 	if err := a.catalog.reload(t.Context()); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"bytes"
@@ -21,9 +21,9 @@ import (
 // TestPanic has a tool that panics: its client gets an error, and the server lives.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	_, a := begin(t, nil, nil)
+	_, a := begin(t, setup{})
 	broken := tool{Tool: mcp.Tool{Name: "broken"}, read: func(json.RawMessage) (action, error) { panic("at the disco") }}
-	_, err := a.client(local).handler(broken)(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+	_, err := a.as(local).handler(broken)(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
 	if !errors.Is(err, errServer) || !a.written.has("at the disco") || !a.written.has("hostile_test.go") {
 		t.Errorf("the client is told %v; the log has\n%s", err, a.written)
 	}
@@ -34,7 +34,7 @@ func TestPanic(t *testing.T) {
 func TestTakenNames(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, a := begin(t, nil, nil, "-config", path)
+	session, a := begin(t, setup{Options: Options{Config: path}})
 	refused := func(args map[string]any, want string) {
 		t.Helper()
 		text, failed := ask(t, session, "execute_code", args)
@@ -56,7 +56,7 @@ func TestTakenNames(t *testing.T) {
 // removes it: nothing is changed until he is done, and then everything.
 func TestChangesWait(t *testing.T) {
 	t.Parallel()
-	session, a := begin(t, nil, nil, "-packages", "zod", "-allow-install")
+	session, a := begin(t, setup{Options: Options{Packages: []string{"zod"}, AllowInstall: true}})
 	get[configuration](t, session, "configure_environment", map[string]any{"description": "before"})
 	e, err := a.store.Space(local.Name).Environment(t.Context(), defaultEnvironment)
 	if err != nil {
@@ -95,7 +95,7 @@ func TestChangesWait(t *testing.T) {
 // TestTasksTakeTurns has the program of a task wait while others run.
 func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
-	session, a := begin(t, llmtest.New(reply(`submit({answer: "done"})`)), nil, "-workers", "1")
+	session, a := begin(t, setup{Options: Options{Model: llmtest.New(reply(`submit({answer: "done"})`))}, workers: 1})
 	release, held := make(chan struct{}), make(chan error, 1)
 	running := make(chan struct{})
 	go func() {
@@ -132,7 +132,7 @@ func TestTasksTakeTurns(t *testing.T) {
 // TestArgumentsTakeTurns has a call wait while the arguments of others are checked.
 func TestArgumentsTakeTurns(t *testing.T) {
 	t.Parallel()
-	session, a := begin(t, nil, nil)
+	session, a := begin(t, setup{})
 	release, checking := make(chan struct{}), make(chan struct{})
 	var others sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -167,17 +167,16 @@ func TestArgumentsTakeTurns(t *testing.T) {
 // programs that run for as long as they may.
 func TestTurnsOutliveProgram(t *testing.T) {
 	t.Parallel()
-	s := newSettings(t.Output())
-	s.limits.Time = 10 * time.Minute
-	if wait := s.turns().Wait; wait <= s.limits.Time {
-		t.Errorf("the wait for a turn is %v, and a program may run for %v", wait, s.limits.Time)
+	s := prepare(t, setup{time: 10 * time.Minute})
+	if wait := s.queueOptions().Wait; wait <= s.box.Limits().Time {
+		t.Errorf("the wait for a turn is %v, and a program may run for %v", wait, s.box.Limits().Time)
 	}
 }
 
 // TestListsArePrivate keeps caches from showing one client what another may use.
 func TestListsArePrivate(t *testing.T) {
 	t.Parallel()
-	connect, _ := web(t, nil, "-tokens", tokensFile(t))
+	connect, _ := web(t, setup{tokens: tokensFile(t)})
 	list, err := connect(cals, "").ListTools(t.Context(), nil)
 	if err != nil || list.CacheScope != "private" {
 		t.Errorf("the scope is %q (%v)", list.CacheScope, err)
@@ -188,22 +187,22 @@ func TestListsArePrivate(t *testing.T) {
 // them; what is no secret stays.
 func TestHiddenValues(t *testing.T) {
 	t.Parallel()
-	var h hidden
-	err := h.add(&mcptools.Config{Servers: []mcptools.ServerConfig{{
+	var s secrets
+	err := s.add((&mcptools.Config{Servers: []mcptools.ServerConfig{{
 		Headers: map[string]string{"Authorization": "Bearer secret-1"},
 		Env:     map[string]string{"API_KEY": "secret-2", "DATABASE": "postgres://u:secret-3@host/db", "ROOT": "/srv/data"},
 		Args:    []string{"--token", "secret-4", "--password=secret-5", "--verbose", "redis://:secret-6@cache", "data.txt"},
 		URL:     "https://me:secret-7@example.com/mcp?api_key=secret-8&page=overview",
-	}}})
+	}}}).Secrets())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 8 {
-		if secret := fmt.Sprintf("secret-%d", i+1); strings.Contains(h.text("it is "+secret+"."), secret) {
+		if secret := fmt.Sprintf("secret-%d", i+1); strings.Contains(s.text("it is "+secret+"."), secret) {
 			t.Errorf("%s is told", secret)
 		}
 	}
-	if text := "/srv/data --verbose data.txt host cache example.com overview"; h.text(text) != text {
-		t.Errorf("got %s", h.text(text))
+	if text := "/srv/data --verbose data.txt host cache example.com overview"; s.text(text) != text {
+		t.Errorf("got %s", s.text(text))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 func TestCodeFile(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, nil, nil)
+	session, _ := begin(t, setup{})
 	file := get[codeFile](t, session, "initialize_code_file",
 		map[string]any{"content": "let sum = 0;\n", "filename": "sum.js"})
 	if file.Filename != "sum.js" || file.FilePath == "sum.js" || file.SizeBytes != 13 {
@@ -55,7 +55,7 @@ func TestCodeFile(t *testing.T) {
 // TestLargeProgram is larger than one message need be.
 func TestLargeProgram(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, nil, nil)
+	session, _ := begin(t, setup{})
 	file := get[codeFile](t, session, "initialize_code_file", map[string]any{"content": "let n = 0;\n"})
 	for range 5 {
 		get[codeFile](t, session, "append_to_code_file",
@@ -70,7 +70,7 @@ func TestLargeProgram(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, nil, nil)
+	session, _ := begin(t, setup{})
 	for _, name := range []string{"../x.js", "/etc/passwd", "a/b.js", "..", strings.Repeat("x", 500)} {
 		if text, failed := ask(t, session, "initialize_code_file",
 			map[string]any{"content": "1", "filename": name}); !failed || !strings.Contains(string(text), "name") {
@@ -88,7 +88,7 @@ func TestBadFiles(t *testing.T) {
 func TestSession(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, _ := begin(t, nil, nil, "-config", path)
+	session, _ := begin(t, setup{Options: Options{Config: path}})
 	first := get[execution](t, session, "execute_code",
 		map[string]any{"session": "new", "code": `const text = await fs.read_text_file({path: "a.txt"});`})
 	if first.Session == "" || first.Session == "new" {

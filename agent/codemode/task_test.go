@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -24,11 +24,11 @@ func TestTask(t *testing.T) {
 		reply(`console.log(await fs.list_directory({path: "."}))`),
 		reply(`submit({answer: await fs.read_text_file({path: "a.txt"})})`))
 	told := make(chan string, 100)
-	session, _ := begin(t, model, &mcp.ClientOptions{
+	session, _ := begin(t, setup{Options: Options{Config: path, Model: model}, client: &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			told <- r.Params.Message
 		},
-	}, "-config", path)
+	}})
 	params := &mcp.CallToolParams{Name: "run_task", Arguments: map[string]any{"task": "What is in a.txt?"}}
 	params.SetProgressToken("p1")
 	result, err := session.CallTool(t.Context(), params)
@@ -90,7 +90,7 @@ func TestTaskUnfinished(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			session, _ := begin(t, test.model, nil, "-config", path)
+			session, _ := begin(t, setup{Options: Options{Config: path, Model: test.model}})
 			text, failed := ask(t, session, "run_task", test.args)
 			var r report
 			if err := json.Unmarshal(text, &r); err != nil {
@@ -111,11 +111,11 @@ func TestTaskModelFails(t *testing.T) {
 	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{}, errors.New("the socks of the provider are wet")
 	})
-	session, a := begin(t, model, nil)
+	session, a := begin(t, setup{Options: Options{Model: model}})
 	text, failed := ask(t, session, "run_task", map[string]any{"task": "Do it."})
 	var r report
 	if err := json.Unmarshal(text, &r); err != nil || !failed || r.ErrorType != "MODEL" ||
-		r.Error != "the model of the server failed (unknown); its log says why" || r.Steps == nil || len(r.Steps) > 0 {
+		r.Error != "the server's model failed (unknown); the server's log says why" || r.Steps == nil || len(r.Steps) > 0 {
 		t.Errorf("got %s", text)
 	}
 	if !a.written.has("the socks of the provider are wet") {
@@ -136,7 +136,7 @@ func TestTaskCancelled(t *testing.T) {
 		close(stopped)
 		return llmtest.Reply{}, ctx.Err()
 	})
-	session, _ := begin(t, model, nil)
+	session, _ := begin(t, setup{Options: Options{Model: model}})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
 	if result, err := session.CallTool(ctx,
@@ -157,7 +157,7 @@ func TestTaskCancelled(t *testing.T) {
 func TestTaskInEnvironment(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(reply(`import {twice} from "tiny"; const n: number = twice(21); submit({answer: String(n)})`))
-	session, a := begin(t, model, nil, "-packages", "tiny")
+	session, a := begin(t, setup{Options: Options{Packages: []string{"tiny"}, Model: model}})
 	get[configuration](t, session, "configure_environment", map[string]any{"environment": "lab"})
 	furnish(t, a, "lab")
 	if r := get[report](t, session, "run_task",

@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"encoding/json"
@@ -12,14 +12,14 @@ import (
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestNothingToRead has programs that try to get at what the server knows.
 func TestNothingToRead(t *testing.T) {
 	t.Parallel()
 	storage := t.TempDir()
-	connect, a := web(t, nil, "-tokens", tokensFile(t), "-storage", storage)
+	connect, a := web(t, setup{Options: Options{Storage: storage}, tokens: tokensFile(t)})
 	ada, bob := connect(adas, ""), connect(bobs, "")
 	get[codeFile](t, ada, "initialize_code_file", map[string]any{"content": "// secret of ada"})
 	for _, code := range []string{
@@ -50,7 +50,7 @@ func TestNothingToRead(t *testing.T) {
 func TestNoPathOut(t *testing.T) {
 	t.Parallel()
 	storage := t.TempDir()
-	session, _ := begin(t, nil, nil, "-storage", storage)
+	session, _ := begin(t, setup{Options: Options{Storage: storage}})
 	file := get[codeFile](t, session, "initialize_code_file", map[string]any{"content": "1"})
 	outside := filepath.Join(t.TempDir(), "outside.js")
 	if err := os.WriteFile(outside, []byte("'outside'"), 0o600); err != nil {
@@ -118,7 +118,7 @@ func TestHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, a := begin(t, nil, nil, "-config", path)
+	session, a := begin(t, setup{Options: Options{Config: path}})
 	for _, code := range []string{
 		`const text = await echo.say({}); console.log(text); text`,
 		`await echo.fail({})`,
@@ -171,7 +171,7 @@ func TestListingsHideSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, _ := begin(t, nil, nil, "-config", path)
+	session, _ := begin(t, setup{Options: Options{Config: path}})
 	list, err := session.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -9,21 +9,20 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // BenchmarkExecute compares execute_code, as a client calls it through pipes, with
 // the sandbox alone. x-raw is the median of the ratios, taken in turn.
 func BenchmarkExecute(b *testing.B) {
-	s := newSettings(io.Discard)
-	a, err := open(b.Context(), s, io.Discard)
+	s, err := New(nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer a.close()
+	defer s.Close()
 	input, toServer := io.Pipe()
 	fromServer, output := io.Pipe()
-	s.serving.In, s.serving.Out = input, output
-	go func() { _ = a.serve(context.Background(), s.transport(a.log, a.queue), nil) }()
+	go func() { _ = s.Serve(context.Background(), &serve.Options{In: input, Out: output}) }()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.Context(),
 		&mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
@@ -34,7 +33,7 @@ func BenchmarkExecute(b *testing.B) {
 	var ratios []float64
 	for b.Loop() {
 		began := time.Now()
-		if _, err := a.box.Run(b.Context(), sandbox.Program{Source: "6 * 7"}); err != nil {
+		if _, err := s.box.Run(b.Context(), sandbox.Program{Source: "6 * 7"}); err != nil {
 			b.Fatal(err)
 		}
 		raw := time.Since(began)

@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -6,13 +6,11 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/examples/internal/testserver"
-	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestReload changes the configuration under a running program: it keeps its tools,
@@ -21,9 +19,9 @@ func TestReload(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
 	heard := make(chan struct{}, 10)
-	session, a := begin(t, nil, &mcp.ClientOptions{
+	session, a := begin(t, setup{Options: Options{Config: path}, client: &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}, "-config", path)
+	}})
 	rewrite := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -84,14 +82,14 @@ func describedExecute(t *testing.T, session *mcp.ClientSession) string {
 	return ""
 }
 
-// TestReloadSignal has the same configuration read again: the servers are others,
+// TestReloadAgain has the same configuration read again: the servers are others,
 // and those before are gone.
-func TestReloadSignal(t *testing.T) {
+func TestReloadAgain(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, a := begin(t, nil, nil, "-config", path)
+	session, a := begin(t, setup{Options: Options{Config: path}})
 	old := a.catalog.current()
-	a.hup <- syscall.SIGHUP
+	a.Reload()
 	for a.catalog.current() == old || old.servers.Status()[0].State != "closed" {
 		time.Sleep(time.Millisecond)
 	}
@@ -106,14 +104,14 @@ func TestReloadSignal(t *testing.T) {
 func TestReloadBroken(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, a := begin(t, nil, nil, "-config", path)
+	session, a := begin(t, setup{Options: Options{Config: path}})
 	log := a.written
 	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
 	// it may see half of the file first
-	for _, text := range []string{"the tools stay as they were", "WRIT_NO_SUCH", `server \"a\": no`} {
+	for _, text := range []string{"keeping the current tools", "WRIT_NO_SUCH", `server \"a\": no`} {
 		for !log.has(text) {
 			time.Sleep(time.Millisecond)
 		}
@@ -128,12 +126,12 @@ func TestReloadBroken(t *testing.T) {
 func TestReloadUnusable(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, a := begin(t, nil, nil, "-config", path)
+	session, a := begin(t, setup{Options: Options{Config: path}})
 	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	for !a.written.has("the tools stay as they were") || !a.written.has("no-such-command-anywhere") {
+	for !a.written.has("keeping the current tools") || !a.written.has("no-such-command-anywhere") {
 		time.Sleep(time.Millisecond)
 	}
 	if e := executeCode(t, session,
@@ -160,9 +158,9 @@ func TestForward(t *testing.T) {
 			}}
 			var session *mcp.ClientSession
 			if version == "stdio" {
-				session, _ = begin(t, nil, o, "-config", path)
+				session, _ = begin(t, setup{Options: Options{Config: path}, client: o})
 			} else {
-				connect, _ := web(t, nil, "-config", path)
+				connect, _ := web(t, setup{Options: Options{Config: path}})
 				session = connect("", version, o)
 			}
 			executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
@@ -186,13 +184,13 @@ func TestForward(t *testing.T) {
 func TestChangedBeforeWatch(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	c, err := openCatalog(t.Context(), path, &hidden{}, time.Minute,
-		mcptools.Options{Logger: slog.New(slog.DiscardHandler)})
+	server := &Server{options: &Options{Config: path, Startup: time.Minute}, secrets: &secrets{},
+		log: slog.New(slog.DiscardHandler)}
+	c, err := openCatalog(t.Context(), server, time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.close()
-	c.look = time.Millisecond
 	old := c.current()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -202,7 +200,7 @@ func TestChangedBeforeWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	c.watch(ctx, nil, func() {
+	c.watch(ctx, func() {
 		if c.current().servers != old.servers {
 			stop()
 		}

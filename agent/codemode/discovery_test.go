@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, _ := begin(t, nil, nil, "-config", path)
+	session, _ := begin(t, setup{Options: Options{Config: path}})
 	type hits struct {
 		Tools []struct{ Name, Description string }
 	}
@@ -55,14 +55,14 @@ func TestDiscovery(t *testing.T) {
 func TestOutline(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	_, a := begin(t, nil, nil, "-config", path, "-declarations", "120")
-	text := a.client(local).describeExecute(a.catalog.everything().set)
+	_, a := begin(t, setup{Options: Options{Config: path, Declarations: 120}})
+	text := a.as(local).describeExecute(a.catalog.everything().set)
 	if !strings.Contains(text, "search_tools finds them") || strings.Contains(text, "content: string") {
 		t.Errorf("the description is no outline:\n%s", text)
 	}
 	p := local
 	p.Tools = []string{"execute_code", "search_tools", "fs.*"}
-	if text := a.client(p).describeExecute(a.catalog.everything().set); !strings.Contains(text, aboutSearchInside) ||
+	if text := a.as(p).describeExecute(a.catalog.everything().set); !strings.Contains(text, aboutSearchInside) ||
 		strings.Contains(text, "describe_tool") {
 		t.Errorf("who has no describe_tool is told of it:\n%s", text)
 	}

@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"encoding/json"
@@ -36,9 +36,9 @@ func tokensFile(t *testing.T) string {
 // cannot find anywhere, and the one finds on both.
 func TestOthersHandles(t *testing.T) {
 	t.Parallel()
-	args := []string{"-tokens", tokensFile(t), "-storage", t.TempDir(), "-stateless", "-packages", "*"}
-	first, _ := web(t, nil, args...)
-	second, _ := web(t, nil, args...)
+	o := setup{Options: Options{Storage: t.TempDir(), Packages: []string{"*"}}, tokens: tokensFile(t), stateless: true}
+	first, _ := web(t, o)
+	second, _ := web(t, o)
 	for _, version := range []string{"", "2025-11-25"} {
 		ada, there := first(adas, version), second(adas, version)
 		file := get[codeFile](t, ada, "initialize_code_file", map[string]any{"content": "'secret of ada'"})
@@ -77,7 +77,7 @@ func TestOthersHandles(t *testing.T) {
 func TestAllowList(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
-	connect, _ := web(t, nil, "-tokens", tokensFile(t), "-config", path)
+	connect, _ := web(t, setup{Options: Options{Config: path}, tokens: tokensFile(t)})
 	for _, version := range []string{"", "2025-11-25"} {
 		cal := connect(cals, version)
 		list, err := cal.ListTools(t.Context(), nil)
@@ -125,7 +125,7 @@ func TestAllowList(t *testing.T) {
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
-	connect, _ := web(t, nil, "-config", path, "-workers", "1", "-waiting", "1")
+	connect, _ := web(t, setup{Options: Options{Config: path, Queue: serve.QueueOptions{Waiting: 1}}, workers: 1})
 	session := connect("", "")
 	wait := map[string]any{"code": `while (!(await fs.list_directory({path: "."})).includes("go-on")) await ` +
 		`sleep(5); "done"`}
@@ -158,7 +158,7 @@ func TestBusy(t *testing.T) {
 func TestNobody(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	_, a := begin(t, nil, nil, "-config", path)
+	_, a := begin(t, setup{Options: Options{Config: path}})
 	nobody, release, err := a.catalog.use(serve.Principal{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 func TestEveryTool(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	args := []string{"-config", path, "-packages", "tiny", "-allow-install"}
 	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: reply(`submit({answer: "done"})`)}, nil
 	})
-	stdio, _ := begin(t, model, nil, args...)
-	connect, _ := web(t, model, args...)
+	o := setup{Options: Options{Config: path, Packages: []string{"tiny"}, AllowInstall: true, Model: model}}
+	stdio, _ := begin(t, o)
+	connect, _ := web(t, o)
 	for name, session := range map[string]*mcp.ClientSession{"stdio": stdio, "2026-07-28": connect("", ""),
 		"2025-11-25": connect("", "2025-11-25")} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func explicit(t *testing.T, path string, part any) {
 // TestNoAnswer compares what tools answer to calls that are wrong.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, llmtest.New(), nil, "-packages", "tiny", "-allow-install")
+	session, _ := begin(t, setup{Options: Options{Packages: []string{"tiny"}, AllowInstall: true, Model: llmtest.New()}})
 	list, err := session.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

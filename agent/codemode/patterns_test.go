@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"os"
@@ -21,14 +21,14 @@ func TestStrayPatterns(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, a := web(t, nil, "-config", path, "-tokens", tokens)
+	_, a := web(t, setup{Options: Options{Config: path}, tokens: tokens})
 	want := []string{
-		`-tokens: bob: "exceute_code" fits no tool that there is now; did you mean execute_code?`,
-		`-tokens: bob: "fs.raed_*" fits no tool that there is now; did you mean fs.read_*?`,
-		`-tokens: bob: "fs.wrte_file" fits no tool that there is now; did you mean fs.write_file?`,
-		`-tokens: bob: "mail.*" fits no tool that there is now`,
+		`principal bob: "exceute_code" matches no current tool; did you mean execute_code?`,
+		`principal bob: "fs.raed_*" matches no current tool; did you mean fs.read_*?`,
+		`principal bob: "fs.wrte_file" matches no current tool; did you mean fs.write_file?`,
+		`principal bob: "mail.*" matches no current tool`,
 	}
-	if got := a.strayPatterns(); !slices.Equal(got, want) {
+	if got := a.strayPatterns(a.serving.Auth); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

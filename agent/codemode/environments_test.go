@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func furnish(t *testing.T, a served, environment string) {
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	session, a := begin(t, nil, nil, "-packages", "tiny,undeclared")
+	session, a := begin(t, setup{Options: Options{Packages: []string{"tiny", "undeclared"}}})
 	made := get[configuration](t, session, "configure_environment",
 		map[string]any{"environment": "lab", "description": "for numbers"})
 	if made.Environment != "lab" || made.Description != "for numbers" || made.CanInstall ||
@@ -81,7 +81,7 @@ func TestEnvironment(t *testing.T) {
 // TestTypeScriptErrors points at the lines that the model wrote.
 func TestTypeScriptErrors(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, nil, nil)
+	session, _ := begin(t, setup{})
 	text, _ := ask(t, session, "execute_code",
 		map[string]any{"language": "typescript",
 			"code": "interface A { b: number }\nconst a: A = {b: 1};\n\nthrow new Error('here ' + a.b);"})
@@ -96,16 +96,16 @@ func TestTypeScriptErrors(t *testing.T) {
 func TestInstallOff(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		args []string
-		want []string
+		options Options
+		want    []string
 	}{
-		{nil, nil},
-		{[]string{"-packages", "zod"}, []string{"check_installed_packages", "configure_environment",
+		{Options{}, nil},
+		{Options{Packages: []string{"zod"}}, []string{"check_installed_packages", "configure_environment",
 			"get_environment_config"}},
-		{[]string{"-packages", "zod", "-allow-install"}, []string{"check_installed_packages", "configure_environment",
+		{Options{Packages: []string{"zod"}, AllowInstall: true}, []string{"check_installed_packages", "configure_environment",
 			"get_environment_config", "install_dependencies"}},
 	} {
-		session, _ := begin(t, nil, nil, test.args...)
+		session, _ := begin(t, setup{Options: test.options})
 		list, err := session.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func TestInstallOff(t *testing.T) {
 		}
 		slices.Sort(names)
 		if !slices.Equal(names, test.want) {
-			t.Errorf("%q offers %q, want %q", test.args, names, test.want)
+			t.Errorf("%+v offers %q, want %q", test.options, names, test.want)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestInstallOff(t *testing.T) {
 // TestBadPackages are refused before npm is started.
 func TestBadPackages(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, nil, nil, "-packages", "zod", "-allow-install")
+	session, _ := begin(t, setup{Options: Options{Packages: []string{"zod"}, AllowInstall: true}})
 	for _, name := range []string{"lodash", "zod; touch /tmp/x", "--registry=http://evil", "git+ssh://x/y", "../zod",
 		"zod@file:/etc", "", "$(id)", "zod@npm:evil"} {
 		text, failed := ask(t, session, "install_dependencies", map[string]any{"packages": []string{name}})

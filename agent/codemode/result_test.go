@@ -1,4 +1,4 @@
-package main
+package codemode
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 // beginning and the end are there, and how much there was.
 func TestOutput(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, nil, nil)
+	session, _ := begin(t, setup{})
 	e := executeCode(t, session,
 		map[string]any{"code": `console.log("first"); for (let i = 0; i < 3000; i++) console.log("é".repeat(50)); ` +
 			`console.log("last"); console.error("short")`})
@@ -21,7 +21,7 @@ func TestOutput(t *testing.T) {
 		!strings.HasPrefix(e.Stdout, "first\n") || !strings.HasSuffix(e.Stdout, "last\n") || !utf8.ValidString(e.Stdout) {
 		t.Errorf("got %d bytes of %d: %.20q … %q", len(e.Stdout), e.StdoutBytes, e.Stdout, e.Stdout[len(e.Stdout)-20:])
 	}
-	if !strings.Contains(e.Stdout, " bytes are left out …\n") {
+	if !strings.Contains(e.Stdout, " bytes omitted …\n") {
 		t.Error("it does not say that something is left out")
 	}
 	if e.Stderr != "short\n" || e.StderrBytes != 6 || e.StderrTruncated {
@@ -52,7 +52,7 @@ func FuzzShown(f *testing.F) {
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, _ := begin(t, nil, nil, "-config", path, "-memory", "64")
+	session, _ := begin(t, setup{Options: Options{Config: path}, memory: 64})
 	text, failed := ask(t, session, "execute_code", map[string]any{"code": `
 		await fs.write_file({path: "c.txt", content: "1"});
 		const all = []; for (;;) all.push(new Array(1e6).fill(all.length))`})
@@ -73,7 +73,7 @@ func TestCrash(t *testing.T) {
 func TestServerLost(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, _ := begin(t, nil, nil, "-config", path)
+	session, _ := begin(t, setup{Options: Options{Config: path}})
 	e := executeCode(t, session,
 		map[string]any{"code": `await fs.write_file({path: "c.txt", content: "1"}); await fs.die({})`})
 	if e.Success || e.ErrorType != "TOOL_ERROR" || len(e.Calls) != 2 || !e.Calls[0].OK || e.Calls[1].OK ||
@@ -88,7 +88,7 @@ func TestServerLost(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	session, _ := begin(t, nil, nil, "-max-lines", "2", "-forbid", "setTimeout")
+	session, _ := begin(t, setup{rules: sandbox.Rules{Lines: 2, Names: []string{"setTimeout"}}})
 	for _, code := range []string{"1\n2\n3", "setTimeout(() => 1, 1)"} {
 		if e := executeCode(t, session, map[string]any{"code": code}); e.ErrorType != "POLICY_VIOLATION" ||
 			e.Diagnostics[0].ErrorType != "POLICY_VIOLATION" {
