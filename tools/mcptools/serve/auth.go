@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -79,9 +80,7 @@ func (a *Auth) metadata() (path, address string) {
 // principal.
 func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	if a == nil {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), local))))
-		})
+		return requireHost(next)
 	}
 	_, address := a.metadata()
 	known := auth.RequireBearerToken(a.verify, &auth.RequireBearerTokenOptions{
@@ -104,6 +103,27 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 		}
 		known.ServeHTTP(&challenger{ResponseWriter: w}, r)
 	})
+}
+
+// requireHost passes requests with a principal from the host, and requests from this machine.
+// If the host sets a principal without a name, it knows that the client is nobody.
+func requireHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, ok := r.Context().Value(principalKey{}).(Principal)
+		if !ok && fromLoopback(r) {
+			p = local
+		}
+		if p.Name == "" {
+			http.Error(w, "authentication is required", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), p))))
+	})
+}
+
+func fromLoopback(r *http.Request) bool {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && addr.Addr().Unmap().IsLoopback()
 }
 
 // principalExtra is the key of the principal in the Extra of a verified token.

@@ -40,9 +40,12 @@
 // State that outlives a request belongs to a [Principal], under a handle that the server's tools
 // return, and not to a session of the protocol.
 //
+// A Go program with an http.Server of its own mounts a [Handler] instead of calling [Run].
+//
 // # Authentication
 //
-// Without authentication, only this machine is served: [Run] refuses to listen on other addresses. With
+// Without authentication, only this machine is served: [Run] refuses to listen on other addresses, and a [Handler]
+// refuses requests from other addresses, unless middleware of the program has authenticated them. With
 // authentication, every request needs a bearer token, which identifies a principal: [TokenFile] reads tokens from a
 // file, and [Auth] accepts the tokens of an OAuth authorization server. A session belongs to the principal that began
 // it; for all others, it does not exist. Handlers cannot see tokens or cookies, and so cannot pass them on. Each
@@ -66,7 +69,8 @@
 // When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets
 // the running ones finish within Options.Grace. Until then, clients can still answer the questions of
 // running calls. Then calls in Options.Queue are canceled, and others end with their transports. The
-// last log entry has the number of calls that were canceled.
+// last log entry has the number of calls that were canceled. [Handler.Shutdown] does the same for a
+// Handler.
 //
 // # Paths
 //

@@ -87,7 +87,7 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 	if err != nil {
 		return message{}, l.unread(err)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see web.observe
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see response.begin
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	return inspect(body)

@@ -20,10 +20,11 @@ const (
 	SSE   = "sse"   // HTTP with server-sent events, the protocol of 2024-11-05, for old clients
 )
 
-// Options configure Run. The zero value of every field is its default, and nil Options are
-// the defaults.
+// Options configure [Run] and [NewHandler]. The zero value of every field is its default, and nil
+// Options are the defaults. A [Handler] ignores In, Out, Addr, Listener, Grace and
+// Limits.Connections.
 type Options struct {
-	// Transport is Stdio, HTTP or SSE. Empty means Stdio.
+	// Transport is Stdio, HTTP or SSE. Empty means Stdio for Run, and HTTP for a Handler.
 	Transport string
 
 	// In and Out replace the process's stdin and stdout. In must end when it is closed.
@@ -43,7 +44,7 @@ type Options struct {
 	Path string
 
 	// Auth authenticates clients. If it is nil, all programs on this machine have access,
-	// and no others.
+	// and no others. For a Handler, see also the section about security of [NewHandler].
 	Auth *Auth
 
 	// Hosts are the names, without ports, under which clients may reach the server, in
@@ -188,7 +189,10 @@ func (o *Options) Check(ctx context.Context) error {
 			errs = append(errs, errors.New("authentication is for http and sse: on stdio, the client started this process"))
 		}
 	case HTTP, SSE:
-		errs = append(errs, o.checkWeb(ctx)...)
+		errs = append(errs, o.checkWeb()...)
+		if _, err := o.address(ctx); err != nil {
+			errs = append(errs, err)
+		}
 	default:
 		errs = append(errs, fmt.Errorf("transport must be stdio, http or sse, not %q", o.Transport))
 	}
@@ -198,7 +202,7 @@ func (o *Options) Check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (o *Options) checkWeb(ctx context.Context) []error {
+func (o *Options) checkWeb() []error {
 	var errs []error
 	if !strings.HasPrefix(o.Path, "/") || strings.ContainsAny(o.Path, "{}?#% ") || len(o.Path) == 1 || reserved(o.Path) {
 		errs = append(errs, fmt.Errorf("path %q is invalid or reserved; use one like /mcp", o.Path))
@@ -209,11 +213,7 @@ func (o *Options) checkWeb(ctx context.Context) []error {
 	for _, host := range o.Hosts {
 		errs = append(errs, checkHost(host))
 	}
-	errs = append(errs, o.Auth.check())
-	if _, err := o.address(ctx); err != nil {
-		errs = append(errs, err)
-	}
-	return errs
+	return append(errs, o.Auth.check())
 }
 
 func reserved(path string) bool {

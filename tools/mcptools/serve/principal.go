@@ -57,14 +57,15 @@ func matches(pattern, name string) bool {
 
 type principalKey struct{}
 
-// WithPrincipal returns a context with a principal, for tests and for hosts that do not use
-// [Run], which does it for every request.
+// WithPrincipal returns a context with a principal. It is for tests, for hosts that use neither
+// [Run] nor a [Handler], and for middleware that authenticates the clients of a Handler without
+// Options.Auth.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalOf returns the principal of a request, in the handlers of a server that [Run]
-// serves. It returns false elsewhere, and for a principal without a name. In that case,
+// PrincipalOf returns the principal of a request, in the handlers of a server that [Run] or a
+// [Handler] serves. It returns false elsewhere, and for a principal without a name. In that case,
 // refuse access to everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)

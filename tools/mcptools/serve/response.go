@@ -11,11 +11,27 @@ type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
+	http2   bool // a deadline ends the stream even if nothing is being written
 	code    int
 }
 
 func newResponse(w http.ResponseWriter, stall time.Duration) *response {
 	return &response{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
+}
+
+// begin replaces the deadlines that an http.Server of the host may have set for the whole request.
+func (w *response) begin(r *http.Request) {
+	if w.http2 = r.ProtoMajor == 2; w.http2 {
+		w.endPiece()
+	} else {
+		w.extendWrite()
+	}
+	var read time.Time // none: it would end a stream
+	if r.Body != http.NoBody {
+		// It must be removed when the body has been read, or it would end the request.
+		read = time.Now().Add(w.stall)
+	}
+	_ = w.control.SetReadDeadline(read)
 }
 
 // Unwrap is for [http.ResponseController].
@@ -35,12 +51,14 @@ func (w *response) Write(p []byte) (int, error) {
 		w.code = http.StatusOK
 	}
 	w.extendWrite()
+	defer w.endPiece()
 	return w.ResponseWriter.Write(p)
 }
 
 // FlushError is for [http.ResponseController].
 func (w *response) FlushError() error {
 	w.extendWrite()
+	defer w.endPiece()
 	return w.control.Flush()
 }
 
@@ -49,10 +67,27 @@ func (w *response) extendWrite() {
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
 }
 
-// limitRead sets the deadline for the body. It must be removed when the body has been read, or
-// it would end the request.
-func (w *response) limitRead() {
-	_ = w.control.SetReadDeadline(time.Now().Add(w.stall))
+// endPiece removes the deadline for writing where it would end a stream that waits.
+func (w *response) endPiece() {
+	if w.http2 {
+		_ = w.control.SetWriteDeadline(time.Time{})
+	}
+}
+
+// canFlush reports whether responses can be sent in pieces.
+func canFlush(w http.ResponseWriter) bool {
+	for {
+		switch t := w.(type) {
+		case *response:
+			w = t.ResponseWriter
+		case http.Flusher, interface{ FlushError() error }:
+			return true
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = t.Unwrap()
+		default:
+			return false
+		}
+	}
 }
 
 func (w *response) status() int {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -37,6 +41,50 @@ func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options)
 	}
 	o.announce(l.Addr().String())
 	return o.web(newServer).run(ctx, l)
+}
+
+// run serves until ctx ends.
+func (s *web) run(ctx context.Context, l net.Listener) error {
+	lasting := context.WithoutCancel(ctx)
+	base := WithPrincipal(lasting, local) // without Auth: the listener is private
+	srv := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: s.Limits.StallTimeout,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
+		BaseContext:       func(net.Listener) context.Context { return base },
+	}
+	var failed error
+	served := make(chan struct{})
+	go func() {
+		failed = srv.Serve(newLimitedListener(l, s.Limits.Connections))
+		close(served)
+	}()
+	select {
+	case <-served: // the listener failed
+	case <-ctx.Done():
+	}
+	err := s.shutdownServer(lasting, srv)
+	<-served
+	if !errors.Is(failed, http.ErrServerClosed) {
+		err = errors.Join(fmt.Errorf("serving %s: %w", l.Addr(), failed), err)
+	}
+	return err
+}
+
+// shutdownServer ends the calls, within the grace period, and then the connections.
+func (s *web) shutdownServer(ctx context.Context, srv *http.Server) error {
+	s.Logger.Info("shutting down; waiting for running calls", "grace", s.Grace)
+	inTime, cancel := context.WithTimeout(ctx, s.Grace)
+	defer cancel()
+	canceled := s.shutdown(inTime)
+	last, cancel := context.WithTimeout(ctx, lastMoment)
+	defer cancel()
+	if !isClosed(s.requests.none) || srv.Shutdown(last) != nil {
+		srv.Close()
+	}
+	return s.report(canceled)
 }
 
 // announce logs the address of the server, and who can use it.

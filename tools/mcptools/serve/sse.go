@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"mime"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ type stream struct {
 func (s *sseServer) open(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
 	id := rand.Text()
 	post := &mcp.SSEServerTransport{
-		Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: s.limits.Body,
+		Endpoint: sentPath(r) + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: s.limits.Body,
 	}
 	one := &stream{owner: p, post: post, conn: newDrainer(post)}
 	if refused := s.add(id, one); refused != nil {
@@ -58,6 +59,14 @@ func (s *sseServer) open(w http.ResponseWriter, r *http.Request, p Principal, se
 	case <-ended:
 	}
 	return nil
+}
+
+// sentPath returns the path as the client sent it: the host may have stripped a prefix.
+func sentPath(r *http.Request) string {
+	if u, err := url.ParseRequestURI(r.RequestURI); err == nil {
+		return u.EscapedPath()
+	}
+	return r.URL.EscapedPath()
 }
 
 // send passes a message to a session. A session of another principal is not found.

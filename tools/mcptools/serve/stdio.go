@@ -8,9 +8,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastMoment is how long canceled calls have to send their responses after the grace period.
-const lastMoment = 2 * time.Second
-
 // stdio serves one client until it closes its end, or ctx ends.
 func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.Limits.Body)})

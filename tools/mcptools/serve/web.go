@@ -2,11 +2,8 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
 	"time"
 
@@ -28,8 +25,11 @@ type web struct {
 	stateless  http.Handler // the SDK's
 	meter      webMeter
 	calls      *counter
+	requests   *counter        // of all paths
+	life       context.Context // ends all requests to the endpoint
+	end        context.CancelFunc
 	streams    context.Context // ends streams that belong to no call
-	endStream  context.CancelFunc
+	endStreams context.CancelFunc
 }
 
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
@@ -39,8 +39,10 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, reserved: map[string]int{}},
 		sse:      &sseServer{limits: o.Limits, all: map[string]*stream{}},
 		calls:    newCounter(),
+		requests: newCounter(),
 	}
-	s.streams, s.endStream = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancel(context.Background())
+	s.streams, s.endStreams = context.WithCancel(s.life)
 	sdk := func(stateless bool) http.Handler {
 		return mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 			Stateless: stateless, PropagateRequestCancellation: true,
@@ -123,9 +125,9 @@ func (s *web) observe(next http.Handler) http.Handler {
 		begin := time.Now()
 		about := &logged{method: "refused"}
 		answer := newResponse(w, s.Limits.StallTimeout)
-		answer.extendWrite()
-		if r.Body != http.NoBody {
-			answer.limitRead()
+		answer.begin(r)
+		if s.requests.begin() {
+			defer s.requests.end()
 		}
 		s.meter.begin()
 		defer func() {
@@ -144,6 +146,10 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	p, _ := PrincipalOf(r.Context())
 	about := loggedOf(r)
 	about.principal, about.method = p.Name, "unread"
+	if s.requests.isStopped() {
+		busy(errDraining.Message).write(w, nil)
+		return
+	}
 	one, refused := s.clients.enter(p.Name)
 	if refused != nil {
 		refused.write(w, nil)
@@ -205,20 +211,25 @@ func callOf(ctx context.Context) *request {
 }
 
 func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
+	life := s.life
 	switch news := r.Method == http.MethodGet || m.method == subscribe; {
 	case news && s.calls.isStopped():
 		return busy(errDraining.Message)
+	case news && !canFlush(w):
+		s.Logger.Warn("cannot stream: a ResponseWriter of the host supports neither Flush nor Unwrap")
+		return invalid(http.StatusMethodNotAllowed, "this server cannot stream responses")
 	case news && s.Transport == HTTP:
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(s.streams, cancel)()
-		r = r.WithContext(ctx)
+		life = s.streams
 	case news || m.calls:
 		if !s.calls.begin() {
 			return busy(errDraining.Message)
 		}
 		defer s.calls.end()
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(life, cancel)()
+	r = r.WithContext(ctx)
 	if s.Transport == SSE {
 		return s.serveSSE(w, r, p, m)
 	}
@@ -265,89 +276,4 @@ func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *
 		return nil
 	}
 	return serve(server)
-}
-
-// run serves until ctx ends.
-func (s *web) run(ctx context.Context, l net.Listener) error {
-	defer s.endStream()
-	srv := &http.Server{
-		Handler:           s.handler(),
-		ReadHeaderTimeout: s.Limits.StallTimeout,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
-		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-	}
-	var failed error
-	served := make(chan struct{})
-	go func() {
-		failed = srv.Serve(newLimitedListener(l, s.Limits.Connections))
-		close(served)
-	}()
-	select {
-	case <-served: // the listener failed
-	case <-ctx.Done():
-	}
-	err := s.shutdown(context.WithoutCancel(ctx), srv)
-	<-served
-	if !errors.Is(failed, http.ErrServerClosed) {
-		err = errors.Join(fmt.Errorf("serving %s: %w", l.Addr(), failed), err)
-	}
-	return err
-}
-
-// shutdown waits for the running calls. Until they end, the server accepts answers to their
-// questions and requests for its health, but no calls.
-func (s *web) shutdown(ctx context.Context, srv *http.Server) error {
-	s.Logger.Info("shutting down; waiting for running calls", "grace", s.Grace)
-	s.calls.stop()
-	s.sse.drain()
-	canceled := 0
-	defer func() { s.Logger.Info("shut down", "canceled", canceled) }()
-	if s.ended(ctx, srv, s.Grace) {
-		return nil
-	}
-	if canceled = s.running(); canceled > 0 && s.Queue != nil {
-		s.Queue.Stop()
-		if s.ended(ctx, srv, lastMoment) {
-			return errCanceled
-		}
-	}
-	s.abandon(ctx, srv)
-	if canceled > 0 {
-		return errCanceled
-	}
-	return nil // only connections and requests other than calls were left
-}
-
-// abandon ends the remaining connections, with their requests, and sessions. A handler that
-// ignores its context keeps running.
-func (s *web) abandon(ctx context.Context, srv *http.Server) {
-	ctx, cancel := context.WithTimeout(ctx, lastMoment)
-	defer cancel()
-	s.endStream()
-	s.sse.giveUp()
-	srv.Close()
-	s.sessions.close(ctx)
-}
-
-// running returns the number of calls without a response.
-func (s *web) running() int {
-	if s.Transport == SSE {
-		return s.sse.calls() // the requests end before their responses
-	}
-	return s.calls.count()
-}
-
-// ended reports whether all calls, and then all requests and sessions, ended in time.
-func (s *web) ended(ctx context.Context, srv *http.Server, grace time.Duration) bool {
-	ctx, cancel := context.WithTimeout(ctx, grace)
-	defer cancel()
-	select {
-	case <-s.calls.none:
-	case <-ctx.Done():
-		return false
-	}
-	s.endStream()
-	return srv.Shutdown(ctx) == nil && s.sessions.close(ctx)
 }

@@ -1,0 +1,81 @@
+package serve
+
+import (
+	"context"
+	"time"
+)
+
+// lastMoment is how long canceled calls have to send their responses after the grace period.
+const lastMoment = 2 * time.Second
+
+// shutdown waits for the running calls until ctx ends, and returns the number of calls that it
+// canceled then. Until the calls end, the server accepts answers to their questions, but no
+// calls; afterwards, only requests for its health and metrics.
+func (s *web) shutdown(ctx context.Context) (canceled int) {
+	defer s.end()
+	s.calls.stop()
+	s.sse.drain()
+	if s.ended(ctx) {
+		return 0
+	}
+	ctx = context.WithoutCancel(ctx)
+	if canceled = s.running(); canceled > 0 && s.Queue != nil {
+		s.Queue.Stop()
+		last, cancel := context.WithTimeout(ctx, lastMoment)
+		defer cancel()
+		if s.ended(last) {
+			return canceled
+		}
+	}
+	s.abandon(ctx)
+	return canceled
+}
+
+// report logs the end of the shutdown, and returns an error if calls were canceled.
+func (s *web) report(canceled int) error {
+	s.Logger.Info("shut down", "canceled", canceled)
+	if canceled > 0 {
+		return errCanceled
+	}
+	return nil
+}
+
+// ended reports whether all calls, and then all requests and sessions, ended before ctx.
+func (s *web) ended(ctx context.Context) bool {
+	if !closedBefore(ctx, s.calls.none) {
+		return false
+	}
+	s.endStreams()
+	s.requests.stop()
+	return closedBefore(ctx, s.requests.none) && s.sessions.close(ctx)
+}
+
+func closedBefore(ctx context.Context, done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return isClosed(done)
+	}
+}
+
+// abandon ends the remaining requests and sessions. A handler that ignores its context keeps
+// running.
+func (s *web) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastMoment)
+	defer cancel()
+	s.requests.stop()
+	s.end()
+	s.sse.giveUp()
+	if s.sessions.close(ctx) {
+		closedBefore(ctx, s.requests.none)
+	}
+}
+
+// running returns the number of calls without a response.
+func (s *web) running() int {
+	if s.Transport == SSE {
+		return s.sse.calls() // the requests end before their responses
+	}
+	return s.calls.count()
+}
