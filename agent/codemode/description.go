@@ -34,31 +34,29 @@ Not connected yet: %s. Once they are, programs can call their tools, and tools.s
 )
 
 // describeExecute returns what the model is told about programs and the tools that they may call,
-// within the limit of [Options.Description].
+// within the limit of [Options.Description] if the introduction fits into it.
 func (c *client) describeExecute(set *tools.Set) string {
-	most := c.app.options.Description
-	for budget := c.app.options.Declarations; ; {
+	const attempts = 10
+	short, most := c.introduction(set, true), c.app.options.Description
+	room := most - utf8.RuneCountInString(short) - len("\n")
+	budget := c.app.options.Declarations
+	for range attempts {
 		declarations := declare.Markdown(set, budget)
-		text := c.introduction(set, strings.Contains(declarations, "declare const tools: "))
-		if declarations != "" {
-			text += "\n" + declarations
+		size := utf8.RuneCountInString(declarations)
+		if most == 0 || size <= room || size == 0 {
+			partial := strings.Contains(declarations, "declare const tools: ")
+			return strings.TrimSuffix(c.introduction(set, partial)+"\n"+declarations, "\n")
 		}
-		excess := utf8.RuneCountInString(text) - most
-		if most == 0 || excess <= 0 {
-			return text
-		}
-		less := declare.Tokens(declarations) - excess/charactersPerToken
+		less := declare.Tokens(declarations) * room / size
 		if budget > 0 {
-			less = min(less, budget)
+			less = min(less, budget*9/10)
 		}
-		if budget = less - 1; budget <= 0 {
-			return c.introduction(set, true)
+		if budget = less; budget <= 0 {
+			break
 		}
 	}
+	return short
 }
-
-// charactersPerToken is about what TypeScript has.
-const charactersPerToken = 3
 
 // introduction returns the description without the declarations. If partial is set, they lack some
 // tools.
