@@ -18,8 +18,9 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens;
-// for OAuth, set the fields.
+// Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens, and
+// [Introspection] one for OAuth tokens that their authorization server verifies; for other kinds of
+// tokens, set the fields.
 type Auth struct {
 	// Verifier returns the information in a token, or an error that wraps
 	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops
@@ -42,6 +43,23 @@ type Auth struct {
 
 	forever bool               // tokens may have no expiration
 	refresh func(*slog.Logger) // called before a token is verified; may be nil
+	current func() tokens      // of a token file; may be nil
+}
+
+// Patterns returns the patterns of tools in a file of tokens, as they are now, by principal. They are
+// for warnings about patterns that match no tool. Principals that may use all tools are not included.
+// Patterns returns nil for an Auth that is nil, or does not come from [TokenFile] or [Tokens].
+func (a *Auth) Patterns() map[string][]string {
+	if a == nil || a.current == nil {
+		return nil
+	}
+	patterns := map[string][]string{}
+	for _, t := range a.current() {
+		if t.principal.Tools != nil {
+			patterns[t.principal.Name] = slices.Clone(t.principal.Tools)
+		}
+	}
+	return patterns
 }
 
 func (a *Auth) check() error {

@@ -47,9 +47,10 @@
 // Without authentication, only this machine is served: [Run] refuses to listen on other addresses, and a [Handler]
 // refuses requests from other addresses, unless middleware of the program has authenticated them. With
 // authentication, every request needs a bearer token, which identifies a principal: [TokenFile] reads tokens from a
-// file, and [Auth] accepts the tokens of an OAuth authorization server. A session belongs to the principal that began
-// it; for all others, it does not exist. Handlers cannot see tokens or cookies, and so cannot pass them on. Each
-// principal sees and calls only the tools that it may use; see [Principal].Tools.
+// file, [Introspection] asks an OAuth authorization server about them, and [Auth] accepts any other verifier. A
+// session belongs to the principal that began it; for all others, it does not exist. Handlers cannot see tokens or
+// cookies, and so cannot pass them on. Each principal sees and calls only the tools that it may use; see
+// [Principal].Tools.
 //
 // Tokens are not encrypted in transit: to listen on addresses other than those of this machine, use a proxy with TLS,
 // or a Listener with TLS.

@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/serve"
@@ -60,6 +61,39 @@ func Example() {
 	// Output:
 	// 2 tools: Hello, ada!
 	// 1 tools: Hello, bob!
+	// <nil>
+}
+
+// A program that serves tools in its own http.Server, and authenticates clients itself.
+func ExampleNewHandler() {
+	server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "greet", InputSchema: json.RawMessage(`{"type": "object"}`)},
+		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			who, _ := serve.PrincipalOf(ctx)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Hello, " + who.Name + "!"}}}, nil
+		})
+	tools, err := serve.NewHandler(func(serve.Principal) *mcp.Server { return server }, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	authenticated := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, ok := map[string]string{"Bearer adas-key": "ada"}[r.Header.Get("Authorization")]
+		if !ok {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		tools.ServeHTTP(w, r.WithContext(serve.WithPrincipal(r.Context(), serve.Principal{Name: user})))
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/tools/", http.StripPrefix("/tools", authenticated))
+	api := httptest.NewServer(mux)
+
+	ask(context.Background(), api.URL+"/tools/mcp", "adas-key")
+
+	fmt.Println(tools.Shutdown(context.Background()))
+	api.Close() // or http.Server.Shutdown
+	// Output:
+	// 1 tools: Hello, ada!
 	// <nil>
 }
 

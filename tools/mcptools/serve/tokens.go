@@ -33,6 +33,7 @@ func Tokens(text []byte) (*Auth, error) {
 func (ts tokens) auth() *Auth {
 	return &Auth{
 		forever:  true,
+		current:  func() tokens { return ts },
 		Verifier: ts.verify,
 		Principal: func(info *auth.TokenInfo) (Principal, error) {
 			p, ok := info.Extra[principalExtra].(Principal)
@@ -185,7 +186,7 @@ func TokenFile(path string) (*Auth, error) {
 		return nil, err
 	}
 	a := f.known.auth()
-	a.Verifier, a.refresh = f.verify, f.refresh
+	a.Verifier, a.refresh, a.current = f.verify, f.refresh, f.current
 	return a, nil
 }
 
@@ -200,10 +201,13 @@ type tokenFile struct {
 }
 
 func (f *tokenFile) verify(ctx context.Context, text string, r *http.Request) (*auth.TokenInfo, error) {
+	return f.current().verify(ctx, text, r)
+}
+
+func (f *tokenFile) current() tokens {
 	f.mu.Lock()
-	known := f.known
-	f.mu.Unlock()
-	return known.verify(ctx, text, r)
+	defer f.mu.Unlock()
+	return f.known
 }
 
 // refresh reads the file if it has changed. It logs each error once.

@@ -73,6 +73,9 @@ func changeTokens(t *testing.T, s *works) {
 		`", "tools": []}]}`)
 	logged("tokens=2")
 	both(http.StatusNotFound) // with other tools, a new session is needed
+	if got := known.Patterns(); text(t, got) != `{"bob":[]}` {
+		t.Errorf("after the change: patterns %v", got)
+	}
 	write(`{"tokens": [{"principal": "ada", "token": "` + adaToken + `"}]}`)
 	logged("tokens=1")
 	both(http.StatusUnauthorized)
@@ -168,4 +171,29 @@ func FuzzTokens(f *testing.F) {
 			t.Errorf("the empty token: %v", err)
 		}
 	})
+}
+
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	a, err := serve.Tokens([]byte(`{"tokens": [
+		{"principal": "ada", "token": "adas-first-token-0123", "tools": ["execute_code", "fs.*"]},
+		{"principal": "ada", "token": "adas-second-token-0123", "tools": ["execute_code", "fs.*"]},
+		{"principal": "bob", "token": "bobs-only-token-0123456", "tools": []},
+		{"principal": "cal", "token": "cals-only-token-0123456"}
+	]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got := a.Patterns()
+		if text(t, got) != `{"ada":["execute_code","fs.*"],"bob":[]}` {
+			t.Errorf("got %v", got)
+		}
+		got["ada"][0] = "*" // a copy
+	}
+	for _, a := range []*serve.Auth{nil, {Verifier: verifyOAuth}} {
+		if got := a.Patterns(); got != nil {
+			t.Errorf("%v has patterns %v, want none", a, got)
+		}
+	}
 }

@@ -1,0 +1,141 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// Introspection verifies tokens by asking the OAuth authorization server that issued them (RFC 7662).
+// It asks about the token of every request, so that a revoked token stops working at once. All fields
+// except HTTPClient are required. The addresses must be URLs with https, or with http on this machine.
+type Introspection struct {
+	Issuer   string // the authorization server
+	Endpoint string // where the authorization server answers questions about tokens
+	Resource string // this server, as clients see it, such as https://mcp.example.com/mcp
+
+	ClientID     string // identifies this server to the authorization server
+	ClientSecret string
+
+	// HTTPClient sends the questions. Nil means a client that follows no redirects.
+	HTTPClient *http.Client
+}
+
+// Auth returns an [Auth] that accepts a token if it is active, has a subject and has not expired, and
+// if Resource is in its audience. The name of its principal consists of Issuer, a space and the
+// subject. The error lists all fields that are missing or invalid.
+func (i Introspection) Auth() (*Auth, error) {
+	if err := i.check(); err != nil {
+		return nil, err
+	}
+	if i.HTTPClient == nil {
+		i.HTTPClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // the question contains the token
+		}}
+	}
+	return &Auth{
+		Verifier: i.verify,
+		Resource: &oauthex.ProtectedResourceMetadata{
+			Resource: i.Resource, AuthorizationServers: []string{i.Issuer}, BearerMethodsSupported: []string{"header"},
+		},
+	}, nil
+}
+
+func (i Introspection) check() error {
+	var errs []error
+	for _, f := range []struct{ name, address string }{
+		{"Issuer", i.Issuer}, {"Endpoint", i.Endpoint}, {"Resource", i.Resource},
+	} {
+		if !secureURL(f.address) {
+			errs = append(errs, fmt.Errorf("introspection: %s must be a URL with https, not %q", f.name, f.address))
+		}
+	}
+	if i.ClientID == "" {
+		errs = append(errs, errors.New("introspection: ClientID is missing"))
+	}
+	if i.ClientSecret == "" {
+		errs = append(errs, errors.New("introspection: ClientSecret is missing"))
+	}
+	return errors.Join(errs...)
+}
+
+// secureURL reports whether nobody between here and the address can read or change messages.
+func secureURL(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Fragment != "" {
+		return false
+	}
+	return u.Scheme == "https" ||
+		u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
+}
+
+// tokenStatus is what an authorization server knows about a token.
+type tokenStatus struct {
+	Active   bool     `json:"active"`
+	Subject  string   `json:"sub"`
+	Scope    string   `json:"scope"`
+	Expires  int64    `json:"exp"`
+	Audience audience `json:"aud"`
+}
+
+// audience is a string or a list of strings in JSON.
+type audience []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *audience) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(text, []byte(`"`)) {
+		*a = audience{""}
+		return json.Unmarshal(text, &(*a)[0])
+	}
+	return json.Unmarshal(text, (*[]string)(a))
+}
+
+// verify is an [auth.TokenVerifier].
+func (i Introspection) verify(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+	t, err := i.status(ctx, token)
+	if err != nil {
+		return nil, fmt.Errorf("asking the authorization server about a token: %w", err)
+	}
+	expires := time.Unix(t.Expires, 0)
+	if t.Expires == 0 {
+		expires = time.Now().Add(time.Minute) // it is asked again for the next request
+	}
+	if !t.Active || t.Subject == "" || !slices.Contains(t.Audience, i.Resource) || expires.Before(time.Now()) {
+		return nil, auth.ErrInvalidToken
+	}
+	return &auth.TokenInfo{UserID: i.Issuer + " " + t.Subject, Scopes: strings.Fields(t.Scope), Expiration: expires}, nil
+}
+
+func (i Introspection) status(ctx context.Context, token string) (t tokenStatus, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	body := url.Values{"token": {token}, "token_type_hint": {"access_token"}}.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, i.Endpoint, strings.NewReader(body))
+	if err != nil {
+		return t, err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "application/json")
+	r.SetBasicAuth(url.QueryEscape(i.ClientID), url.QueryEscape(i.ClientSecret))
+	response, err := i.HTTPClient.Do(r)
+	if err != nil {
+		return t, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return t, fmt.Errorf("it answered %s", response.Status)
+	}
+	return t, json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&t)
+}

@@ -1,0 +1,121 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// TestIntrospection has an authorization server that knows several tokens, some of which are for this
+// server.
+func TestIntrospection(t *testing.T) {
+	t.Parallel()
+	const resource = "https://writ.example/tools/mcp"
+	soon := time.Now().Add(time.Hour).Unix()
+	known := map[string]map[string]any{
+		"good-string":  {"active": true, "sub": "ada", "aud": resource, "exp": soon, "scope": "a tools"},
+		"good-list":    {"active": true, "sub": "bob", "aud": []string{"x", resource}, "scope": "tools"},
+		"revoked":      {"active": false, "sub": "ada", "aud": resource, "exp": soon, "scope": "tools"},
+		"for-another":  {"active": true, "sub": "ada", "aud": "https://other.example", "exp": soon, "scope": "tools"},
+		"for-nobody":   {"active": true, "sub": "ada", "aud": nil, "exp": soon, "scope": "tools"},
+		"expired":      {"active": true, "sub": "ada", "aud": resource, "exp": 1000, "scope": "tools"},
+		"no-subject":   {"active": true, "aud": resource, "exp": soon, "scope": "tools"},
+		"unscoped":     {"active": true, "sub": "ada", "aud": resource, "exp": soon},
+		"broken-large": {"active": true, "sub": "ada", "aud": resource, "x": strings.Repeat("x", 100_000)},
+		"broken-type":  {"active": "true"},
+	}
+	issuer := newIssuer(t, known)
+	a, err := serve.Introspection{
+		Issuer: issuer.URL, Endpoint: issuer.URL + "/introspect", Resource: resource,
+		ClientID: "writ", ClientSecret: "secret+of %this server",
+	}.Auth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Scopes = []string{"tools"}
+	r, h := mount(t, &serve.Options{Auth: a}, bare, plain)
+	known["unknown"], known["redirected"], known["broken-status"] = nil, nil, nil
+	for token := range known {
+		want := http.StatusUnauthorized
+		switch kind, _, _ := strings.Cut(token, "-"); kind {
+		case "good":
+			want = http.StatusOK
+		case "unscoped":
+			want = http.StatusForbidden
+		case "broken", "redirected":
+			want = http.StatusInternalServerError
+		}
+		if a := r.post(initialize, "Authorization", "Bearer "+token); a.status != want {
+			t.Errorf("%s: %d %s, want %d", token, a.status, a.body, want)
+		}
+	}
+	for token, subject := range map[string]string{"good-string": "ada", "good-list": "bob"} {
+		if got, want := mustCall(t, r.client(newEra, token, nil), "who"), issuer.URL+" "+subject; got != want {
+			t.Errorf("%s: got %q, want %q", token, got, want)
+		}
+	}
+	w := httptest.NewRecorder()
+	const path = "/.well-known/oauth-protected-resource/tools/mcp" // without StripPrefix
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
+	var metadata oauthex.ProtectedResourceMetadata
+	if err := json.Unmarshal(w.Body.Bytes(), &metadata); err != nil || metadata.Resource != resource ||
+		!slices.Equal(metadata.AuthorizationServers, []string{issuer.URL}) {
+		t.Errorf("metadata: %d %s %v", w.Code, w.Body, err)
+	}
+}
+
+// newIssuer starts an authorization server.
+func newIssuer(t *testing.T, known map[string]map[string]any) *httptest.Server {
+	t.Helper()
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, secret, _ := r.BasicAuth()
+		token := r.PostFormValue("token")
+		switch {
+		case id != "writ" || secret != "secret%2Bof+%25this+server" || token == "broken-status":
+			http.Error(w, "unknown client", http.StatusUnauthorized)
+			return
+		case token == "redirected":
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+			return
+		case r.URL.Path != "/introspect":
+			t.Errorf("the token %q was sent to %s", token, r.URL)
+		}
+		answer := known[token]
+		if answer == nil {
+			answer = map[string]any{"active": false}
+		}
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(issuer.Close)
+	return issuer
+}
+
+// TestIntrospectionErrors lists all invalid fields.
+func TestIntrospectionErrors(t *testing.T) {
+	t.Parallel()
+	good := serve.Introspection{
+		Issuer: "https://login.example", Endpoint: "http://[::1]:80/introspect", Resource: "http://localhost:8080/mcp",
+		ClientID: "writ", ClientSecret: "secret",
+	}
+	if _, err := good.Auth(); err != nil {
+		t.Error(err)
+	}
+	bad := serve.Introspection{Issuer: "http://login.example", Endpoint: "127.0.0.1:80", Resource: "ftp://localhost/mcp"}
+	want := `introspection: Issuer must be a URL with https, not "http://login.example"
+introspection: Endpoint must be a URL with https, not "127.0.0.1:80"
+introspection: Resource must be a URL with https, not "ftp://localhost/mcp"
+introspection: ClientID is missing
+introspection: ClientSecret is missing`
+	if a, err := bad.Auth(); a != nil || err == nil || err.Error() != want {
+		t.Errorf("got %v and\n%v\nwant\n%s", a, err, want)
+	}
+}
