@@ -30,7 +30,8 @@ func BenchmarkCall(b *testing.B) {
 				_ = serve.Run(b.Context(), s.server, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: auth,
 					Limits: serve.Limits{Rate: -1}})
 			}()
-			ada := func(*http.Request) *mcp.Server { return s.server(serve.Principal{Name: "ada"}) }
+			other := newWorks() // without the middleware of Run, which knows no principal here
+			ada := func(*http.Request) *mcp.Server { return other.server(serve.Principal{Name: "ada"}) }
 			bare := mcp.NewStreamableHTTPHandler(ada,
 				&mcp.StreamableHTTPOptions{Stateless: version == newEra})
 			raw := httptest.NewServer(bare)

@@ -211,6 +211,30 @@ func TestHandlerCancel(t *testing.T) {
 	}
 }
 
+// TestHandlerAbandon ends the requests of calls that run too long and are not in the queue.
+func TestHandlerAbandon(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{newEra, oldEra, "sse"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			r, h := mount(t, optionsFor(version), bare, plain)
+			defer close(r.release)
+			r.begun(version)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := h.Shutdown(ctx); err == nil {
+				t.Error("Shutdown returned nil, and a call was running")
+			}
+			for deadline := time.Now().Add(time.Minute); !strings.Contains(r.metrics(), "writ_http_requests_open 1\n"); {
+				if time.Now().After(deadline) {
+					t.Fatalf("requests are still open:\n%s", r.metrics())
+				}
+			}
+			r.lastStop(1)
+		})
+	}
+}
+
 // begun begins a call that waits, and returns its result.
 func (r *running) begun(version string) <-chan error {
 	session := r.client(version, "", nil)
