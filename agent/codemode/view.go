@@ -77,8 +77,11 @@ type source struct {
 	warnings []string
 }
 
+// Tools implements [tools.Source].
 func (s source) Tools(context.Context) ([]*tools.Tool, error) { return s.tools, nil }
-func (s source) Warnings() []string                           { return s.warnings }
+
+// Warnings are part of the set's.
+func (s source) Warnings() []string { return s.warnings }
 
 func (s source) equal(other source) bool {
 	return slices.Equal(s.tools, other.tools) && slices.Equal(s.warnings, other.warnings)

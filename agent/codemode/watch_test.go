@@ -190,7 +190,11 @@ func TestChangedBeforeWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	})
 	old := c.current()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -8,12 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/testserver"
 )
 
@@ -64,24 +62,6 @@ func config(t *testing.T) (path, folder string) {
 // patient are flags of a server whose programs have time, on a busy machine too.
 // Those behind them win.
 var patient = []string{"-time", "5m", "-compute", "5m", "-calls", "100000", "-startup", "5m"}
-
-// connect starts the server as a process of its own and connects to it.
-func connect(t *testing.T, args ...string) *mcp.ClientSession {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver"}, patient, args)...)
-	cmd.Stderr = t.Output()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Minute}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := session.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return session
-}
 
 // TestStdout reads what the server writes: nothing but protocol, even if the
 // program and the servers behind it make noise. It ends when stdin does.
