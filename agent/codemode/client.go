@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"weak"
@@ -73,7 +74,15 @@ func (s *Server) offer(server *mcp.Server, p serve.Principal) {
 		s.clients.all = map[*client]bool{}
 	}
 	s.clients.all[c] = true
+	runtime.AddCleanup(server, s.forget, c)
 	c.update()
+}
+
+// forget ends the updates of a client whose server is garbage.
+func (s *Server) forget(c *client) {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	delete(s.clients.all, c)
 }
 
 // updateClients offers the current tools to all clients. Connected ones are notified.
@@ -81,24 +90,21 @@ func (s *Server) updateClients() {
 	s.clients.mu.Lock()
 	defer s.clients.mu.Unlock()
 	for c := range s.clients.all {
-		if !c.update() {
-			delete(s.clients.all, c)
-		}
+		c.update()
 	}
 }
 
 // update makes the server offer the current tools of the catalog. Tools that have not changed are
-// not replaced, so that clients get no needless notification. It returns false if the server does
-// not exist anymore.
-func (c *client) update() bool {
+// not replaced, so that clients get no needless notification.
+func (c *client) update() {
 	server := c.server.Value()
 	if server == nil {
-		return false
+		return
 	}
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		c.app.log.Error("cannot update the tools of a client", "client", c.principal.Name, "err", err)
-		return true
+		return
 	}
 	defer release()
 	c.mu.Lock()
@@ -119,7 +125,6 @@ func (c *client) update() bool {
 		server.RemoveTools(gone...)
 	}
 	c.offered = wanted
-	return true
 }
 
 // tools returns the tools of the server that the principal may use.

@@ -74,13 +74,17 @@ type Options struct {
 	Offer []string
 
 	// Declarations is how much of the description of execute_code may declare tools, in tokens.
-	// Zero means [declare.DefaultBudget].
+	// Zero means the default of [declare.Markdown].
 	Declarations int
 
 	// Description is the maximum length of the description of execute_code, in characters. What
 	// does not fit is found by search. Zero means no limit; 2048 is what Claude Code shows of a
 	// description.
 	Description int
+
+	// Instructions are added to what the server says about itself. Clients show them to their
+	// models; Claude Code shows the first 2048 characters.
+	Instructions string
 
 	// Implementation is how the server identifies itself to clients. Nil means Writ.
 	Implementation *mcp.Implementation

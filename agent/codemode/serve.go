@@ -3,6 +3,8 @@ package codemode
 import (
 	"context"
 	"log/slog"
+	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/serve"
@@ -15,9 +17,11 @@ var local = serve.Principal{Name: "local"}
 // has gone; see [serve.Run]. Nil options mean stdio.
 func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
 	o = s.serving(o)
-	ctx, stop := context.WithCancel(ctx)
+	warning, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { s.warnOfPatterns(warning, o.Auth) })
+	defer group.Wait()
 	defer stop()
-	s.running.Go(func() { s.warnOfPatterns(ctx, o.Auth) })
 	return serve.Run(ctx, s.serverOf, o)
 }
 
@@ -27,9 +31,9 @@ func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
 	return serve.NewHandler(s.serverOf, s.serving(o))
 }
 
-// AddTo adds the tools that a principal may use to a server of the host, and keeps them up to date
-// until the server is garbage. All clients of that server share the principal's code files, sessions
-// and environments.
+// AddTo adds the tools that a principal may use to a server of the host, and keeps them up to date as
+// long as that server exists. All its clients act as that principal, so they share code files,
+// sessions and environments. A principal without a name may use nothing.
 func (s *Server) AddTo(server *mcp.Server, p serve.Principal) {
 	s.clients.mu.Lock()
 	defer s.clients.mu.Unlock()
@@ -51,7 +55,7 @@ func (s *Server) serving(o *serve.Options) *serve.Options {
 
 func (s *Server) newServer() *mcp.Server {
 	return mcp.NewServer(s.options.Implementation, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: strings.TrimSpace(instructions + "\n\n" + s.options.Instructions),
 		Logger:       slog.New(slog.DiscardHandler), // it would log every request
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.CacheScope = "private" // other principals see other tools
@@ -60,6 +64,5 @@ func (s *Server) newServer() *mcp.Server {
 	})
 }
 
-const instructions = `This server runs JavaScript programs in a sandbox. The programs can call the tools of other ` +
-	`servers. Write one program for execute_code that does all the steps and returns only what you need, instead of ` +
-	`making many single calls.`
+const instructions = `This server runs JavaScript programs in a sandbox, which can call tools. Write one program for ` +
+	`execute_code that does all the steps and returns only what you need, instead of making many single calls.`
