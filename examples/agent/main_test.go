@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/writ-go/writ/examples/internal/testserver"
 	"github.com/writ-go/writ/internal/leaktest"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 func TestMain(m *testing.M) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestMain makes the test binary the files server if it is started as one.

@@ -247,7 +247,7 @@ func readAll(t *testing.T, session *mcp.ClientSession, path string) (text string
 	t.Helper()
 	offset := int64(0)
 	for {
-		part, err := answered[filePart](t.Context(), session, "read_code_file",
+		part, err := answered[codeFile](t.Context(), session, "read_code_file",
 			map[string]any{"file_path": path, "offset": offset})
 		if err != nil {
 			t.Fatal(err)

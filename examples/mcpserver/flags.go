@@ -15,8 +15,8 @@ import (
 
 // option is one flag, and the environment variable that is used if the flag is missing.
 type option struct {
-	name, value string // value is what stands after the name; of a switch it is ""
-	initial     string // what holds where nothing is said, as -help shows it
+	name, value string // value describes the argument; "" for a switch
+	initial     string // the default, as -help shows it
 	about       string
 	set         func(text string) error
 }
@@ -25,8 +25,7 @@ func (o option) variable() string {
 	return "WRIT_" + strings.ToUpper(strings.ReplaceAll(o.name, "-", "_"))
 }
 
-// given makes an option a flag.Value. What is wrong with it is kept, so that all
-// that is wrong can be told at once.
+// given makes an option a flag.Value. It collects errors, so that all can be reported at once.
 type given struct {
 	option
 	seen *bool
@@ -43,8 +42,8 @@ func (g given) Set(text string) error {
 	return nil
 }
 
-// parse reads the flags, and the environment for those that are not given. The
-// error is everything that is wrong with them, or flag.ErrHelp.
+// parse reads the flags, and the environment for flags that are missing. The error is everything that
+// is wrong with them, or flag.ErrHelp.
 func parse(options []option, args []string, lookup func(string) (string, bool)) error {
 	var errs []error
 	seen := make([]bool, len(options))
@@ -93,7 +92,7 @@ func text(to *string) func(string) error {
 	return func(text string) error { *to = text; return nil }
 }
 
-// list takes texts separated by commas.
+// list accepts texts separated by commas.
 func list(to *[]string) func(string) error {
 	return func(text string) error {
 		*to = nil

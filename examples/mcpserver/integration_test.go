@@ -4,14 +4,12 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"testing"
 
-	"github.com/writ-go/writ/examples/internal/testserver"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestInspector drives the server by a real client, the inspector's command
@@ -67,33 +65,6 @@ await fs.write_file({ path: dir + "/sum.txt", content: String(sum) });
 	}
 	if text, err := os.ReadFile(filepath.Join(folder, "sum.txt")); err != nil || string(text) != "7" {
 		t.Errorf("sum.txt holds %q (%v), want 7", text, err)
-	}
-}
-
-// TestPackages installs packages from the registry, and imports them.
-func TestPackages(t *testing.T) {
-	t.Parallel()
-	session, _ := begin(t, nil, nil, "-packages", "lodash-es,date-fns,zod,yaml,papaparse,marked", "-allow-install")
-	done := get[installation](t, session, "install_dependencies", map[string]any{
-		"packages": []string{"lodash-es", "date-fns", "zod", "yaml", "papaparse", "marked"},
-	})
-	if len(done.Added) < 6 {
-		t.Errorf("got %+v", done)
-	}
-	e := get[execution](t, session, "execute_code", map[string]any{"environment": "default", "code": `
-		import { chunk } from "lodash-es";
-		import { addDays, formatISO } from "date-fns";
-		import { z } from "zod";
-		import { parse } from "yaml";
-		import Papa from "papaparse";
-		import { marked } from "marked";
-		const rows: string[][] = Papa.parse<string[]>("a,1\nb,2").data;
-		[chunk([1, 2, 3], 2), formatISO(addDays(new Date(0), 1), {representation: "date"}), z.object({n: z.number()}).parse(parse("n: 4")), rows, marked.parse("*hi*")]`})
-	var got, want any
-	const text = `[[[1,2],[3]],"1970-01-02",{"n":4},[["a","1"],["b","2"]],"<p><em>hi</em></p>\n"]`
-	if err := errors.Join(json.Unmarshal(e.Result, &got), json.Unmarshal([]byte(text), &want)); err != nil ||
-		!reflect.DeepEqual(got, want) {
-		t.Errorf("%v: got\n%s\nwant\n%s", err, e.Result, text)
 	}
 }
 

@@ -150,15 +150,6 @@ func execute1(ctx context.Context, session *mcp.ClientSession, p trial) (executi
 	return answered[execution](ctx, session, "execute_code", args)
 }
 
-// decode reads the structured result.
-func decode(result *mcp.CallToolResult, into any) error {
-	text, err := json.Marshal(result.StructuredContent)
-	if err != nil || result.StructuredContent == nil {
-		return fmt.Errorf("no structured result (%v): %+v", err, result.Content)
-	}
-	return json.Unmarshal(text, into)
-}
-
 // writeTokens makes principals, and returns their tokens and the file that says so.
 func writeTokens(t *testing.T, n int) (tokens []string, path string) {
 	t.Helper()

@@ -1,11 +1,11 @@
-// Mcpserver gives any MCP client programs: JavaScript that calls the tools of other
+// Mcpserver offers code mode to any MCP client: programs in JavaScript that call the tools of other
 // MCP servers, in a sandbox.
 //
 //	go run ./examples/mcpserver -config mcp_servers.json
 //
-// It speaks MCP on stdin and stdout and writes nothing else there; messages for
-// people go to stderr. It ends when its client closes stdin. With -transport http it
-// serves many clients; README.md beside this file has more.
+// It speaks MCP on stdin and stdout; messages for people go to stderr. It ends when its client closes
+// stdin. With -transport http it serves many clients. README.md describes it, and package codemode
+// does the work.
 package main
 
 import (
@@ -14,9 +14,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/writ-go/writ/agent/codemode"
+	"github.com/writ-go/writ/sandbox"
 )
 
 func main() { os.Exit(start(os.Args[1:])) }
@@ -38,19 +42,19 @@ type process struct {
 	stdout, stderr io.Writer
 }
 
-// command is the program: arguments in, exit code out. The code is 2 when the
-// settings are wrong and 1 when what they say cannot be done.
+// command is the program: arguments in, exit code out. The code is 2 if the settings are wrong, and 1
+// if the server fails.
 func (p process) command(ctx context.Context, args []string) int {
 	s := newSettings(p.stderr)
 	s.serving.In, s.serving.Out = p.stdin, p.stdout
-	s.oauth.secret, _ = p.lookup(secretVariable)
-	err := parse(s.options(), args, p.lookup)
+	s.oauth.ClientSecret, _ = p.lookup(secretVariable)
+	err := parse(s.flags(), args, p.lookup)
 	if errors.Is(err, flag.ErrHelp) {
-		help(p.stdout, s.options())
+		help(p.stdout, s.flags())
 		return 0
 	}
-	if err = errors.Join(err, s.problems(ctx)); err != nil {
-		fmt.Fprintf(p.stderr, "mcpserver: the configuration is wrong (-help has all flags):\n%v\n", err)
+	if err = errors.Join(err, s.complete(ctx)); err != nil {
+		fmt.Fprintf(p.stderr, "mcpserver: the configuration is wrong (-help lists all flags):\n%v\n", err)
 		return 2
 	}
 	if err := p.run(ctx, s); err != nil && ctx.Err() == nil {
@@ -61,13 +65,29 @@ func (p process) command(ctx context.Context, args []string) int {
 }
 
 func (p process) run(ctx context.Context, s *settings) error {
-	a, err := open(ctx, s, p.stderr)
+	box, err := sandbox.New(&s.sandbox)
 	if err != nil {
 		return err
 	}
-	defer a.close()
-	if s.check {
-		return a.check(ctx, p.stdout)
+	defer box.Close()
+	s.codemode.Sandbox, s.codemode.Logger = box, slog.New(slog.NewTextHandler(p.stderr, nil))
+	server, err := codemode.New(&s.codemode)
+	if err != nil {
+		return err
 	}
-	return a.serve(ctx, s.transport(a.log, a.queue), p.hup)
+	defer server.Close()
+	if s.check {
+		return server.Check(ctx, p.stdout, &s.serving)
+	}
+	go func() {
+		for {
+			select {
+			case <-p.hup:
+				server.Reload()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return server.Serve(ctx, &s.serving)
 }

@@ -136,10 +136,10 @@ func TestCheck(t *testing.T) {
 	for _, want := range []string{
 		"tool       execute_code\n", "tool       search_tools\n", "tool       get_environment_config\n",
 		"server     fs: 5 tools (MCP 2025-11-25): die, learn, list_directory, read_text_file, write_file\n",
-		"clients    http on 127.0.0.1:8080/mcp: who has a token of ",
+		"clients    http on 127.0.0.1:8080/mcp: clients with a token",
 		"programs   30s, at most 10s of it computing, 256 MiB, 100 tool calls, ", "packages   zod; installing is off\n",
 		"isolation  a process of its own",
-		"warning    -packages: ",
+		"warning    packages: ",
 	} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("%q is missing:\n%s", want, stdout.String())
@@ -149,7 +149,7 @@ func TestCheck(t *testing.T) {
 	if code := p.command(t.Context(), []string{"-help"}); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, o := range newSettings(io.Discard).options() {
+	for _, o := range newSettings(io.Discard).flags() {
 		if !strings.Contains(stdout.String(), "-"+o.name+" ") || !strings.Contains(stdout.String(), o.variable()+" ") {
 			t.Errorf("-help lacks %s", o.name)
 		}

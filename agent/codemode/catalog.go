@@ -1,0 +1,302 @@
+package codemode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// catalog holds the tools that programs may call now. A program keeps the tools that it started
+// with; servers that were replaced are closed when the last program that uses them has ended.
+type catalog struct {
+	config  string // the path of the configuration; may be empty
+	options mcptools.Options
+	log     *slog.Logger
+	secrets *secrets
+	startup time.Duration // how long to wait for servers; the others are announced when they have connected
+	poll    time.Duration // how often the configuration file is checked for changes
+	refresh chan struct{} // a server has other tools
+	reloads chan struct{} // the configuration is to be read again
+	ready   chan struct{} // closed when the first tools have been listed, or startup is over
+
+	changing sync.Mutex // held while a snapshot is replaced
+	mu       sync.Mutex
+	now      *snapshot
+	read     stamp // of the file when it was read last
+}
+
+// snapshot is one state of the catalog.
+type snapshot struct {
+	own     *tools.Set
+	servers *shared // nil if there are none
+	listed  source  // the tools of servers
+	guard   tools.Policy
+
+	warnings []string
+
+	mu    sync.Mutex
+	views map[string]*view
+}
+
+// openCatalog starts to connect to the servers of the configuration. Their tools follow, see
+// [catalog.watch].
+func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, error) {
+	o := s.options
+	c := &catalog{
+		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll,
+		refresh: make(chan struct{}, 1), reloads: make(chan struct{}, 1), ready: make(chan struct{}),
+		now: &snapshot{},
+	}
+	if o.Servers != nil {
+		c.options = *o.Servers
+	}
+	c.options.Logger, c.options.Background = s.log, true
+	c.options.OnToolsChanged = func(string) { notify(c.refresh) }
+	if c.config == "" {
+		close(c.ready)
+		return c, c.replace(o.Tools)
+	}
+	servers, err := c.start(ctx)
+	if err == nil {
+		err = errors.Join(c.list(ctx, servers), c.replace(o.Tools))
+	}
+	if err != nil && servers != nil {
+		err = errors.Join(err, servers.Close())
+	}
+	return c, err
+}
+
+// notify wakes the receiver, unless a notification is already waiting.
+func notify(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (c *catalog) requestReload() { notify(c.reloads) }
+
+// readConfig reads a configuration file. Reading a pipe might not end.
+func readConfig(path string, o *mcptools.Options) (*mcptools.Config, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	return mcptools.ReadConfig(path, o)
+}
+
+// start reads the configuration and starts to connect to the servers in it.
+func (c *catalog) start(ctx context.Context) (*shared, error) {
+	c.setRead(c.stamp()) // before reading, so that a change during the reading is noticed
+	config, err := readConfig(c.config, &c.options)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.secrets.add(config.Secrets()); err != nil {
+		return nil, err
+	}
+	options := c.options
+	options.Secrets = c.secrets.known.Load()
+	servers, err := mcptools.Start(ctx, config, &options)
+	if err != nil {
+		return nil, err
+	}
+	return &shared{Servers: servers}, nil
+}
+
+// reload replaces the servers by those that the configuration has now. If it returns an error, or
+// none of the new servers can be used, nothing has changed.
+func (c *catalog) reload(ctx context.Context) error {
+	next, err := c.start(ctx)
+	if err != nil {
+		return err
+	}
+	if c.await(ctx, next) == nil {
+		err = unusable(next.Status())
+	}
+	if err == nil {
+		err = c.list(ctx, next)
+	}
+	if err != nil {
+		return errors.Join(err, next.Close())
+	}
+	return nil
+}
+
+// await waits for the tools of servers, but not longer than startup.
+func (c *catalog) await(ctx context.Context, servers *shared) error {
+	ctx, cancel := context.WithTimeout(ctx, c.startup)
+	defer cancel()
+	return servers.Wait(ctx)
+}
+
+// unusable returns an error if no server can be used.
+func unusable(all []mcptools.Status) error {
+	var errs []error
+	for _, s := range all {
+		if s.Err == nil {
+			return nil
+		}
+		errs = append(errs, s.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// settle lists the first tools.
+func (c *catalog) settle(ctx context.Context) error {
+	servers := c.current().servers
+	_ = c.await(ctx, servers) // slower servers follow
+	return c.list(ctx, servers)
+}
+
+// relist lists the tools of the servers again.
+func (c *catalog) relist(ctx context.Context) error { return c.list(ctx, c.current().servers) }
+
+// complete waits until every server has been listed or has failed.
+func (c *catalog) complete(ctx context.Context) error {
+	servers := c.current().servers
+	if servers == nil {
+		return nil
+	}
+	if err := servers.Wait(ctx); err != nil {
+		return err
+	}
+	return c.list(ctx, servers)
+}
+
+// list makes the current tools of servers those of the catalog.
+func (c *catalog) list(ctx context.Context, servers *shared) error {
+	all, err := servers.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	listed := source{all, servers.Warnings()}
+	return c.change(func(last *snapshot) *snapshot {
+		if last.servers == servers && last.listed.equal(listed) {
+			return last
+		}
+		return &snapshot{own: last.own, servers: servers, listed: listed, guard: c.secrets.policy()}
+	})
+}
+
+// replace replaces the tools that belong to no server.
+func (c *catalog) replace(own *tools.Set) error {
+	return c.change(func(last *snapshot) *snapshot {
+		return &snapshot{own: own, servers: last.servers, listed: last.listed, guard: last.guard}
+	})
+}
+
+// change makes the snapshot that next returns the current one, unless its tools cannot be used.
+func (c *catalog) change(next func(last *snapshot) *snapshot) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	last := c.current()
+	s := next(last)
+	if s == last {
+		return nil
+	}
+	v, err := s.view(local)
+	if err != nil {
+		return err
+	}
+	s.warnings = v.set.Warnings()
+	c.mu.Lock()
+	c.now = s
+	c.mu.Unlock()
+	for _, w := range s.warnings {
+		if !slices.Contains(last.warnings, w) {
+			c.log.Warn(w)
+		}
+	}
+	if last.servers != nil && last.servers != s.servers {
+		last.servers.retire()
+	}
+	return nil
+}
+
+// awaitReady makes lists and calls of tools wait until the first tools are known. Nothing else
+// waits.
+func (c *catalog) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if method == "tools/list" || method == "tools/call" {
+			select {
+			case <-c.ready:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+func (c *catalog) current() *snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// use returns the tools that a principal may use, and a function that must be called afterwards.
+func (c *catalog) use(p serve.Principal) (*view, func(), error) {
+	c.mu.Lock()
+	s := c.now
+	if s.servers != nil {
+		s.servers.use(1)
+	}
+	c.mu.Unlock()
+	release := func() {
+		if s.servers != nil {
+			s.servers.use(-1)
+		}
+	}
+	v, err := s.view(p)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return v, release, nil
+}
+
+// everything returns the view of a principal that may use all tools.
+func (c *catalog) everything() *view {
+	v, err := c.current().view(local)
+	if err != nil {
+		panic(err) // unreachable: change has made the same view
+	}
+	return v
+}
+
+// toolsOf names the tools of a server.
+func (c *catalog) toolsOf(server string) string {
+	var names []string
+	for _, t := range c.current().listed.tools {
+		if t.Namespace == server {
+			names = append(names, t.Name)
+		}
+	}
+	return cut(strings.Join(names, ", "), 500)
+}
+
+// status returns the status of each server.
+func (c *catalog) status() []mcptools.Status {
+	if s := c.current(); s.servers != nil {
+		return s.servers.Status()
+	}
+	return nil
+}
+
+func (c *catalog) close() error {
+	if s := c.current(); s.servers != nil {
+		s.servers.retire()
+	}
+	return nil
+}

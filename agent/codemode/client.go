@@ -1,0 +1,148 @@
+package codemode
+
+import (
+	"encoding/json"
+	"iter"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"weak"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// client offers the tools that one principal may use on one MCP server, which may have any number
+// of connections.
+type client struct {
+	app       *Server
+	principal serve.Principal
+	server    weak.Pointer[mcp.Server] // its handlers refer to the client
+
+	mu      sync.Mutex
+	offered map[string]string // each tool on the server, as JSON
+}
+
+// clients are all clients, and the servers that the library made for principals.
+type clients struct {
+	mu   sync.Mutex
+	all  map[*client]bool
+	made map[string]*mcp.Server
+}
+
+// mostIdle is the number of servers without connections that are kept.
+const mostIdle = 200
+
+// serverOf returns the MCP server for a principal. It is the same for equal principals as long as
+// they are connected.
+func (s *Server) serverOf(p serve.Principal) *mcp.Server {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	key, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // unreachable: strings
+	}
+	if server := s.clients.made[string(key)]; server != nil {
+		return server
+	}
+	if len(s.clients.made) >= mostIdle {
+		maps.DeleteFunc(s.clients.made, func(_ string, server *mcp.Server) bool { return empty(server.Sessions()) })
+	}
+	server := s.newServer()
+	s.offer(server, p)
+	if s.clients.made == nil {
+		s.clients.made = map[string]*mcp.Server{}
+	}
+	s.clients.made[string(key)] = server
+	return server
+}
+
+func empty[T any](all iter.Seq[T]) bool {
+	for range all {
+		return false
+	}
+	return true
+}
+
+// offer adds the tools of a principal to a server, and keeps them up to date. The caller holds
+// clients.mu.
+func (s *Server) offer(server *mcp.Server, p serve.Principal) {
+	server.AddReceivingMiddleware(s.catalog.awaitReady)
+	c := &client{app: s, principal: p, server: weak.Make(server), offered: map[string]string{}}
+	if s.clients.all == nil {
+		s.clients.all = map[*client]bool{}
+	}
+	s.clients.all[c] = true
+	runtime.AddCleanup(server, s.forget, c)
+	c.update()
+}
+
+// forget ends the updates of a client whose server is garbage.
+func (s *Server) forget(c *client) {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	delete(s.clients.all, c)
+}
+
+// updateClients offers the current tools to all clients. Connected ones are notified.
+func (s *Server) updateClients() {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	for c := range s.clients.all {
+		c.update()
+	}
+}
+
+// update makes the server offer the current tools of the catalog. Tools that have not changed are
+// not replaced, so that clients get no needless notification.
+func (c *client) update() {
+	server := c.server.Value()
+	if server == nil {
+		return
+	}
+	view, release, err := c.app.catalog.use(c.principal)
+	if err != nil {
+		c.app.log.Error("cannot update the tools of a client", "client", c.principal.Name, "err", err)
+		return
+	}
+	defer release()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted := map[string]string{}
+	for _, t := range c.tools(view) {
+		text, err := json.Marshal(t.Tool)
+		if err != nil {
+			panic(err) // unreachable: a test offers every tool
+		}
+		wanted[t.Name] = string(text)
+		if c.offered[t.Name] != wanted[t.Name] {
+			server.AddTool(&t.Tool, c.handler(t))
+		}
+	}
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(c.offered)), func(name string) bool { return wanted[name] != "" })
+	if len(gone) > 0 {
+		server.RemoveTools(gone...)
+	}
+	c.offered = wanted
+}
+
+// tools returns the tools of the server that the principal may use.
+func (c *client) tools(v *view) []tool {
+	all := []tool{c.executeTool(v.set)}
+	if v.set.Len() > 0 || len(c.unlisted()) > 0 {
+		all = append(all, c.searchTool(), c.describeTool())
+	}
+	all = append(all, c.fileTools()...)
+	all = append(all, c.environmentTools()...)
+	if c.app.options.Model != nil {
+		all = append(all, c.taskTool())
+	}
+	return slices.DeleteFunc(all, func(t tool) bool { return !c.offers(t.Name) })
+}
+
+// offers reports whether the server offers a tool and the principal may use it.
+func (c *client) offers(name string) bool {
+	offer := serve.Principal{Name: "all", Tools: c.app.options.Offer}
+	return offer.Allows(name) && c.principal.Allows(name)
+}

@@ -1,0 +1,180 @@
+package codemode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/esbuild"
+	"github.com/writ-go/writ/sandbox/npm"
+	"github.com/writ-go/writ/sandbox/workspace"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// A Server offers code mode to MCP clients. It is safe for concurrent use.
+type Server struct {
+	options  *Options
+	log      *slog.Logger
+	secrets  *secrets
+	catalog  *catalog
+	box      *sandbox.Sandbox
+	store    *workspace.Store
+	bundler  func() (*esbuild.Bundler, error) // starts it at the first call
+	queue    *serve.Queue                     // of programs
+	tasks    *serve.Queue
+	installs *serve.Queue
+	checks   *serve.Queue // of arguments
+	clients  clients
+
+	stop    context.CancelFunc // of what runs in the background
+	running sync.WaitGroup
+	closers []func() error
+}
+
+// New returns a server, which the caller must close. It does not wait for the servers in
+// [Options.Config]. The error lists everything that is wrong with the options, or says what cannot
+// be started.
+func New(o *Options) (*Server, error) { return open(o, time.Second) }
+
+// open is New with the interval at which the configuration is checked for changes.
+func open(o *Options, poll time.Duration) (_ *Server, err error) {
+	if err := o.Check(); err != nil {
+		return nil, fmt.Errorf("codemode: %w", err)
+	}
+	o = o.defaults()
+	s := &Server{options: o, secrets: &secrets{}}
+	s.log = slog.New(redacting{o.Logger.Handler(), s.secrets})
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("codemode: %s", s.secrets.text(errors.Join(err, s.Close()).Error())) // it may quote a server
+		}
+	}()
+	if err = s.openSandbox(); err != nil {
+		return nil, err
+	}
+	if err = s.openStore(); err != nil {
+		return nil, err
+	}
+	s.openQueues()
+	if s.catalog, err = openCatalog(ctx, s, poll); err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, s.catalog.close)
+	s.running.Go(func() { s.catalog.watch(ctx, s.updateClients) })
+	s.running.Go(func() { s.sweep(ctx) })
+	return s, nil
+}
+
+func (s *Server) openSandbox() (err error) {
+	if s.box = s.options.Sandbox; s.box == nil {
+		if s.box, err = sandbox.New(nil); err != nil {
+			return err
+		}
+		s.closers = append(s.closers, s.box.Close)
+	}
+	started := make(chan struct{})
+	s.bundler = sync.OnceValues(func() (*esbuild.Bundler, error) {
+		defer close(started)
+		return esbuild.New(nil)
+	})
+	s.closers = append(s.closers, func() error {
+		select {
+		case <-started:
+			if b, err := s.bundler(); err == nil {
+				return b.Close()
+			}
+		default:
+		}
+		return nil
+	})
+	return nil
+}
+
+func (s *Server) openStore() (err error) {
+	dir := s.options.Storage
+	remove := func() error { return nil }
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "writ-"); err != nil {
+			return err
+		}
+		remove = func() error { return os.RemoveAll(dir) }
+	}
+	if s.store, err = workspace.Open(dir, nil); err != nil {
+		return errors.Join(err, remove())
+	}
+	s.closers = append(s.closers, s.store.Close, remove)
+	return nil
+}
+
+// mostTasks is how many tasks run at once, at most half of them for one principal. They mostly
+// wait for the model.
+const mostTasks = 16
+
+// mostInstalls is how many installations run at once, one for each principal.
+const mostInstalls = 2
+
+func (s *Server) openQueues() {
+	s.queue = serve.NewQueue(s.queueOptions())
+	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: mostTasks, PerPrincipal: mostTasks / 2})
+	s.installs = s.queue.AddQueue("installs",
+		&serve.QueueOptions{Running: mostInstalls, PerPrincipal: 1, Wait: npm.DefaultTimeout})
+	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
+}
+
+// queueOptions returns the options of the queue of programs.
+func (s *Server) queueOptions() *serve.QueueOptions {
+	o := s.options.Queue
+	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)
+	return &o
+}
+
+// Close ends the server's processes and connections. Programs that still run end with an error.
+// Close the transports first.
+func (s *Server) Close() error {
+	s.stop()
+	s.running.Wait()
+	var errs []error
+	for _, closer := range s.closers {
+		errs = append(errs, closer())
+	}
+	s.closers = nil
+	return errors.Join(errs...)
+}
+
+// SetTools replaces [Options.Tools]. The next program has the new tools, running programs keep
+// theirs, and clients are told. If the error is not nil, nothing has changed.
+func (s *Server) SetTools(set *tools.Set) error {
+	if err := s.catalog.replace(set); err != nil {
+		return fmt.Errorf("codemode: %w", err)
+	}
+	s.updateClients()
+	return nil
+}
+
+// Reload reads [Options.Config] again and connects to its servers anew. It returns before they
+// have connected; the log says what came of it.
+func (s *Server) Reload() { s.catalog.requestReload() }
+
+// sweep removes unused files, sessions and environments once a day.
+func (s *Server) sweep(ctx context.Context) {
+	for {
+		if _, err := s.store.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("cannot sweep the storage", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(24 * time.Hour):
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package codemode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/jsonvalue"
+)
+
+// mostBlocks is the maximum number of content blocks that are taken out of one value.
+const mostBlocks = 100
+
+// maxDepth is how deep values may be nested that are searched for content blocks.
+const maxDepth = 1000
+
+// takeContent takes images, audio and resources out of the value of a program, so that clients can
+// show them and models do not read base64. A block is an object as MCP defines it, such as {type:
+// "image", data, mimeType}, anywhere in the value. In its place is a short note.
+func takeContent(value json.RawMessage) (json.RawMessage, []mcp.Content) {
+	if !bytes.Contains(value, []byte(`"type"`)) {
+		return value, nil
+	}
+	document, err := jsonvalue.Decode(value, maxDepth, true)
+	if err != nil {
+		return value, nil
+	}
+	t := &taker{document: document}
+	without := t.take(document.Value)
+	if len(t.blocks) == 0 {
+		return value, nil
+	}
+	return document.Encode(without), t.blocks
+}
+
+type taker struct {
+	document *jsonvalue.Document
+	blocks   []mcp.Content
+}
+
+// take returns v with notes instead of content blocks.
+func (t *taker) take(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i, item := range v {
+			v[i] = t.take(item)
+		}
+	case map[string]any:
+		if block, about := t.block(v); block != nil && len(t.blocks) < mostBlocks {
+			t.blocks = append(t.blocks, block)
+			return fmt.Sprintf("[%s: content block %d of this response]", about, len(t.blocks))
+		}
+		for _, name := range t.document.Names(v) { // in order, so that notes are numbered in order
+			v[name] = t.take(v[name])
+		}
+	}
+	return v
+}
+
+// block returns an object as a content block with a description of it, or nil if it is none. Text
+// stays in the value.
+func (t *taker) block(object map[string]any) (mcp.Content, string) {
+	switch object["type"] {
+	case "image", "audio", "resource", "resource_link":
+	default:
+		return nil, ""
+	}
+	var wrapped struct{ Content []json.RawMessage }
+	wrapped.Content = append(wrapped.Content, t.document.Encode(object))
+	text, err := json.Marshal(map[string]any{"content": wrapped.Content})
+	if err != nil {
+		return nil, ""
+	}
+	var parsed mcp.CallToolResult
+	if json.Unmarshal(text, &parsed) != nil || len(parsed.Content) != 1 {
+		return nil, ""
+	}
+	about := describeBlock(parsed.Content[0])
+	if about == "" {
+		return nil, ""
+	}
+	return parsed.Content[0], about
+}
+
+// describeBlock describes a complete block; it returns "" for others.
+func describeBlock(block mcp.Content) string {
+	switch b := block.(type) {
+	case *mcp.ImageContent:
+		return describeData(b.MIMEType, len(b.Data))
+	case *mcp.AudioContent:
+		return describeData(b.MIMEType, len(b.Data))
+	case *mcp.EmbeddedResource:
+		if b.Resource != nil && b.Resource.URI != "" {
+			return "resource " + cut(b.Resource.URI, 200)
+		}
+	case *mcp.ResourceLink:
+		if b.URI != "" && b.Name != "" {
+			return "link to " + cut(b.URI, 200)
+		}
+	}
+	return ""
+}
+
+func describeData(mimeType string, size int) string {
+	if mimeType == "" || size == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %d bytes", cut(mimeType, 100), size)
+}

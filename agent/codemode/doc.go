@@ -1,0 +1,72 @@
+// Package codemode offers code mode to MCP clients: instead of calling many tools one by one, a
+// client's model writes one JavaScript program that calls them, and the server checks the program
+// and runs it in a sandbox. The tools are functions of the host, and the tools of other MCP servers.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"log"
+//
+//		"github.com/writ-go/writ/agent/codemode"
+//		"github.com/writ-go/writ/tools"
+//	)
+//
+//	type Order struct {
+//		ID string `json:"id"`
+//	}
+//
+//	func status(ctx context.Context, o Order) (string, error) { return "shipped", nil }
+//
+//	func main() {
+//		ctx := context.Background()
+//		set, err := tools.NewSet(ctx, tools.Func("order_status", "Look up an order.", status, nil))
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		server, err := codemode.New(&codemode.Options{Tools: set})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		defer server.Close()
+//		if err := server.Serve(ctx, nil); err != nil { // on stdin and stdout
+//			log.Fatal(err)
+//		}
+//	}
+//
+// # Tools
+//
+// A [Server] offers these tools. Which of them a client gets depends on [Options], and on the
+// patterns of its principal; see [serve.Principal].
+//
+//	execute_code               runs a program, alone or in a session
+//	search_tools               finds tools that programs can call,
+//	describe_tool              and declares them
+//	initialize_code_file       stores a program that is too long for one message
+//	append_to_code_file        …
+//	read_code_file             …
+//	execute_code_file          …
+//	discard                    removes a code file, session or environment
+//	configure_environment      manages folders of npm packages that programs may import;
+//	get_environment_config     with Options.Packages
+//	check_installed_packages   …
+//	install_dependencies       with Options.AllowInstall
+//	run_task                   does a task in words with Options.Model
+//
+// Every tool has an output schema and annotations, and every result is also text that a model can
+// read. Images, audio and resources in the value of a program, as MCP content blocks, become content
+// blocks of the result.
+//
+// # Transports
+//
+// [Server.Serve] serves stdio, streamable HTTP for clients of all protocol versions, or HTTP with
+// SSE for old ones. [Server.Handler] is for a service that has an HTTP server, and [Server.AddTo]
+// for a service that has an MCP server. In all cases each principal sees only what is its own: its
+// tools, code files, sessions and environments.
+//
+// # What is bounded
+//
+// The sandbox bounds each program, [Options.Queue] how many run at once, fairly between principals,
+// and [serve.Limits] the messages of each principal. Effects are not protected from a client that
+// sends a program twice: every call of execute_code runs its program.
+package codemode

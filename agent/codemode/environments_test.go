@@ -1,0 +1,137 @@
+package codemode
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// furnish puts a package into an environment, as npm would have done.
+func furnish(t *testing.T, a served, environment string) {
+	t.Helper()
+	e, err := a.store.Space(local.Name).Environment(t.Context(), environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"package.json": `{"dependencies": {"tiny": "1.2.3"}}`,
+		"node_modules/.package-lock.json": `{"packages": {"node_modules/tiny": {"version": "1.2.3", "resolved": ` +
+			`"https://packages.example/tiny/-/tiny-1.2.3.tgz"}}}`,
+		"node_modules/tiny/package.json":       `{"name": "tiny", "version": "1.2.3", "type": "module", "main": "index.js"}`,
+		"node_modules/tiny/index.js":           `export const twice = n => 2 * n;`,
+		"node_modules/undeclared/package.json": `{"name": "undeclared", "version": "1.0.0"}`,
+	} {
+		path := filepath.Join(e.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	session, a := begin(t, setup{Options: Options{Packages: []string{"tiny", "undeclared"}}})
+	made := get[configuration](t, session, "configure_environment",
+		map[string]any{"environment": "lab", "description": "for numbers"})
+	if made.Environment != "lab" || made.Description != "for numbers" || made.CanInstall ||
+		!slices.Equal(made.Allowed, []string{"tiny", "undeclared"}) {
+		t.Errorf("got %+v", made)
+	}
+	furnish(t, a, "lab")
+	packages := get[installed](t, session, "check_installed_packages",
+		map[string]any{"environment": "lab", "packages": []string{"tiny", "absent"}})
+	if packages.AllInstalled || !slices.Equal(packages.NotInstalled, []string{"absent"}) ||
+		packages.PackageDetails["tiny"].Version != "1.2.3" || !packages.PackageDetails["tiny"].Importable {
+		t.Errorf("got %+v", packages)
+	}
+	if got := get[configuration](t, session, "get_environment_config",
+		map[string]any{"environment": "lab"}); len(got.Imports) > 0 || !slices.Equal(got.Importable, []string{"tiny"}) ||
+		!slices.Equal(got.Environments, []string{"default", "lab"}) {
+		t.Errorf("got %+v", got)
+	}
+	e := get[execution](t, session, "execute_code",
+		map[string]any{"environment": "lab", "code": `import {twice} from "tiny"; const n: number = 21; twice(n)`})
+	if string(e.Result) != "42" {
+		t.Errorf("got %+v", e)
+	}
+	file := get[codeFile](t, session, "initialize_code_file",
+		map[string]any{"filename": "n.ts", "content": "const n: number = 6;\nn * 7"})
+	if e := get[execution](t, session, "execute_code_file",
+		map[string]any{"file_path": file.FilePath}); string(e.Result) != "42" {
+		t.Errorf("TypeScript in a file: %+v", e)
+	}
+	text, failed := ask(t, session, "execute_code",
+		map[string]any{"environment": "lab", "code": `import x from "undeclared"; x`})
+	if !failed || !strings.Contains(string(text), "undeclared") {
+		t.Errorf("got %s", text)
+	}
+	text, _ = ask(t, session, "execute_code", map[string]any{"environment": "none", "code": `1`})
+	var nowhere execution
+	if err := json.Unmarshal(text, &nowhere); err != nil || nowhere.ErrorType != "NOT_FOUND" {
+		t.Errorf("got %s", text)
+	}
+}
+
+// TestTypeScriptErrors points at the lines that the model wrote.
+func TestTypeScriptErrors(t *testing.T) {
+	t.Parallel()
+	session, _ := begin(t, setup{})
+	text, _ := ask(t, session, "execute_code",
+		map[string]any{"language": "typescript",
+			"code": "interface A { b: number }\nconst a: A = {b: 1};\n\nthrow new Error('here ' + a.b);"})
+	var e execution
+	if err := json.Unmarshal(text, &e); err != nil || e.ErrorType != "THROWN" || e.Diagnostics[0].Line != 4 ||
+		e.Diagnostics[0].Message != "Error: here 1" {
+		t.Errorf("got %s", text)
+	}
+}
+
+// TestInstallOff is what there is without -packages, and without -allow-install.
+func TestInstallOff(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		options Options
+		want    []string
+	}{
+		{Options{}, nil},
+		{Options{Packages: []string{"zod"}}, []string{"check_installed_packages", "configure_environment",
+			"get_environment_config"}},
+		{Options{Packages: []string{"zod"}, AllowInstall: true}, []string{"check_installed_packages", "configure_environment",
+			"get_environment_config", "install_dependencies"}},
+	} {
+		session, _ := begin(t, setup{Options: test.options})
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			if strings.Contains(tool.Name, "environment") || strings.Contains(tool.Name, "install") {
+				names = append(names, tool.Name)
+			}
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, test.want) {
+			t.Errorf("%+v offers %q, want %q", test.options, names, test.want)
+		}
+	}
+}
+
+// TestBadPackages are refused before npm is started.
+func TestBadPackages(t *testing.T) {
+	t.Parallel()
+	session, _ := begin(t, setup{Options: Options{Packages: []string{"zod"}, AllowInstall: true}})
+	for _, name := range []string{"lodash", "zod; touch /tmp/x", "--registry=http://evil", "git+ssh://x/y", "../zod",
+		"zod@file:/etc", "", "$(id)", "zod@npm:evil"} {
+		text, failed := ask(t, session, "install_dependencies", map[string]any{"packages": []string{name}})
+		if !failed || strings.Contains(string(text), "npm's last lines") {
+			t.Errorf("%q: %s", name, text)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package codemode
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/tools/mcptools"
+)
+
+// addHints adds hints to the diagnostics of a program that the sandbox cannot give: about servers
+// that are not connected, and about other features of the tool.
+func (c *client) addHints(p program, e *execution) {
+	for i := range e.Diagnostics {
+		d := &e.Diagnostics[i]
+		if name, ok := strings.CutSuffix(d.Message, " is not defined"); ok {
+			d.Hint = cmp.Or(c.absent(name), d.Hint)
+		}
+		if p.Environment == "" {
+			d.Hint = c.withArguments(p, d.Hint)
+		}
+	}
+}
+
+// withArguments adds which argument of the tool would make the program valid.
+func (c *client) withArguments(p program, hint string) string {
+	switch {
+	case strings.HasSuffix(hint, "without types") && p.Language != typescript:
+		return hint + `, or pass language: "typescript"`
+	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "no packages are available")) &&
+		len(c.app.options.Packages) > 0:
+		return fmt.Sprintf("packages are imported from an environment: pass environment: %q, or the name of another one",
+			defaultEnvironment)
+	}
+	return hint
+}
+
+// absent returns a text if a name is the name of a server that is not connected and that the
+// principal may use; otherwise "".
+func (c *client) absent(name string) string {
+	name, _, _ = strings.Cut(name, ".")
+	for _, s := range c.unlisted() {
+		if name == s.Name || name == global(s.Name) {
+			return fmt.Sprintf("the server %s is not connected: %s", name, reason(s.Err))
+		}
+	}
+	return ""
+}
+
+// unlisted returns the servers whose tools are not known and that the principal may use.
+func (c *client) unlisted() []mcptools.Status {
+	return slices.DeleteFunc(c.app.catalog.status(), func(s mcptools.Status) bool {
+		return s.Tools > 0 || s.State == mcptools.Ready && s.Err == nil || !c.mayUse(s.Name)
+	})
+}
+
+// global returns approximately the name of a server in programs.
+func global(server string) string { return unfit.ReplaceAllString(server, "_") }
+
+// mayUse reports whether a pattern of the principal may match tools of a server.
+func (c *client) mayUse(server string) bool {
+	return c.principal.Tools == nil || slices.ContainsFunc(c.principal.Tools, func(pattern string) bool {
+		literal, _, open := strings.Cut(pattern, "*")
+		return strings.HasPrefix(literal, server+".") || open && strings.HasPrefix(server+".", literal)
+	})
+}
+
+var (
+	unfit        = regexp.MustCompile(`[^\pL\pN_$]`) // characters that cannot be in the name of a global
+	notFoundText = regexp.MustCompile(`was not found in PATH`)
+	slowText     = regexp.MustCompile(`no answer within [^ ;]+`)
+)
+
+// reason says why a server is not connected, without the details that do not concern clients: the
+// error contains paths of this machine and output of the server.
+func reason(err error) string {
+	if err == nil {
+		return "it is still starting; try again soon"
+	}
+	if notFoundText.MatchString(err.Error()) {
+		return "its command was not found"
+	}
+	return cmp.Or(slowText.FindString(err.Error()), "it could not be started or reached")
+}
+
+// whyNotImportable returns a function that says why a package of an environment cannot be imported,
+// where the list of importable packages does not say it.
+func (c *client) whyNotImportable(ctx context.Context, e environment) func(name string) (message, hint string) {
+	return func(name string) (message, hint string) {
+		settings, err := e.packages.Settings()
+		if err != nil || !c.app.options.allows(name) {
+			return "", ""
+		}
+		list, err := e.packages.Installed(ctx, name)
+		switch {
+		case err != nil:
+			return "", ""
+		case !list[0].Installed:
+			return fmt.Sprintf("the package %q is not installed in this environment", name),
+				c.ifOffered("install_dependencies", "install_dependencies installs it")
+		case !list[0].Direct:
+			return fmt.Sprintf("the package %q is in this environment only as a dependency of another package", name),
+				c.ifOffered("install_dependencies", "install_dependencies installs it for programs too")
+		case len(settings.Imports) > 0 && !slices.Contains(settings.Imports, name):
+			return fmt.Sprintf("the package %q is installed, but is not one of the imports of this environment", name),
+				c.ifOffered("configure_environment", "configure_environment sets the imports")
+		}
+		return "", ""
+	}
+}
+
+// ifOffered returns a text about a tool, or "" if the client does not have the tool.
+func (c *client) ifOffered(name, text string) string {
+	exists := slices.ContainsFunc(c.environmentTools(), func(t tool) bool { return t.Name == name })
+	if !exists || !c.offers(name) {
+		return ""
+	}
+	return text
+}
+
+// allows reports whether a package may be installed and imported at all.
+func (o *Options) allows(name string) bool {
+	return slices.ContainsFunc(o.Packages, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+}

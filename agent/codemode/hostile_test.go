@@ -1,0 +1,208 @@
+package codemode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// TestPanic has a tool that panics: its client gets an error, and the server lives.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	_, a := begin(t, setup{})
+	broken := tool{Tool: mcp.Tool{Name: "broken"}, read: func(json.RawMessage) (action, error) { panic("at the disco") }}
+	_, err := a.as(local).handler(broken)(t.Context(), &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}})
+	if !errors.Is(err, errServer) || !a.written.has("at the disco") || !a.written.has("hostile_test.go") {
+		t.Errorf("the client is told %v; the log has\n%s", err, a.written)
+	}
+}
+
+// TestTakenNames passes variables that have the names of tools. That is for the model
+// to mend, and leaves no session behind.
+func TestTakenNames(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, setup{Options: Options{Config: path}})
+	refused := func(args map[string]any, want string) {
+		t.Helper()
+		text, failed := ask(t, session, "execute_code", args)
+		var e execution
+		if err := json.Unmarshal(text, &e); err != nil || !failed || e.ErrorType != invalidArgument ||
+			e.Diagnostics[0].Message != want {
+			t.Errorf("got %s, want %s", text, want)
+		}
+	}
+	refused(map[string]any{"code": "1", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has this name`)
+	refused(map[string]any{"code": "1", "session": "new", "variables": map[string]any{"fs": 1}},
+		`input "fs": a tool has this name`)
+	if list, err := a.store.Space(local.Name).Sessions(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("there are sessions whose handles nobody knows: %v, %v", list, err)
+	}
+}
+
+// TestChangesWait has somebody else hold an environment, as another replica does that
+// removes it: nothing is changed until he is done, and then everything.
+func TestChangesWait(t *testing.T) {
+	t.Parallel()
+	session, a := begin(t, setup{Options: Options{Packages: []string{"zod"}, AllowInstall: true}})
+	get[configuration](t, session, "configure_environment", map[string]any{"description": "before"})
+	e, err := a.store.Space(local.Name).Environment(t.Context(), defaultEnvironment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := e.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan string, 2)
+	for name, args := range map[string]map[string]any{
+		"configure_environment": {"description": "after"}, "install_dependencies": {"packages": []string{"not-allowed"}},
+	} {
+		go func() {
+			defer func() { done <- name }()
+			ask(t, session, name, args)
+		}()
+	}
+	select {
+	case name := <-done:
+		t.Errorf("%s did not wait", name)
+	case <-time.After(200 * time.Millisecond):
+	}
+	if c := get[configuration](t, session, "get_environment_config", nil); c.Description != "before" {
+		t.Errorf("meanwhile the description is %q", c.Description)
+	}
+	unlock()
+	for range cap(done) {
+		<-done
+	}
+	if c := get[configuration](t, session, "get_environment_config", nil); c.Description != "after" {
+		t.Errorf("in the end the description is %q", c.Description)
+	}
+}
+
+// TestTasksTakeTurns has the program of a task wait while others run.
+func TestTasksTakeTurns(t *testing.T) {
+	t.Parallel()
+	session, a := begin(t, setup{Options: Options{Model: llmtest.New(reply(`submit({answer: "done"})`))}, workers: 1})
+	release, held := make(chan struct{}), make(chan error, 1)
+	running := make(chan struct{})
+	go func() {
+		held <- a.queue.Do(context.Background(), "another",
+			func(context.Context) error { close(running); <-release; return nil })
+	}()
+	<-running
+	done := make(chan report, 1)
+	go func() { done <- get[report](t, session, "run_task", map[string]any{"task": "Do it."}) }()
+	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(),
+		"writ_executions_waiting 1\n"); time.Sleep(time.Millisecond) {
+		select {
+		case r := <-done:
+			t.Fatalf("it did not wait: %+v", r)
+		default:
+		}
+		waiting.Reset()
+		a.queue.WriteMetrics(&waiting)
+	}
+	close(release)
+	if r := <-done; !r.Success {
+		t.Errorf("got %+v", r)
+	}
+	if err := <-held; err != nil {
+		t.Error(err)
+	}
+	a.queue.Stop()
+	if err := a.tasks.Do(t.Context(), "ada", func(context.Context) error { return nil }); !errors.Is(err,
+		serve.ErrStopped) {
+		t.Errorf("tasks do not end with the rest: %v", err)
+	}
+}
+
+// TestArgumentsTakeTurns has a call wait while the arguments of others are checked.
+func TestArgumentsTakeTurns(t *testing.T) {
+	t.Parallel()
+	session, a := begin(t, setup{})
+	release, checking := make(chan struct{}), make(chan struct{})
+	var others sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		others.Go(func() {
+			if err := a.checks.Do(context.Background(), "another",
+				func(context.Context) error { checking <- struct{}{}; <-release; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		<-checking
+	}
+	done := make(chan execution, 1)
+	go func() { done <- executeCode(t, session, map[string]any{"code": "1"}) }()
+	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(),
+		"writ_checks_waiting 1\n"); time.Sleep(time.Millisecond) {
+		select {
+		case e := <-done:
+			t.Fatalf("it did not wait: %+v", e)
+		default:
+		}
+		waiting.Reset()
+		a.queue.WriteMetrics(&waiting)
+	}
+	close(release)
+	if e := <-done; string(e.Result) != "1" {
+		t.Errorf("got %+v", e)
+	}
+	others.Wait()
+}
+
+// TestTurnsOutliveProgram keeps those waiting who come while everything is taken by
+// programs that run for as long as they may.
+func TestTurnsOutliveProgram(t *testing.T) {
+	t.Parallel()
+	s := prepare(t, setup{time: 10 * time.Minute})
+	if wait := s.queueOptions().Wait; wait <= s.box.Limits().Time {
+		t.Errorf("the wait for a turn is %v, and a program may run for %v", wait, s.box.Limits().Time)
+	}
+}
+
+// TestListsArePrivate keeps caches from showing one client what another may use.
+func TestListsArePrivate(t *testing.T) {
+	t.Parallel()
+	connect, _ := web(t, setup{tokens: tokensFile(t)})
+	list, err := connect(cals, "").ListTools(t.Context(), nil)
+	if err != nil || list.CacheScope != "private" {
+		t.Errorf("the scope is %q (%v)", list.CacheScope, err)
+	}
+}
+
+// TestHiddenValues are taken out of logs and results, wherever a configuration has
+// them; what is no secret stays.
+func TestHiddenValues(t *testing.T) {
+	t.Parallel()
+	var s secrets
+	err := s.add((&mcptools.Config{Servers: []mcptools.ServerConfig{{
+		Headers: map[string]string{"Authorization": "Bearer secret-1"},
+		Env:     map[string]string{"API_KEY": "secret-2", "DATABASE": "postgres://u:secret-3@host/db", "ROOT": "/srv/data"},
+		Args:    []string{"--token", "secret-4", "--password=secret-5", "--verbose", "redis://:secret-6@cache", "data.txt"},
+		URL:     "https://me:secret-7@example.com/mcp?api_key=secret-8&page=overview",
+	}}}).Secrets())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		if secret := fmt.Sprintf("secret-%d", i+1); strings.Contains(s.text("it is "+secret+"."), secret) {
+			t.Errorf("%s is told", secret)
+		}
+	}
+	if text := "/srv/data --verbose data.txt host cache example.com overview"; s.text(text) != text {
+		t.Errorf("got %s", s.text(text))
+	}
+}

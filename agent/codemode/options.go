@@ -1,0 +1,152 @@
+package codemode
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// Options configures a [Server]. The zero value of every field is its default.
+type Options struct {
+	// Tools are the tools that programs may call. Their policies apply to the tools of Config
+	// too. [Server.SetTools] replaces them. Nil means none.
+	Tools *tools.Set
+
+	// Config is a configuration file of MCP servers, whose tools programs may call too; see
+	// [mcptools.ReadConfig]. The server connects to them in the background and follows the file:
+	// when it changes, the next program has the new tools. If the new file cannot be used, the
+	// tools stay as they are, and the log says why.
+	Config string
+
+	// Servers configures the connections to the servers in Config. Its fields Background,
+	// OnToolsChanged, Secrets and Logger are set by this package. Nil means the defaults.
+	Servers *mcptools.Options
+
+	// Startup is how long the first client waits for the servers in Config that are still
+	// connecting. The tools of slower servers are announced when they have connected. Zero means 2
+	// seconds.
+	Startup time.Duration
+
+	// Sandbox runs the programs. If it is nil, the server creates one with default options, and
+	// closes it.
+	Sandbox *sandbox.Sandbox
+
+	// Queue bounds how many programs run at once and how many wait. The default for Running is the
+	// default of [sandbox.Options].Workers; the default for Wait is the sandbox's time limit and 30
+	// seconds, so that a client whose programs use all their time delays others but does not cause
+	// refusals.
+	Queue serve.QueueOptions
+
+	// Model writes the programs of run_task. If it is nil, there is no such tool.
+	Model llms.Model
+
+	// Task limits each task. The zero value is the default of every limit.
+	Task TaskLimits
+
+	// Storage is the folder for code files, sessions and environments. Several servers may share
+	// it. If it is empty, they are in a temporary folder, which Close removes.
+	Storage string
+
+	// Packages are the npm packages that programs may import: names, or patterns of [path.Match].
+	// Empty means none, and no tools for packages.
+	Packages []string
+
+	// AllowInstall offers install_dependencies, for the packages in Packages. It needs npm.
+	AllowInstall bool
+
+	// Offer are patterns of the server's own tools that are offered, in which * matches any text.
+	// With only "execute_code", that is the only tool, and programs use tools.search and
+	// tools.describe to find tools that its description does not declare. Empty means all.
+	Offer []string
+
+	// Declarations is how much of the description of execute_code may declare tools, in tokens.
+	// Zero means the default of [declare.Markdown].
+	Declarations int
+
+	// Description is the maximum length of the description of execute_code, in characters. What
+	// does not fit is found by search. Zero means no limit; 2048 is what Claude Code shows of a
+	// description.
+	Description int
+
+	// Instructions are added to what the server says about itself. Clients show them to their
+	// models; Claude Code shows the first 2048 characters.
+	Instructions string
+
+	// Implementation is how the server identifies itself to clients. Nil means Writ.
+	Implementation *mcp.Implementation
+
+	// Logger logs events. Secrets of the servers in Config are removed first. Nil logs nothing.
+	Logger *slog.Logger
+}
+
+// TaskLimits limits one task of run_task. A client may ask for less.
+type TaskLimits struct {
+	Steps  int           // programs that the model may write; zero means 10
+	Tokens int           // tokens of the model, input and output together; zero means no limit
+	Time   time.Duration // zero means 10 minutes
+}
+
+// Check returns all errors in the options. [New] checks them too.
+func (o *Options) Check() error {
+	if o == nil {
+		return nil
+	}
+	var errs []error
+	if o.Config != "" {
+		_, err := readConfig(o.Config, o.Servers)
+		errs = append(errs, err)
+	}
+	for _, name := range o.Packages {
+		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t") {
+			errs = append(errs, fmt.Errorf("packages: %q is not the name of a package, and not a pattern of names", name))
+		}
+	}
+	if o.AllowInstall && len(o.Packages) == 0 {
+		errs = append(errs, errors.New("allow install: name the packages that may be installed; their code is not trusted"))
+	}
+	if _, err := exec.LookPath("npm"); o.AllowInstall && err != nil {
+		errs = append(errs, fmt.Errorf("allow install: %w", err))
+	}
+	for _, pattern := range o.Offer {
+		if own := (serve.Principal{Tools: []string{pattern}}); !slices.ContainsFunc(names(), own.Allows) {
+			errs = append(errs, fmt.Errorf("tools: %q matches no tool of this server, which has %s", pattern,
+				strings.Join(names(), ", ")))
+		}
+	}
+	if least := min(o.Declarations, o.Description, o.Task.Steps, o.Task.Tokens, int(o.Task.Time), int(o.Startup)); least < 0 {
+		errs = append(errs, errors.New("limits and times must not be negative"))
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Options) defaults() *Options {
+	d := Options{}
+	if o != nil {
+		d = *o
+	}
+	d.Startup = cmp.Or(d.Startup, 2*time.Second)
+	d.Queue.Running = cmp.Or(d.Queue.Running, max(4, 2*runtime.NumCPU()))
+	d.Task.Steps = cmp.Or(d.Task.Steps, 10)
+	d.Task.Time = cmp.Or(d.Task.Time, 10*time.Minute)
+	if d.Implementation == nil {
+		d.Implementation = &mcp.Implementation{Name: "writ", Title: "Writ", Version: "0.1.0"}
+	}
+	if d.Logger == nil {
+		d.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &d
+}

@@ -1,0 +1,72 @@
+package codemode
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// warnOfPatterns logs the patterns of principals that match no tool, once the first tools are known.
+func (s *Server) warnOfPatterns(ctx context.Context, auth *serve.Auth) {
+	select {
+	case <-s.catalog.ready:
+	case <-ctx.Done():
+		return
+	}
+	for _, w := range s.strayPatterns(auth) {
+		s.log.Warn(w)
+	}
+}
+
+// strayPatterns returns warnings about the patterns of principals that match no tool: neither of
+// this server nor of the servers whose tools programs call.
+func (s *Server) strayPatterns(auth *serve.Auth) []string {
+	var warnings []string
+	for principal, patterns := range auth.Patterns() {
+		for _, pattern := range patterns {
+			if warning := s.stray(pattern); warning != "" {
+				warnings = append(warnings, fmt.Sprintf("principal %s: %s", principal, warning))
+			}
+		}
+	}
+	slices.Sort(warnings)
+	return slices.Compact(warnings)
+}
+
+// stray returns a warning if a pattern matches no tool, and otherwise "".
+func (s *Server) stray(pattern string) string {
+	everything := s.catalog.everything()
+	var names []string
+	for _, t := range s.allTools() {
+		names = append(names, t.Name)
+	}
+	own := serve.Principal{Tools: []string{pattern}}
+	if slices.ContainsFunc(names, own.Allows) || len(allowed(everything.set, own.Tools).tools) > 0 {
+		return ""
+	}
+	for _, b := range everything.set.Bindings() {
+		names = append(names, b.Path())
+	}
+	text := fmt.Sprintf("%q matches no current tool", pattern)
+	if near := schema.Nearest(pattern, asPatterns(names, pattern)); near != "" {
+		text += "; did you mean " + near + "?"
+	}
+	return text
+}
+
+// asPatterns turns names into patterns like the given one, to be compared with it.
+func asPatterns(names []string, pattern string) []string {
+	literal, _, open := strings.Cut(pattern, "*")
+	if !open {
+		return names
+	}
+	var list []string
+	for _, name := range names {
+		list = append(list, name[:min(len(name), len(literal))]+"*")
+	}
+	return list
+}

@@ -1,0 +1,34 @@
+package codemode
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestStrayPatterns has patterns that fit, and some that do not, of tools of both
+// kinds.
+func TestStrayPatterns(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	tokens := filepath.Join(t.TempDir(), "tokens.json")
+	text := `{"tokens": [
+		{"principal": "ada", "token": "adas-token-which-nobody-knows", "tools": ["execute_code", "fs.read_*", "*", "fs.die", "*_file"]},
+		{"principal": "bob", "token": "bobs-token-which-nobody-knows", "tools": ["exceute_code", "fs.raed_*", "fs.wrte_file", "mail.*"]},
+		{"principal": "cal", "token": "cals-token-which-nobody-knows"}
+	]}`
+	if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, a := web(t, setup{Options: Options{Config: path}, tokens: tokens})
+	want := []string{
+		`principal bob: "exceute_code" matches no current tool; did you mean execute_code?`,
+		`principal bob: "fs.raed_*" matches no current tool; did you mean fs.read_*?`,
+		`principal bob: "fs.wrte_file" matches no current tool; did you mean fs.write_file?`,
+		`principal bob: "mail.*" matches no current tool`,
+	}
+	if got := a.strayPatterns(a.serving.Auth); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

@@ -1,0 +1,170 @@
+package codemode
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+const (
+	adas = "the-token-of-ada-is-long-enough"
+	bobs = "the-token-of-bob-is-long-enough"
+	cals = "the-token-of-cal-is-long-enough"
+)
+
+func tokensFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	text := `{"tokens": [
+		{"principal": "ada", "token": "` + adas + `"},
+		{"principal": "bob", "token": "` + bobs + `"},
+		{"principal": "cal", "token": "` + cals + `", "tools": ["execute_code", "search_tools", "fs.read_*"]}
+	]}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOthersHandles has two principals on two replicas: what one keeps, the other
+// cannot find anywhere, and the one finds on both.
+func TestOthersHandles(t *testing.T) {
+	t.Parallel()
+	o := setup{Options: Options{Storage: t.TempDir(), Packages: []string{"*"}}, tokens: tokensFile(t), stateless: true}
+	first, _ := web(t, o)
+	second, _ := web(t, o)
+	for _, version := range []string{"", "2025-11-25"} {
+		ada, there := first(adas, version), second(adas, version)
+		file := get[codeFile](t, ada, "initialize_code_file", map[string]any{"content": "'secret of ada'"})
+		begun := get[execution](t, ada, "execute_code",
+			map[string]any{"code": "const mine = 'secret of ada'", "session": "new"})
+		get[configuration](t, ada, "configure_environment",
+			map[string]any{"environment": "lab", "description": "secret of ada"})
+		if e := get[execution](t, there, "execute_code_file",
+			map[string]any{"file_path": file.FilePath}); string(e.Result) != `"secret of ada"` {
+			t.Errorf("on the other replica: %+v", e)
+		}
+		if e := get[execution](t, there, "execute_code",
+			map[string]any{"code": "mine", "session": begun.Session}); string(e.Result) != `"secret of ada"` {
+			t.Errorf("on the other replica: %+v", e)
+		}
+		for _, bob := range []*mcp.ClientSession{first(bobs, version), second(bobs, version)} {
+			for tool, args := range map[string]map[string]any{
+				"read_code_file":         {"file_path": file.FilePath},
+				"append_to_code_file":    {"file_path": file.FilePath, "content": "x"},
+				"execute_code_file":      {"file_path": file.FilePath},
+				"execute_code":           {"code": "mine", "session": begun.Session},
+				"get_environment_config": {"environment": "lab"},
+				"discard":                {"handle": begun.Session},
+			} {
+				text, failed := ask(t, bob, tool, args)
+				if !failed || strings.Contains(string(text), "secret") || !strings.Contains(string(text), "not found") &&
+					!strings.Contains(string(text), "there is no ") {
+					t.Errorf("%s by bob: %s", tool, text)
+				}
+			}
+		}
+	}
+}
+
+// TestAllowList has a principal who may use few tools, of the server and of others.
+func TestAllowList(t *testing.T) {
+	t.Parallel()
+	path, folder := config(t)
+	connect, _ := web(t, setup{Options: Options{Config: path}, tokens: tokensFile(t)})
+	for _, version := range []string{"", "2025-11-25"} {
+		cal := connect(cals, version)
+		list, err := cal.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+			if strings.Contains(tool.Description, "write_file") {
+				t.Errorf("%s tells of what cal may not use:\n%s", tool.Name, tool.Description)
+			}
+		}
+		slices.Sort(names)
+		if want := []string{"execute_code", "search_tools"}; !slices.Equal(names, want) {
+			t.Errorf("cal is offered %q, want %q", names, want)
+		}
+		if e := executeCode(t, cal,
+			map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+			t.Errorf("got %+v", e)
+		}
+		for _, code := range []string{
+			`await fs.write_file({path: "c.txt", content: "1"})`, `await fs["write_file"]({path: "c.txt", content: "1"})`,
+			`const name = "write_" + "file"; await fs[name]({path: "c.txt", content: "1"})`,
+		} {
+			if e := executeCode(t, cal, map[string]any{"code": code}); e.Success {
+				t.Errorf("%s: %+v", code, e)
+			}
+		}
+		if _, err := cal.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "initialize_code_file", Arguments: map[string]any{"content": "1"}}); err == nil {
+			t.Error("cal could begin a code file")
+		}
+		if e := executeCode(t, connect(adas, version),
+			map[string]any{"code": `await fs.write_file({path: "ada.txt", content: "1"})`}); !e.Success {
+			t.Errorf("ada may: %+v", e)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "c.txt")); err == nil {
+		t.Error("cal has written a file")
+	}
+}
+
+// TestBusy has one program too many: it is turned away, and the others are done.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	path, folder := config(t)
+	connect, _ := web(t, setup{Options: Options{Config: path, Queue: serve.QueueOptions{Waiting: 1}}, workers: 1})
+	session := connect("", "")
+	wait := map[string]any{"code": `while (!(await fs.list_directory({path: "."})).includes("go-on")) await ` +
+		`sleep(5); "done"`}
+	results := make(chan execution, 3)
+	for range cap(results) {
+		go func() {
+			text, _ := ask(t, session, "execute_code", wait)
+			var e execution
+			if err := json.Unmarshal(text, &e); err != nil {
+				t.Errorf("%v in %s", err, text)
+			}
+			results <- e
+		}()
+	}
+	if e := <-results; e.ErrorType != "BUSY" ||
+		!strings.Contains(e.Diagnostics[0].Message, "nothing was done; try again in") {
+		t.Errorf("got %+v", e)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "go-on"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if e := <-results; string(e.Result) != `"done"` {
+			t.Errorf("got %+v", e)
+		}
+	}
+}
+
+// TestNobody gives no tools to a principal without a name.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	_, a := begin(t, setup{Options: Options{Config: path}})
+	nobody, release, err := a.catalog.use(serve.Principal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if n, all := nobody.set.Len(), a.catalog.everything().set.Len(); n != 0 || all == 0 {
+		t.Errorf("a principal without a name may use %d of %d tools", n, all)
+	}
+}

@@ -1,0 +1,142 @@
+package codemode
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+)
+
+const typescript = "typescript"
+
+func (c *client) executeTool(set *tools.Set) tool {
+	t := definition("execute_code")
+	t.Description = c.describeExecute(set)
+	return offer(t, c.run).failing(refused)
+}
+
+// program is a program that a client wants to run.
+type program struct {
+	Code      string                     `json:"code"`
+	Variables map[string]json.RawMessage `json:"variables"`
+	Timeout   float64                    `json:"timeout"` // seconds
+	Session   string                     `json:"session"`
+	Language  string                     `json:"language"`
+
+	Environment string `json:"environment"`
+}
+
+// run runs one program when it is the client's turn, with the tools that exist then. Errors of the
+// program are part of the execution, for the model to read.
+func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e execution, err error) {
+	prepared, err := p.prepare()
+	if err != nil {
+		return execution{}, err
+	}
+	prepared.OnCall = callProgress(ctx, r)
+	err = c.app.queue.Do(ctx, c.principal.Name, func(ctx context.Context) error {
+		e, err = c.runNow(ctx, p, prepared)
+		return err
+	})
+	return e, forModel(err)
+}
+
+func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program) (execution, error) {
+	view, release, err := c.app.catalog.use(c.principal)
+	if err != nil {
+		return execution{}, err
+	}
+	defer release()
+	prepared.Tools = view.set
+	if prepared.Compiler, err = c.compiler(ctx, p); err != nil {
+		return execution{}, err
+	}
+	out, session, err := c.runIn(ctx, p.Session, prepared)
+	if out == nil {
+		return execution{}, err
+	}
+	e := newExecution(out)
+	e.Session = session
+	c.addHints(p, &e)
+	if err != nil { // the client has to know what was done
+		c.app.log.Error("a program was stopped", "client", c.principal.Name, "err", err)
+		e.fail(errorServer, "the server stopped the program, which is not the program's fault; calls lists what was done")
+	}
+	return e, nil
+}
+
+func (p program) prepare() (sandbox.Program, error) {
+	if strings.TrimSpace(p.Code) == "" {
+		return sandbox.Program{}, invalid("the program is empty; pass JavaScript")
+	}
+	inputs := make(map[string]any, len(p.Variables))
+	for _, name := range slices.Sorted(maps.Keys(p.Variables)) { // reports the same one every time
+		if !tools.Identifier(name) || tools.Reserved(name) {
+			return sandbox.Program{}, invalid("variables: %q cannot be the name of a constant", name)
+		}
+		inputs[name] = p.Variables[name]
+	}
+	return sandbox.Program{Source: p.Code, Inputs: inputs, Timeout: seconds(p.Timeout)}, nil
+}
+
+// runIn runs a program alone or in a session, whose handle it returns.
+func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (out *sandbox.Outcome, _ string,
+	err error) {
+	if session == "" {
+		out, err = c.app.box.Run(ctx, p)
+		return out, "", err
+	}
+	began := session == "new"
+	if began {
+		if session, err = c.space().NewSession(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	out, err = c.space().RunSession(ctx, session, c.app.box, p)
+	if began && out == nil { // no result has its handle
+		err = errors.Join(err, c.space().RemoveSession(context.WithoutCancel(ctx), session))
+	}
+	return out, session, err
+}
+
+func seconds(n float64) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	return max(time.Duration(n*float64(time.Second)), time.Nanosecond)
+}
+
+// refused returns the execution of a program that was not run.
+func refused(p *problem) result {
+	e := newExecution(&sandbox.Outcome{})
+	e.fail(cmp.Or(p.kind, invalidArgument), p.message)
+	return e
+}
+
+// compiler returns the compiler for a program. It is nil for JavaScript without imports.
+func (c *client) compiler(ctx context.Context, p program) (sandbox.Compiler, error) {
+	if p.Environment == "" && p.Language != typescript {
+		return nil, nil
+	}
+	bundler, err := c.app.bundler()
+	if err != nil || p.Environment == "" {
+		return bundler, err
+	}
+	e, err := c.environment(ctx, p.Environment, false)
+	if err != nil {
+		return nil, err
+	}
+	imports, err := e.packages.Importable()
+	if err != nil {
+		return nil, err
+	}
+	return bundler.PackagesOr(e.packages.FS(), imports, c.whyNotImportable(ctx, e)), nil
+}

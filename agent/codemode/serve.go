@@ -1,0 +1,68 @@
+package codemode
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+)
+
+// local is the principal of the client on stdio, and of all clients without authentication.
+var local = serve.Principal{Name: "local"}
+
+// Serve serves clients over the transport in the options until ctx ends or, on stdio, the client
+// has gone; see [serve.Run]. Nil options mean stdio.
+func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
+	o = s.serving(o)
+	warning, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { s.warnOfPatterns(warning, o.Auth) })
+	defer group.Wait()
+	defer stop()
+	return serve.Run(ctx, s.serverOf, o)
+}
+
+// Handler returns a handler that serves clients over HTTP, to be mounted in a server of the host;
+// see [serve.NewHandler]. Nil options mean the defaults.
+func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
+	return serve.NewHandler(s.serverOf, s.serving(o))
+}
+
+// AddTo adds the tools that a principal may use to a server of the host, and keeps them up to date as
+// long as that server exists. All its clients act as that principal, so they share code files,
+// sessions and environments. A principal without a name may use nothing.
+func (s *Server) AddTo(server *mcp.Server, p serve.Principal) {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	s.offer(server, p)
+}
+
+// serving completes the options of a transport.
+func (s *Server) serving(o *serve.Options) *serve.Options {
+	complete := serve.Options{}
+	if o != nil {
+		complete = *o
+	}
+	complete.Queue = s.queue
+	if complete.Logger == nil {
+		complete.Logger = s.log
+	}
+	return &complete
+}
+
+func (s *Server) newServer() *mcp.Server {
+	return mcp.NewServer(s.options.Implementation, &mcp.ServerOptions{
+		Instructions: strings.TrimSpace(instructions + "\n\n" + s.options.Instructions),
+		Logger:       slog.New(slog.DiscardHandler), // it would log every request
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+			c.CacheScope = "private" // other principals see other tools
+		},
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+	})
+}
+
+const instructions = `This server runs JavaScript programs in a sandbox, which can call tools. Write one program for ` +
+	`execute_code that does all the steps and returns only what you need, instead of making many single calls.`

@@ -1,0 +1,86 @@
+package codemode
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func textContent(text string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: text}} }
+
+// content implements [result]: a text that says the same as the structured content, for models
+// whose clients ignore that, and the blocks of the value.
+func (e execution) content() []mcp.Content {
+	var parts []string
+	if e.failed() {
+		parts = append(parts, "failed: "+e.ErrorType)
+	} else {
+		parts = append(parts, e.valueText())
+	}
+	for _, d := range e.Diagnostics {
+		parts = append(parts, d.text())
+	}
+	parts = appendSection(parts, "console:", e.Stdout)
+	parts = appendSection(parts, "console errors:", e.Stderr)
+	for _, d := range e.Warnings {
+		parts = append(parts, "warning: "+d.text())
+	}
+	if e.failed() || slices.ContainsFunc(e.Calls, func(c call) bool { return c.Pending }) {
+		parts = appendSection(parts, "tool calls:", e.callsText())
+	}
+	if e.Session != "" {
+		parts = append(parts, "session: "+e.Session)
+	}
+	return append(textContent(strings.Join(parts, "\n\n")), e.blocks...)
+}
+
+// valueText returns a string as it is, and any other value as JSON.
+func (e execution) valueText() string {
+	var text string
+	if json.Unmarshal(e.Result, &text) == nil && text != "" {
+		return text
+	}
+	if len(e.Result) == 0 || string(e.Result) == "null" {
+		return "The program has no value."
+	}
+	return string(e.Result)
+}
+
+func appendSection(parts []string, title, text string) []string {
+	if text = strings.TrimRight(text, "\n"); text == "" {
+		return parts
+	}
+	return append(parts, title+"\n"+text)
+}
+
+func (d diagnostic) text() string {
+	text := d.Message
+	if d.Line > 0 {
+		text = fmt.Sprintf("line %d, column %d: %s", d.Line, d.Column, text)
+	}
+	if d.Frame != "" {
+		text += "\n" + d.Frame
+	}
+	if d.Hint != "" {
+		text += "\nhint: " + d.Hint
+	}
+	return text
+}
+
+func (e execution) callsText() string {
+	var lines []string
+	for _, c := range e.Calls {
+		state := "ok"
+		switch {
+		case c.Pending:
+			state = "had no result when the program ended; its effect is unknown"
+		case !c.OK:
+			state = "failed: " + c.Error
+		}
+		lines = append(lines, fmt.Sprintf("- %s(%s): %s", c.Tool, c.Args, state))
+	}
+	return strings.Join(lines, "\n")
+}

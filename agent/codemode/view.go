@@ -1,0 +1,110 @@
+package codemode
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/mcptools/serve"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// view is the part of a snapshot that one principal may use.
+type view struct {
+	set       *tools.Set
+	discovery *discovery.Discovery
+}
+
+// describeMost is about how many bytes describe_tool returns.
+const describeMost = 32 << 10
+
+// view returns the tools that a principal may use. It sees no others; the policy is a second
+// protection, in case a pattern and a name can be read in two ways.
+func (s *snapshot) view(p serve.Principal) (*view, error) {
+	patterns, all := p.Tools, p.Tools == nil && p.Name != ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := fmt.Sprintf("%q", patterns)
+	if all {
+		key = ""
+	}
+	if v := s.views[key]; v != nil {
+		return v, nil
+	}
+	set, err := s.set(patterns, all)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{set, discovery.New(set, describeMost).SearchedBy("search_tools")}
+	if s.views == nil {
+		s.views = map[string]*view{}
+	}
+	s.views[key] = v
+	return v, nil
+}
+
+// set returns all tools, or those that match the patterns.
+func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
+	own := source{}
+	for _, b := range s.own.Bindings() {
+		own.tools = append(own.tools, b.Tool)
+	}
+	set, err := tools.NewSet(context.Background(), own, s.listed)
+	if err != nil {
+		return nil, err
+	}
+	if !all {
+		if set, err = tools.NewSet(context.Background(), allowed(set, patterns)); err != nil {
+			return nil, err
+		}
+	}
+	set = set.WithPoliciesOf(s.own).With(policy.AllowDestructive) // clients ask their users
+	if !all {
+		set = set.With(policy.Allow(policy.Tools(patterns...), ""))
+	}
+	if s.guard != nil {
+		set = set.With(s.guard)
+	}
+	return set, nil
+}
+
+// source is a list of tools as a tools.Source.
+type source struct {
+	tools    []*tools.Tool
+	warnings []string
+}
+
+// Tools implements [tools.Source].
+func (s source) Tools(context.Context) ([]*tools.Tool, error) { return s.tools, nil }
+
+// Warnings are part of the set's.
+func (s source) Warnings() []string { return s.warnings }
+
+func (s source) equal(other source) bool {
+	return slices.Equal(s.tools, other.tools) && slices.Equal(s.warnings, other.warnings)
+}
+
+// allowed returns the tools of a set that match the patterns.
+func allowed(set *tools.Set, patterns []string) source {
+	may := policy.Allow(policy.Tools(patterns...), "")
+	var list source
+	for _, b := range set.Bindings() {
+		if permits(may, b) {
+			list.tools = append(list.tools, b.Tool)
+		}
+	}
+	return list
+}
+
+// permits asks a policy about a call of a tool without making it.
+func permits(p tools.Policy, b *tools.Binding) bool {
+	reached := false
+	_, err := p(tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
+		reached = true
+		return nil, nil
+	})).Call(context.Background(), tools.Call{Tool: b, Args: json.RawMessage("{}")})
+	return reached && err == nil
+}

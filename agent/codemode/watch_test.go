@@ -1,0 +1,212 @@
+package codemode
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/testserver"
+)
+
+// TestReload changes the configuration under a running program: it keeps its tools,
+// the client hears of the change, and the next program has the new ones.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	path, folder := config(t)
+	heard := make(chan struct{}, 10)
+	session, a := begin(t, setup{Options: Options{Config: path}, client: &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
+	}})
+	rewrite := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	running := make(chan execution)
+	go func() {
+		running <- executeCode(t, session, map[string]any{"code": `
+			await fs.write_file({path: "begun", content: ""});
+			while (!(await fs.list_directory({path: "."})).includes("go-on")) await sleep(10);
+			await fs.read_text_file({path: "a.txt"})`})
+	}()
+	exists := func(name string) bool { _, err := os.Stat(folder + "/" + name); return err == nil }
+	for !exists("begun") {
+		time.Sleep(time.Millisecond)
+	}
+	old := a.catalog.current()
+	rewrite(strings.Replace(string(good), `"fs"`, `"disk"`, 1))
+	for !strings.Contains(describedExecute(t, session), "const disk:") {
+		<-heard
+	}
+	if e := executeCode(t, session,
+		map[string]any{"code": `await disk.read_text_file({path: "b.txt"})`}); string(e.Result) != `"4"` {
+		t.Errorf("the next program got %+v", e)
+	}
+	if old.servers.Status()[0].Err != nil {
+		t.Error("the servers of a running program were closed")
+	}
+	if err := os.WriteFile(folder+"/go-on", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-running; string(e.Result) != `"3"` {
+		t.Errorf("the running program got %+v", e)
+	}
+	for old.servers.Status()[0].State != "closed" {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// describedExecute is the description of execute_code.
+func describedExecute(t *testing.T, session *mcp.ClientSession) string {
+	t.Helper()
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Name == "execute_code" {
+			return tool.Description
+		}
+	}
+	return ""
+}
+
+// TestReloadAgain has the same configuration read again: the servers are others,
+// and those before are gone.
+func TestReloadAgain(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, setup{Options: Options{Config: path}})
+	old := a.catalog.current()
+	a.Reload()
+	for a.catalog.current() == old || old.servers.Status()[0].State != "closed" {
+		time.Sleep(time.Millisecond)
+	}
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestReloadBroken keeps the tools when the new configuration is of no use, and
+// logs all that is wrong with it.
+func TestReloadBroken(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, setup{Options: Options{Config: path}})
+	log := a.written
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	// it may see half of the file first
+	for _, text := range []string{"keeping the current tools", "WRIT_NO_SUCH", `server \"a\": no`} {
+		for !log.has(text) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestReloadUnusable keeps the tools when none of the new servers can be used.
+func TestReloadUnusable(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, a := begin(t, setup{Options: Options{Config: path}})
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	for !a.written.has("keeping the current tools") || !a.written.has("no-such-command-anywhere") {
+		time.Sleep(time.Millisecond)
+	}
+	if e := executeCode(t, session,
+		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestForward has a server whose tools change: clients hear of it, however they are
+// connected.
+func TestForward(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"stdio", "2026-07-28", "2025-11-25"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(t.TempDir())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := make(chan struct{}, 10)
+			o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
+				*mcp.ToolListChangedRequest) {
+				heard <- struct{}{}
+			}}
+			var session *mcp.ClientSession
+			if version == "stdio" {
+				session, _ = begin(t, setup{Options: Options{Config: path}, client: o})
+			} else {
+				connect, _ := web(t, setup{Options: Options{Config: path}})
+				session = connect("", version, o)
+			}
+			executeCode(t, session, map[string]any{"code": `await fs.learn({path: "juggle"})`})
+			// a client may be connected before it listens
+			for n := 0; !strings.Contains(describedExecute(t, session), "juggle"); n++ {
+				select {
+				case <-heard:
+				case <-time.After(5 * time.Second):
+					executeCode(t, session, map[string]any{"code": fmt.Sprintf(`await fs.learn({path: "trick%d"})`, n)})
+				}
+			}
+			if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+// TestChangedBeforeWatch has a configuration that changes when it has been read and is
+// not watched yet.
+func TestChangedBeforeWatch(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	server := &Server{options: &Options{Config: path, Startup: time.Minute}, secrets: &secrets{},
+		log: slog.New(slog.DiscardHandler)}
+	c, err := openCatalog(t.Context(), server, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	old := c.current()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"fs"`, `"disk"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	c.watch(ctx, func() {
+		if c.current().servers != old.servers {
+			stop()
+		}
+	})
+}
