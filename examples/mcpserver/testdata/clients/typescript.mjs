@@ -31,6 +31,6 @@ const transport = {
 }[kind]();
 await client.connect(transport);
 const { tools } = await client.listTools();
-const { structuredContent } = await client.callTool({ name: "execute_code", arguments: { code: process.env.PROGRAM } });
+const { content, structuredContent } = await client.callTool({ name: "execute_code", arguments: { code: process.env.PROGRAM } });
 await client.close();
-console.log(JSON.stringify({ tools: tools.map(tool => tool.name), structuredContent }));
+console.log(JSON.stringify({ tools, content, structuredContent }));
