@@ -27,6 +27,7 @@ import (
 // programs run with a model that answers, and a tool server.
 var printed = map[string]string{
 	"agent":                   "Three.",
+	"agent/codemode":          "", // it serves until its stdin ends
 	"module":                  "day 4 24",
 	"module/llmtest":          "first <nil> --- human ---\nHello?",
 	"module/llmtest/stub":     "Hello. <nil>",

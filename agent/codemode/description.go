@@ -22,11 +22,11 @@ Tools are global objects by server. A tool takes one object and returns a promis
 		`never parsed. A failure throws ToolError. Run independent calls at the same time with Promise.all.`
 
 	aboutSearch = `
-Not all tools are declared below: search_tools finds them and describe_tool declares one; in a program, use ` +
+search_tools finds tools that are not declared below, and describe_tool declares one; in a program, use ` +
 		`tools.search and tools.describe.`
 
 	aboutSearchInside = `
-Not all tools are declared below: in a program, tools.search("what it does") finds them and tools.describe(name) ` +
+In a program, tools.search("what it does") finds tools that are not declared below, and tools.describe(name) ` +
 		`declares one.`
 
 	aboutUnlisted = `

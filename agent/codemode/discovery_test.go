@@ -57,7 +57,7 @@ func TestOutline(t *testing.T) {
 	path, _ := config(t)
 	_, a := begin(t, setup{Options: Options{Config: path, Declarations: 120}})
 	text := a.as(local).describeExecute(a.catalog.everything().set)
-	if !strings.Contains(text, "search_tools finds them") || strings.Contains(text, "content: string") {
+	if !strings.Contains(text, "search_tools finds tools that are not declared below") || strings.Contains(text, "content: string") {
 		t.Errorf("the description is no outline:\n%s", text)
 	}
 	p := local

@@ -27,7 +27,7 @@ const (
 	// read by it.
 	unreadShare = 2
 	// exitTime is how long a worker whose connection is broken may take to exit.
-	exitTime = 2 * time.Second
+	exitTime = 5 * time.Second
 )
 
 // instance is one worker as the host sees it. It has at most one run at a time.
