@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
-// Check writes what Serve would offer with the same options: tools, servers, limits and warnings. It
-// waits until every server has connected or failed. The error lists everything that would not work.
+// Check writes what Serve would offer with the same options: its tools, what programs can call, limits
+// and warnings. It waits until every server has connected or failed. The error lists everything that would not work.
 func (s *Server) Check(ctx context.Context, w io.Writer, o *serve.Options) error {
 	o = s.serving(o)
 	errs := []error{o.Check(ctx)}
@@ -27,6 +27,9 @@ func (s *Server) Check(ctx context.Context, w io.Writer, o *serve.Options) error
 	}
 	for _, t := range s.allTools() {
 		row("tool", "%s", t.Name)
+	}
+	for _, b := range s.catalog.current().own.Bindings() {
+		row("function", "%s", b.Path())
 	}
 	for _, status := range s.catalog.status() {
 		if status.Err != nil {

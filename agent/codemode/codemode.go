@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
@@ -34,6 +35,7 @@ type Server struct {
 	checks   *serve.Queue // of arguments
 	clients  clients
 
+	closed  atomic.Bool
 	stop    context.CancelFunc // of what runs in the background
 	running sync.WaitGroup
 	closers []func() error
@@ -138,22 +140,30 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 	return &o
 }
 
-// Close ends the server's processes and connections. Programs that still run end with an error.
-// Close the transports first.
+// Close ends the server's processes and connections, and programs that still run. Later calls are
+// refused. End the transports first to let programs finish.
 func (s *Server) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
 	s.stop()
+	if s.queue != nil {
+		s.queue.Stop()
+	}
 	s.running.Wait()
 	var errs []error
 	for _, closer := range s.closers {
 		errs = append(errs, closer())
 	}
-	s.closers = nil
 	return errors.Join(errs...)
 }
 
 // SetTools replaces [Options.Tools]. The next program has the new tools, running programs keep
 // theirs, and clients are told. If the error is not nil, nothing has changed.
 func (s *Server) SetTools(set *tools.Set) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
 	if err := s.catalog.replace(set); err != nil {
 		return fmt.Errorf("codemode: %w", err)
 	}

@@ -155,8 +155,9 @@ func TestDescriptionLimit(t *testing.T) {
 func TestCheckOptions(t *testing.T) {
 	t.Parallel()
 	_, err := New(&Options{Config: "missing.json", Packages: []string{"a b"}, Offer: []string{"exceute_code"},
-		Description: -1})
-	for _, want := range []string{"codemode: ", "missing.json", `"a b" is not`, `"exceute_code" matches no tool`, "negative"} {
+		Description: -1, Queue: serve.QueueOptions{Running: -1}})
+	for _, want := range []string{"codemode: ", "missing.json", `"a b" is not`, `"exceute_code" matches no tool of this server; did you mean execute_code?`,
+		"description: must not be negative", "running programs: must"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)
 		}
@@ -205,7 +206,9 @@ func TestAddTo(t *testing.T) {
 		any, error) {
 		return &mcp.CallToolResult{}, nil, nil
 	})
-	s.AddTo(server, serve.Principal{Name: "ada", Tools: []string{"execute_code", "same"}})
+	if err := s.AddTo(server, serve.Principal{Name: "ada", Tools: []string{"execute_code", "same"}}); err != nil {
+		t.Fatal(err)
+	}
 	there, here := mcp.NewInMemoryTransports()
 	if _, err := server.Connect(t.Context(), there, nil); err != nil {
 		t.Fatal(err)
@@ -229,5 +232,68 @@ func TestAddTo(t *testing.T) {
 			t.Fatal("the tools of the server are not kept up to date")
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestClose ends running programs and refuses everything after it.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	session, s := begin(t, setup{Options: Options{Tools: numbers(t, "same")}})
+	ended := make(chan execution, 1)
+	go func() {
+		ended <- executeCode(t, session, map[string]any{"code": "await same({n: 1}); await sleep(600_000)"})
+	}()
+	for running := ""; !strings.Contains(running, "writ_executions_running 1\n"); {
+		var metrics strings.Builder
+		s.queue.WriteMetrics(&metrics)
+		running = metrics.String()
+		time.Sleep(time.Millisecond)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if e := <-ended; e.Success || e.ErrorType != errorServer {
+		t.Errorf("got %+v", e)
+	}
+	if e := executeCode(t, session, map[string]any{"code": "1"}); e.ErrorType != errorServer ||
+		!strings.Contains(e.Diagnostics[0].Message, "shutting down") {
+		t.Errorf("after Close: %+v", e)
+	}
+	_, handlerErr := s.Handler(nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "host", Version: "1"}, nil)
+	for _, err := range []error{s.SetTools(nil), s.Serve(t.Context(), nil), handlerErr, s.AddTo(server, local)} {
+		if err == nil || err.Error() != "codemode: the server is closed" {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+}
+
+// TestPrincipalOfTools lets functions of the host see who calls.
+func TestPrincipalOfTools(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), tools.Func("whoami", "Return the caller.",
+		func(ctx context.Context, _ struct{}) (string, error) {
+			p, _ := serve.PrincipalOf(ctx)
+			return p.Name, nil
+		}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := prepare(t, setup{Options: Options{Tools: set}})
+	server := mcp.NewServer(&mcp.Implementation{Name: "host", Version: "1"}, nil)
+	if err := s.AddTo(server, serve.Principal{Name: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	there, here := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	if e := executeCode(t, session, map[string]any{"code": "await whoami({})"}); string(e.Result) != `"ada"` {
+		t.Errorf("got %+v", e)
 	}
 }

@@ -17,26 +17,28 @@ const maxDepth = 1000
 
 // takeContent takes images, audio and resources out of the value of a program, so that clients can
 // show them and models do not read base64. A block is an object as MCP defines it, such as {type:
-// "image", data, mimeType}, anywhere in the value. In its place is a short note.
-func takeContent(value json.RawMessage) (json.RawMessage, []mcp.Content) {
+// "image", data, mimeType}, anywhere in the value. In its place is a short note. An image or audio that
+// is incomplete stays in the value, and the warning says why.
+func takeContent(value json.RawMessage) (without json.RawMessage, blocks []mcp.Content, warning string) {
 	if !bytes.Contains(value, []byte(`"type"`)) {
-		return value, nil
+		return value, nil, ""
 	}
 	document, err := jsonvalue.Decode(value, maxDepth, true)
 	if err != nil {
-		return value, nil
+		return value, nil, ""
 	}
 	t := &taker{document: document}
-	without := t.take(document.Value)
+	rest := t.take(document.Value)
 	if len(t.blocks) == 0 {
-		return value, nil
+		return value, nil, t.warning
 	}
-	return document.Encode(without), t.blocks
+	return document.Encode(rest), t.blocks, t.warning
 }
 
 type taker struct {
 	document *jsonvalue.Document
 	blocks   []mcp.Content
+	warning  string
 }
 
 // take returns v with notes instead of content blocks.
@@ -73,14 +75,28 @@ func (t *taker) block(object map[string]any) (mcp.Content, string) {
 		return nil, ""
 	}
 	var parsed mcp.CallToolResult
-	if json.Unmarshal(text, &parsed) != nil || len(parsed.Content) != 1 {
-		return nil, ""
+	about := ""
+	if json.Unmarshal(text, &parsed) == nil && len(parsed.Content) == 1 {
+		about = describeBlock(parsed.Content[0])
 	}
-	about := describeBlock(parsed.Content[0])
 	if about == "" {
+		t.warn(object)
 		return nil, ""
 	}
 	return parsed.Content[0], about
+}
+
+// warn notes why an object that looks like an image or audio is not a content block.
+func (t *taker) warn(object map[string]any) {
+	_, data := object["data"].(string)
+	mimeType, _ := object["mimeType"].(string)
+	switch {
+	case !data || object["type"] != "image" && object["type"] != "audio":
+	case mimeType == "":
+		t.warning = fmt.Sprintf("the %s in the result is not shown, because its mimeType is missing", object["type"])
+	default:
+		t.warning = fmt.Sprintf("the %s in the result is not shown, because its data is not base64", object["type"])
+	}
 }
 
 // describeBlock describes a complete block; it returns "" for others.

@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,11 +51,28 @@ func TestContentBlocks(t *testing.T) {
 	}
 }
 
+// TestIncompleteContent says why an image is not shown.
+func TestIncompleteContent(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		`{"type":"image","mimeType":"image/png","data":"zz!"}`:                          "its data is not base64",
+		`[{"type":"image","mimeType":"image/png","data":"data:image/png;base64,aGk="}]`: "its data is not base64",
+		`{"type":"audio","data":"aGk="}`:                                                "its mimeType is missing",
+		`{"type":"image","id":7}`:                                                       "",
+		`{"type":"resource","data":"x"}`:                                                "",
+	} {
+		got, blocks, warning := takeContent(json.RawMessage(value))
+		if string(got) != value || len(blocks) > 0 || !strings.HasSuffix(warning, want) || (want == "") != (warning == "") {
+			t.Errorf("%s: got %s, %d blocks, %q", value, got, len(blocks), warning)
+		}
+	}
+}
+
 // TestContentOrder keeps the order of properties and the digits of numbers next to a block.
 func TestContentOrder(t *testing.T) {
 	t.Parallel()
 	const block = `{"type":"image","mimeType":"image/png","data":"aGk="}`
-	got, blocks := takeContent(json.RawMessage(`{"z":12345678901234567890,"b":` + block + `,"a":1.50}`))
+	got, blocks, _ := takeContent(json.RawMessage(`{"z":12345678901234567890,"b":` + block + `,"a":1.50}`))
 	want := `{"z":12345678901234567890,"b":"[image/png, 2 bytes: content block 1 of this response]","a":1.50}`
 	if string(got) != want || len(blocks) != 1 {
 		t.Errorf("got %s and %d blocks", got, len(blocks))
@@ -65,7 +83,7 @@ func FuzzTakeContent(f *testing.F) {
 	f.Add(`{"type":"image","mimeType":"image/png","data":"aGk="}`)
 	f.Add(`[{"type":"resource","resource":{"uri":"u","text":"t"}},{"type":1},null,"type"]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		value, blocks := takeContent(json.RawMessage(text))
+		value, blocks, _ := takeContent(json.RawMessage(text))
 		if len(blocks) > mostBlocks || json.Valid([]byte(text)) && !json.Valid(value) {
 			t.Errorf("got %s and %d blocks", value, len(blocks))
 		}

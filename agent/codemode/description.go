@@ -9,6 +9,9 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
+// minDescription is the length of a description that says how programs work, and nothing about tools.
+const minDescription = 1024
+
 // Some clients show only the beginning of a description, so what every program needs comes first.
 const (
 	aboutPrograms = `

@@ -13,7 +13,7 @@
 //	)
 //
 //	type Order struct {
-//		ID string `json:"id"`
+//		ID string `json:"id" jsonschema:"description=as in the confirmation"`
 //	}
 //
 //	func status(ctx context.Context, o Order) (string, error) { return "shipped", nil }
@@ -54,8 +54,11 @@
 //	run_task                   does a task in words with Options.Model
 //
 // Every tool has an output schema and annotations, and every result is also text that a model can
-// read. Images, audio and resources in the value of a program, as MCP content blocks, become content
-// blocks of the result.
+// read. If a program returns an MCP content block, such as {type: "image", mimeType: "image/png", data:
+// base64}, alone or inside of another value, the client gets the image.
+//
+// A principal's patterns must allow a tool of this list and the tools that programs call:
+// ["execute_code", "order_*"].
 //
 // # Transports
 //
@@ -67,6 +70,8 @@
 // # What is bounded
 //
 // The sandbox bounds each program, [Options.Queue] how many run at once, fairly between principals,
-// and [serve.Limits] the messages of each principal. Effects are not protected from a client that
-// sends a program twice: every call of execute_code runs its program.
+// and [serve.Limits] the messages of each principal. If a client sends a program twice, it runs twice,
+// with all its effects.
+//
+// Package serve is github.com/writ-go/writ/tools/mcptools/serve, and package mcptools its parent.
 package codemode

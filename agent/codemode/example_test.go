@@ -39,7 +39,9 @@ func Example() {
 	}
 	defer code.Close()
 	server := mcp.NewServer(&mcp.Implementation{Name: "weather", Version: "1"}, nil)
-	code.AddTo(server, serve.Principal{Name: "local"})
+	if err := code.AddTo(server, serve.Principal{Name: "local"}); err != nil {
+		log.Fatal(err)
+	}
 
 	result := call(ctx, server, "execute_code", map[string]any{"code": `
 		const cities = ["Bergen", "Oslo", "Tromsø"];

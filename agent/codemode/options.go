@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 	"github.com/writ-go/writ/tools/mcptools/serve"
@@ -77,9 +78,9 @@ type Options struct {
 	// Zero means the default of [declare.Markdown].
 	Declarations int
 
-	// Description is the maximum length of the description of execute_code, in characters. What
-	// does not fit is found by search. Zero means no limit; 2048 is what Claude Code shows of a
-	// description.
+	// Description is the maximum length of the description of execute_code, in characters, at
+	// least 1024. What does not fit is found by search. Zero means no limit; 2048 is what Claude
+	// Code shows of a description.
 	Description int
 
 	// Instructions are added to what the server says about itself. Clients show them to their
@@ -123,14 +124,38 @@ func (o *Options) Check() error {
 	}
 	for _, pattern := range o.Offer {
 		if own := (serve.Principal{Tools: []string{pattern}}); !slices.ContainsFunc(names(), own.Allows) {
-			errs = append(errs, fmt.Errorf("tools: %q matches no tool of this server, which has %s", pattern,
-				strings.Join(names(), ", ")))
+			errs = append(errs, fmt.Errorf("%q matches no tool of this server%s", pattern, didYouMean(pattern, names())))
 		}
 	}
-	if least := min(o.Declarations, o.Description, o.Task.Steps, o.Task.Tokens, int(o.Task.Time), int(o.Startup)); least < 0 {
-		errs = append(errs, errors.New("limits and times must not be negative"))
+	return errors.Join(append(errs, o.checkLimits()...)...)
+}
+
+func (o *Options) checkLimits() (errs []error) {
+	if o.Description > 0 && o.Description < minDescription {
+		errs = append(errs, fmt.Errorf("description: it needs at least %d characters to say how programs work", minDescription))
 	}
-	return errors.Join(errs...)
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{
+		{"declarations", o.Declarations}, {"description", o.Description}, {"startup", int(o.Startup)},
+		{"steps of a task", o.Task.Steps}, {"tokens of a task", o.Task.Tokens}, {"time of a task", int(o.Task.Time)},
+		{"running programs", o.Queue.Running}, {"running programs of one principal", o.Queue.PerPrincipal},
+		{"wait for a turn", int(o.Queue.Wait)},
+	} {
+		if limit.value < 0 {
+			errs = append(errs, fmt.Errorf("%s: must not be negative", limit.name))
+		}
+	}
+	return errs
+}
+
+// didYouMean proposes the name that is most similar to a pattern.
+func didYouMean(pattern string, names []string) string {
+	if near := schema.Nearest(pattern, asPatterns(names, pattern)); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }
 
 func (o *Options) defaults() *Options {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
@@ -27,6 +26,9 @@ func (s *Server) warnOfPatterns(ctx context.Context, auth *serve.Auth) {
 func (s *Server) strayPatterns(auth *serve.Auth) []string {
 	var warnings []string
 	for principal, patterns := range auth.Patterns() {
+		if warning := s.powerless(patterns); warning != "" {
+			warnings = append(warnings, fmt.Sprintf("principal %s: %s", principal, warning))
+		}
 		for _, pattern := range patterns {
 			if warning := s.stray(pattern); warning != "" {
 				warnings = append(warnings, fmt.Sprintf("principal %s: %s", principal, warning))
@@ -35,6 +37,19 @@ func (s *Server) strayPatterns(auth *serve.Auth) []string {
 	}
 	slices.Sort(warnings)
 	return slices.Compact(warnings)
+}
+
+// powerless returns a warning if patterns do not allow to run programs, or programs cannot call tools.
+func (s *Server) powerless(patterns []string) string {
+	p, set := serve.Principal{Tools: patterns}, s.catalog.everything().set
+	switch {
+	case len(patterns) == 0: // a principal that only reads metrics
+	case !slices.ContainsFunc(s.allTools(), func(t tool) bool { return p.Allows(t.Name) }):
+		return "no pattern allows a tool of this server, such as execute_code"
+	case p.Allows("execute_code") && set.Len() > 0 && len(allowed(set, patterns).tools) == 0:
+		return "no pattern allows a tool that programs can call, such as " + set.Bindings()[0].Path()
+	}
+	return ""
 }
 
 // stray returns a warning if a pattern matches no tool, and otherwise "".
@@ -51,11 +66,7 @@ func (s *Server) stray(pattern string) string {
 	for _, b := range everything.set.Bindings() {
 		names = append(names, b.Path())
 	}
-	text := fmt.Sprintf("%q matches no current tool", pattern)
-	if near := schema.Nearest(pattern, asPatterns(names, pattern)); near != "" {
-		text += "; did you mean " + near + "?"
-	}
-	return text
+	return fmt.Sprintf("%q matches no current tool", pattern) + didYouMean(pattern, names)
 }
 
 // asPatterns turns names into patterns like the given one, to be compared with it.

@@ -16,7 +16,9 @@ func TestStrayPatterns(t *testing.T) {
 	text := `{"tokens": [
 		{"principal": "ada", "token": "adas-token-which-nobody-knows", "tools": ["execute_code", "fs.read_*", "*", "fs.die", "*_file"]},
 		{"principal": "bob", "token": "bobs-token-which-nobody-knows", "tools": ["exceute_code", "fs.raed_*", "fs.wrte_file", "mail.*"]},
-		{"principal": "cal", "token": "cals-token-which-nobody-knows"}
+		{"principal": "cal", "token": "cals-token-which-nobody-knows"},
+		{"principal": "dee", "token": "dees-token-which-nobody-knows", "tools": ["execute_code"]},
+		{"principal": "eve", "token": "eves-token-which-nobody-knows", "tools": []}
 	]}`
 	if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -27,6 +29,8 @@ func TestStrayPatterns(t *testing.T) {
 		`principal bob: "fs.raed_*" matches no current tool; did you mean fs.read_*?`,
 		`principal bob: "fs.wrte_file" matches no current tool; did you mean fs.write_file?`,
 		`principal bob: "mail.*" matches no current tool`,
+		`principal bob: no pattern allows a tool of this server, such as execute_code`,
+		`principal dee: no pattern allows a tool that programs can call, such as fs.die`,
 	}
 	if got := a.strayPatterns(a.serving.Auth); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -51,13 +51,16 @@ type call struct {
 }
 
 func newExecution(out *sandbox.Outcome) execution {
-	value, blocks := takeContent(out.Value)
+	value, blocks, warning := takeContent(out.Value)
 	e := execution{
 		Success: out.Failure == nil, Result: value, blocks: blocks, DurationMS: milliseconds(out.Duration),
 		Diagnostics: []diagnostic{}, Warnings: diagnostics(out.Warnings), Calls: []call{},
 	}
 	e.Stdout, e.StdoutBytes, e.StdoutTruncated = shown(out.Stdout), out.Stdout.Bytes, out.Stdout.Cut()
 	e.Stderr, e.StderrBytes, e.StderrTruncated = shown(out.Stderr), out.Stderr.Bytes, out.Stderr.Cut()
+	if warning != "" {
+		e.Warnings = append(e.Warnings, diagnostic{ErrorType: "CONTENT", Message: warning})
+	}
 	for _, c := range out.Calls {
 		e.Calls = append(e.Calls, newCall(c, out.Failure != nil))
 	}

@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -14,8 +15,12 @@ import (
 var local = serve.Principal{Name: "local"}
 
 // Serve serves clients over the transport in the options until ctx ends or, on stdio, the client
-// has gone; see [serve.Run]. Nil options mean stdio.
+// has gone; see [serve.Run]. Nil options mean stdio, whose stdout belongs to the protocol: print
+// nothing else there.
 func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
 	o = s.serving(o)
 	warning, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -28,16 +33,34 @@ func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
 // Handler returns a handler that serves clients over HTTP, to be mounted in a server of the host;
 // see [serve.NewHandler]. Nil options mean the defaults.
 func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
 	return serve.NewHandler(s.serverOf, s.serving(o))
 }
 
 // AddTo adds the tools that a principal may use to a server of the host, and keeps them up to date as
-// long as that server exists. All its clients act as that principal, so they share code files,
-// sessions and environments. A principal without a name may use nothing.
-func (s *Server) AddTo(server *mcp.Server, p serve.Principal) {
+// long as that server exists. Tools of the same names are replaced. All clients of that server act as
+// that principal, so they share code files, sessions and environments. The error says that the server
+// is nil, the principal has no name, or s is closed.
+func (s *Server) AddTo(server *mcp.Server, p serve.Principal) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if server == nil || p.Name == "" {
+		return errors.New("codemode: AddTo needs a server, and a principal with a name")
+	}
 	s.clients.mu.Lock()
 	defer s.clients.mu.Unlock()
 	s.offer(server, p)
+	return nil
+}
+
+func (s *Server) usable() error {
+	if s.closed.Load() {
+		return errors.New("codemode: the server is closed")
+	}
+	return nil
 }
 
 // serving completes the options of a transport.

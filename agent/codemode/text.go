@@ -82,5 +82,26 @@ func (e execution) callsText() string {
 		}
 		lines = append(lines, fmt.Sprintf("- %s(%s): %s", c.Tool, c.Args, state))
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(counted(lines), "\n")
+}
+
+// counted replaces equal lines by one with their number, and leaves out what is too much.
+func counted(lines []string) []string {
+	const most = 50
+	number := map[string]int{}
+	var distinct []string
+	for _, line := range lines {
+		if number[line]++; number[line] == 1 {
+			distinct = append(distinct, line)
+		}
+	}
+	for i, line := range distinct {
+		if n := number[line]; n > 1 {
+			distinct[i] = fmt.Sprintf("%s (%d times)", line, n)
+		}
+	}
+	if len(distinct) > most {
+		return append(distinct[:most], fmt.Sprintf("… and %d more", len(distinct)-most))
+	}
+	return distinct
 }

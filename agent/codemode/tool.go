@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // definitions has the name, description, schemas and annotations of each tool, as clients get
@@ -105,6 +106,7 @@ func (c *client) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (out 
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	ctx = serve.WithPrincipal(ctx, c.principal) // for the functions of the host
 	var act action
 	err = forModel(c.app.checks.Do(ctx, c.principal.Name, func(context.Context) error {
 		act, err = t.read(r.Params.Arguments)
