@@ -2,7 +2,7 @@ package codemode
 
 import (
 	"encoding/json"
-	"iter"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -24,56 +24,59 @@ type client struct {
 	offered map[string]string // each tool on the server, as JSON
 }
 
-// clients are all clients, and the servers that the library made for principals.
+// clients are all clients, and the servers that the library made for principals. The lock is not held
+// while tools are described, which may take seconds.
 type clients struct {
 	mu   sync.Mutex
 	all  map[*client]bool
-	made map[string]*mcp.Server
+	made map[string]func() *mcp.Server
 }
 
-// mostIdle is the number of servers without connections that are kept.
-const mostIdle = 200
+// mostServers is the number of servers that are kept for principals who come back. Connections keep
+// their servers in any case.
+const mostServers = 200
 
-// serverOf returns the MCP server for a principal. It is the same for equal principals as long as
-// they are connected.
+// serverOf returns the MCP server for a principal, usually the same for equal principals.
 func (s *Server) serverOf(p serve.Principal) *mcp.Server {
+	key := fmt.Sprintf("%q %t %q", p.Name, p.Tools == nil, p.Tools) // distinguishes any bytes
 	s.clients.mu.Lock()
-	defer s.clients.mu.Unlock()
-	key, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // unreachable: strings
+	server := s.clients.made[key]
+	if server == nil {
+		if s.clients.made == nil {
+			s.clients.made = map[string]func() *mcp.Server{}
+		}
+		evict(s.clients.made, mostServers)
+		server = sync.OnceValue(func() *mcp.Server {
+			made := s.newServer()
+			s.offer(made, p)
+			return made
+		})
+		s.clients.made[key] = server
 	}
-	if server := s.clients.made[string(key)]; server != nil {
-		return server
-	}
-	if len(s.clients.made) >= mostIdle {
-		maps.DeleteFunc(s.clients.made, func(_ string, server *mcp.Server) bool { return empty(server.Sessions()) })
-	}
-	server := s.newServer()
-	s.offer(server, p)
-	if s.clients.made == nil {
-		s.clients.made = map[string]*mcp.Server{}
-	}
-	s.clients.made[string(key)] = server
-	return server
+	s.clients.mu.Unlock()
+	return server()
 }
 
-func empty[T any](all iter.Seq[T]) bool {
-	for range all {
-		return false
+// evict makes room for one more entry, at the expense of any other.
+func evict[V any](m map[string]V, most int) {
+	for key := range m {
+		if len(m) < most {
+			return
+		}
+		delete(m, key)
 	}
-	return true
 }
 
-// offer adds the tools of a principal to a server, and keeps them up to date. The caller holds
-// clients.mu.
+// offer adds the tools of a principal to a server, and keeps them up to date.
 func (s *Server) offer(server *mcp.Server, p serve.Principal) {
 	server.AddReceivingMiddleware(s.catalog.awaitReady)
 	c := &client{app: s, principal: p, server: weak.Make(server), offered: map[string]string{}}
+	s.clients.mu.Lock()
 	if s.clients.all == nil {
 		s.clients.all = map[*client]bool{}
 	}
 	s.clients.all[c] = true
+	s.clients.mu.Unlock()
 	runtime.AddCleanup(server, s.forget, c)
 	c.update()
 }
@@ -88,8 +91,9 @@ func (s *Server) forget(c *client) {
 // updateClients offers the current tools to all clients. Connected ones are notified.
 func (s *Server) updateClients() {
 	s.clients.mu.Lock()
-	defer s.clients.mu.Unlock()
-	for c := range s.clients.all {
+	all := slices.Collect(maps.Keys(s.clients.all))
+	s.clients.mu.Unlock()
+	for _, c := range all {
 		c.update()
 	}
 }
@@ -101,14 +105,14 @@ func (c *client) update() {
 	if server == nil {
 		return
 	}
+	c.mu.Lock() // before the view is taken, so that an older one never replaces a newer one
+	defer c.mu.Unlock()
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		c.app.log.Error("cannot update the tools of a client", "client", c.principal.Name, "err", err)
 		return
 	}
 	defer release()
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	wanted := map[string]string{}
 	for _, t := range c.tools(view) {
 		text, err := json.Marshal(t.Tool)
@@ -129,7 +133,7 @@ func (c *client) update() {
 
 // tools returns the tools of the server that the principal may use.
 func (c *client) tools(v *view) []tool {
-	all := []tool{c.executeTool(v.set)}
+	all := []tool{c.executeTool(v)}
 	if v.set.Len() > 0 || len(c.unlisted()) > 0 {
 		all = append(all, c.searchTool(), c.describeTool())
 	}

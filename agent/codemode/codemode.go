@@ -36,6 +36,7 @@ type Server struct {
 	clients  clients
 
 	closed  atomic.Bool
+	close   func() error       // at the first call
 	stop    context.CancelFunc // of what runs in the background
 	running sync.WaitGroup
 	closers []func() error
@@ -53,6 +54,7 @@ func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	}
 	o = o.defaults()
 	s := &Server{options: o, secrets: &secrets{}}
+	s.close = sync.OnceValue(s.closeOnce)
 	s.log = slog.New(redacting{o.Logger.Handler(), s.secrets})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -84,21 +86,19 @@ func (s *Server) openSandbox() (err error) {
 		}
 		s.closers = append(s.closers, s.box.Close)
 	}
-	started := make(chan struct{})
-	s.bundler = sync.OnceValues(func() (*esbuild.Bundler, error) {
-		defer close(started)
+	bundler := sync.OnceValues(func() (*esbuild.Bundler, error) {
+		if err := s.usable(); err != nil {
+			return nil, err
+		}
 		return esbuild.New(nil)
 	})
 	s.closers = append(s.closers, func() error {
-		select {
-		case <-started:
-			if b, err := s.bundler(); err == nil {
-				return b.Close()
-			}
-		default:
+		if b, err := bundler(); err == nil { // which is not started now
+			return b.Close()
 		}
 		return nil
 	})
+	s.bundler = bundler
 	return nil
 }
 
@@ -142,10 +142,10 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 
 // Close ends the server's processes and connections, and programs that still run. Later calls are
 // refused. End the transports first to let programs finish.
-func (s *Server) Close() error {
-	if s.closed.Swap(true) {
-		return nil
-	}
+func (s *Server) Close() error { return s.close() }
+
+func (s *Server) closeOnce() error {
+	s.closed.Store(true)
 	s.stop()
 	if s.queue != nil {
 		s.queue.Stop()

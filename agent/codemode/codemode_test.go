@@ -141,7 +141,7 @@ func TestDescriptionLimit(t *testing.T) {
 	last := 0
 	for _, limit := range []int{smallest, 1500, 2048, 4000, 8000, 16000} {
 		s.options.Description = limit
-		n := utf8.RuneCountInString(s.as(local).describeExecute(set))
+		n := utf8.RuneCountInString(s.as(local).describeExecute(s.catalog.everything()))
 		if n > limit || n < last {
 			t.Errorf("with a limit of %d the description has %d characters", limit, n)
 		}

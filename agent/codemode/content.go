@@ -49,9 +49,11 @@ func (t *taker) take(v any) any {
 			v[i] = t.take(item)
 		}
 	case map[string]any:
-		if block, about := t.block(v); block != nil && len(t.blocks) < mostBlocks {
-			t.blocks = append(t.blocks, block)
-			return fmt.Sprintf("[%s: content block %d of this response]", about, len(t.blocks))
+		if len(t.blocks) < mostBlocks {
+			if block, about := t.block(v); block != nil {
+				t.blocks = append(t.blocks, block)
+				return fmt.Sprintf("[%s: content block %d of this response]", about, len(t.blocks))
+			}
 		}
 		for _, name := range t.document.Names(v) { // in order, so that notes are numbered in order
 			v[name] = t.take(v[name])
@@ -63,14 +65,11 @@ func (t *taker) take(v any) any {
 // block returns an object as a content block with a description of it, or nil if it is none. Text
 // stays in the value.
 func (t *taker) block(object map[string]any) (mcp.Content, string) {
-	switch object["type"] {
-	case "image", "audio", "resource", "resource_link":
-	default:
+	fields := blockFields(object)
+	if fields == nil {
 		return nil, ""
 	}
-	var wrapped struct{ Content []json.RawMessage }
-	wrapped.Content = append(wrapped.Content, t.document.Encode(object))
-	text, err := json.Marshal(map[string]any{"content": wrapped.Content})
+	text, err := json.Marshal(map[string]any{"content": []any{fields}})
 	if err != nil {
 		return nil, ""
 	}
@@ -84,6 +83,37 @@ func (t *taker) block(object map[string]any) (mcp.Content, string) {
 		return nil, ""
 	}
 	return parsed.Content[0], about
+}
+
+// blockFields returns the fields of a content block that are text, or nil if the object is none. Other
+// fields, which may be large, do not belong to it.
+func blockFields(object map[string]any) map[string]any {
+	fields := texts(object, "type", "mimeType", "data", "uri", "name", "title", "description")
+	switch object["type"] {
+	case "image", "audio":
+		if fields["data"] == nil {
+			return nil
+		}
+	case "resource_link":
+	case "resource":
+		resource, _ := object["resource"].(map[string]any)
+		if fields["resource"] = texts(resource, "uri", "mimeType", "text", "blob"); resource["uri"] == nil {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return fields
+}
+
+func texts(object map[string]any, names ...string) map[string]any {
+	fields := map[string]any{}
+	for _, name := range names {
+		if text, ok := object[name].(string); ok {
+			fields[name] = text
+		}
+	}
+	return fields
 }
 
 // warn notes why an object that looks like an image or audio is not a content block.

@@ -38,17 +38,20 @@ Not connected yet: %s. Once they are, programs can call their tools, and tools.s
 
 // describeExecute returns what the model is told about programs and the tools that they may call,
 // within the limit of [Options.Description] if the introduction fits into it.
-func (c *client) describeExecute(set *tools.Set) string {
+func (c *client) describeExecute(v *view) string {
 	const attempts = 10
-	short, most := c.introduction(set, true), c.app.options.Description
+	short, most := c.introduction(v.set, true), c.app.options.Description
 	room := most - utf8.RuneCountInString(short) - len("\n")
 	budget := c.app.options.Declarations
+	if most > 0 {
+		budget = min(budget, max(room, 1)) // a token has at least one character
+	}
 	for range attempts {
-		declarations := declare.Markdown(set, budget)
+		declarations := v.declarations(budget)
 		size := utf8.RuneCountInString(declarations)
 		if most == 0 || size <= room || size == 0 {
 			partial := strings.Contains(declarations, "declare const tools: ")
-			return strings.TrimSuffix(c.introduction(set, partial)+"\n"+declarations, "\n")
+			return strings.TrimSuffix(c.introduction(v.set, partial)+"\n"+declarations, "\n")
 		}
 		less := declare.Tokens(declarations) * room / size
 		if budget > 0 {

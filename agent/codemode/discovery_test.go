@@ -56,13 +56,13 @@ func TestOutline(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
 	_, a := begin(t, setup{Options: Options{Config: path, Declarations: 120}})
-	text := a.as(local).describeExecute(a.catalog.everything().set)
+	text := a.as(local).describeExecute(a.catalog.everything())
 	if !strings.Contains(text, "search_tools finds tools that are not declared below") || strings.Contains(text, "content: string") {
 		t.Errorf("the description is no outline:\n%s", text)
 	}
 	p := local
 	p.Tools = []string{"execute_code", "search_tools", "fs.*"}
-	if text := a.as(p).describeExecute(a.catalog.everything().set); !strings.Contains(text, aboutSearchInside) ||
+	if text := a.as(p).describeExecute(a.catalog.everything()); !strings.Contains(text, aboutSearchInside) ||
 		strings.Contains(text, "describe_tool") {
 		t.Errorf("who has no describe_tool is told of it:\n%s", text)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/testserver"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools/mcptools"
 	"github.com/writ-go/writ/tools/mcptools/serve"
@@ -205,4 +206,78 @@ func TestHiddenValues(t *testing.T) {
 	if text := "/srv/data --verbose data.txt host cache example.com overview"; s.text(text) != text {
 		t.Errorf("got %s", s.text(text))
 	}
+}
+
+// TestNamesOfBytes keeps principals apart whose names differ only in bytes that are not UTF-8.
+func TestNamesOfBytes(t *testing.T) {
+	t.Parallel()
+	s := prepare(t, setup{})
+	one, other := s.serverOf(serve.Principal{Name: "j\xf6rg"}), s.serverOf(serve.Principal{Name: "j\xfcrg"})
+	if one == other || one != s.serverOf(serve.Principal{Name: "j\xf6rg"}) {
+		t.Error("the principals share a server")
+	}
+}
+
+// TestManyPrincipals keeps a bounded number of servers and views.
+func TestManyPrincipals(t *testing.T) {
+	t.Parallel()
+	s := prepare(t, setup{Options: Options{Tools: numbers(t, "same")}})
+	for i := range mostServers + 20 {
+		s.serverOf(serve.Principal{Name: fmt.Sprint(i), Tools: []string{"execute_code", fmt.Sprint("s*", i)}})
+	}
+	if n := len(s.clients.made); n > mostServers {
+		t.Errorf("%d servers are kept", n)
+	}
+	if n := len(s.catalog.current().views); n > mostViews {
+		t.Errorf("%d views are kept", n)
+	}
+}
+
+// TestDeepContent takes time that is linear in the size of a value, whatever it looks like. It counts
+// allocations, so no other test runs at the same time.
+func TestDeepContent(t *testing.T) {
+	value := strings.Repeat(`{"type":"resource","a":`, 490) + "[" + strings.Repeat("1,", 25_000) + "1]" +
+		strings.Repeat("}", 490)
+	if got, blocks, _ := takeContent(json.RawMessage(value)); string(got) != value || len(blocks) > 0 {
+		t.Error("a value without blocks has changed")
+	}
+	allocated := testing.AllocsPerRun(1, func() { takeContent(json.RawMessage(value)) })
+	if allocated > 200_000 {
+		t.Errorf("%v allocations for 25,000 values", allocated)
+	}
+}
+
+// TestCloseInStartup answers clients that wait for servers when the server is closed.
+func TestCloseInStartup(t *testing.T) {
+	t.Parallel()
+	url, _ := lateServer(t)
+	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"late": map[string]any{"url": url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(&Options{Config: path, Startup: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, here := mcp.NewInMemoryTransports()
+	if _, err := s.serverOf(local).Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	var closing sync.WaitGroup
+	for range 3 {
+		closing.Go(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if _, err := session.ListTools(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	closing.Wait()
 }

@@ -123,7 +123,7 @@ func (o *Options) Check() error {
 		errs = append(errs, fmt.Errorf("allow install: %w", err))
 	}
 	for _, pattern := range o.Offer {
-		if own := (serve.Principal{Tools: []string{pattern}}); !slices.ContainsFunc(names(), own.Allows) {
+		if own := (serve.Principal{Name: "all", Tools: []string{pattern}}); !slices.ContainsFunc(names(), own.Allows) {
 			errs = append(errs, fmt.Errorf("%q matches no tool of this server%s", pattern, didYouMean(pattern, names())))
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Server) strayPatterns(auth *serve.Auth) []string {
 
 // powerless returns a warning if patterns do not allow to run programs, or programs cannot call tools.
 func (s *Server) powerless(patterns []string) string {
-	p, set := serve.Principal{Tools: patterns}, s.catalog.everything().set
+	p, set := serve.Principal{Name: "any", Tools: patterns}, s.catalog.everything().set
 	switch {
 	case len(patterns) == 0: // a principal that only reads metrics
 	case !slices.ContainsFunc(s.allTools(), func(t tool) bool { return p.Allows(t.Name) }):
@@ -59,7 +59,7 @@ func (s *Server) stray(pattern string) string {
 	for _, t := range s.allTools() {
 		names = append(names, t.Name)
 	}
-	own := serve.Principal{Tools: []string{pattern}}
+	own := serve.Principal{Name: "any", Tools: []string{pattern}}
 	if slices.ContainsFunc(names, own.Allows) || len(allowed(everything.set, own.Tools).tools) > 0 {
 		return ""
 	}

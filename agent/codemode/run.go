@@ -17,9 +17,9 @@ import (
 
 const typescript = "typescript"
 
-func (c *client) executeTool(set *tools.Set) tool {
+func (c *client) executeTool(v *view) tool {
 	t := definition("execute_code")
-	t.Description = c.describeExecute(set)
+	t.Description = c.describeExecute(v)
 	return offer(t, c.run).failing(refused)
 }
 

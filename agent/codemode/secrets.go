@@ -60,12 +60,12 @@ func (h redacting) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 // WithGroup implements [slog.Handler].
 func (h redacting) WithGroup(name string) slog.Handler {
-	return redacting{h.Handler.WithGroup(name), h.secrets}
+	return redacting{h.Handler.WithGroup(h.secrets.text(name)), h.secrets}
 }
 
 func (h redacting) clean(a slog.Attr) slog.Attr {
 	if a.Value = a.Value.Resolve(); a.Value.Kind() == slog.KindGroup {
-		return slog.Attr{Key: a.Key, Value: slog.GroupValue(h.cleanAll(a.Value.Group())...)}
+		return slog.Attr{Key: h.secrets.text(a.Key), Value: slog.GroupValue(h.cleanAll(a.Value.Group())...)}
 	}
 	return h.secrets.known.Load().Attr(nil, a)
 }

@@ -50,8 +50,6 @@ func (s *Server) AddTo(server *mcp.Server, p serve.Principal) error {
 	if server == nil || p.Name == "" {
 		return errors.New("codemode: AddTo needs a server, and a principal with a name")
 	}
-	s.clients.mu.Lock()
-	defer s.clients.mu.Unlock()
 	s.offer(server, p)
 	return nil
 }

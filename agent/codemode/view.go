@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 	"github.com/writ-go/writ/tools/policy"
@@ -16,7 +18,26 @@ import (
 type view struct {
 	set       *tools.Set
 	discovery *discovery.Discovery
+
+	mu       sync.Mutex
+	declared map[int]string // declarations by budget
 }
+
+// declarations declares the tools within a budget of tokens. That takes up to a second if there are
+// thousands of them, so it is done once.
+func (v *view) declarations(budget int) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	text, ok := v.declared[budget]
+	if !ok {
+		text = declare.Markdown(v.set, budget)
+		v.declared[budget] = text
+	}
+	return text
+}
+
+// mostViews is the number of views that a snapshot keeps.
+const mostViews = 64
 
 // describeMost is about how many bytes describe_tool returns.
 const describeMost = 32 << 10
@@ -38,10 +59,12 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{set, discovery.New(set, describeMost).SearchedBy("search_tools")}
+	v := &view{set: set, discovery: discovery.New(set, describeMost).SearchedBy("search_tools"),
+		declared: map[int]string{}}
 	if s.views == nil {
 		s.views = map[string]*view{}
 	}
+	evict(s.views, mostViews)
 	s.views[key] = v
 	return v, nil
 }

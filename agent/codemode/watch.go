@@ -44,6 +44,7 @@ func (c *catalog) watch(ctx context.Context, changed func()) {
 	tick := time.NewTicker(c.poll)
 	defer tick.Stop()
 	ready := sync.OnceFunc(func() { close(c.ready) })
+	defer ready()
 	for update := c.settle; update != nil; update = c.next(ctx, tick.C) {
 		if err := update(ctx); ctx.Err() != nil {
 			return
