@@ -30,7 +30,8 @@ type Auth struct {
 	Verifier auth.TokenVerifier
 
 	// Principal returns the owner of a token. If it is nil, the owner has the name UserID and
-	// may use all tools. A token whose principal has no name is refused.
+	// may use all tools. A token whose principal has no name, or one that is not valid UTF-8,
+	// is refused.
 	Principal func(*auth.TokenInfo) (Principal, error)
 
 	// Scopes are the scopes that a token must have.
@@ -72,7 +73,8 @@ func (a *Auth) check() error {
 		return nil
 	}
 	u, err := url.Parse(a.Resource.Resource)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" {
+	path, _ := a.metadata()
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" || !isPlainPath(path) {
 		return fmt.Errorf("auth: the resource must be the URL of this server as clients see it, not %q", a.Resource.Resource)
 	}
 	if len(a.Resource.AuthorizationServers) == 0 {
@@ -101,7 +103,7 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 		return requireHost(next)
 	}
 	_, address := a.metadata()
-	known := auth.RequireBearerToken(a.verify, &auth.RequireBearerTokenOptions{
+	known := auth.RequireBearerToken(a.verifier(log), &auth.RequireBearerTokenOptions{
 		ResourceMetadataURL: address, Scopes: a.Scopes, AllowMissingExpiration: a.forever,
 	})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := auth.TokenInfoFromContext(r.Context()).Extra[principalExtra].(Principal)
@@ -124,14 +126,14 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 }
 
 // requireHost passes requests with a principal from the host, and requests from this machine.
-// If the host sets a principal without a name, it knows that the client is nobody.
+// If the host sets a principal without a valid name, it knows that the client is nobody.
 func requireHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := r.Context().Value(principalKey{}).(Principal)
 		if !ok && fromLoopback(r) {
 			p = local
 		}
-		if p.Name == "" {
+		if !p.named() {
 			http.Error(w, "authentication is required", http.StatusForbidden)
 			return
 		}
@@ -147,20 +149,37 @@ func fromLoopback(r *http.Request) bool {
 // principalExtra is the key of the principal in the Extra of a verified token.
 const principalExtra = "github.com/writ-go/writ/tools/mcptools/serve.Principal"
 
-// verify calls Verifier. It hides why a token is invalid: that would help guessing, and the
-// error may quote the token.
-func (a *Auth) verify(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
-	info, err := a.Verifier(ctx, token, r)
-	switch {
-	case errors.Is(err, auth.ErrInvalidToken):
-		return nil, auth.ErrInvalidToken
-	case errors.Is(err, auth.ErrOAuth):
-		return nil, auth.ErrOAuth
-	case err != nil, info == nil:
-		return nil, errors.New("cannot check tokens at the moment; try again later")
+// verifier returns a function that calls Verifier. It hides why a token is invalid: that would help
+// guessing, and the error may quote the token. It logs why tokens cannot be checked.
+func (a *Auth) verifier(log *slog.Logger) auth.TokenVerifier {
+	return func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
+		info, err := a.Verifier(ctx, token, r)
+		switch {
+		case errors.Is(err, auth.ErrInvalidToken):
+			return nil, auth.ErrInvalidToken
+		case errors.Is(err, auth.ErrOAuth):
+			return nil, auth.ErrOAuth
+		case err == nil && info == nil:
+			err = errors.New("the verifier returned nothing")
+		}
+		if err != nil {
+			log.Error("cannot check tokens", "error", withoutToken(err, token))
+			return nil, errors.New("cannot check tokens at the moment; try again later")
+		}
+		return a.identify(info)
 	}
+}
+
+func withoutToken(err error, token string) string {
+	const secret = "[token]"
+	return strings.NewReplacer(token, secret, url.QueryEscape(token), secret, url.PathEscape(token), secret).
+		Replace(err.Error())
+}
+
+// identify adds the principal to the information in a token.
+func (a *Auth) identify(info *auth.TokenInfo) (*auth.TokenInfo, error) {
 	p, err := a.principal(info)
-	if err != nil || p.Name == "" {
+	if err != nil || !p.named() {
 		return nil, auth.ErrInvalidToken
 	}
 	known := *info

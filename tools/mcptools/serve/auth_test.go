@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -208,8 +209,9 @@ func TestOAuth(t *testing.T) {
 		"expired":   {401, "token expired\n", challenge},
 		"endless":   {401, "token missing expiration\n", challenge},
 		"nameless":  {401, "invalid token\n", challenge},
+		"bytes":     {401, "invalid token\n", challenge},
 		"unscoped":  {403, "insufficient scope\n", challenge},
-		"broken":    {500, "cannot check tokens at the moment; try again later\n", ""},
+		"broken/+":  {500, "cannot check tokens at the moment; try again later\n", ""},
 		"malformed": {400, "oauth error\n", ""},
 		"nil":       {500, "cannot check tokens at the moment; try again later\n", ""},
 	} {
@@ -221,6 +223,36 @@ func TestOAuth(t *testing.T) {
 	}
 	if got := mustCall(t, r.client(newEra, "good", nil), "who"); got != "user-1" {
 		t.Errorf("got %q, want user-1", got)
+	}
+	for _, want := range []string{
+		`level=ERROR msg="cannot check tokens" error="no answer from https://login.example.com about [token], [token]"`,
+		`level=ERROR msg="cannot check tokens" error="the verifier returned nothing"`,
+	} {
+		if log := r.log.String(); strings.Count(log, want+"\n") != 1 || strings.Contains(log, "broken") {
+			t.Errorf("%s is missing, or the token is in the log:\n%s", want, log)
+		}
+	}
+}
+
+// TestResourceErrors checks that a resource has a path that can be served.
+func TestResourceErrors(t *testing.T) {
+	t.Parallel()
+	for resource, ok := range map[string]bool{
+		"https://x": true, "https://x/": true, "https://x/a/b": true, "https://x/a/": true,
+		"https://x/{": false, "https://x/{a}": false, "https://x/%7B": false, "https://x/a%20b": false,
+		"https://x/%09": false, "https://x/%25": false,
+		"https://x//": false, "https://x/../a": false, "https://x/a//b": false, "ftp://x/a": false, "https:///a": false,
+	} {
+		_, err := serve.NewHandler(newWorks().server, &serve.Options{Auth: &serve.Auth{
+			Verifier: verifyOAuth,
+			Resource: &oauthex.ProtectedResourceMetadata{
+				Resource: resource, AuthorizationServers: []string{"https://login.example.com"},
+			},
+		}})
+		want := fmt.Sprintf("auth: the resource must be the URL of this server as clients see it, not %q", resource)
+		if ok && err != nil || !ok && (err == nil || err.Error() != want) {
+			t.Errorf("%s: got %v", resource, err)
+		}
 	}
 }
 
@@ -283,10 +315,12 @@ func verifyOAuth(_ context.Context, token string, _ *http.Request) (*auth.TokenI
 		info.Expiration = time.Time{}
 	case "nameless":
 		info.UserID = ""
+	case "bytes":
+		info.UserID = "\xff"
 	case "unscoped":
 		info.Scopes = nil
-	case "broken":
-		return nil, errors.New("no answer from https://login.example.com about " + token)
+	case "broken/+":
+		return nil, errors.New("no answer from https://login.example.com about " + token + ", " + url.QueryEscape(token))
 	case "malformed":
 		return nil, fmt.Errorf("%w: %s", auth.ErrOAuth, token)
 	case "nil":

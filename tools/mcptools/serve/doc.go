@@ -69,9 +69,9 @@
 //
 // When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets
 // the running ones finish within Options.Grace. Until then, clients can still answer the questions of
-// running calls. Then calls in Options.Queue are canceled, and others end with their transports. The
-// last log entry has the number of calls that were canceled. [Handler.Shutdown] does the same for a
-// Handler.
+// running calls. Then they are canceled, with the cause [ErrStopped], and refused if they still wait
+// in a [Queue]. The last log entry has the number of calls that were canceled. [Handler.Shutdown] does
+// the same for a Handler.
 //
 // # Paths
 //

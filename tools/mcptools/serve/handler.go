@@ -75,9 +75,9 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.http.ServeHTTP(w, r) }
 
 // Shutdown accepts no more calls, waits until the running ones have ended, and ends all sessions and
-// streams. If ctx ends first, it cancels the calls in Options.Queue, ends the requests of the others,
-// and returns an error. After Shutdown, the handler still serves its health and metrics; it refuses
-// other requests with status 503.
+// streams. If ctx ends first, it cancels the calls of this handler, with the cause [ErrStopped], and
+// returns an error. After Shutdown, the handler still serves its health and metrics; it refuses other
+// requests with status 503.
 //
 // Call it before the Shutdown method of the http.Server. That method waits for streams, which only
 // this one ends, and closes the listener, so that clients could not answer the questions of running

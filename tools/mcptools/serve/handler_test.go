@@ -96,6 +96,7 @@ func TestHandlerPrincipal(t *testing.T) {
 	t.Parallel()
 	principals := map[string]serve.Principal{
 		"Bearer ada": {Name: "ada"}, "Bearer bob": {Name: "bob", Tools: []string{"who"}}, "Bearer zero": {},
+		"Bearer bytes": {Name: "\xff"},
 	}
 	middleware := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,6 +130,7 @@ func TestHandlerPrincipal(t *testing.T) {
 		{"127.0.0.1:1234", "", 200}, {"[::1]:1234", "", 200}, {"[::ffff:127.0.0.1]:1234", "", 200},
 		{"192.0.2.1:1234", "", 403}, {"[2001:db8::1]:1234", "", 403}, {"127.0.0.1", "", 403}, {"@", "", 403},
 		{"localhost:1234", "", 403}, {"192.0.2.1:1234", "Bearer ada", 200}, {"127.0.0.1:1234", "Bearer zero", 403},
+		{"127.0.0.1:1234", "Bearer bytes", 403},
 	} {
 		for _, path := range []string{"/mcp", "/metrics"} {
 			a := r.send(http.MethodPost, path, callWho, "From", c.from, "Authorization", c.authorization)
@@ -186,52 +188,36 @@ func TestHandlerShutdown(t *testing.T) {
 	}
 }
 
-// TestHandlerCancel ends calls that run too long: in the queue, they are canceled.
+// TestHandlerCancel cancels calls that run too long, in a queue and outside of it.
 func TestHandlerCancel(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra, "sse"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			o := optionsFor(version)
-			o.Queue = serve.NewQueue(nil)
-			r, h := mount(t, o, bare, plain)
-			result := r.begun(version)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-			defer cancel()
-			if err := h.Shutdown(ctx); err == nil ||
-				err.Error() != "calls were still running at the end of the grace period and were canceled" {
-				t.Errorf("Shutdown returned %v", err)
+			for _, queue := range []*serve.Queue{serve.NewQueue(nil), nil} {
+				o := optionsFor(version)
+				o.Queue = queue
+				r, h := mount(t, o, bare, plain)
+				result := r.begun(version)
+				r.cut(h)
+				if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {
+					t.Errorf("the call: %v", err)
+				}
+				r.closed()
+				r.lastStop(1)
 			}
-			if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {
-				t.Errorf("the call: %v", err)
-			}
-			r.closed()
-			r.lastStop(1)
 		})
 	}
 }
 
-// TestHandlerAbandon ends the requests of calls that run too long and are not in the queue.
-func TestHandlerAbandon(t *testing.T) {
-	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			r, h := mount(t, optionsFor(version), bare, plain)
-			defer close(r.release)
-			r.begun(version)
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := h.Shutdown(ctx); err == nil {
-				t.Error("Shutdown returned nil, and a call was running")
-			}
-			for deadline := time.Now().Add(time.Minute); !strings.Contains(r.metrics(), "writ_http_requests_open 1\n"); {
-				if time.Now().After(deadline) {
-					t.Fatalf("requests are still open:\n%s", r.metrics())
-				}
-			}
-			r.lastStop(1)
-		})
+// cut ends a handler while its calls run.
+func (r *running) cut(h *serve.Handler) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := h.Shutdown(ctx); err == nil ||
+		err.Error() != "calls were still running at the end of the grace period and were canceled" {
+		r.t.Errorf("Shutdown returned %v", err)
 	}
 }
 

@@ -7,22 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Introspection verifies tokens by asking the OAuth authorization server that issued them (RFC 7662).
 // It asks about the token of every request, so that a revoked token stops working at once. All fields
 // except HTTPClient are required. The addresses must be URLs with https, or with http on this machine.
 type Introspection struct {
-	Issuer   string // the authorization server
+	Issuer   string // the authorization server, as in the "iss" of its tokens
 	Endpoint string // where the authorization server answers questions about tokens
 	Resource string // this server, as clients see it, such as https://mcp.example.com/mcp
 
@@ -33,9 +36,9 @@ type Introspection struct {
 	HTTPClient *http.Client
 }
 
-// Auth returns an [Auth] that accepts a token if it is active, has a subject and has not expired, and
-// if Resource is in its audience. The name of its principal consists of Issuer, a space and the
-// subject. The error lists all fields that are missing or invalid.
+// Auth returns an [Auth] that accepts a token if it is active, has a subject, is valid at this time
+// and from Issuer, and if Resource is in its audience. The name of its principal consists of Issuer, a
+// space and the subject. The error lists all fields that are missing or invalid.
 func (i Introspection) Auth() (*Auth, error) {
 	if err := i.check(); err != nil {
 		return nil, err
@@ -83,11 +86,49 @@ func secureURL(address string) bool {
 
 // tokenStatus is what an authorization server knows about a token.
 type tokenStatus struct {
-	Active   bool     `json:"active"`
-	Subject  string   `json:"sub"`
-	Scope    string   `json:"scope"`
-	Expires  int64    `json:"exp"`
-	Audience audience `json:"aud"`
+	Active    bool     `json:"active"`
+	Issuer    *string  `json:"iss"`
+	Subject   string   `json:"sub"`
+	Scope     string   `json:"scope"`
+	Expires   *instant `json:"exp"`
+	NotBefore *instant `json:"nbf"`
+	Audience  audience `json:"aud"`
+}
+
+// parseTokenStatus reads an answer of an authorization server. It refuses what other programs may
+// read differently: repeated names, and names that differ only in case, which [json.Unmarshal] accepts.
+func parseTokenStatus(text []byte) (t tokenStatus, err error) {
+	doc, err := jsonvalue.Decode(text, 100, false)
+	if err != nil {
+		return t, fmt.Errorf("the answer %w", err)
+	}
+	if len(doc.Repeated) > 0 {
+		return t, fmt.Errorf("the answer has the name %q twice", doc.Repeated[0])
+	}
+	object, _ := doc.Value.(map[string]any)
+	for name := range object {
+		for _, known := range []string{"active", "iss", "sub", "scope", "exp", "nbf", "aud"} {
+			if name != known && strings.EqualFold(name, known) {
+				return t, fmt.Errorf("the answer has the name %q instead of %q", name, known)
+			}
+		}
+	}
+	return t, json.Unmarshal(text, &t)
+}
+
+// instant is a time in JSON: the seconds since 1970, which may have a fraction.
+type instant struct{ time.Time }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *instant) UnmarshalJSON(text []byte) error {
+	var seconds float64
+	if err := json.Unmarshal(text, &seconds); err != nil {
+		return err
+	}
+	const last = 1 << 40 // later times overflow
+	whole, fraction := math.Modf(min(max(seconds, 0), last))
+	t.Time = time.Unix(int64(whole), int64(fraction*1e9))
+	return nil
 }
 
 // audience is a string or a list of strings in JSON.
@@ -108,14 +149,23 @@ func (i Introspection) verify(ctx context.Context, token string, _ *http.Request
 	if err != nil {
 		return nil, fmt.Errorf("asking the authorization server about a token: %w", err)
 	}
-	expires := time.Unix(t.Expires, 0)
-	if t.Expires == 0 {
-		expires = time.Now().Add(time.Minute) // it is asked again for the next request
+	now := time.Now()
+	expires := now.Add(time.Minute) // it is asked again for the next request
+	if t.Expires != nil {
+		expires = t.Expires.Time
 	}
-	if !t.Active || t.Subject == "" || !slices.Contains(t.Audience, i.Resource) || expires.Before(time.Now()) {
+	if !t.Active || !i.identifies(t) || !slices.Contains(t.Audience, i.Resource) ||
+		!now.Before(expires) || t.NotBefore != nil && now.Before(t.NotBefore.Time) {
 		return nil, auth.ErrInvalidToken
 	}
 	return &auth.TokenInfo{UserID: i.Issuer + " " + t.Subject, Scopes: strings.Fields(t.Scope), Expiration: expires}, nil
+}
+
+// identifies reports whether the token is from Issuer and has a subject. Decoding replaces invalid UTF-8,
+// so that different subjects would be the same.
+func (i Introspection) identifies(t tokenStatus) bool {
+	return (t.Issuer == nil || *t.Issuer == i.Issuer) &&
+		strings.TrimSpace(t.Subject) != "" && !strings.ContainsRune(t.Subject, utf8.RuneError)
 }
 
 func (i Introspection) status(ctx context.Context, token string) (t tokenStatus, err error) {
@@ -130,6 +180,9 @@ func (i Introspection) status(ctx context.Context, token string) (t tokenStatus,
 	r.Header.Set("Accept", "application/json")
 	r.SetBasicAuth(url.QueryEscape(i.ClientID), url.QueryEscape(i.ClientSecret))
 	response, err := i.HTTPClient.Do(r)
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return t, wrapped.Err // without the address, which may contain a secret
+	}
 	if err != nil {
 		return t, err
 	}
@@ -137,5 +190,9 @@ func (i Introspection) status(ctx context.Context, token string) (t tokenStatus,
 	if response.StatusCode != http.StatusOK {
 		return t, fmt.Errorf("it answered %s", response.Status)
 	}
-	return t, json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&t)
+	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, 64<<10))
+	if err != nil {
+		return t, err
+	}
+	return parseTokenStatus(text)
 }

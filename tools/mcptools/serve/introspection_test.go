@@ -2,6 +2,8 @@ package serve_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -117,5 +119,60 @@ introspection: ClientID is missing
 introspection: ClientSecret is missing`
 	if a, err := bad.Auth(); a != nil || err == nil || err.Error() != want {
 		t.Errorf("got %v and\n%v\nwant\n%s", a, err, want)
+	}
+}
+
+// TestIntrospectionAnswers checks that answers are read exactly. What another program may understand
+// differently is refused.
+func TestIntrospectionAnswers(t *testing.T) {
+	t.Parallel()
+	const resource = "https://writ.example/tools/mcp"
+	now := time.Now().Unix()
+	var issuer *httptest.Server
+	answers := map[string]struct {
+		answer string
+		status int
+	}{
+		"plain":          {`{"active":true,"sub":"ada"}`, 200},
+		"fraction":       {fmt.Sprintf(`{"active":true,"sub":"ada","exp":%d.5,"nbf":%d.5}`, now+100, now-100), 200},
+		"exponent":       {`{"active":true,"sub":"ada","exp":1e11,"nbf":1.5e9}`, 200},
+		"huge":           {`{"active":true,"sub":"ada","exp":9223372036854775807}`, 200},
+		"null":           {`{"active":true,"sub":"ada","exp":null,"nbf":null,"iss":null}`, 200},
+		"issuer":         {`{"active":true,"sub":"ada","iss":"ISSUER"}`, 200},
+		"unknown":        {`{"active":true,"sub":"ada","Username":"Ada"}`, 200},
+		"zero":           {`{"active":true,"sub":"ada","exp":0}`, 401},
+		"negative":       {`{"active":true,"sub":"ada","exp":-1e300}`, 401},
+		"past":           {fmt.Sprintf(`{"active":true,"sub":"ada","exp":%d.5}`, now-2), 401},
+		"early":          {fmt.Sprintf(`{"active":true,"sub":"ada","nbf":%d}`, now+100), 401},
+		"other-issuer":   {`{"active":true,"sub":"ada","iss":"https://evil.example"}`, 401},
+		"space":          {`{"active":true,"sub":" \t"}`, 401},
+		"bytes":          {"{\"active\":true,\"sub\":\"\xff\"}", 401},
+		"surrogate":      {`{"active":true,"sub":"\ud800"}`, 401},
+		"nothing":        {`null`, 401},
+		"text":           {`{"active":true,"sub":"ada","exp":"99999999999"}`, 500},
+		"twice":          {`{"active":false,"active":true,"sub":"ada"}`, 500},
+		"upper-case":     {`{"active":false,"ACTIVE":true,"sub":"ada"}`, 500},
+		"folded":         {`{"active":true,"sub":"ada","\u017fub":"bob"}`, 500},
+		"trailing":       {`{"active":true,"sub":"ada"} {}`, 500},
+		"trailing-large": {`{"active":true,"sub":"ada"}` + strings.Repeat(" ", 64<<10) + "x", 500},
+		"list":           {`[{"active":true,"sub":"ada"}]`, 500},
+		"empty":          {``, 500},
+	}
+	issuer = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := strings.Replace(answers[r.PostFormValue("token")].answer, `"sub"`, `"aud":"`+resource+`","sub"`, 1)
+		_, _ = io.WriteString(w, strings.ReplaceAll(answer, "ISSUER", issuer.URL))
+	}))
+	t.Cleanup(issuer.Close)
+	a, err := serve.Introspection{
+		Issuer: issuer.URL, Endpoint: issuer.URL, Resource: resource, ClientID: "writ", ClientSecret: "secret",
+	}.Auth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := mount(t, &serve.Options{Auth: a}, bare, plain)
+	for token, c := range answers {
+		if a := r.post(callWho, "Authorization", "Bearer "+token); a.status != c.status {
+			t.Errorf("%s: %d %s, want %d", token, a.status, a.body, c.status)
+		}
 	}
 }

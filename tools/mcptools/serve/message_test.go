@@ -99,13 +99,15 @@ func FuzzMatches(f *testing.F) {
 	})
 }
 
-// TestZeroPrincipal checks that the zero Principal has no rights.
-func TestZeroPrincipal(t *testing.T) {
+// TestNamelessPrincipal checks that a Principal without a valid name has no rights.
+func TestNamelessPrincipal(t *testing.T) {
 	t.Parallel()
-	if (Principal{}).Allows("execute_code") {
-		t.Error("a principal without a name may use a tool")
-	}
-	if p, ok := PrincipalOf(WithPrincipal(t.Context(), Principal{})); ok {
-		t.Errorf("a principal without a name is taken for %+v", p)
+	for _, p := range []Principal{{}, {Tools: []string{"*"}}, {Name: "\xff"}, {Name: "\xff", Tools: []string{"*"}}} {
+		if p.Allows("execute_code") {
+			t.Errorf("%+v may use a tool", p)
+		}
+		if _, ok := PrincipalOf(WithPrincipal(t.Context(), p)); ok {
+			t.Errorf("%+v is taken for somebody", p)
+		}
 	}
 }

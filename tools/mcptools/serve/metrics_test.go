@@ -132,6 +132,14 @@ grace must not be negative: -1ns`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
+	for _, path := range []string{"/", "/\t", "/\x00", "/a b", "/{a}", "/a/../b", "/./a", "//", "/a//b", "/mcp/",
+		"/metrics", "/metrics/", "/healthz/"} {
+		want := fmt.Sprintf("path %q is invalid or reserved; use one like /mcp", path)
+		err := (&serve.Options{Transport: serve.HTTP, Path: path}).Check(t.Context())
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 	for o, want := range map[*serve.Options]string{
 		{Transport: "websocket"}: `transport must be stdio, http or sse, not "websocket"`,
 		{Auth: &serve.Auth{}}: "authentication is for http and sse: on stdio, the " +

@@ -14,16 +14,35 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// middleware stands between the clients and the servers of one [Run]: it hides from a principal
-// the tools that it may not use, and contains panics.
+// middleware stands between the clients and the servers of one [Run] or [Handler]: it hides from a
+// principal the tools that it may not use, contains panics, and can cancel all calls. It acts only on
+// requests that it has marked: the host may serve the same server in other ways.
 type middleware struct {
 	log       *slog.Logger
+	stop      context.Context // ends the running calls
+	end       context.CancelFunc
 	mu        sync.Mutex
 	installed map[weak.Pointer[mcp.Server]]bool
 }
 
 func newMiddleware(log *slog.Logger) *middleware {
-	return &middleware{log: log, installed: map[weak.Pointer[mcp.Server]]bool{}}
+	m := &middleware{log: log, installed: map[weak.Pointer[mcp.Server]]bool{}}
+	m.stop, m.end = context.WithCancel(context.Background())
+	return m
+}
+
+type markKey struct{}
+
+// mark returns a context for requests on which the middleware acts.
+func (m *middleware) mark(ctx context.Context) context.Context {
+	return context.WithValue(ctx, markKey{}, m)
+}
+
+// isStopped reports whether the transport of a request has canceled its calls. Their contexts end a
+// moment later.
+func isStopped(ctx context.Context) bool {
+	m, ok := ctx.Value(markKey{}).(*middleware)
+	return ok && m.stop.Err() != nil
 }
 
 // install adds the middleware to a server, once, though the server may be used for every
@@ -50,6 +69,11 @@ func (m *middleware) forget(key weak.Pointer[mcp.Server]) {
 
 func (m *middleware) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
+		if ctx.Value(markKey{}) != m {
+			return next(ctx, method, r)
+		}
+		ctx, done := until(ctx, m.stop)
+		defer done()
 		if one := callOf(ctx); one != nil {
 			defer one.leave()
 		}

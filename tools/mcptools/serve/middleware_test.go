@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
@@ -192,5 +193,43 @@ func TestPanicOnStdio(t *testing.T) {
 	session.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOwnConnections has the host connect to a server that a Handler serves too: the host sees all
+// tools, before and after the handler has served clients.
+func TestOwnConnections(t *testing.T) {
+	t.Parallel()
+	server := unaware("secret", "who")
+	h, err := serve.NewHandler(func(serve.Principal) *mcp.Server { return server }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricted := serve.WithPrincipal(t.Context(), serve.Principal{Name: "bob", Tools: []string{"who"}})
+	list := httptest.NewRequestWithContext(restricted, http.MethodPost, "http://localhost/mcp",
+		strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/list"}`))
+	list.Header.Set("Content-Type", "application/json")
+	list.Header.Set("Accept", "application/json, text/event-stream")
+	served := httptest.NewRecorder()
+	h.ServeHTTP(served, list)
+	if got := served.Body.String(); !strings.Contains(got, `"who"`) || strings.Contains(got, `"secret"`) {
+		t.Errorf("bob is shown %s", got)
+	}
+	here, there := mcp.NewInMemoryTransports()
+	own, err := server.Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "host", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if got := names(t, client); !slices.Equal(got, []string{"secret", "who"}) {
+		t.Errorf("the host is shown %v", got)
+	}
+	if got := mustCall(t, client, "secret"); got != "I am secret" {
+		t.Errorf("the host got %q", got)
 	}
 }

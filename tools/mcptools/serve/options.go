@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The transports, for Options.Transport.
@@ -73,8 +75,7 @@ type Options struct {
 	Ready func() error
 
 	// Queue is the queue in which the calls of the server's tools wait for their turn. Its
-	// metrics are included, and its running calls are canceled at the end of the grace
-	// period. It may be nil.
+	// metrics are included. It may be nil, and several transports may have the same one.
 	Queue *Queue
 
 	// Metrics writes additional metrics, in the text format of Prometheus, after the
@@ -82,7 +83,7 @@ type Options struct {
 	Metrics func(io.Writer)
 
 	// Logger logs events, but never a token, header or message, except for the text of a
-	// panic in a handler. Nil logs nothing.
+	// panic in a handler, and of an error of Auth.Verifier without the token. Nil logs nothing.
 	Logger *slog.Logger
 
 	// Grace is how long running calls may continue after the context of [Run] ends, or
@@ -204,7 +205,7 @@ func (o *Options) Check(ctx context.Context) error {
 
 func (o *Options) checkWeb() []error {
 	var errs []error
-	if !strings.HasPrefix(o.Path, "/") || strings.ContainsAny(o.Path, "{}?#% ") || len(o.Path) == 1 || reserved(o.Path) {
+	if !isPlainPath(o.Path) || o.Path == "/" || reserved(o.Path) {
 		errs = append(errs, fmt.Errorf("path %q is invalid or reserved; use one like /mcp", o.Path))
 	}
 	for _, origin := range o.Origins {
@@ -216,10 +217,18 @@ func (o *Options) checkWeb() []error {
 	return append(errs, o.Auth.check())
 }
 
-func reserved(path string) bool {
-	switch path {
+// isPlainPath reports whether a request can have the path, and an [http.ServeMux] takes it literally.
+func isPlainPath(p string) bool {
+	strange := func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{}?#%", r)
+	}
+	return strings.HasPrefix(p, "/") && path.Clean(p) == p && !strings.ContainsFunc(p, strange)
+}
+
+func reserved(p string) bool {
+	switch p {
 	case "/healthz", "/readyz", "/metrics":
 		return true
 	}
-	return strings.HasPrefix(path, wellKnown)
+	return strings.HasPrefix(p, wellKnown)
 }

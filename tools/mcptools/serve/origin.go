@@ -79,8 +79,9 @@ func (p originPolicy) allowsOrigin(r *http.Request) bool {
 	if len(origins) > 1 {
 		return false
 	}
-	_, host, _ := strings.Cut(origin, "://")
-	return slices.Contains(p.origins, origin) || host != "" && strings.EqualFold(host, r.Host)
+	scheme, host, _ := strings.Cut(origin, "://")
+	web := scheme == "http" || scheme == "https" // not an app with a page at tauri://localhost
+	return slices.Contains(p.origins, origin) || web && host != "" && strings.EqualFold(host, r.Host)
 }
 
 // embedded reports whether a browser requests a resource for a page of another site, such as an

@@ -54,6 +54,9 @@ func TestOriginPolicy(t *testing.T) {
 		{"127.0.0.1" + port, "https://app.example.com.evil.com", false},
 		{"127.0.0.1" + port, "https://evil.com", false},
 		{"127.0.0.1" + port, "null", false},
+		{"localhost", "tauri://localhost", false},
+		{"localhost", "localhost", false},
+		{"localhost", "https://localhost", true},
 		{"evil.com" + port, "http://evil.com" + port, false},
 	} {
 		for path, body := range map[string]string{"/mcp": initialize, "/healthz": "", "/readyz": "", "/metrics": ""} {

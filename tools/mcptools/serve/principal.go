@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Principal is an authenticated client, or all clients that share a token.
 type Principal struct {
 	// Name identifies the principal. Principals cannot see each other's sessions and state. It
-	// must not be empty; see Tools.
+	// must be valid UTF-8 and not empty; see Tools.
 	Name string
 
 	// Tools are patterns of the tools that the principal may use, in which * matches any
@@ -27,11 +28,16 @@ var local = Principal{Name: "local"}
 
 // Allows reports whether the principal may use the tool.
 func (p Principal) Allows(tool string) bool {
-	return p.unlimited() || slices.ContainsFunc(p.Tools, func(pattern string) bool { return matches(pattern, tool) })
+	allowed := func(pattern string) bool { return matches(pattern, tool) }
+	return p.unlimited() || p.named() && slices.ContainsFunc(p.Tools, allowed)
 }
 
+// named reports whether the name identifies the principal. In JSON, different names that are not
+// valid UTF-8 become the same.
+func (p Principal) named() bool { return p.Name != "" && utf8.ValidString(p.Name) }
+
 // unlimited reports whether the principal may use all tools. The zero Principal may not.
-func (p Principal) unlimited() bool { return p.Tools == nil && p.Name != "" }
+func (p Principal) unlimited() bool { return p.Tools == nil && p.named() }
 
 // same reports whether two principals have the same name and rights.
 func (p Principal) same(q Principal) bool {
@@ -65,9 +71,9 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 }
 
 // PrincipalOf returns the principal of a request, in the handlers of a server that [Run] or a
-// [Handler] serves. It returns false elsewhere, and for a principal without a name. In that case,
+// [Handler] serves. It returns false elsewhere, and for a principal without a valid name. In that case,
 // refuse access to everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
-	return p, ok && p.Name != ""
+	return p, ok && p.named()
 }

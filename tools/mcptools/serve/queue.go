@@ -51,7 +51,7 @@ type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
 	stop   context.Context // ends the running calls
-	end    context.CancelCauseFunc
+	end    context.CancelFunc
 
 	mu      sync.Mutex
 	lines   []*line // in the order of their turns; never empty lines
@@ -88,13 +88,13 @@ func NewQueue(o *QueueOptions) *Queue {
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
 	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}}
-	q.stop, q.end = context.WithCancelCause(context.Background())
+	q.stop, q.end = context.WithCancel(context.Background())
 	return q
 }
 
 // ErrStopped is the cause of the cancellation of running calls when the grace period of a
-// shutdown is over. Calls that come later get an error that wraps it and says that they
-// have not begun.
+// shutdown is over, or their [Queue] stops. Calls that wait in a Queue then, or come later, get
+// an error that wraps it and says that they have not begun.
 var ErrStopped = errors.New("the server is shutting down")
 
 // Do waits for the turn of the principal who, runs f, and returns its error. If f does not
@@ -107,10 +107,8 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 		q.meter.refused(err)
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	unlink := context.AfterFunc(q.stop, func() { cancel(context.Cause(q.stop)) })
-	defer unlink()
+	ctx, done := until(ctx, q.stop)
+	defer done()
 	started := time.Now()
 	err := errPanicked
 	defer func() {
@@ -121,6 +119,17 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	}()
 	err = f(ctx)
 	return err
+}
+
+// until returns a context that also ends, with the cause [ErrStopped], when stop ends, and a function
+// that releases its resources.
+func until(ctx, stop context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	unlink := context.AfterFunc(stop, func() { cancel(ErrStopped) })
+	return ctx, func() {
+		unlink()
+		cancel(nil)
+	}
 }
 
 var errPanicked = errors.New("the call panicked")
@@ -155,10 +164,11 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 
 // stopReason returns why a call should not run anymore.
 func (q *Queue) stopReason(ctx context.Context) error {
-	if err := context.Cause(ctx); err != nil || q.stop.Err() == nil {
-		return err
+	err := context.Cause(ctx)
+	if errors.Is(err, ErrStopped) || err == nil && (q.stop.Err() != nil || isStopped(ctx)) {
+		return fmt.Errorf("%w; nothing was done", ErrStopped)
 	}
-	return fmt.Errorf("%w; nothing was done", ErrStopped)
+	return err
 }
 
 // join takes a place in the line of who. It returns no place if the call may run at once, or if
@@ -313,10 +323,11 @@ func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	return other
 }
 
-// Stop cancels the running calls, with the cause [ErrStopped], and refuses the waiting ones.
-// [Run] calls it at the end of its grace period.
+// Stop cancels the running calls, with the cause [ErrStopped], and refuses the waiting ones and
+// all that come later. It is for the owner of the queue: a transport that ends cancels only its
+// own calls.
 func (q *Queue) Stop() {
-	q.end(ErrStopped)
+	q.end()
 	for _, other := range q.list() {
 		other.Stop()
 	}

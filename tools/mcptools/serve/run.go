@@ -29,11 +29,12 @@ func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options)
 	}
 	o = o.defaults()
 	if o.Transport == Stdio {
-		server := newMiddleware(o.Logger).install(newServer(local))
+		m := newMiddleware(o.Logger)
+		server := m.install(newServer(local))
 		if server == nil {
 			return errors.New("newServer returned no server for the client on stdio")
 		}
-		return o.stdio(ctx, server)
+		return o.stdio(ctx, server, m)
 	}
 	l, err := o.listen(ctx)
 	if err != nil {

@@ -19,8 +19,8 @@ func (s *web) shutdown(ctx context.Context) (canceled int) {
 		return 0
 	}
 	ctx = context.WithoutCancel(ctx)
-	if canceled = s.running(); canceled > 0 && s.Queue != nil {
-		s.Queue.Stop()
+	if canceled = s.running(); canceled > 0 {
+		s.middleware.end()
 		last, cancel := context.WithTimeout(ctx, lastMoment)
 		defer cancel()
 		if s.ended(last) {

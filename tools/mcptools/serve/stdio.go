@@ -9,10 +9,10 @@ import (
 )
 
 // stdio serves one client until it closes its end, or ctx ends.
-func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
+func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) error {
 	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.Limits.Body)})
 	life := context.WithValue(WithPrincipal(context.WithoutCancel(ctx), local), probeKey{}, server)
-	session, err := server.Connect(life, t, nil)
+	session, err := server.Connect(m.mark(life), t, nil)
 	if err != nil {
 		return err
 	}
@@ -32,11 +32,9 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server) error {
 		return err
 	}
 	canceled = t.calls()
-	if o.Queue != nil {
-		o.Queue.Stop()
-		if ok, _ := within(lastMoment, ended); ok {
-			return errCanceled
-		}
+	m.end()
+	if ok, _ := within(lastMoment, ended); ok {
+		return errCanceled
 	}
 	t.giveUp()
 	_, _ = within(lastMoment, ended)

@@ -116,6 +116,9 @@ func TestStdioGrace(t *testing.T) {
 	s.write(t, callWait)
 	<-s.started
 	s.in.Close()
+	if got := text(t, s.read(t)); !strings.Contains(got, "the server is shutting down") {
+		t.Errorf("got %s", got)
+	}
 	if err := <-s.done; err == nil ||
 		err.Error() != "calls were still running at the end of the grace period and were canceled" {
 		t.Errorf("Run returned %v", err)
@@ -132,6 +135,7 @@ func TestStdioShortGrace(t *testing.T) {
 		<-s.started
 		closed := time.Now()
 		s.in.Close()
+		s.read(t)
 		if err := <-s.done; err == nil || time.Since(closed) != 5*time.Second {
 			t.Errorf("Run returned %v after %v", err, time.Since(closed))
 		}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
@@ -48,6 +49,9 @@ func (ts tokens) auth() *Auth {
 func parseTokens(text []byte) (tokens, error) {
 	var file struct {
 		Tokens []tokenEntry `json:"tokens"`
+	}
+	if !utf8.Valid(text) {
+		return nil, errors.New("tokens: not UTF-8")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -119,6 +119,7 @@ func TestWrongTokens(t *testing.T) {
 		``:                       "tokens: not JSON",
 		`{`:                      "tokens: not JSON",
 		`nonsense-token`:         "tokens: not JSON (at byte 2)",
+		"{\"tokens\": [\xff]}":   "tokens: not UTF-8",
 		`[]`:                     "tokens: the document is of the wrong type (at byte 1)",
 		`{}`:                     "token file is empty: no client could authenticate",
 		`{"tokens": []}`:         "token file is empty: no client could authenticate",

@@ -226,7 +226,7 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 		}
 		defer s.calls.end()
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(s.middleware.mark(r.Context()))
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
 	r = r.WithContext(ctx)
