@@ -104,18 +104,24 @@ func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 // droppedPromise describes calls that nothing awaited. The variable holds the promise.
 func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	call := h.callText(s.Tool)
-	message, hint := "nothing awaits "+call+": its result is lost", "write await before it"
+	message, hint := notAwaited(call), "write await before it"
 	switch {
 	case s.Calls > 1:
-		message = fmt.Sprintf("nothing awaits %d calls of %s: their results are lost", s.Calls, call)
+		message = fmt.Sprintf("nothing awaits %d calls of %s: they are made, but their results are not used",
+			s.Calls, call)
 		hint = "write await Promise.all(list.map(…)), or await each call in a for…of loop"
 		variable = ""
 	case variable != "":
-		message = fmt.Sprintf("%s is a promise that nothing awaits", variable)
+		message = fmt.Sprintf("%s is a promise that nothing awaits: %s", variable, unused)
 		hint = "write await " + call
 	}
 	return clue{h.finding(KindNotAwaited, message, hint, s.Pos), variable}
 }
+
+// unused says what happens to a call that nothing awaits.
+const unused = "the call is made, but its result is not used"
+
+func notAwaited(call string) string { return "nothing awaits " + call + ": " + unused }
 
 // misusedPromise describes a promise that was used as if it were its result.
 func (h *host) misusedPromise(s engine.PromiseMisuse, variable string) clue {
