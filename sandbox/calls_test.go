@@ -243,3 +243,37 @@ func inShort(out *sandbox.Outcome, err error) string {
 	}
 	return string(out.Value)
 }
+
+// Only programs whose calls can be held are told about holds.
+func TestSecondArgument(t *testing.T) {
+	t.Parallel()
+	const plain = "a tool takes one object, not several arguments; it is declared as send(args: {n: number /* integer */})"
+	const hold = `the second argument of a tool call only answers a hold: {same: "E7"}, {again: "E2"}, ` +
+		`{distinct: "all"} or {fresh: true}; put everything else into the first argument`
+	box := openTiers(t, sandbox.Limits{})["inprocess"]
+	set := newDesk().tools(t)
+	for _, tt := range []struct {
+		call     string
+		recorded bool
+		want     string
+	}{
+		{`send({n: 1}, {to: "ada"})`, false, plain},
+		{`send({n: 1}, "ada")`, true, plain},
+		{`send({n: 1}, {to: "ada"})`, true, hold},
+		{`send("a", {to: "ada"})`, true, strings.Replace(plain, "several arguments", `"a"`, 1)},
+	} {
+		p := sandbox.Program{Tools: set, Source: `try { await ` + strings.Replace(tt.call, "send", `(0, send)`, 1) +
+			` } catch (e) { return e.message }`}
+		if tt.recorded {
+			p.Attempt = journal.New(nil).Attempt()
+		}
+		out, err := box.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := out.Decode(&got); err != nil || got != tt.want {
+			t.Errorf("%s: got %s (%v)\nwant %s", tt.call, got, err, tt.want)
+		}
+	}
+}
