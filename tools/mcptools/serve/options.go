@@ -188,13 +188,14 @@ func (o *Options) Check(ctx context.Context) error {
 		if o.Auth != nil {
 			errs = append(errs, errors.New("authentication is for http and sse: on stdio, the client started this process"))
 		}
-	case HTTP, SSE:
+	default:
+		if o.Transport != HTTP && o.Transport != SSE {
+			errs = append(errs, fmt.Errorf("transport must be stdio, http or sse, not %q", o.Transport))
+		}
 		errs = append(errs, o.checkWeb()...)
 		if _, err := o.address(ctx); err != nil {
 			errs = append(errs, err)
 		}
-	default:
-		errs = append(errs, fmt.Errorf("transport must be stdio, http or sse, not %q", o.Transport))
 	}
 	if o.Grace < 0 {
 		errs = append(errs, fmt.Errorf("grace must not be negative: %v", o.Grace))
