@@ -82,7 +82,8 @@ type Options struct {
 	Metrics func(io.Writer)
 
 	// Logger logs events, but never a token, header or message, except for the text of a
-	// panic in a handler. Nil logs nothing.
+	// panic in a handler and, at level debug, a host or origin that is refused. Nil logs
+	// nothing.
 	Logger *slog.Logger
 
 	// Grace is how long running calls may continue after the context of [Run] ends, or
