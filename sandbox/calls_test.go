@@ -277,3 +277,45 @@ func TestSecondArgument(t *testing.T) {
 		}
 	}
 }
+
+// The host sees which calls were not made, and why a tool crashed.
+func TestFailedCalls(t *testing.T) {
+	t.Parallel()
+	deny := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			if c.Tool.Name == "nothing" {
+				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "ask first"}
+			}
+			return next.Call(ctx, c)
+		})
+	}
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		for source, want := range map[string]struct {
+			state tools.State
+			cause string
+		}{
+			"broken({})":                    {tools.StateUnknown, "tools: broken panicked: index out of range\ngoroutine "},
+			"secret({})":                    {tools.StateFailed, "password is 1234"},
+			"plain({})":                     {tools.StateFailed, "no money"},
+			"nothing({})":                   {tools.StateRejected, ""},
+			`meet(JSON.parse('{"n":"x"}'))`: {tools.StateRejected, ""},
+		} {
+			var seen sandbox.Call
+			_, err := box.Run(t.Context(), sandbox.Program{
+				Source: "const call = () => " + source + "; await call()", Tools: testTools(t).With(deny),
+				OnCall: func(c sandbox.Call) { seen = c },
+			})
+			if err != nil || seen.Error == nil {
+				t.Fatalf("%s: %+v, %v", source, seen, err)
+			}
+			cause := ""
+			if err := seen.Error.Unwrap(); err != nil {
+				cause = err.Error()
+			}
+			matches := cause == want.cause || want.state == tools.StateUnknown && strings.HasPrefix(cause, want.cause)
+			if state := tools.StateOf(seen.Error); state != want.state || !matches {
+				t.Errorf("%s: got %s because of %q", source, state, cause)
+			}
+		}
+	})
+}
