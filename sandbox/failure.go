@@ -103,12 +103,19 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	return warnings
 }
 
-// checkWarnings returns the warnings of the check, except those about calls that the failure
-// lists as not awaited and, if the program was ended, that it gives no value.
+// checkWarnings returns the warnings of the check, with what became of the calls. Those about
+// calls that the failure lists as not awaited are left out and, if the program was ended, that
+// it gives no value.
 func (h *host) checkWarnings(r *engine.Result) []Finding {
+	warnings := slices.Clone(h.warnings)
+	for i := range warnings {
+		if text, ok := strings.CutSuffix(warnings[i].Message, resultUnused); ok {
+			warnings[i].Message = text + h.unused(engine.Pos{Line: warnings[i].Line, Column: warnings[i].Column}, 1)
+		}
+	}
 	f := r.Failure
 	if f == nil || f.Kind == engine.KindSyntax || f.Kind == engine.KindRefused {
-		return h.warnings
+		return warnings
 	}
 	ended := !endedByItself(r)
 	pointless := func(w Finding) bool {
@@ -118,7 +125,7 @@ func (h *host) checkWarnings(r *engine.Result) []Finding {
 				return c != nil && c.Line == w.Line && c.Column == w.Column
 			})
 	}
-	return slices.DeleteFunc(slices.Clone(h.warnings), pointless)
+	return slices.DeleteFunc(warnings, pointless)
 }
 
 // failure converts a failure that the engine reports. It returns nil if the program was
