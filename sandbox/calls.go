@@ -105,13 +105,18 @@ func (h *host) begin(c engine.Call) *trackedCall {
 func (h *host) issue(c engine.Call) tools.IssuedCall {
 	invalid := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments}
 	repeat, err := parseRepeat(c.More)
+	isObject := func(v json.RawMessage) bool { return bytes.HasPrefix(v, []byte("{")) }
+	given := "several arguments"
+	if !isObject(c.Args) {
+		given = valueText(c.Args)
+	}
+	mayAnswerHold := h.program.Attempt != nil && isObject(c.More) // without a journal, nothing is held
 	switch {
+	case c.Tool >= 0 && c.Tool < len(h.bindings) && (!isObject(c.Args) || err != nil && !mayAnswerHold):
+		invalid.Message = fmt.Sprintf("a tool takes one object, not %s; %s", given, declaredAs(h.bindings[c.Tool]))
+		return tools.Refused(invalid)
 	case err != nil:
 		invalid.Message = err.Error()
-		return tools.Refused(invalid)
-	case c.Tool >= 0 && c.Tool < len(h.bindings) && !bytes.HasPrefix(c.Args, []byte("{")):
-		hint := declaredAs(h.bindings[c.Tool])
-		invalid.Message = fmt.Sprintf("a tool takes one object, not %s; %s", valueText(c.Args), hint)
 		return tools.Refused(invalid)
 	}
 	return h.dispatcher.Issue(tools.Call{

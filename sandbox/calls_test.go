@@ -243,3 +243,79 @@ func inShort(out *sandbox.Outcome, err error) string {
 	}
 	return string(out.Value)
 }
+
+// Only programs whose calls can be held are told about holds.
+func TestSecondArgument(t *testing.T) {
+	t.Parallel()
+	const plain = "a tool takes one object, not several arguments; it is declared as send(args: {n: number /* integer */})"
+	const hold = `the second argument of a tool call only answers a hold: {same: "E7"}, {again: "E2"}, ` +
+		`{distinct: "all"} or {fresh: true}; put everything else into the first argument`
+	box := openTiers(t, sandbox.Limits{})["inprocess"]
+	set := newDesk().tools(t)
+	for _, tt := range []struct {
+		call     string
+		recorded bool
+		want     string
+	}{
+		{`send({n: 1}, {to: "ada"})`, false, plain},
+		{`send({n: 1}, "ada")`, true, plain},
+		{`send({n: 1}, {to: "ada"})`, true, hold},
+		{`send("a", {to: "ada"})`, true, strings.Replace(plain, "several arguments", `"a"`, 1)},
+	} {
+		p := sandbox.Program{Tools: set, Source: `try { await ` + strings.Replace(tt.call, "send", `(0, send)`, 1) +
+			` } catch (e) { return e.message }`}
+		if tt.recorded {
+			p.Attempt = journal.New(nil).Attempt()
+		}
+		out, err := box.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := out.Decode(&got); err != nil || got != tt.want {
+			t.Errorf("%s: got %s (%v)\nwant %s", tt.call, got, err, tt.want)
+		}
+	}
+}
+
+// The host sees which calls were not made, and why a tool crashed.
+func TestFailedCalls(t *testing.T) {
+	t.Parallel()
+	deny := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			if c.Tool.Name == "nothing" {
+				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "ask first"}
+			}
+			return next.Call(ctx, c)
+		})
+	}
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		for source, want := range map[string]struct {
+			state tools.State
+			cause string
+		}{
+			"broken({})":                    {tools.StateUnknown, "tools: broken panicked: index out of range\ngoroutine "},
+			"secret({})":                    {tools.StateFailed, "password is 1234"},
+			"plain({})":                     {tools.StateFailed, "no money"},
+			"nothing({})":                   {tools.StateRejected, ""},
+			`meet(JSON.parse('{"n":"x"}'))`: {tools.StateRejected, ""},
+		} {
+			var seen sandbox.Call
+			_, err := box.Run(t.Context(), sandbox.Program{
+				Source: "const call = () => " + source + "; await call()", Tools: testTools(t).With(deny),
+				OnCall: func(c sandbox.Call) { seen = c },
+			})
+			if err != nil || seen.Error == nil {
+				t.Fatalf("%s: %+v, %v", source, seen, err)
+			}
+			cause := ""
+			if err := seen.Error.Unwrap(); err != nil {
+				cause = err.Error()
+			}
+			matches := cause == want.cause || want.state == tools.StateUnknown && strings.HasPrefix(cause, want.cause)
+			if state := tools.StateOf(seen.Error); state != want.state || !matches {
+				t.Errorf("%s: got %s because of %q", source, state, cause)
+			}
+		}
+	})
+}

@@ -250,7 +250,7 @@ func (h *host) warn(r engine.Report) []Finding {
 		switch {
 		case s.Tool < 0 || s.Tool >= len(h.bindings) || s.Fails: // refused
 		case s.Discarded:
-			message := fmt.Sprintf("nothing awaits %s: its result is lost", h.callText(s.Tool))
+			message := fmt.Sprintf("nothing awaits %s: %s", h.callText(s.Tool), resultUnused)
 			return h.finding(KindNotAwaited, message, "write await before it", s.Pos)
 		case s.Property != "":
 			return h.promiseUsed(s)

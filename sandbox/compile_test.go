@@ -135,7 +135,7 @@ func TestCompiledWarnings(t *testing.T) {
 		const want = `not_awaited: line 2, column 9: the promise a is printed, not its result (on line 1, write await pay(…))
 2 | CONSOLE.LOG([A])
   |         ^
-not_awaited: line 3, column 10: nothing awaits pay(…): its result is lost (write await before it)
+not_awaited: line 3, column 10: nothing awaits pay(…): the call was made, but its result was not used (write await before it)
 3 | LET C = [PAY({})]
   |          ^
 wrong_type: line 5, column 3: b is text: pay returns a string, which has no property sum (use JSON.parse(b))

@@ -86,7 +86,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	if len(shown) == 0 {
 		shown = h.morePages(out.Calls)
 	}
-	warnings := slices.Concat(h.unlisted(r.Failure), shown)
+	warnings := slices.Concat(h.checkWarnings(r), shown)
 	slices.SortStableFunc(warnings, inOrder)
 	if h.refused > 0 && out.Failure == nil {
 		message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s",
@@ -103,19 +103,29 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	return warnings
 }
 
-// unlisted returns the warnings of the check, except those about calls that the failure
-// lists as not awaited.
-func (h *host) unlisted(f *engine.Failure) []Finding {
-	if f == nil || f.Kind != engine.KindUnawaited {
-		return h.warnings
+// checkWarnings returns the warnings of the check, with what became of the calls. Those about
+// calls that the failure lists as not awaited are left out and, if the program was ended, that
+// it gives no value.
+func (h *host) checkWarnings(r *engine.Result) []Finding {
+	warnings := slices.Clone(h.warnings)
+	for i := range warnings {
+		if text, ok := strings.CutSuffix(warnings[i].Message, resultUnused); ok {
+			warnings[i].Message = text + h.unused(engine.Pos{Line: warnings[i].Line, Column: warnings[i].Column}, 1)
+		}
 	}
-	listed := func(w Finding) bool {
-		return w.Kind == KindNotAwaited && slices.ContainsFunc(f.Calls, func(id int) bool {
-			c := h.call(id)
-			return c != nil && c.Line == w.Line && c.Column == w.Column
-		})
+	f := r.Failure
+	if f == nil || f.Kind == engine.KindSyntax || f.Kind == engine.KindRefused {
+		return warnings
 	}
-	return slices.DeleteFunc(slices.Clone(h.warnings), listed)
+	ended := !endedByItself(r)
+	pointless := func(w Finding) bool {
+		return w.Kind == KindNoValue && ended ||
+			w.Kind == KindNotAwaited && slices.ContainsFunc(f.Calls, func(id int) bool {
+				c := h.call(id)
+				return c != nil && c.Line == w.Line && c.Column == w.Column
+			})
+	}
+	return slices.DeleteFunc(warnings, pointless)
 }
 
 // failure converts a failure that the engine reports. It returns nil if the program was

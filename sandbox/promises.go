@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/tools"
 )
 
 // clue is a warning about a value that may be the reason why the program failed.
@@ -104,17 +105,37 @@ func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 // droppedPromise describes calls that nothing awaited. The variable holds the promise.
 func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	call := h.callText(s.Tool)
-	message, hint := "nothing awaits "+call+": its result is lost", "write await before it"
+	message, hint := fmt.Sprintf("nothing awaits %s: %s", call, h.unused(s.Call, 1)), "write await before it"
 	switch {
 	case s.Calls > 1:
-		message = fmt.Sprintf("nothing awaits %d calls of %s: their results are lost", s.Calls, call)
+		message = fmt.Sprintf("nothing awaits %d calls of %s: %s", s.Calls, call, h.unused(s.Call, s.Calls))
 		hint = "write await Promise.all(list.map(…)), or await each call in a for…of loop"
 		variable = ""
 	case variable != "":
-		message = fmt.Sprintf("%s is a promise that nothing awaits", variable)
+		message = fmt.Sprintf("%s is a promise that nothing awaits: %s", variable, h.unused(s.Call, 1))
 		hint = "write await " + call
 	}
 	return clue{h.finding(KindNotAwaited, message, hint, s.Pos), variable}
+}
+
+const resultUnused = "its result is not used"
+
+// unused says that the results of calls at a position are not used and, as far as the program
+// has run, that the calls were made, so that the model does not repeat them.
+func (h *host) unused(at engine.Pos, calls int) string {
+	made := slices.ContainsFunc(h.calls, func(c *trackedCall) bool {
+		return c.Line == at.Line && c.Column == at.Column &&
+			(c.Error == nil || tools.StateOf(c.Error) != tools.StateRejected)
+	})
+	switch {
+	case made && calls > 1:
+		return "the calls were made, but their results were not used"
+	case made:
+		return "the call was made, but its result was not used"
+	case calls > 1:
+		return "their results are not used"
+	}
+	return resultUnused
 }
 
 // misusedPromise describes a promise that was used as if it were its result.

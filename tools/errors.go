@@ -55,7 +55,8 @@ func (e *ToolError) Error() string {
 	return fmt.Sprintf("tool %s: %s", e.Tool, e.Message)
 }
 
-// Unwrap returns the cause of the error. The program does not see it.
+// Unwrap returns the cause of the error, such as an error marked by [HostOnly], or the value
+// and the stack of a panic. The program does not see it, so the host should log it.
 func (e *ToolError) Unwrap() error { return e.err }
 
 // WithCause returns a copy of e whose Unwrap returns err. The program does not see err.

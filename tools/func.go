@@ -12,8 +12,16 @@ import (
 )
 
 // Func makes a [Tool] from a typed Go function. In must be a struct, whose json and
-// jsonschema tags name and describe the arguments. Out is any type that encoding/json can
-// marshal. Nil hints are the zero [Hints].
+// jsonschema tags name and describe the arguments:
+//
+//	type listInvoices struct {
+//		Customer string `json:"customer" jsonschema:"description=The customer's number."`
+//		Status   string `json:"status,omitempty" jsonschema:"enum=open,enum=paid,default=open"`
+//		Limit    int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100"`
+//	}
+//
+// [schema.Of] lists all rules of the tags. Out is any type that encoding/json can marshal. Nil
+// hints are the zero [Hints].
 //
 // If fn returns an error, the call has failed but may have had its effect, so that a program
 // has to name the call to repeat it, unless [Hints].ErrorsAreFinal is set. After a timeout, a

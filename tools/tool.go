@@ -50,7 +50,7 @@ type Tool struct {
 // whether the call may be repeated. If it is unclear whether the effect happened, use
 // [Unknown]. A panic, and an error after effects that were made with ctx, such as those of a
 // module that the Handler runs, also leave the effect unknown, except for a ToolError with a
-// kind.
+// kind. The value and the stack of a panic are for the host only: see [ToolError.Unwrap].
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]. A [Tool] is a Source, and so is a group of MCP servers.

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
 )
 
 // progress returns a function that notifies a client of the progress of its call, or nil if the
@@ -30,20 +31,37 @@ func progress(ctx context.Context, r *mcp.CallToolRequest) func(message string) 
 	}
 }
 
-func callProgress(ctx context.Context, r *mcp.CallToolRequest) func(sandbox.Call) {
+// onCall returns a function that is called when a call of a tool has ended.
+func (c *client) onCall(ctx context.Context, r *mcp.CallToolRequest) func(sandbox.Call) {
 	tell := progress(ctx, r)
-	if tell == nil {
-		return nil
+	return func(call sandbox.Call) {
+		c.logCause(call)
+		if tell != nil {
+			tell(called(call))
+		}
 	}
-	return func(c sandbox.Call) { tell(called(c)) }
 }
 
-func taskProgress(ctx context.Context, r *mcp.CallToolRequest) func(context.Context, module.Event) {
-	tell := progress(ctx, r)
-	if tell == nil {
-		return nil
+// logCause logs why a call failed if the model was not told, such as the stack of a panic.
+func (c *client) logCause(call sandbox.Call) {
+	if call.Error == nil {
+		return
 	}
+	if cause := call.Error.Unwrap(); cause != nil && !strings.Contains(call.Error.Message, cause.Error()) {
+		c.app.log.Error("a tool failed", "tool", call.Tool, "client", c.principal.Name, "err", cause)
+	}
+}
+
+// onEvent returns a function that is called for each event of a task.
+func (c *client) onEvent(ctx context.Context, r *mcp.CallToolRequest) func(context.Context, module.Event) {
+	tell := progress(ctx, r)
 	return func(_ context.Context, e module.Event) {
+		if end, ok := e.(module.ToolCallEnd); ok {
+			c.logCause(end.Call)
+		}
+		if tell == nil {
+			return
+		}
 		if message := happening(e); message != "" {
 			tell(message)
 		}
@@ -75,8 +93,16 @@ func lineCount(code string) string {
 }
 
 func called(c sandbox.Call) string {
-	if c.Error != nil {
+	switch {
+	case rejected(c):
+		return c.Tool + " was not called"
+	case c.Error != nil:
 		return c.Tool + " failed"
 	}
 	return c.Tool + " is done"
+}
+
+// rejected reports whether a tool was certainly not called, for example because of its arguments.
+func rejected(c sandbox.Call) bool {
+	return c.Error != nil && tools.StateOf(c.Error) == tools.StateRejected
 }

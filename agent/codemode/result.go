@@ -45,6 +45,7 @@ type call struct {
 	Tool       string  `json:"tool"`
 	OK         bool    `json:"ok"`
 	Pending    bool    `json:"pending,omitempty"`
+	Rejected   bool    `json:"rejected,omitempty"`
 	Args       string  `json:"args,omitempty"`
 	DurationMS float64 `json:"duration_ms"`
 	Error      string  `json:"error,omitempty"`
@@ -103,7 +104,8 @@ func errorType(k sandbox.Kind) string {
 }
 
 func newCall(c sandbox.Call, failed bool) call {
-	item := call{Tool: c.Tool, OK: c.Error == nil && !c.Pending, Pending: c.Pending, DurationMS: milliseconds(c.Duration)}
+	item := call{Tool: c.Tool, OK: c.Error == nil && !c.Pending, Pending: c.Pending, Rejected: rejected(c),
+		DurationMS: milliseconds(c.Duration)}
 	if c.Error != nil {
 		item.Error = c.Error.Message
 	}

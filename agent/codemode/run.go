@@ -41,7 +41,7 @@ func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e 
 	if err != nil {
 		return execution{}, err
 	}
-	prepared.OnCall = callProgress(ctx, r)
+	prepared.OnCall = c.onCall(ctx, r)
 	err = c.app.queue.Do(ctx, c.principal.Name, func(ctx context.Context) error {
 		e, err = c.runNow(ctx, p, prepared)
 		return err

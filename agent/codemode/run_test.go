@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools"
 )
 
 func TestExecute(t *testing.T) {
@@ -146,5 +147,27 @@ func TestDescription(t *testing.T) {
 	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") ||
 		!strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Content>;") {
 		t.Errorf("the description lacks the declarations:\n%s", d)
+	}
+}
+
+// TestPanickingTool logs what the model is not told: the panic of a function, with its stack.
+func TestPanickingTool(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), tools.Func("crash", "Crash.",
+		func(context.Context, number) (int, error) { panic("at the disco") }, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, s := begin(t, setup{Options: Options{Tools: set}})
+	e := executeCode(t, session, map[string]any{"code": "await crash({n: 1})"})
+	if e.Success || strings.Contains(e.Calls[0].Error, "disco") || e.Calls[0].Rejected {
+		t.Errorf("got %+v", e)
+	}
+	if !s.written.has("at the disco") || !s.written.has("run_test.go") {
+		t.Errorf("the log has\n%s", s.written)
+	}
+	e = executeCode(t, session, map[string]any{"code": `await crash(JSON.parse('{"n": "x"}'))`})
+	if !e.Calls[0].Rejected || !strings.Contains(e.callsText(), "was not made: ") {
+		t.Errorf("got %+v", e)
 	}
 }

@@ -96,7 +96,7 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 	model := models.NewBudget(models.Limits{Tokens: most.Tokens}).Model(c.app.options.Model, "task")
 	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		// the catalog has logged the warnings
-		MaxIters: most.Steps, Compiler: compiler, OnEvent: taskProgress(ctx, r), Logger: slog.New(slog.DiscardHandler),
+		MaxIters: most.Steps, Compiler: compiler, OnEvent: c.onEvent(ctx, r), Logger: slog.New(slog.DiscardHandler),
 	}})
 	if err != nil {
 		return report{}, err

@@ -77,6 +77,8 @@ func (e execution) callsText() string {
 		switch {
 		case c.Pending:
 			state = "had no result when the program ended; its effect is unknown"
+		case c.Rejected:
+			state = "was not made: " + c.Error
 		case !c.OK:
 			state = "failed: " + c.Error
 		}

@@ -192,6 +192,8 @@ func (t *tagged) rule(name, part string, assigned bool, given map[string]bool) (
 		return rule{}, fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
 	case !assigned && given["enum"]:
 		return rule{}, fmt.Errorf("%q is not a rule; repeat the rule for each value, as in enum=a,enum=b", part)
+	case !assigned && len(given) == 0: // in a tag of the MCP SDK, the text is the description
+		return rule{}, fmt.Errorf(`%q is not a rule; for a description, write jsonschema:"description=%s"`, part, part)
 	case !assigned:
 		return rule{}, fmt.Errorf(`%q is not a rule; write a comma in a text as \\, or use jsonschema_description`, part)
 	default:

@@ -91,6 +91,27 @@ func TestHandler(t *testing.T) {
 	}
 }
 
+// TestHandlerWithoutStripPrefix checks that the log says what is wrong.
+func TestHandlerWithoutStripPrefix(t *testing.T) {
+	t.Parallel()
+	log := &lockedBuffer{}
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	h, err := serve.NewHandler(newWorks().server, &serve.Options{Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://localhost/tools/mcp", nil))
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://localhost/secret", nil))
+	for _, want := range []string{
+		`msg="this path is not served; mount the handler with http.StripPrefix" path=/tools/mcp served=/mcp` + "\n",
+		`msg="the path of the request is not served" served=/mcp` + "\n",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%s is missing in\n%s", want, log)
+		}
+	}
+}
+
 // TestHandlerPrincipal has middleware that authenticates clients, and clients from other machines.
 func TestHandlerPrincipal(t *testing.T) {
 	t.Parallel()

@@ -141,7 +141,9 @@ grace must not be negative: -1ns`
 		}
 	}
 	for o, want := range map[*serve.Options]string{
-		{Transport: "websocket"}: `transport must be stdio, http or sse, not "websocket"`,
+		{Transport: "htttp", Path: "mcp", Hosts: []string{"http://x:1"}}: `transport must be stdio, http or sse, not "htttp"
+path "mcp" is invalid or reserved; use one like /mcp
+host must be a name like mcp.example.com, without a port, not "http://x:1"`,
 		{Auth: &serve.Auth{}}: "authentication is for http and sse: on stdio, the " +
 			"client started this process",
 		{Transport: serve.HTTP, Auth: &serve.Auth{},

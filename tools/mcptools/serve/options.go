@@ -83,7 +83,8 @@ type Options struct {
 	Metrics func(io.Writer)
 
 	// Logger logs events, but never a token, header or message, except for the text of a
-	// panic in a handler, and of an error of Auth.Verifier without the token. Nil logs nothing.
+	// panic in a handler, an error of Auth.Verifier without the token and, at level debug, a
+	// host or origin that is refused. Nil logs nothing.
 	Logger *slog.Logger
 
 	// Grace is how long running calls may continue after the context of [Run] ends, or
@@ -189,13 +190,14 @@ func (o *Options) Check(ctx context.Context) error {
 		if o.Auth != nil {
 			errs = append(errs, errors.New("authentication is for http and sse: on stdio, the client started this process"))
 		}
-	case HTTP, SSE:
+	default:
+		if o.Transport != HTTP && o.Transport != SSE {
+			errs = append(errs, fmt.Errorf("transport must be stdio, http or sse, not %q", o.Transport))
+		}
 		errs = append(errs, o.checkWeb()...)
 		if _, err := o.address(ctx); err != nil {
 			errs = append(errs, err)
 		}
-	default:
-		errs = append(errs, fmt.Errorf("transport must be stdio, http or sse, not %q", o.Transport))
 	}
 	if o.Grace < 0 {
 		errs = append(errs, fmt.Errorf("grace must not be negative: %v", o.Grace))

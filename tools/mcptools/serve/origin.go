@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -15,10 +16,11 @@ import (
 type originPolicy struct {
 	hosts   []string
 	origins []string
+	log     *slog.Logger
 }
 
 func newOriginPolicy(o *Options) originPolicy {
-	p := originPolicy{hosts: []string{"localhost"}, origins: o.Origins}
+	p := originPolicy{hosts: []string{"localhost"}, origins: o.Origins, log: o.Logger}
 	if host, _, err := net.SplitHostPort(o.Addr); err == nil && host != "" && o.Listener == nil {
 		p.hosts = append(p.hosts, strings.ToLower(host))
 	}
@@ -32,8 +34,10 @@ func (p originPolicy) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !p.allowsHost(r):
+			p.log.Debug("refused a host name that is not in Options.Hosts", "host", cut(hostname(r.Host)))
 			http.Error(w, "this host name is not allowed", http.StatusForbidden)
 		case !p.allowsOrigin(r):
+			p.log.Debug("refused a web page whose origin is not in Options.Origins", "origin", cut(r.Header.Get("Origin")))
 			http.Error(w, "this origin is not allowed", http.StatusForbidden)
 		case allowPage(w, r):
 			w.WriteHeader(http.StatusNoContent)
@@ -42,6 +46,9 @@ func (p originPolicy) protect(next http.Handler) http.Handler {
 		}
 	})
 }
+
+// cut shortens what a client sent, for the log.
+func cut(text string) string { return fmt.Sprintf("%.100s", text) }
 
 // allowsHost reports whether the Host header has a name of the server.
 func (p originPolicy) allowsHost(r *http.Request) bool {

@@ -98,6 +98,14 @@ func TestOriginPolicy(t *testing.T) {
 	if twice.status != http.StatusForbidden {
 		t.Errorf("two origins: %d, want 403", twice.status)
 	}
+	for _, want := range []string{
+		`msg="refused a host name that is not in Options.Hosts" host=mcp.example.com.evil.com` + "\n",
+		`msg="refused a web page whose origin is not in Options.Origins" origin=http://localhost:6275` + "\n",
+	} {
+		if log := r.log.String(); !strings.Contains(log, want) {
+			t.Errorf("%s is missing in\n%s", want, log)
+		}
+	}
 }
 
 // TestPreflight sends the requests of a browser before those of a page.

@@ -48,32 +48,41 @@ func (ts tokens) auth() *Auth {
 
 func parseTokens(text []byte) (tokens, error) {
 	var file struct {
-		Tokens []tokenEntry `json:"tokens"`
+		Tokens []json.RawMessage `json:"tokens"`
 	}
 	if !utf8.Valid(text) {
 		return nil, errors.New("tokens: not UTF-8")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&file); err != nil {
-		return nil, fmt.Errorf("tokens: %w", withoutValue(err))
+	err := decoder.Decode(&file)
+	if err != nil {
+		err = fmt.Errorf("tokens: %w", withoutValue(err, "the document"))
+	}
+	if err != nil && !errors.Is(err, errUnknownField) {
+		return nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("tokens: there is text after the JSON document")
 	}
-	return readTokens(file.Tokens)
+	known, wrong := readTokens(file.Tokens)
+	return known, errors.Join(err, wrong)
 }
 
+// errUnknownField is wrapped by the error about a field that is unknown. The others have been
+// decoded.
+var errUnknownField = errors.New("unknown field")
+
 // withoutValue keeps the content of the file out of the error: it may contain a token.
-func withoutValue(err error) error {
+func withoutValue(err error, whole string) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("%s is of the wrong type (at byte %d)", cmp.Or(wrong.Field, "the document"), wrong.Offset)
+		return fmt.Errorf("%s is of the wrong type", cmp.Or(wrong.Field, whole))
 	}
 	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
 		return fmt.Errorf("not JSON (at byte %d)", bad.Offset)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("unknown field %.20s", field)
+		return fmt.Errorf("%w %.20s", errUnknownField, field)
 	}
 	return errors.New("not JSON")
 }
@@ -83,7 +92,7 @@ type tokenEntry struct {
 	Token     string          `json:"token"`
 	SHA256    string          `json:"sha256"`
 	Tools     json.RawMessage `json:"tools"` // nil allows all tools
-	Expires   time.Time       `json:"expires"`
+	Expires   json.RawMessage `json:"expires"`
 }
 
 type token struct {
@@ -94,57 +103,81 @@ type token struct {
 
 type tokens []token
 
-func readTokens(entries []tokenEntry) (tokens, error) {
+func readTokens(entries []json.RawMessage) (tokens, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("token file is empty: no client could authenticate")
 	}
 	var known tokens
-	var errs []error
+	var all []error
 	seen := map[[sha256.Size]byte]bool{}
 	principals := map[string]Principal{}
-	for i, e := range entries {
-		t, err := e.read()
-		first, again := principals[e.Principal]
+	for i, entry := range entries {
+		t, errs := readToken(entry)
+		first, again := principals[t.principal.Name]
 		switch {
-		case err != nil:
+		case errs != nil:
 		case seen[t.sum]:
-			err = errors.New("the token is listed twice")
+			errs = append(errs, errors.New("the token is listed twice"))
 		case again && !first.same(t.principal):
-			err = errors.New("the tokens of one principal must have the same tools")
+			errs = append(errs, errors.New("the tokens of one principal must have the same tools"))
 		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("token %d (%.40q): %w", i+1, e.Principal, err))
+		for _, err := range errs {
+			all = append(all, fmt.Errorf("token %d (%.40q): %w", i+1, t.principal.Name, err))
+		}
+		if errs != nil {
 			continue
 		}
 		seen[t.sum] = true
-		principals[e.Principal] = t.principal
+		principals[t.principal.Name] = t.principal
 		known = append(known, t)
 	}
-	return known, errors.Join(errs...)
+	return known, errors.Join(all...)
 }
 
-func (e tokenEntry) read() (token, error) {
-	t := token{principal: Principal{Name: e.Principal}, expires: e.Expires}
+func readToken(entry json.RawMessage) (t token, errs []error) {
+	var e tokenEntry
+	decoder := json.NewDecoder(bytes.NewReader(entry))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&e); err != nil {
+		errs = append(errs, withoutValue(err, "the entry"))
+	}
+	t.principal.Name = e.Principal
+	if errs != nil && !errors.Is(errs[0], errUnknownField) {
+		return t, errs
+	}
 	malformed := e.Tools != nil && json.Unmarshal(e.Tools, &t.principal.Tools) != nil
+	if malformed || e.Tools != nil && t.principal.Tools == nil { // null would allow all tools
+		errs = append(errs, errors.New("tools must be a list of patterns; leave it out for all tools"))
+	}
+	if strings.TrimSpace(e.Principal) == "" {
+		errs = append(errs, errors.New("principal is missing"))
+	}
+	if e.Expires != nil && json.Unmarshal(e.Expires, &t.expires) != nil {
+		errs = append(errs, errors.New("expires must be like 2027-01-01T00:00:00Z"))
+	}
+	var err error
+	if t.sum, err = e.sum(); err != nil {
+		errs = append(errs, err)
+	}
+	return t, errs
+}
+
+// sum returns the SHA-256 of the token.
+func (e tokenEntry) sum() (sum [sha256.Size]byte, err error) {
 	switch {
-	case malformed, e.Tools != nil && t.principal.Tools == nil: // null would allow all tools
-		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
-	case strings.TrimSpace(e.Principal) == "":
-		return t, errors.New("principal is missing")
 	case (e.Token == "") == (e.SHA256 == ""):
-		return t, errors.New("give either token or sha256")
+		return sum, errors.New("give either token or sha256")
 	case e.Token != "" && (len(e.Token) < 20 || strings.ContainsAny(e.Token, " \t\r\n")):
-		return t, errors.New("token must have at least 20 characters and no spaces; create one with openssl rand -hex 32")
+		return sum, errors.New("token must have at least 20 characters and no spaces; create one with openssl rand -hex 32")
 	case e.Token != "":
-		t.sum = sha256.Sum256([]byte(e.Token))
-		return t, nil
+		return sha256.Sum256([]byte(e.Token)), nil
 	}
-	sum, err := hex.DecodeString(e.SHA256)
-	if err != nil || len(sum) != sha256.Size {
-		return t, errors.New("sha256 must have 64 hexadecimal digits")
+	digits, err := hex.DecodeString(e.SHA256)
+	if err != nil || len(digits) != sha256.Size {
+		return sum, errors.New("sha256 must have 64 hexadecimal digits")
 	}
-	copy(t.sum[:], sum)
-	return t, nil
+	copy(sum[:], digits)
+	return sum, nil
 }
 
 // verify compares the token with all tokens, each in constant time, so that the duration

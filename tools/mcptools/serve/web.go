@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -65,11 +66,23 @@ func (s *web) handler() http.Handler {
 		mux.Handle(path, s.countAs("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
 	}
 	mux.Handle(s.Path, s.Auth.require(s.Logger, http.HandlerFunc(s.endpoint)))
-	mux.Handle("/", s.countAs("unknown", http.HandlerFunc(http.NotFound)))
+	mux.Handle("/", s.countAs("unknown", http.HandlerFunc(s.notFound)))
 	return s.observe(newOriginPolicy(s.Options).protect(mux))
 }
 
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
+
+// notFound answers requests for other paths. A path that a client made up may contain a secret,
+// so it is logged only if the handler seems to be mounted under a prefix.
+func (s *web) notFound(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, s.Path) {
+		s.Logger.Debug("this path is not served; mount the handler with http.StripPrefix", "path", cut(r.URL.Path),
+			"served", s.Path)
+	} else {
+		s.Logger.Debug("the path of the request is not served", "served", s.Path)
+	}
+	http.NotFound(w, r)
+}
 
 func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
 	if s.calls.isStopped() {

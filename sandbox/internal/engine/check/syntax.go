@@ -64,6 +64,7 @@ func wordSyntax(message string) string {
 // text around the position; a nil pattern matches anything.
 type mistake struct {
 	says, before, behind, line *regexp.Regexp
+	open                       bool   // only in programs with an open bracket
 	message, hint              string // if message is empty, the parser's message is used
 }
 
@@ -139,7 +140,9 @@ var mistakes = []mistake{
 
 	{says: re(`unexpected ; in object literal`), hint: "properties are separated by commas"},
 	{says: re(`unexpected \S+ in object literal`), behind: re(`^["'\w$]`), hint: "is a comma missing before it?"},
-	{says: re(`unexpected EOF`), hint: "a bracket is not closed"},
+	{says: re(`EOF in comment`), hint: "close it with */"},
+	{says: re(`unexpected EOF`), open: true, hint: "a bracket is not closed"},
+	{says: re(`unexpected EOF`), hint: "the last statement is not complete"},
 	{
 		says:    re(`expected Template`),
 		message: "the template literal is not closed", hint: "close ${ with }, and the text with a backquote",
@@ -172,7 +175,8 @@ func diagnose(src *Source, f *engine.Failure) {
 	}
 	line := strings.TrimRight(before+behind, "\r\n")
 	for _, m := range mistakes {
-		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) {
+		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) &&
+			(!m.open || hasOpenBracket(src.Text)) {
 			f.Message, f.Hint = cmp.Or(m.message, f.Message), m.hint
 			return
 		}
@@ -182,6 +186,18 @@ func diagnose(src *Source, f *engine.Failure) {
 func fits(pattern *regexp.Regexp, text string) bool {
 	return pattern == nil || pattern.MatchString(text)
 }
+
+// hasOpenBracket reports whether more brackets are opened than closed outside of strings and
+// comments.
+func hasOpenBracket(text string) bool {
+	open := 0
+	for _, b := range []byte(stringOrComment.ReplaceAllString(text, "")) {
+		open += brackets[b]
+	}
+	return open > 0
+}
+
+var stringOrComment = re(`"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'|//.*|/\*(?s:.*?)\*/`)
 
 // The first parser takes await for a name, and fails at its operand.
 var (

@@ -16,8 +16,9 @@ const maxStrays = 20
 // promises records the promises of tool calls that have not been awaited so far, and the
 // uses of promises like values.
 type promises struct {
-	made []callPromise
-	uses []promiseUse
+	made  []callPromise
+	uses  []promiseUse
+	value *goja.Promise // that the program's value is, or nil
 }
 
 type promiseUse struct {
@@ -95,7 +96,7 @@ func (r *run) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 	}
 	places := 0
 	for _, c := range r.promises.made {
-		if handled(c.promise) {
+		if c.promise == r.promises.value || handled(c.promise) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(s engine.PromiseMisuse) bool {

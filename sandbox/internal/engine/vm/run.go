@@ -103,7 +103,8 @@ func (r *run) execute(code *goja.Program) {
 		r.check(err)
 		return
 	}
-	r.loop(value, r.promised(value))
+	r.promises.value = r.promised(value)
+	r.loop(value, r.promises.value)
 }
 
 // promised returns the promise that the value of the program is, or nil.

@@ -131,6 +131,7 @@ func (w *instance) disconnect(err error) {
 		w.kill(err)
 	}
 	select {
+	case <-w.ended: // on a busy machine, Wait may take seconds to notice
 	case <-w.exited:
 	case <-time.After(exitTime):
 		w.kill(fmt.Errorf("%w: it closed the connection", worker.ErrBreach))

@@ -23,6 +23,7 @@ type process struct {
 	link   link          // the host's end of the connection
 	keep   []io.Closer   // stay open as long as the process lives
 	log    *stderrLog    // its standard error
+	ended  chan struct{} // closed when the process has ended, on systems that tell before Wait returns
 	exited chan struct{} // closed after Wait; cmd.ProcessState is set then
 
 	mu     sync.Mutex
@@ -87,7 +88,7 @@ func start(o *Options, token string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, log: &stderrLog{}, exited: make(chan struct{})}
+	p := &process{cmd: cmd, log: &stderrLog{}, ended: make(chan struct{}), exited: make(chan struct{})}
 	cmd.Stderr = p.log
 	if err := p.connect(); err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ func (p *process) connect() error {
 func (p *process) wait() {
 	for unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
+	close(p.ended)
 	p.end()
 	p.mu.Lock()
 	defer p.mu.Unlock()
