@@ -103,11 +103,12 @@ func intervalOf(all []observation) Interval {
 			return i
 		}
 	}
-	effective := k
-	if variance > 0 {
-		effective = mean * (1 - mean) / variance
+	switch {
+	case mean == 0 || mean == 1: // all values are equal, and say nothing about the variance
+		i.Low, i.High = wilson(mean, k, t)
+	case variance > 0:
+		i.Low, i.High = wilson(mean, mean*(1-mean)/variance, t)
 	}
-	i.Low, i.High = wilson(mean, effective, t)
 	return i
 }
 

@@ -266,6 +266,13 @@ func into(values signature.Values, v any) error {
 	if err != nil {
 		return err
 	}
+	if err := decode(raw, v); err != nil {
+		return decode(json.RawMessage(canonical(raw)), v) // an integer may be written as 1.0
+	}
+	return nil
+}
+
+func decode(raw json.RawMessage, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode(v)
