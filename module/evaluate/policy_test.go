@@ -96,7 +96,7 @@ func TestPolicyIsRequired(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	r, err := evaluateShop(t, s, nil)
-	contains(t, err, "the module has tools with effects: refund (of Agent); set Options.Policy to Fakes, Recorded or Refuse")
+	contains(t, err, "the module has tools with effects: refund of Agent; set Options.Policy to Fakes, Recorded or Refuse")
 	if r != nil || s.lookups.Load() != 0 {
 		t.Error("the module was run")
 	}

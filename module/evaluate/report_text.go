@@ -63,8 +63,8 @@ func (r *Report) rows() [][]string {
 			plural(r.Errors, "error"), first.ID, first.Err)
 	}
 	l := r.Latency
-	rows = append(rows, []string{"runs", runs}, []string{"latency", fmt.Sprintf("half within %v, 90 %% %v, 99 %% %v, all %v",
-		short(l.P50), short(l.P90), short(l.P99), short(l.Max))})
+	latency := fmt.Sprintf("half within %v, 90 %% %v, 99 %% %v, all %v", short(l.P50), short(l.P90), short(l.P99), short(l.Max))
+	rows = append(rows, []string{"runs", runs}, []string{"latency", latency})
 	rows = append(rows, usageRows("model", r.Usage)...)
 	rows = append(rows, usageRows("metric", r.MetricUsage)...)
 	if r.Cost > 0 || r.MetricCost > 0 {
