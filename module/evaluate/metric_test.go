@@ -57,6 +57,8 @@ func TestFieldMetrics(t *testing.T) {
 		"F1 of a number":           {evaluate.F1[Question, Facts]("name", "size"), sized(10), 1, "size=1"},
 		"contains":                 {evaluate.Contains[Question, Facts]("name"), named("It is the old bridge."), 1, ""},
 		"contains, part of a word": {evaluate.Contains[Question, Facts]("name"), named("old bridges"), 0, ""},
+		"text, missing in both":    {evaluate.TextMatch[Question, Facts]("alias"), want, 1, ""},
+		"text, not expected":       {evaluate.TextMatch[Question, Facts]("alias"), aliased, 0, ""},
 		"within":                   {evaluate.Within[Question, Facts](0.5, "size"), sized(10.5), 1, ""},
 		"within, too far":          {evaluate.Within[Question, Facts](0.5, "size"), sized(10.6), 0, ""},
 		"fields":                   {evaluate.JSONFields[Question, Facts]("name", "size"), sized(3), 0.5, "name=1"},
