@@ -62,9 +62,11 @@ func TestFieldMetrics(t *testing.T) {
 		"within":                   {evaluate.Within[Question, Facts](0.5, "size"), sized(10.5), 1, ""},
 		"within, too far":          {evaluate.Within[Question, Facts](0.5, "size"), sized(10.6), 0, ""},
 		"fields":                   {evaluate.JSONFields[Question, Facts]("name", "size"), sized(3), 0.5, "name=1"},
-		"set":                      {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "river"), 1, "recall=1"},
-		"set, one more":            {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "x", "y"), 2. / 3, "precision=0.5"},
-		"set, none":                {evaluate.SetMatch[Question, Facts]("tags"), tagged(), 0, "recall=0"},
+		"set": {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "river"), 1,
+			"recall=1"},
+		"set, one more": {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "x", "y"), 2. / 3,
+			"precision=0.5"},
+		"set, none": {evaluate.SetMatch[Question, Facts]("tags"), tagged(), 0, "recall=0"},
 	} {
 		s, err := score(t, test.metric, want, test.got)
 		if err != nil || s.Value != test.value {

@@ -115,7 +115,8 @@ func (c concealed) Run(ctx context.Context, in Complaint) (*module.Prediction[Se
 func TestHiddenToolIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	r, err := evaluate.Evaluate(t.Context(), concealed{s.Agent.Run}, complaints, evaluate.Contains[Complaint, Settled](), nil)
+	r, err := evaluate.Evaluate(t.Context(), concealed{s.Agent.Run}, complaints,
+		evaluate.Contains[Complaint, Settled](), nil)
 	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, "refund was not called, since it has effects") {
 		t.Errorf("got %v, %v", r, err)
 	}
@@ -182,7 +183,8 @@ func TestRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err = evaluateShop(t, newShop(t), some)
-	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, `there is no recording of refund({"order":"a1"})`) {
+	missing := `there is no recording of refund({"order":"a1"})`
+	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, missing) {
 		t.Errorf("got %v, %v", r, err)
 	}
 }

@@ -108,11 +108,11 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: there is no recording of %s(%s); record the calls again",
 				c.Tool.Path(), clip(c.Args)))
 		}
-		if r := list[min(run.count(key), len(list)-1)]; r.Error == nil {
-			return r.Result, nil
-		} else {
+		r := list[min(run.count(key), len(list)-1)]
+		if r.Error != nil {
 			return nil, &tools.ToolError{Kind: r.Error.Kind, Message: r.Error.Message, Data: r.Error.Data}
 		}
+		return r.Result, nil
 	})
 }
 

@@ -108,7 +108,8 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	if _, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o); err != nil {
 		t.Fatal(err)
 	}
-	try := func(m module.Module[Question, Answer], examples []evaluate.Example[Question, Answer], o evaluate.Options) error {
+	type example = evaluate.Example[Question, Answer]
+	try := func(m module.Module[Question, Answer], examples []example, o evaluate.Options) error {
 		_, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o)
 		return err
 	}
