@@ -53,8 +53,8 @@ func Record(w io.Writer) tools.Policy {
 // Recorded returns a policy that answers calls from what [Record] wrote, so that no tool is called.
 //
 // A call gets the result of the same call, according to [tools.Binding.Key]: the one that was recorded for the same
-// example, or else for any example. If a run makes a call several times, it gets the recorded results in order, and then
-// the last of them again. A call that was not recorded ends the run with an error. The functions llm and rlm of a
+// example, or else for any example. If a run makes a call several times, it gets the recorded results in order, and
+// then the last of them again. A call that was not recorded ends the run with an error. The functions llm and rlm of a
 // [module.RLM], which ask models, are neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
 	p := &player{byTool: map[string][]recording{}, keyed: map[*tools.Binding]map[string][]*recording{}}
