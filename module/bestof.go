@@ -24,6 +24,9 @@ type Score struct {
 	// Feedback tells the next attempt of a [Refine] what to do better. If it is empty, Refine asks a model
 	// for advice.
 	Feedback string `json:"feedback,omitempty"`
+
+	// Parts are the values that Value was computed from, by name, for reports. They may be nil.
+	Parts map[string]float64 `json:"parts,omitempty"`
 }
 
 // AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are the defaults.

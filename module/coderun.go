@@ -56,7 +56,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 		c.session = true
 	}
 	p := c.options.predictor(model)
-	p.Spec, p.task = replies.ProgramSpec(spec), spec
+	p.Spec, p.task, p.set = replies.ProgramSpec(spec), spec, c.set
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,

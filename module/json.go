@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"github.com/writ-go/writ/module/internal/lm"
@@ -85,10 +86,13 @@ func (e *IncompleteError) MarshalJSON() ([]byte, error) {
 	}{errorText(e.Err), e.Trajectory})
 }
 
-// MarshalJSON writes an infinite value as the greatest finite number, and NaN as 0.
+// MarshalJSON writes infinite values as the greatest finite number, and NaN as 0.
 func (s Score) MarshalJSON() ([]byte, error) {
 	type plain Score
-	s.Value = finite(s.Value)
+	s.Value, s.Parts = finite(s.Value), maps.Clone(s.Parts)
+	for name, part := range s.Parts {
+		s.Parts[name] = finite(part)
+	}
 	return json.Marshal(plain(s))
 }
 

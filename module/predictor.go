@@ -14,6 +14,7 @@ import (
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
 // Predictor is one kind of question to a model: what goes in, what must come out, and how the model is
@@ -61,6 +62,7 @@ type Predictor struct {
 	calling *conversation.Calling // for models that call tools by their provider's protocol; or nil
 	refused *sync.Map             // the names of models that refused tools; shared by clones
 	decided bool                  // a run has begun, so the form of calls is fixed
+	set     *tools.Set            // the tools of its programs or calls; or nil
 	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
 	system  memo.Last[promptKey, string]
@@ -133,7 +135,7 @@ func (p *Predictor) Clone() *Predictor {
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
 		CallOptions: slices.Clone(p.CallOptions),
-		calling:     p.calling, refused: p.refused, task: p.task, onEvent: p.onEvent,
+		calling:     p.calling, refused: p.refused, set: p.set, task: p.task, onEvent: p.onEvent,
 	}
 	c.system.CopyFrom(&p.system)
 	return c

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/writ-go/writ/module/internal/parts"
+	"github.com/writ-go/writ/tools"
 )
 
 // Predictors yields the predictors of a module, or of any struct of modules, with their paths: the fields,
@@ -26,6 +27,20 @@ import (
 // during the iteration.
 func Predictors(m any) iter.Seq2[string, *Predictor] {
 	return parts.All[Predictor](m)
+}
+
+// Tools yields the tools that a module, or any struct of modules, may call, with the paths of the [Predictors] whose
+// programs or replies call them. Modules that are tools have tools of their own, which are not included.
+func Tools(m any) iter.Seq2[string, *tools.Binding] {
+	return func(yield func(string, *tools.Binding) bool) {
+		for path, p := range Predictors(m) {
+			for _, b := range p.set.Bindings() {
+				if !yield(path, b) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // ownField is the name of the field that is left out of paths.

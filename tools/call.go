@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -104,3 +105,17 @@ func (f CallerFunc) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 // If a policy returns an error after next has returned a result, the error is recorded and
 // reported as the error of a call that was made.
 type Policy func(next Caller) Caller
+
+type policiesKey struct{}
+
+// WithPolicies returns a context in which policies apply to all calls of tools, outside of the policies of their sets
+// and inside of those that ctx already has. It is for hosts that run something they did not make, such as an
+// evaluation that replaces tools. The tools of [BuiltinNamespace] are exempt, as from all policies.
+func WithPolicies(ctx context.Context, policies ...Policy) context.Context {
+	return context.WithValue(ctx, policiesKey{}, slices.Concat(policiesOf(ctx), policies))
+}
+
+func policiesOf(ctx context.Context) []Policy {
+	policies, _ := ctx.Value(policiesKey{}).([]Policy)
+	return policies
+}

@@ -208,7 +208,7 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 	defer f.dispatcher.arrive(f)
 	caller := Caller(CallerFunc(f.try))
 	if f.call.Tool.Object != BuiltinNamespace {
-		for _, policy := range slices.Backward(f.dispatcher.policies) {
+		for _, policy := range slices.Backward(slices.Concat(policiesOf(ctx), f.dispatcher.policies)) {
 			caller = policy(caller)
 		}
 	}

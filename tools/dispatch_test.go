@@ -565,3 +565,44 @@ func TestConcurrentCalls(t *testing.T) {
 		t.Error("there are no results")
 	}
 }
+
+// TestWithPolicies replaces a tool for everything in a context.
+func TestWithPolicies(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), tools.Func("send", "Send it.", func(context.Context, struct{}) (string, error) {
+		return "sent", nil
+	}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	note := func(name string) tools.Policy {
+		return func(next tools.Caller) tools.Caller {
+			return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+				order = append(order, name)
+				return next.Call(ctx, c)
+			})
+		}
+	}
+	fake := func(tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
+			return json.RawMessage(`"fake"`), nil
+		})
+	}
+	call := func(ctx context.Context) string {
+		t.Helper()
+		issued := set.With(note("set")).Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
+		result, err := issued.Perform(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(result)
+	}
+	ctx := tools.WithPolicies(tools.WithPolicies(t.Context(), note("first")), note("second"))
+	if got := call(ctx); got != `"sent"` || !slices.Equal(order, []string{"first", "second", "set"}) {
+		t.Errorf("got %s after %q", got, order)
+	}
+	if got := call(tools.WithPolicies(ctx, fake)); got != `"fake"` {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,159 @@
+package evaluate
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/models"
+)
+
+// Report is the result of an evaluation. As JSON it can be saved and read again, for example to [Compare] it later.
+type Report struct {
+	// Score is the mean of the scores. Results with an error are not part of it.
+	Score Interval `json:"score"`
+
+	// Parts are the means of Score.Parts, by name.
+	Parts map[string]Interval `json:"parts,omitempty"`
+
+	// Results are in the order of the examples, and then of the samples.
+	Results []Result `json:"results"`
+
+	// Errors is the number of results with an error.
+	Errors int `json:"errors"`
+
+	// Latency is how long the runs of the module took, including those with an error.
+	Latency Percentiles `json:"latency"`
+
+	// Usage is the usage of the module by model, and MetricUsage that of the metric, such as a [Judge].
+	Usage       module.ModelUsage `json:"usage,omitempty"`
+	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
+
+	// Cost is the cost of Usage, and MetricCost that of MetricUsage, according to Options.Prices. The usage of the
+	// models in Unpriced, which have no price, is not included.
+	Cost       float64  `json:"cost,omitempty"`
+	MetricCost float64  `json:"metric_cost,omitempty"`
+	Unpriced   []string `json:"unpriced,omitempty"`
+}
+
+// Result is the result of one run.
+type Result struct {
+	ID     string  `json:"id"`               // of the example
+	Sample int     `json:"sample,omitempty"` // from 0
+	Group  string  `json:"group,omitempty"`
+	Weight float64 `json:"weight"`
+
+	Inputs json.RawMessage `json:"inputs"`
+	Want   json.RawMessage `json:"want"`
+	Got    json.RawMessage `json:"got,omitempty"` // nil if the module has no answer
+
+	// Score is the zero value if there is an error.
+	Score module.Score `json:"score"`
+
+	// Err says why there is no score: the module has no answer, or the metric failed. It is empty if there is one.
+	Err string `json:"error,omitempty"`
+
+	Duration    time.Duration     `json:"duration_ns"` // of the module's run
+	Usage       module.ModelUsage `json:"usage,omitempty"`
+	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
+
+	// Trajectory is what the module did. It is nil with Options.DropTrajectories.
+	Trajectory *module.Trajectory `json:"trajectory,omitempty"`
+}
+
+// Percentiles describes how long runs took: P90 is the time within which 90 % of them ended.
+type Percentiles struct {
+	P50 time.Duration `json:"p50_ns"`
+	P90 time.Duration `json:"p90_ns"`
+	P99 time.Duration `json:"p99_ns"`
+	Max time.Duration `json:"max_ns"`
+}
+
+// newReport summarizes results.
+func newReport(results []Result, prices map[string]models.Price) *Report {
+	r := &Report{Results: results}
+	scores, parts := []observation{}, map[string][]observation{}
+	for i := range results {
+		one := &results[i]
+		addUsage(&r.Usage, one.Usage)
+		addUsage(&r.MetricUsage, one.MetricUsage)
+		if one.Err != "" {
+			r.Errors++
+			continue
+		}
+		scores = append(scores, observation{one.clusterOf(), one.Score.Value, one.Weight})
+		for name, value := range one.Score.Parts {
+			parts[name] = append(parts[name], observation{one.clusterOf(), value, one.Weight})
+		}
+	}
+	r.Score = intervalOf(scores)
+	for name, list := range parts {
+		if r.Parts == nil {
+			r.Parts = map[string]Interval{}
+		}
+		r.Parts[name] = intervalOf(list)
+	}
+	r.Latency = percentiles(results)
+	r.charge(prices)
+	return r
+}
+
+func percentiles(results []Result) Percentiles {
+	if len(results) == 0 {
+		return Percentiles{}
+	}
+	times := make([]time.Duration, len(results))
+	for i, r := range results {
+		times[i] = r.Duration
+	}
+	slices.Sort(times)
+	at := func(percent int) time.Duration { return times[(len(times)*percent+99)/100-1] } // the nearest rank
+	return Percentiles{at(50), at(90), at(99), at(100)}
+}
+
+// addUsage adds the usage of each model to sum.
+func addUsage(sum *module.ModelUsage, usage module.ModelUsage) {
+	for model, u := range usage {
+		if *sum == nil {
+			*sum = module.ModelUsage{}
+		}
+		s := (*sum)[model]
+		s.Calls += u.Calls
+		s.Hits += u.Hits
+		s.InputTokens += u.InputTokens
+		s.CachedTokens += u.CachedTokens
+		s.OutputTokens += u.OutputTokens
+		s.ThinkingTokens += u.ThinkingTokens
+		(*sum)[model] = s
+	}
+}
+
+// charge computes the costs.
+func (r *Report) charge(prices map[string]models.Price) {
+	if len(prices) == 0 {
+		return
+	}
+	unpriced := map[string]bool{}
+	total := func(usage module.ModelUsage) (sum float64) {
+		for _, model := range slices.Sorted(maps.Keys(usage)) {
+			price, found := prices[model]
+			if !found {
+				unpriced[model] = true
+			}
+			sum += cost(price, usage[model])
+		}
+		return sum
+	}
+	r.Cost, r.MetricCost = total(r.Usage), total(r.MetricUsage)
+	r.Unpriced = slices.Sorted(maps.Keys(unpriced))
+}
+
+// cost returns what the usage costs. Answers from a cache have no tokens.
+func cost(p models.Price, u module.Usage) float64 {
+	cached, thinking := cmp.Or(p.CachedInput, p.Input), cmp.Or(p.Reasoning, p.Output)
+	return (float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached +
+		float64(u.OutputTokens-u.ThinkingTokens)*p.Output + float64(u.ThinkingTokens)*thinking) / 1e6
+}
