@@ -9,13 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/tools"
-
-	"github.com/tmc/langchaingo/llms"
 )
 
 type line struct {
@@ -109,7 +108,8 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 func TestWriteChatsWithTools(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(t.Context(), tools.Func("find", "Finds a name.",
-		func(_ context.Context, q question) (string, error) { return nameOf(q.Number), nil }, &tools.Hints{Class: tools.Read}))
+		func(_ context.Context, q question) (string, error) { return nameOf(q.Number), nil },
+		&tools.Hints{Class: tools.Read}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,9 @@ func TestKNNFewShot(t *testing.T) {
 		return vectors, nil
 	}
 	d := optimize.Data[letter, response]{Train: lettersAbout(0, 24), Val: lettersAbout(100, 120)}
-	for _, by := range []optimize.KNNFewShot{{}, {Embed: subjects}, {Bootstrap: true}, {K: 2, Bootstrap: true, Rounds: 2}} {
+	for _, by := range []optimize.KNNFewShot{
+		{}, {Embed: subjects}, {Bootstrap: true}, {K: 2, Bootstrap: true, Rounds: 2},
+	} {
 		m := module.NewPredict(bodies, copier(&shown), nil)
 		r, err := optimize.Run(t.Context(), m, by, d, sameText, nil)
 		if err != nil {
@@ -120,7 +122,8 @@ func TestSaveNearest(t *testing.T) {
 	t.Parallel()
 	var shown atomic.Int64
 	d := optimize.Data[letter, response]{Train: lettersAbout(0, 24), Val: lettersAbout(100, 120)}
-	r, err := optimize.Run(t.Context(), module.NewPredict(bodies, copier(&shown), nil), optimize.KNNFewShot{}, d, sameText, nil)
+	m := module.NewPredict(bodies, copier(&shown), nil)
+	r, err := optimize.Run(t.Context(), m, optimize.KNNFewShot{}, d, sameText, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +135,7 @@ func TestSaveNearest(t *testing.T) {
 	if !strings.Contains(saved.String(), want) || !strings.Contains(saved.String(), `"picked": true`) {
 		t.Errorf("saved %s", saved.String())
 	}
-	m := module.NewPredict(bodies, copier(&shown), nil)
+	m = module.NewPredict(bodies, copier(&shown), nil)
 	m.Predictor.PickDemos = optimize.Nearest(3, nil)
 	if err := module.Load(&saved, m); err != nil {
 		t.Fatal(err)

@@ -140,7 +140,9 @@ func TestMetricCalls(t *testing.T) {
 		return reply("text", "good"), nil
 	})
 	critic := module.NewPredict(spelled, model, nil)
-	metric := func(ctx context.Context, e evaluate.Example[question, answer], _ *module.Prediction[answer]) (module.Score, error) {
+	metric := func(
+		ctx context.Context, e evaluate.Example[question, answer], _ *module.Prediction[answer],
+	) (module.Score, error) {
 		pred, err := critic.Run(ctx, e.In)
 		if err != nil {
 			return module.Score{}, err
