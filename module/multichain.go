@@ -136,11 +136,15 @@ func (c *MultiChainComparison[In, Out]) compare(
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	opening, err := c.Predictor.opening(q)
+	p, err := c.Predictor.forQuestion(ctx, q.Inputs)
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return askFor(ctx, r.asking(r.scope.paths[c.Predictor], c.Predictor, q, opening), c.comparison)
+	opening, err := p.opening(q)
+	if err != nil {
+		return nil, r.incomplete(err)
+	}
+	return askFor(ctx, r.asking(r.scope.paths[c.Predictor], p, q, opening), c.comparison)
 }
 
 // inputs returns the inputs of the comparison: those of the question, and the attempts.

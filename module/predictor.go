@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/memo"
+	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -36,6 +37,18 @@ type Predictor struct {
 	// Demos are shown before the question, as if they had been asked and answered. Values may be missing.
 	// Run returns an error if a value has no field or violates the signature.
 	Demos []Demo
+
+	// PickDemos, if set, returns the demos for a question in the place of Demos, which it is usually made of. It is
+	// called concurrently. Save writes Demos and that they are picked; Load of such a state requires that PickDemos is
+	// set.
+	PickDemos func(ctx context.Context, inputs signature.Values) ([]Demo, error)
+
+	// ToolDescriptions say more about tools, by their paths (tools.Binding.Path). They follow the briefing, in addition
+	// to the tools' own descriptions.
+	ToolDescriptions map[string]string
+
+	// Source says where the instructions and demos came from, for people who read a saved state.
+	Source string
 
 	// Hint, if set, is added to every question.
 	Hint string
@@ -134,8 +147,9 @@ func (p *Predictor) Clone() *Predictor {
 	c := &Predictor{
 		Spec: p.Spec, Briefing: p.Briefing, System: p.System, Demos: slices.Clone(p.Demos), Hint: p.Hint,
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
-		CallOptions: slices.Clone(p.CallOptions),
-		calling:     p.calling, refused: p.refused, set: p.set, task: p.task, onEvent: p.onEvent,
+		CallOptions: slices.Clone(p.CallOptions), PickDemos: p.PickDemos, Source: p.Source,
+		ToolDescriptions: maps.Clone(p.ToolDescriptions),
+		calling:          p.calling, refused: p.refused, set: p.set, task: p.task, onEvent: p.onEvent,
 	}
 	c.system.CopyFrom(&p.system)
 	return c
@@ -154,10 +168,9 @@ func (p *Predictor) systemPrompt() string {
 	if p.System != "" {
 		return p.System
 	}
-	adapter := p.adapter()
-	return p.system.Get(promptKey{p.Spec, adapter, p.Briefing}, func() string {
-		return adapter.System(p.Spec, p.Briefing)
-	})
+	adapter, briefing := p.adapter(), p.Briefing
+	text := p.system.Get(promptKey{p.Spec, adapter, briefing}, func() string { return adapter.System(p.Spec, briefing) })
+	return text + prompt.ToolDescriptions(p.ToolDescriptions)
 }
 
 // repair tells the model why its reply cannot be used.
@@ -191,13 +204,34 @@ func (p *Predictor) check() error {
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // or not a number
 		return fmt.Errorf("the temperature %g is not between 0 and 100", *t)
 	}
+	return p.checkDemos(p.Demos)
+}
+
+func (p *Predictor) checkDemos(demos []Demo) error {
 	asked := cmp.Or(p.task, p.Spec)
-	for i, d := range p.Demos {
+	for i, d := range demos {
 		if err := conversation.Demo(d).Check(asked.Inputs(), p.Spec.Outputs()); err != nil {
 			return fmt.Errorf("demo %d: %w", i+1, err)
 		}
 	}
 	return nil
+}
+
+// forQuestion returns a copy with the demos for a question, or p if its demos are the same for all questions.
+func (p *Predictor) forQuestion(ctx context.Context, inputs signature.Values) (*Predictor, error) {
+	if p.PickDemos == nil {
+		return p, nil
+	}
+	demos, err := p.PickDemos(ctx, inputs)
+	if err == nil {
+		err = p.checkDemos(demos)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("module: PickDemos: %w", err)
+	}
+	c := p.Clone()
+	c.Demos, c.PickDemos = demos, nil
+	return c, nil
 }
 
 // valid is check, for a run. A missing Spec is reported by usable.

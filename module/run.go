@@ -52,6 +52,10 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	if name == ownField {
 		name = ""
 	}
+	p, err := p.forQuestion(ctx, q.Inputs)
+	if err != nil {
+		return nil, nil, err
+	}
 	if p.calling != nil {
 		p = p.forRun()
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // Save writes the learned state of a module, or of any struct of modules. For each of its [Predictors], by path, the
-// state has the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature and the
-// Demos. The format is JSON, and the same state always gives the same bytes.
+// state has the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature, the Demos,
+// the ToolDescriptions and the Source. The format is JSON, and the same state always gives the same bytes.
 //
 // Models, tools, briefings and options are not part of the state. So it contains no endpoints and no keys, but it
 // does contain the data in the demos.
@@ -69,13 +69,17 @@ func Load(r io.Reader, m any) error {
 	}
 	for p, n := range changes {
 		p.Spec, p.System, p.Hint, p.Temperature, p.Demos = n.Spec, n.System, n.Hint, n.Temperature, n.Demos
+		p.ToolDescriptions, p.Source = n.ToolDescriptions, n.Source
 	}
 	return nil
 }
 
 // learned returns what a predictor may have learned.
 func (p *Predictor) learned() state.Predictor {
-	s := state.Predictor{Spec: p.Spec, Task: p.task, System: p.System, Hint: p.Hint, Temperature: p.Temperature}
+	s := state.Predictor{
+		Spec: p.Spec, Task: p.task, System: p.System, Hint: p.Hint, Temperature: p.Temperature,
+		Picked: p.PickDemos != nil, ToolDescriptions: p.ToolDescriptions, Source: p.Source,
+	}
 	for _, d := range p.Demos {
 		s.Demos = append(s.Demos, state.Demo(d))
 	}
@@ -102,7 +106,11 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 	if err := s.Load(raw); err != nil {
 		return nil, err
 	}
+	if s.Picked && p.PickDemos == nil {
+		return nil, errors.New("its demos are picked for each question; set PickDemos first, such as with optimize.Nearest")
+	}
 	n := p.Clone()
+	n.ToolDescriptions, n.Source = s.ToolDescriptions, s.Source
 	n.Spec, n.System, n.Hint, n.Temperature, n.Demos = s.Spec, s.System, s.Hint, s.Temperature, nil
 	for _, d := range s.Demos {
 		n.Demos = append(n.Demos, Demo(d))

@@ -87,6 +87,14 @@ type failure struct {
 	Message      string  `json:"message"`
 }
 
+func failureOf(e *Error, redact Redact) *failure {
+	f := &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(), MaybeCharged: e.MaybeCharged}
+	if e.Err != nil {
+		f.Message = redact.text(e.Err.Error())
+	}
+	return f
+}
+
 func (f *failure) error() error {
 	if f == nil {
 		return nil
@@ -118,11 +126,7 @@ func (redact Redact) recording(model llms.Model, r *request, answer *llms.Conten
 		if e.Kind == KindCancelled {
 			return nil, false
 		}
-		rec.Failure = &failure{Kind: e.Kind, Status: e.Status, RetryAfter: e.RetryAfter.Seconds(),
-			MaybeCharged: e.MaybeCharged}
-		if e.Err != nil {
-			rec.Failure.Message = redact.text(e.Err.Error())
-		}
+		rec.Failure = failureOf(e, redact)
 	}
 	if isCapable(model) {
 		can := CapabilitiesOf(model)

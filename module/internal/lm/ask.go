@@ -38,6 +38,9 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	if call.Rollout != 0 {
 		ctx = WithRollout(ctx, call.Rollout)
 	}
+	if in := interceptorOf(ctx); in != nil && model != nil {
+		ctx, model = WithInterceptor(ctx, nil), in(model)
+	}
 	options, end := call.with(options)
 	_, reply, err := exchange(ctx, model, messages, options)
 	end(err)
@@ -45,6 +48,22 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 		return Reply{Usage: reply.Usage, Cached: reply.Cached}, err
 	}
 	return reply, nil
+}
+
+// Interceptor returns a model that is asked in the place of another one.
+type Interceptor func(llms.Model) llms.Model
+
+type interceptorKey struct{}
+
+// WithInterceptor returns a context in which [Ask] asks the models that in returns. In their calls, the context has no
+// interceptor.
+func WithInterceptor(ctx context.Context, in Interceptor) context.Context {
+	return context.WithValue(ctx, interceptorKey{}, in)
+}
+
+func interceptorOf(ctx context.Context) Interceptor {
+	in, _ := ctx.Value(interceptorKey{}).(Interceptor)
+	return in
 }
 
 // with adds the parameters to the call options. It also returns a function that ends the

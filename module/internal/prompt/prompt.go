@@ -11,6 +11,8 @@
 package prompt
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/module/internal/replies"
@@ -29,6 +31,19 @@ func system(spec *signature.Spec, fields, form, briefing string) string {
 			b.WriteByte('\n')
 		}
 		b.WriteString(section + "\n")
+	}
+	return b.String()
+}
+
+// ToolDescriptions lists what a system prompt says about tools in addition to their declarations.
+func ToolDescriptions(texts map[string]string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nMore about the tools:\n")
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		b.WriteString("- " + name + ": " + strings.TrimSpace(texts[name]) + "\n")
 	}
 	return b.String()
 }

@@ -30,6 +30,10 @@ type Predictor struct {
 	System, Hint string
 	Temperature  *float64
 	Demos        []Demo
+	Picked       bool // a function picks the demos for each question
+
+	ToolDescriptions map[string]string
+	Source           string
 }
 
 // Demo is an example question with its answer.
@@ -40,6 +44,7 @@ type Demo struct {
 
 // predictorState is the JSON of a Predictor: what it learned, and the signature that it was learned for.
 type predictorState struct {
+	Source       string            `json:"source,omitempty"`
 	Signature    string            `json:"signature"`
 	Fields       map[string]string `json:"fields,omitempty"` // a hash of each
 	Instructions *string           `json:"instructions"`
@@ -47,7 +52,10 @@ type predictorState struct {
 	System       string            `json:"system,omitempty"`
 	Hint         string            `json:"hint,omitempty"`
 	Temperature  *float64          `json:"temperature,omitempty"`
+	Picked       bool              `json:"picked,omitempty"`
 	Demos        []Demo            `json:"demos,omitempty"`
+
+	ToolDescriptions map[string]string `json:"tool_descriptions,omitempty"`
 }
 
 // New returns a state without predictors.
@@ -88,7 +96,8 @@ func (p Predictor) Save() (json.RawMessage, error) {
 	instructions := toUTF8(p.Spec.Instructions())
 	s := predictorState{
 		Signature: fields.Hash(), Fields: fields.Hashes(), Instructions: &instructions, Descriptions: map[string]string{},
-		System: toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos,
+		System: toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos, Picked: p.Picked,
+		Source: toUTF8(p.Source), ToolDescriptions: p.ToolDescriptions,
 	}
 	for _, f := range slices.Concat(p.Spec.Inputs(), p.Spec.Outputs()) {
 		if f.Description != "" {
@@ -115,6 +124,7 @@ func (p *Predictor) Load(raw json.RawMessage) error {
 		return fmt.Errorf("it was saved with another signature: %s", fields.Differ(s.Fields))
 	}
 	p.System, p.Hint, p.Temperature, p.Demos = s.System, s.Hint, s.Temperature, s.Demos
+	p.Picked, p.ToolDescriptions, p.Source = s.Picked, s.ToolDescriptions, s.Source
 	p.Spec, err = describe(p.Spec.WithInstructions(*s.Instructions), s.Descriptions)
 	return err
 }

@@ -1,0 +1,258 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/tools"
+)
+
+// Options configures [Evaluate]. The zero value, and nil, are the defaults.
+type Options struct {
+	// Workers is the maximum number of concurrent runs. If it is not positive, it is 8.
+	Workers int
+
+	// Samples is how often each example is run. If it is greater than 1, the runs use copies of the module whose
+	// Predictors have a Rollout of their own, and a Temperature of 1 unless they have one, as in [module.Samples].
+	// If it is not positive, it is 1.
+	Samples int
+
+	// MaxErrors is how many results may have an error; one more ends the evaluation. Zero means 10, and a negative
+	// number means any number.
+	MaxErrors int
+
+	// Policy replaces or refuses calls of tools: [Fakes], [Recorded], [Refuse], [Act] or one of your own. It is
+	// required if the module has tools with effects. A call that reaches such a tool without passing [Act] ends its
+	// run with an error, and the tool is not called.
+	Policy tools.Policy
+
+	// MetricTimeout limits each call of the metric. Zero means 5 minutes, and a negative number means no limit. A
+	// metric that ignores its context continues in the background.
+	MetricTimeout time.Duration
+
+	// Results is the path of a JSON Lines file to which results are appended as they come. If it has results already,
+	// only the other runs are made, and those that ended with an error are repeated. So an evaluation that was killed
+	// continues when it is started again. Use another file for another module, model or metric.
+	Results string
+
+	// Progress shows how many runs have ended and what they scored: on one line that changes if it is a terminal, and
+	// otherwise on a line every few seconds.
+	Progress io.Writer
+
+	// Prices maps the names of models, as they report them, to their prices.
+	Prices map[string]models.Price
+
+	// DropTrajectories leaves the trajectories out of the results, which saves memory.
+	DropTrajectories bool
+}
+
+// Evaluate runs a module on examples and scores its answers. Nil options are the defaults.
+//
+// A run without an answer, and a metric that fails, is a result with an error. It is not part of the score, and it is
+// counted in Report.Errors. If there are more than Options.MaxErrors of them, or if ctx ends, Evaluate returns an
+// error together with a Report of the results so far. Other errors are returned before the first run, with no Report:
+// the set is empty or has duplicate IDs, the module has tools with effects and Options.Policy is nil, or the file of
+// results does not fit.
+func Evaluate[In, Out any](
+	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
+) (*Report, error) {
+	e, err := prepare(ctx, m, examples, metric, o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, err = WithPolicy(ctx, m, e.Policy)
+	if err != nil {
+		return nil, err
+	}
+	e.runAll(ctx)
+	return e.report(), e.err
+}
+
+// evaluation is an evaluation in progress.
+type evaluation[In, Out any] struct {
+	Options
+	examples []Example[In, Out]
+	modules  []module.Module[In, Out] // one for each sample
+	metric   Metric[In, Out]
+	results  []Result // of each example, its samples
+
+	mu     sync.Mutex
+	ended  []bool // which results are there
+	errors int
+	err    error // why the evaluation stopped
+	stop   context.CancelFunc
+}
+
+func prepare[In, Out any](
+	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
+) (*evaluation[In, Out], error) {
+	v := reflect.ValueOf(m)
+	switch _, isChat := m.(*module.Chat[In, Out]); {
+	case ctx == nil:
+		return nil, errors.New("evaluate: the context is nil")
+	case m == nil, v.Kind() == reflect.Pointer && v.IsNil():
+		return nil, errors.New("evaluate: the module is nil")
+	case metric == nil:
+		return nil, errors.New("evaluate: the metric is nil")
+	case isChat:
+		return nil, errors.New("evaluate: a Chat cannot be evaluated, since all examples would be turns of one " +
+			"conversation; use a CodeAct")
+	}
+	set, err := numbered(examples)
+	if err != nil {
+		return nil, err
+	}
+	e := &evaluation[In, Out]{examples: set, metric: metric}
+	if o != nil {
+		e.Options = *o
+	}
+	e.setDefaults()
+	e.modules = samples(m, e.Samples)
+	if err := e.expect(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *evaluation[In, Out]) setDefaults() {
+	if e.Workers <= 0 {
+		e.Workers = 8
+	}
+	if e.MaxErrors == 0 {
+		e.MaxErrors = 10
+	}
+	if e.MetricTimeout == 0 {
+		e.MetricTimeout = 5 * time.Minute
+	}
+	e.Samples = max(e.Samples, 1)
+}
+
+// samples returns a copy of the module for each of n runs of an example, or m itself if n is 1.
+func samples[In, Out any](m module.Module[In, Out], n int) []module.Module[In, Out] {
+	if n == 1 {
+		return []module.Module[In, Out]{m}
+	}
+	list := make([]module.Module[In, Out], n)
+	for i := range list {
+		list[i] = module.Clone(m)
+		for _, p := range module.Predictors(list[i]) {
+			p.Rollout = p.Rollout*n + i
+			if p.Temperature == nil {
+				varied := 1.0
+				p.Temperature = &varied
+			}
+		}
+	}
+	return list
+}
+
+// expect makes the results without what the runs will add.
+func (e *evaluation[In, Out]) expect() error {
+	e.results = make([]Result, 0, len(e.examples)*e.Samples)
+	e.ended = make([]bool, cap(e.results))
+	for _, example := range e.examples {
+		inputs, err := encode(example.In)
+		if err != nil {
+			return fmt.Errorf("evaluate: the inputs of example %q: %w", example.ID, err)
+		}
+		want, err := encode(example.Want)
+		if err != nil {
+			return fmt.Errorf("evaluate: the expected answer of example %q: %w", example.ID, err)
+		}
+		for sample := range e.Samples {
+			e.results = append(e.results, Result{
+				ID: example.ID, Sample: sample, Group: example.Group, Weight: example.Weight, Inputs: inputs, Want: want,
+			})
+		}
+	}
+	return nil
+}
+
+// runAll makes the runs whose results are missing.
+func (e *evaluation[In, Out]) runAll(ctx context.Context) {
+	caller := ctx
+	ctx, e.stop = context.WithCancel(ctx)
+	defer e.stop()
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for range min(e.Workers, len(e.results)) {
+		running.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(e.results) {
+					return
+				}
+				if !e.ended[i] {
+					e.run(ctx, i)
+				}
+			}
+		})
+	}
+	running.Wait()
+	if e.err == nil && caller.Err() != nil {
+		e.err = fmt.Errorf("evaluate: stopped: %w", context.Cause(caller))
+	}
+}
+
+// run makes one run and adds its result, unless the context ends first.
+func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
+	example, r := e.examples[i/e.Samples], e.results[i]
+	ctx = withRun(ctx, r.ID)
+	began := time.Now()
+	runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{example.In}, nil)
+	r.Duration = time.Since(began)
+	t := runs[0].Trajectory()
+	r.Usage = t.UsageByModel()
+	if !e.DropTrajectories {
+		r.Trajectory = &t
+	}
+	err := runs[0].Err
+	if err == nil {
+		r.Got, err = encode(runs[0].Prediction.Output)
+	}
+	if err == nil {
+		s := e.metric.apply(ctx, example, runs[0].Prediction, e.MetricTimeout)
+		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
+	}
+	if ctx.Err() != nil {
+		return // the run may have failed only because it was canceled
+	}
+	if err != nil {
+		r.Score, r.Err = module.Score{}, err.Error()
+	}
+	e.add(i, r)
+}
+
+// add adds a result, and ends the evaluation after too many errors.
+func (e *evaluation[In, Out]) add(i int, r Result) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.results[i], e.ended[i] = r, true
+	if r.Err == "" {
+		return
+	}
+	if e.errors++; e.MaxErrors >= 0 && e.errors > e.MaxErrors && e.err == nil {
+		e.err = fmt.Errorf("evaluate: stopped after %d errors, more than Options.MaxErrors; the last one, of example %q: %s",
+			e.errors, r.ID, r.Err)
+		e.stop()
+	}
+}
+
+// report returns the report of the results so far.
+func (e *evaluation[In, Out]) report() *Report {
+	var results []Result
+	for i, r := range e.results {
+		if e.ended[i] {
+			results = append(results, r)
+		}
+	}
+	return newReport(results, e.Prices)
+}

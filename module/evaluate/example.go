@@ -1,0 +1,72 @@
+package evaluate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Example is a question with the answer that is wanted.
+type Example[In, Out any] struct {
+	// ID distinguishes the example from the others of its set. An example without an ID has its number in the set,
+	// from 1.
+	ID string
+
+	// In is the question.
+	In In
+
+	// Want is the expected answer.
+	Want Out
+
+	// Weight is how much the example counts. Zero means 1.
+	Weight float64
+
+	// Group names what the example has in common with others, such as the document that their questions are about.
+	// Examples of one group stay together in a [Split], and intervals treat them as dependent.
+	Group string
+
+	// Note says in words what matters about the answer. The metrics of this package add it to the feedback on a wrong
+	// answer.
+	Note string
+}
+
+// numbered returns the examples with an ID and a weight for each, or an error if they are not a valid set.
+func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], error) {
+	if len(examples) == 0 {
+		return nil, errors.New("evaluate: the set of examples is empty")
+	}
+	set := make([]Example[In, Out], len(examples))
+	places := make(map[string]int, len(examples))
+	for i, e := range examples {
+		if e.ID == "" {
+			e.ID = strconv.Itoa(i + 1)
+		}
+		if first, found := places[e.ID]; found {
+			return nil, fmt.Errorf("evaluate: examples %d and %d have the same ID %q; IDs must be unique",
+				first+1, i+1, e.ID)
+		}
+		places[e.ID] = i
+		if e.Weight == 0 {
+			e.Weight = 1
+		}
+		if !(e.Weight > 0) || math.IsInf(e.Weight, 0) {
+			return nil, fmt.Errorf("evaluate: example %q has the weight %v; weights must be positive", e.ID, e.Weight)
+		}
+		set[i] = e
+	}
+	return set, nil
+}
+
+// encode returns a value as JSON without escapes for HTML.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,92 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/writ-go/writ/module"
+)
+
+// Metric scores the answer to an example. A higher value is better; the metrics of this package return values from 0
+// to 1. Besides the answer, got has the trajectory: steps, calls, usage.
+//
+// A metric is called concurrently. If it returns an error, panics, returns a value that is not finite, or exceeds
+// Options.MetricTimeout, the result has an error instead of a score.
+type Metric[In, Out any] func(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error)
+
+// scoring is the outcome of one call of a metric.
+type scoring struct {
+	score module.Score
+	usage module.ModelUsage // of the models that the metric asked
+	err   error
+}
+
+// apply calls the metric and waits for it until the timeout.
+func (m Metric[In, Out]) apply(
+	ctx context.Context, e Example[In, Out], got *module.Prediction[Out], timeout time.Duration,
+) scoring {
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errSlowMetric)
+		defer cancel()
+	}
+	done := make(chan scoring, 1)
+	go func() {
+		s := scoring{err: errors.New("the metric did not return")} // if it calls runtime.Goexit
+		defer func() { done <- s }()
+		s = m.call(ctx, e, got)
+	}()
+	select {
+	case s := <-done:
+		if s.err != nil && errors.Is(context.Cause(ctx), errSlowMetric) {
+			s.err = fmt.Errorf("the metric took longer than %v: %w", timeout, s.err)
+		}
+		return s
+	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), errSlowMetric) {
+			return scoring{err: fmt.Errorf("the metric took longer than %v; raise Options.MetricTimeout", timeout)}
+		}
+		return scoring{err: context.Cause(ctx)}
+	}
+}
+
+var errSlowMetric = errors.New("the metric is too slow")
+
+// call runs the metric as a module, which records the usage of its models and turns a panic into an error.
+func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) scoring {
+	pred, err := module.Compose(ctx, "metric", func(ctx context.Context) (module.Score, error) {
+		s, err := m(ctx, e, got)
+		if err == nil {
+			err = checkScore(s)
+		}
+		return s, err
+	})
+	result := module.Result[module.Score]{Prediction: pred, Err: err}
+	s := scoring{usage: result.Trajectory().UsageByModel(), err: err}
+	if err == nil {
+		s.score = pred.Output
+	} else if panicked, ok := errors.AsType[*module.PanicError](err); ok {
+		s.err = fmt.Errorf("the metric panicked: %v", panicked.Value)
+	} else {
+		s.err = fmt.Errorf("the metric failed: %w", err)
+	}
+	return s
+}
+
+// checkScore returns an error if a value is not finite.
+func checkScore(s module.Score) error {
+	if !finite(s.Value) {
+		return fmt.Errorf("its value is %v", s.Value)
+	}
+	for name, part := range s.Parts {
+		if !finite(part) {
+			return fmt.Errorf("its part %q is %v", name, part)
+		}
+	}
+	return nil
+}
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -1,0 +1,57 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/tools"
+)
+
+// WithPolicy returns a context in which the tools of m are subject to the policy. It is for code that runs modules
+// during an evaluation by itself; [Evaluate] does the same.
+//
+// If m has tools with effects and the policy is nil, WithPolicy returns an error that names them. A call that reaches
+// a tool with effects without passing [Act] ends the run with an error, and the tool is not called. That includes
+// tools that [module.Tools] does not list, such as those of a module of your own.
+func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Context, error) {
+	if policy != nil {
+		return tools.WithPolicies(ctx, policy, guard), nil
+	}
+	var found []string
+	for path, b := range module.Tools(m) {
+		if acts(b) {
+			found = append(found, fmt.Sprintf("%s (of %s)", b.Path(), path))
+		}
+	}
+	if len(found) > 0 {
+		return nil, fmt.Errorf("evaluate: the module has tools with effects: %s; set Options.Policy to Fakes, Recorded "+
+			"or Refuse to evaluate it without acting, or to Act if it should act", strings.Join(found, ", "))
+	}
+	return tools.WithPolicies(ctx, guard), nil
+}
+
+// acts reports whether a call of the tool may have an effect.
+func acts(b *tools.Binding) bool { return b.ReplayClass() != tools.Read }
+
+type actKey struct{}
+
+// guard is the innermost policy. It ends a run that calls a tool with effects, unless the call has passed Act.
+func guard(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		if acts(c.Tool) && ctx.Value(actKey{}) == nil {
+			return nil, tools.Fatal(fmt.Errorf("evaluate: %s was not called, since it has effects and Options.Policy "+
+				"neither replaces nor refuses it; use Act if the evaluation should act", c.Tool.Path()))
+		}
+		return next.Call(ctx, c)
+	})
+}
+
+// Act is the policy that lets an evaluation act: tools with effects are called.
+func Act(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		return next.Call(context.WithValue(ctx, actKey{}, true), c)
+	})
+}
