@@ -42,6 +42,7 @@ type Program[In, Out any] struct {
 	Sub *Predictor
 
 	coder coder[In, Out]
+	tools *tools.Set // without llm
 }
 
 // ProgramOptions configures [NewProgram]. The zero value, and nil, are the defaults.
@@ -104,6 +105,7 @@ func (p *Program[In, Out]) finish(sub llms.Model) {
 	if c.err != nil {
 		return
 	}
+	p.tools = c.set
 	if c.compiled, c.err = p.Script.compile(c.signature.Spec(), c.set); c.err != nil {
 		return
 	}
@@ -146,6 +148,19 @@ func (p *Program[In, Out]) Fallbacks() int {
 		return 0
 	}
 	return int(p.coder.compiled.fallbacks.Load())
+}
+
+// Briefing returns what a model must know to write the program of such a module: its constants, the type of the answer,
+// the tools, the language, and llm. It returns "" if the module cannot run.
+func (p *Program[In, Out]) Briefing() string {
+	if p == nil || p.coder.err != nil {
+		return ""
+	}
+	c := &p.coder
+	return prompt.Code{
+		Task: c.signature.Spec(), Tools: c.options.declarations(p.tools), Compiled: true,
+		Language: languageOf(c.options.Compiler),
+	}.String()
 }
 
 // compiled is the first program of a run.
