@@ -191,7 +191,7 @@ func (r *codeRun) ask(ctx context.Context) error {
 		why = f
 	}
 	if r.predictor.Model == nil {
-		return fmt.Errorf("the compiled program gave no answer, and no model can take over: %w", why)
+		return fmt.Errorf("the compiled program failed and has no fallback: %w", why)
 	}
 	r.compiled.fallbacks.Add(1)
 	r.emit(FellBack{r.at(1), prompt.FirstLine(r.last().Observation)})

@@ -16,8 +16,8 @@ import (
 // Script is the program of a [Program] and what it was written for. It is kept in a file of JavaScript that begins
 // with comments, for example:
 //
-//	// @program 1: written for a module of github.com/writ-go/writ. These lines are read: the program runs only while
-//	// its signature and the schemas of its tools are what they say. Delete them to make it a new program.
+//	// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the
+//	// schemas of its tools are what these lines say. Delete them to make it a new program.
 //	// @signature customer: str -> total: float
 //	// @instructions Add up the orders of the customer.
 //	// @tool 5d2c01aa orders.list(args: {customer: string}): {amount: number}[]
@@ -54,9 +54,9 @@ type ScriptTool struct {
 }
 
 // scriptTitle is the beginning of the file of a script.
-const scriptTitle = `// @program 1: written for a module of github.com/writ-go/writ. These lines are read: the program runs only while
-// its signature and the schemas of its tools are what they say. Delete them to make it a new program.
-`
+const scriptTitle = "" +
+	"// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the\n" +
+	"// schemas of its tools are what these lines say. Delete them to make it a new program.\n"
 
 // Write writes the file of a script. The same script always gives the same bytes.
 func (s Script) Write(w io.Writer) error {
@@ -125,7 +125,7 @@ func ReadScript(r io.Reader) (s Script, err error) {
 func (s *Script) add(key, value string) error {
 	switch key {
 	case "program":
-		if version, _, _ := strings.Cut(value, ":"); version != "1" {
+		if version, _, _ := strings.Cut(value, ","); version != "1" {
 			return fmt.Errorf("the file has version %q, but this version of Writ reads version 1", version)
 		}
 	case "signature":
