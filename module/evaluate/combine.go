@@ -37,8 +37,8 @@ func Weighted[In, Out any](parts ...Part[In, Out]) Metric[In, Out] {
 	})
 }
 
-// Min is the least value of metrics: an answer is as good as it is in the worst respect. For metrics that are 0 or 1, it
-// is 1 if all of them are. Parts and feedback are those of [Weighted].
+// Min is the least value of metrics: an answer is as good as it is in the worst respect. For metrics that are 0 or 1,
+// it is 1 if all of them are. Parts and feedback are those of [Weighted].
 func Min[In, Out any](parts ...Part[In, Out]) Metric[In, Out] {
 	return combined(parts, func(values []float64) (float64, error) {
 		if len(values) == 0 {

@@ -23,9 +23,14 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	}
 	var found []string
 	for path, b := range module.Tools(m) {
-		if acts(b) {
-			found = append(found, fmt.Sprintf("%s (of %s)", b.Path(), path))
+		if !acts(b) {
+			continue
 		}
+		name := b.Path()
+		if path != "Predictor" { // the module's own
+			name += " of " + path
+		}
+		found = append(found, name)
 	}
 	if len(found) > 0 {
 		return nil, fmt.Errorf("evaluate: the module has tools with effects: %s; set Options.Policy to Fakes, Recorded "+

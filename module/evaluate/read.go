@@ -240,7 +240,7 @@ func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
 	if inputs, err = r.inputs.Encode(inputs); err != nil {
 		return e, row.errorf("%w", err)
 	}
-	if err := into(inputs, &e.In); err != nil {
+	if e.In, err = into[In](inputs); err != nil {
 		return e, row.errorf("the inputs: %w", err)
 	}
 	outputs, err := r.values(row, r.outputs.Outputs())
@@ -254,18 +254,26 @@ func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
 	if err != nil {
 		return e, row.errorf("%w", err)
 	}
-	if err := into(outputs, &e.Want); err != nil {
+	if e.Want, err = into[Out](outputs); err != nil {
 		return e, row.errorf("the expected outputs: %w", err)
 	}
 	return e, nil
 }
 
 // into decodes values as a Go value.
-func into(values signature.Values, v any) error {
+func into[T any](values signature.Values) (T, error) {
+	var v, again T
 	raw, err := values.MarshalJSON()
 	if err != nil {
-		return err
+		return v, err
 	}
+	if err := decode(raw, &v); err == nil {
+		return v, nil
+	}
+	return again, decode(json.RawMessage(canonical(raw)), &again) // an integer may be written as 1.0
+}
+
+func decode(raw json.RawMessage, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode(v)
