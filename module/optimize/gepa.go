@@ -1,0 +1,241 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// GEPA rewrites instructions by reflection: the reflection model reads what the module did on a few examples of Train,
+// with the feedback of the metric, and writes better instructions for one of its predictors. A rewrite that improves
+// those examples is evaluated on all of Val. Candidates that are the best at some example of Val are developed
+// further, so that several good ideas survive next to each other, and two of them with a common ancestor are merged.
+// Instructions are rewritten one predictor at a time, in turn; for modules with tools, so are the descriptions of the
+// tools.
+//
+// Use it if the metric can say in words what was wrong ([module.Score].Feedback): that is what it learns from, and with
+// good feedback it needs few runs of the module. It does not add demos; run it on the result of a
+// [BootstrapRandomSearch] to have both. If all that is known is right or wrong, use BootstrapRandomSearch or [MIPROv2].
+//
+// The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
+// 2025, arXiv:2507.19457. It needs Options.Reflection, and ends when the budget is spent.
+type GEPA struct {
+	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
+	Minibatch int
+
+	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. Usually the budget ends
+	// the search.
+	Iterations int
+
+	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
+	Merges int
+
+	// Perfect is the score that cannot be improved. If it is zero, it is 1. A search ends when all of Val has it.
+	Perfect float64
+}
+
+// Optimize implements [Optimizer].
+func (g *GEPA) Optimize(ctx context.Context, t *Task) error {
+	s, err := g.search(t)
+	if err != nil {
+		return err
+	}
+	for range s.Iterations {
+		if mean(s.best().Scores) >= s.Perfect {
+			return nil
+		}
+		merged, err := s.merge(ctx)
+		if err == nil && !merged {
+			err = s.reflect(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Estimate implements [Estimator]. It assumes that a third of the rewrites are accepted.
+func (g *GEPA) Estimate(t *Task) Spent {
+	s := g.withDefaults()
+	runs := s.Iterations*2*s.Minibatch + s.Iterations/3*len(t.Val())
+	left := t.Left()
+	return Spent{
+		StudentCalls:    min(runs*len(t.Predictors()), left.StudentCalls),
+		ReflectionCalls: min(s.Iterations, left.ReflectionCalls),
+	}
+}
+
+func (g *GEPA) withDefaults() GEPA {
+	var s GEPA
+	if g != nil {
+		s = *g
+	}
+	s.Minibatch = orDefault(s.Minibatch, 3)
+	s.Iterations = orDefault(s.Iterations, 100)
+	s.Merges = orDefault(s.Merges, 5)
+	if s.Perfect == 0 {
+		s.Perfect = 1
+	}
+	return s
+}
+
+func orDefault(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// gepaSearch is the state of a search.
+type gepaSearch struct {
+	GEPA // with defaults
+	task *Task
+
+	components []component
+	pool       []*gepaCandidate // the accepted candidates
+	batches    *batches
+	mergeDue   bool            // a candidate was accepted since the last attempt to merge
+	merged     map[string]bool // attempts to merge
+}
+
+// A gepaCandidate is an accepted candidate.
+type gepaCandidate struct {
+	*Candidate
+	next int // the component that is rewritten next
+}
+
+// A component is a text that is rewritten: the instructions of a predictor, or the description of a tool.
+type component struct {
+	predictor Predictor
+	tool      string // its path, or "" for the instructions
+	original  string // the description in the set of tools
+}
+
+func (g *GEPA) search(t *Task) (*gepaSearch, error) {
+	if len(t.Train()) == 0 {
+		return nil, errors.New("GEPA needs examples in Train")
+	}
+	s := &gepaSearch{GEPA: g.withDefaults(), task: t, merged: map[string]bool{}}
+	if s.Minibatch < 0 || s.Iterations < 0 {
+		return nil, errors.New("GEPA: Minibatch and Iterations cannot be negative")
+	}
+	for _, p := range t.Predictors() {
+		if p.Frozen {
+			continue
+		}
+		s.components = append(s.components, component{predictor: p})
+		for _, b := range p.Tools {
+			s.components = append(s.components, component{p, b.Path(), b.Description})
+		}
+	}
+	if len(s.components) == 0 {
+		return nil, errors.New("GEPA: all predictors are frozen, so nothing can be rewritten")
+	}
+	s.pool = []*gepaCandidate{{Candidate: t.Start()}}
+	s.batches = &batches{rand: t.Rand(), n: len(t.Train()), size: min(s.Minibatch, len(t.Train()))}
+	return s, nil
+}
+
+// String names the component for people.
+func (c component) String() string {
+	if c.tool == "" {
+		return "the instructions of " + c.predictor.Path
+	}
+	return fmt.Sprintf("the description of %s in %s", c.tool, c.predictor.Path)
+}
+
+// text returns the component of a candidate.
+func (c component) text(from *Candidate) string {
+	state := from.Predictors[c.predictor.Path]
+	if c.tool == "" {
+		return state.Instructions
+	}
+	if text, ok := state.ToolDescriptions[c.tool]; ok {
+		return text
+	}
+	return c.original
+}
+
+// set changes the component of a candidate.
+func (c component) set(to *Candidate, text string) {
+	state := to.Predictors[c.predictor.Path]
+	if c.tool == "" {
+		state.Instructions = text
+	} else {
+		changed := map[string]string{c.tool: text}
+		for tool, other := range state.ToolDescriptions {
+			if tool != c.tool {
+				changed[tool] = other
+			}
+		}
+		state.ToolDescriptions = changed
+	}
+	to.Predictors[c.predictor.Path] = state
+}
+
+// best returns the accepted candidate with the highest mean score; of equal ones, the oldest.
+func (s *gepaSearch) best() *gepaCandidate {
+	best := s.pool[0]
+	for _, c := range s.pool[1:] {
+		if mean(c.Scores) > mean(best.Scores) {
+			best = c
+		}
+	}
+	return best
+}
+
+// front returns the candidates that nothing dominates, by their index in the pool.
+func (s *gepaSearch) front() map[int]int {
+	scores := make([][]float64, len(s.pool))
+	for i, c := range s.pool {
+		scores[i] = c.Scores
+	}
+	return paretoFront(scores)
+}
+
+// known reports whether an accepted candidate has the same texts.
+func (s *gepaSearch) known(c *Candidate) bool {
+	return slices.ContainsFunc(s.pool, func(other *gepaCandidate) bool {
+		return !slices.ContainsFunc(s.components, func(k component) bool { return k.text(c) != k.text(other.Candidate) })
+	})
+}
+
+// accept adds a candidate to the pool and to the result.
+func (s *gepaSearch) accept(ctx context.Context, c *Candidate, next int) error {
+	if err := s.task.Accept(ctx, c); err != nil {
+		return err
+	}
+	s.pool = append(s.pool, &gepaCandidate{c, next})
+	s.mergeDue = true
+	return nil
+}
+
+// total returns the sum of scores. Examples with an error score zero.
+func total(outcomes []Outcome) float64 {
+	sum := 0.0
+	for _, o := range outcomes {
+		sum += o.Score.Value
+	}
+	return sum
+}
+
+// batches draws minibatches, so that every example is drawn once before any is drawn again.
+type batches struct {
+	rand    *rand.Rand
+	n, size int
+	left    []int
+}
+
+func (b *batches) next() []int {
+	if len(b.left) < b.size {
+		again := b.rand.Perm(b.n)
+		again = slices.DeleteFunc(again, func(i int) bool { return slices.Contains(b.left, i) })
+		b.left = append(b.left, again...)
+	}
+	batch := b.left[:b.size:b.size]
+	b.left = b.left[b.size:]
+	return batch
+}
