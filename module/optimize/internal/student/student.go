@@ -57,8 +57,8 @@ type Skill struct {
 
 // How often the student uses what its prompt teaches.
 const (
-	obeys  = 0.93 // a rule in the instructions
-	copies = 0.95 // any number of demos
+	obeys  = 0.98 // a rule in the instructions
+	copies = 0.97 // any number of demos
 	second = 0.5  // what each further demo leaves to learn
 )
 
