@@ -104,7 +104,8 @@ type gepaSearch struct {
 // A gepaCandidate is an accepted candidate.
 type gepaCandidate struct {
 	*Candidate
-	next int // the component that is rewritten next
+	next   int       // the component that is rewritten next
+	failed []Outcome // on Train, which later reflections are shown again
 }
 
 // A component is a text that is rewritten: the instructions of a predictor, or the description of a tool.
@@ -204,11 +205,11 @@ func (s *gepaSearch) known(c *Candidate) bool {
 }
 
 // accept adds a candidate to the pool and to the result.
-func (s *gepaSearch) accept(ctx context.Context, c *Candidate, next int) error {
-	if err := s.task.Accept(ctx, c); err != nil {
+func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
+	if err := s.task.Accept(ctx, c.Candidate); err != nil {
 		return err
 	}
-	s.pool = append(s.pool, &gepaCandidate{c, next})
+	s.pool = append(s.pool, c)
 	s.mergeDue = true
 	return nil
 }
@@ -231,9 +232,9 @@ type batches struct {
 
 func (b *batches) next() []int {
 	if len(b.left) < b.size {
-		again := b.rand.Perm(b.n)
-		again = slices.DeleteFunc(again, func(i int) bool { return slices.Contains(b.left, i) })
-		b.left = append(b.left, again...)
+		isLeft := func(i int) bool { return slices.Contains(b.left, i) }
+		others := slices.DeleteFunc(b.rand.Perm(b.n), isLeft)
+		b.left = slices.Concat(b.left, others, b.left) // no example is in a batch twice
 	}
 	batch := b.left[:b.size:b.size]
 	b.left = b.left[b.size:]

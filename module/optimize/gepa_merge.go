@@ -35,7 +35,7 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 		return true, nil
 	}
 	s.Merges--
-	if err := s.accept(ctx, child, max(pair.a.next, pair.b.next)); err != nil {
+	if err := s.accept(ctx, &gepaCandidate{Candidate: child, next: max(pair.a.next, pair.b.next)}); err != nil {
 		return true, err
 	}
 	s.mergeDue = false // a merge is not merged at once

@@ -18,7 +18,9 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if !ok {
 		return nil // no component took part in these examples
 	}
-	text, err := s.rewrite(ctx, parent.Candidate, c, before)
+	seen := slices.Concat(before, parent.recall(batch))
+	parent.failed = s.failed(parent.failed, before)
+	text, err := s.rewrite(ctx, parent.Candidate, c, seen)
 	if err != nil || text == "" {
 		return err
 	}
@@ -34,12 +36,53 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if err != nil || total(after) <= total(before) {
 		return err
 	}
-	return s.accept(ctx, child, parent.next)
+	promising, err := s.promising(ctx, child, parent)
+	if err != nil || !promising {
+		return err
+	}
+	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
+}
+
+// promising reports whether a rewrite is not worse than its parent on a part of Val. Most rewrites are, and then the
+// rest need not be paid for.
+func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
+	n := len(parent.Scores)
+	sample := s.task.Rand().Perm(n)[:min(n, max(n/4, mergeSample))]
+	outcomes, err := s.task.Evaluate(ctx, child, ValSplit, sample)
+	return total(outcomes) >= sumOf(parent.Scores, sample), err
+}
+
+// recalled is the number of earlier failures of a candidate that a reflection is shown in addition to the minibatch.
+const recalled = 5
+
+// recall returns the latest failures of the candidate that are not in the minibatch.
+func (c *gepaCandidate) recall(batch []int) []Outcome {
+	var earlier []Outcome
+	for _, o := range slices.Backward(c.failed) {
+		if !slices.Contains(batch, o.Item) && len(earlier) < recalled {
+			earlier = append(earlier, o)
+		}
+	}
+	return earlier
+}
+
+// failed adds the outcomes that are not perfect to known ones.
+func (s *gepaSearch) failed(known, outcomes []Outcome) []Outcome {
+	for _, o := range outcomes {
+		again := func(other Outcome) bool { return other.Item == o.Item }
+		if s.isPerfect(o) || slices.ContainsFunc(known, again) {
+			continue
+		}
+		known = append(known, o)
+	}
+	return known
 }
 
 func (s *gepaSearch) allPerfect(outcomes []Outcome) bool {
-	return !slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Err != nil || o.Score.Value < s.Perfect })
+	return !slices.ContainsFunc(outcomes, func(o Outcome) bool { return !s.isPerfect(o) })
 }
+
+func (s *gepaSearch) isPerfect(o Outcome) bool { return o.Err == nil && o.Score.Value >= s.Perfect }
 
 // turn returns the next component of a candidate that took part in the outcomes.
 func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []Outcome) (component, bool) {

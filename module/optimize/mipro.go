@@ -103,7 +103,7 @@ func (m *MIPROv2) withDefaults(t *Task) MIPROv2 {
 	}
 	variables := 2 * len(t.Predictors())
 	most := float64(max(s.Instructions, s.DemoSets, 2))
-	s.Trials = orDefault(s.Trials, int(max(2*float64(variables)*math.Log2(most), 1.5*most)))
+	s.Trials = orDefault(s.Trials, int(max(4*float64(variables)*math.Log2(most), 3*most)))
 	return s
 }
 

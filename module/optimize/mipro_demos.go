@@ -3,6 +3,7 @@ package optimize
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/writ-go/writ/module"
 )
@@ -13,11 +14,10 @@ func (s *miproSearch) collectDemos(ctx context.Context) error {
 	if s.DemoSets < 0 {
 		return nil
 	}
-	runs, err := s.task.Teach(ctx, s.task.Start(), nil, 0)
+	good, err := s.goodRuns(ctx)
 	if err != nil {
 		return err
 	}
-	good := s.accepted(runs)
 	for _, p := range s.predictors {
 		var found []module.Demo
 		for _, o := range good {
@@ -36,15 +36,28 @@ func (s *miproSearch) collectDemos(ctx context.Context) error {
 	return nil
 }
 
-// accepted returns the runs with a sufficient score.
-func (s *miproSearch) accepted(runs []Outcome) []Outcome {
+// demoRuns is the number of examples of Train that are run at once.
+const demoRuns = 20
+
+// goodRuns returns runs on Train with a sufficient score, as many as the sets of demos can use.
+func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 	var good []Outcome
-	for _, o := range runs {
-		if o.Err == nil && o.Score.Value >= s.Threshold {
-			good = append(good, o)
+	order := s.task.Rand().Perm(len(s.task.Train()))
+	for indices := range slices.Chunk(order, demoRuns) {
+		if len(good) >= s.DemoSets*s.Demos || s.lastCall() {
+			break
+		}
+		outcomes, err := s.task.Teach(ctx, s.task.Start(), indices, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outcomes {
+			if o.Err == nil && o.Score.Value >= s.Threshold {
+				good = append(good, o)
+			}
 		}
 	}
-	return good
+	return good, nil
 }
 
 // demoSet returns some of the demos. The first sets have the maximum, later ones may have fewer.

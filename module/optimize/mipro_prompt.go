@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"github.com/writ-go/writ/module"
 )
 
 const (
@@ -53,15 +51,7 @@ func (s *miproSearch) summaryPrompt() string {
 	var b strings.Builder
 	b.WriteString("A program answers questions with the help of a language model. Below are examples of its inputs and of " +
 		"the answers that are expected.\n")
-	items, shown := s.task.Train(), []string(nil)
-	for _, i := range s.task.Rand().Perm(len(items))[:min(summaryExamples, len(items))] {
-		var e strings.Builder
-		element(&e, "inputs", data(string(items[i].Inputs)))
-		element(&e, "expected", data(string(items[i].Want)))
-		element(&e, "note", data(items[i].Note))
-		shown = append(shown, e.String())
-	}
-	writeExamples(&b, shown)
+	writeExamples(&b, s.someOfTrain(summaryExamples))
 	b.WriteString(`
 Describe in at most ten sentences what a person needs to know to answer such questions: the task, the topics, the form
 and the conventions of the answers, and what is difficult. State rules that hold for other inputs of the same kind. Do
@@ -83,17 +73,13 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	element(&b, "data", data(summary))
 	fmt.Fprintf(&b, "\nYou write the instructions that it gives the model in the step %s. These are the current ones:\n\n",
 		p.Path)
-	element(&b, "current", data(s.instructions[predictor][0]))
-	var shown []string
-	for _, d := range s.examplesOf(predictor, n) {
-		var e strings.Builder
-		element(&e, "inputs", data(d.Inputs.String()))
-		element(&e, "outputs", data(d.Outputs.String()))
-		shown = append(shown, e.String())
+	writeCurrent(&b, s.instructions[predictor][0])
+	if demos := s.demoTexts(predictor, n); len(demos) > 0 {
+		b.WriteString("\nThese are inputs of the step, with outputs that were right.\n")
+		writeExamples(&b, demos)
 	}
-	if len(shown) > 0 {
-		writeExamples(&b, shown)
-	}
+	b.WriteString("\nThese are inputs of the whole program, with the answers that are expected.\n")
+	writeExamples(&b, s.someOfTrain(proposalExamples))
 	b.WriteString(`
 Write better instructions for the step. State every rule and convention that can be seen above. Write rules that hold
 for other inputs of the same kind; do not copy examples, their inputs or their answers. The program describes the
@@ -104,12 +90,31 @@ fields and the form of the reply itself; do not repeat that.
 	return b.String()
 }
 
-// examplesOf returns demos of a predictor for its proposal n, from a set of demos, and others if there are more sets.
-func (s *miproSearch) examplesOf(predictor, n int) []module.Demo {
+// someOfTrain returns examples of Train for a prompt.
+func (s *miproSearch) someOfTrain(n int) []string {
+	items, shown := s.task.Train(), []string(nil)
+	for _, i := range s.task.Rand().Perm(len(items))[:min(n, len(items))] {
+		var e strings.Builder
+		element(&e, "inputs", data(string(items[i].Inputs)))
+		element(&e, "expected", data(string(items[i].Want)))
+		element(&e, "note", data(items[i].Note))
+		shown = append(shown, e.String())
+	}
+	return shown
+}
+
+// demoTexts returns demos of a predictor for its proposal n, each from another set of demos.
+func (s *miproSearch) demoTexts(predictor, n int) []string {
 	if s.demos == nil {
 		return nil
 	}
-	sets := s.demos[predictor]
+	sets, shown := s.demos[predictor], []string(nil)
 	demos := sets[(n+1)%len(sets)]
-	return demos[:min(proposalExamples, len(demos))]
+	for _, d := range demos[:min(proposalExamples, len(demos))] {
+		var e strings.Builder
+		element(&e, "inputs", data(d.Inputs.String()))
+		element(&e, "outputs", data(d.Outputs.String()))
+		shown = append(shown, e.String())
+	}
+	return shown
 }

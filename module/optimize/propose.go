@@ -55,6 +55,11 @@ func readText(reply string) (string, error) {
 // maxData is the number of characters of a value that a prompt shows.
 const maxData = 2000
 
+// writeCurrent shows the text that is to be improved. It is never shortened, since what the prompt lacks would be lost.
+func writeCurrent(b *strings.Builder, text string) {
+	element(b, "current", strings.ReplaceAll(text, "</current>", "< /current>"))
+}
+
 // data prepares a text that others wrote for a prompt: it is shortened, and cannot end the element it stands in.
 func data(text string) string {
 	if n := utf8.RuneCountInString(text); n > maxData {

@@ -58,7 +58,7 @@ func (k *Skill) shown(prompt string) int {
 	if len(k.Keys) == 0 {
 		return 0
 	}
-	pieces := regexp.MustCompile(`\b` + k.Kind + ` ([^;"\n<]+)`)
+	pieces := regexp.MustCompile(`\b` + k.Kind + ` (` + k.Form + `)`)
 	pairs := map[string]bool{}
 	for _, match := range pieces.FindAllStringSubmatch(prompt, -1) {
 		if right := k.Right(match[1]); right != match[1] && strings.Contains(prompt, right) {

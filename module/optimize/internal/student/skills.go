@@ -21,7 +21,8 @@ func date(alone float64) Skill {
 		return day, month, f[2]
 	}
 	return Skill{
-		Kind: "date", Rule: "Write each date in ISO form, with the year first.", Keys: []string{"date", "iso"}, Alone: alone,
+		Kind: "date", Form: `\d+ [A-Z]\w+ \d{4}`,
+		Rule: "Write each date in ISO form, with the year first.", Keys: []string{"date", "iso"}, Alone: alone,
 		Make: func(r *rand.Rand) string {
 			return fmt.Sprintf("%d %s %d", 1+r.IntN(28), months[r.IntN(12)], 1990+r.IntN(40))
 		},
@@ -38,7 +39,8 @@ func date(alone float64) Skill {
 
 func price(alone float64) Skill {
 	return Skill{
-		Kind: "price", Rule: "Write each price with the currency first and two decimals.",
+		Kind: "price", Form: `\d+\.\d [A-Z]{3}`,
+		Rule: "Write each price with the currency first and two decimals.",
 		Keys: []string{"price", "currency first"}, Alone: alone,
 		Make: func(r *rand.Rand) string {
 			return fmt.Sprintf("%d.%d %s", 1+r.IntN(400), 1+r.IntN(9), pick(r, "EUR USD GBP"))
@@ -53,7 +55,8 @@ func price(alone float64) Skill {
 
 func name(alone float64) Skill {
 	return Skill{
-		Kind: "name", Rule: "Write each name with the family name first, in capital letters.",
+		Kind: "name", Form: `[A-Z]\w+ [A-Z]\w+`,
+		Rule: "Write each name with the family name first, in capital letters.",
 		Keys: []string{"family name", "capital"}, Alone: alone,
 		Make: func(r *rand.Rand) string {
 			return pick(r, "Ada Grace Alan Edsger Barbara Donald Frances Niklaus") + " " +
@@ -69,7 +72,8 @@ func name(alone float64) Skill {
 
 func phone(alone float64) Skill {
 	return Skill{
-		Kind: "phone", Rule: "Write each phone number with the country code of Germany.",
+		Kind: "phone", Form: `0\d+ \d+`,
+		Rule: "Write each phone number with the country code of Germany.",
 		Keys: []string{"phone", "country code"}, Alone: alone,
 		Make: func(r *rand.Rand) string { return fmt.Sprintf("0%d %d", 30+r.IntN(60), 100000+r.IntN(900000)) },
 		Right: func(v string) string {
@@ -81,7 +85,8 @@ func phone(alone float64) Skill {
 
 func size(alone float64) Skill {
 	return Skill{
-		Kind: "size", Rule: "Write each size in meters.", Keys: []string{"size", "meters"}, Alone: alone,
+		Kind: "size", Form: `\d+ cm`,
+		Rule: "Write each size in meters.", Keys: []string{"size", "meters"}, Alone: alone,
 		Make: func(r *rand.Rand) string { return fmt.Sprintf("%d cm", 101+r.IntN(800)) },
 		Right: func(v string) string {
 			cm := strings.TrimSuffix(v, " cm")
@@ -93,7 +98,8 @@ func size(alone float64) Skill {
 
 func flag(alone float64) Skill {
 	return Skill{
-		Kind: "paid", Rule: "Write whether it is paid as one letter, Y or N, and the year.",
+		Kind: "paid", Form: `(yes|no) in \d{4}`,
+		Rule: "Write whether it is paid as one letter, Y or N, and the year.",
 		Keys: []string{"paid", "letter"}, Alone: alone,
 		Make: func(r *rand.Rand) string { return fmt.Sprintf("%s in %d", pick(r, "yes no"), 1990+r.IntN(40)) },
 		Right: func(v string) string {
@@ -105,7 +111,8 @@ func flag(alone float64) Skill {
 
 func city(alone float64) Skill {
 	return Skill{
-		Kind: "city", Rule: "Write each city in lower case, with its country in brackets.",
+		Kind: "city", Form: `[A-Z]\w+, [A-Z]{2}`,
+		Rule: "Write each city in lower case, with its country in brackets.",
 		Keys: []string{"city", "lower case"}, Alone: alone,
 		Make: func(r *rand.Rand) string {
 			return pick(r, "Oslo Bergen Lyon Paris Porto Turin Ghent Kyoto Lima Quito") + ", " + pick(r, "NO FR PT IT BE JP PE EC")
@@ -120,7 +127,8 @@ func city(alone float64) Skill {
 
 func level(alone float64) Skill {
 	return Skill{
-		Kind: "level", Rule: "Write each level as a fraction of 100 with two decimals.",
+		Kind: "level", Form: `\d\d%`,
+		Rule: "Write each level as a fraction of 100 with two decimals.",
 		Keys: []string{"level", "fraction"}, Alone: alone,
 		Make:  func(r *rand.Rand) string { return fmt.Sprintf("%d%%", 10+r.IntN(90)) },
 		Right: func(v string) string { return "0." + strings.TrimSuffix(v, "%") },
@@ -130,7 +138,8 @@ func level(alone float64) Skill {
 
 func part(alone float64) Skill {
 	return Skill{
-		Kind: "part", Rule: "Write each part number in groups of two digits.",
+		Kind: "part", Form: `\d{6}`,
+		Rule: "Write each part number in groups of two digits.",
 		Keys: []string{"part", "groups of two"}, Alone: alone,
 		Make:  func(r *rand.Rand) string { return strconv.Itoa(100000 + r.IntN(900000)) },
 		Right: func(v string) string { return v[:2] + "-" + v[2:4] + "-" + v[4:] },
@@ -141,7 +150,8 @@ func part(alone float64) Skill {
 // label puts a code before a value that has already been converted.
 func label(kind, code string, alone float64) Skill {
 	return Skill{
-		Kind: kind, Rule: fmt.Sprintf("Put the code %s before the %s.", code, kind),
+		Kind: kind, Form: `[^;"<\n]+`,
+		Rule: fmt.Sprintf("Put the code %s before the %s.", code, kind),
 		Keys: []string{"code " + strings.ToLower(code)}, Alone: alone,
 		Right: func(v string) string { return code + " " + v },
 		Wrong: func(v string) string { return strings.ToUpper(kind) + " " + v },
@@ -155,7 +165,8 @@ func product(kind string, alone float64) Skill {
 		return a, b
 	}
 	return Skill{
-		Kind: kind, Rule: "The " + kind + " must be computed correctly.", Alone: alone,
+		Kind: kind, Form: `\d+ by \d+`,
+		Rule: "The " + kind + " must be computed correctly.", Alone: alone,
 		Make: func(r *rand.Rand) string { return fmt.Sprintf("%d by %d", 12+r.IntN(80), 12+r.IntN(80)) },
 		Right: func(v string) string {
 			a, b := factors(v)

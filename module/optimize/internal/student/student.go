@@ -44,6 +44,7 @@ type Step struct {
 // A Skill is how the pieces of one kind are converted.
 type Skill struct {
 	Kind string
+	Form string // a regular expression for the values
 	// Rule is a sentence that teaches the skill. Every sentence with all Keys does. Without keys, nothing teaches
 	// the skill.
 	Rule string
