@@ -38,10 +38,9 @@ type Predictor struct {
 	// Run returns an error if a value has no field or violates the signature.
 	Demos []Demo
 
-	// PickDemos, if set, returns the demos for a question in the place of Demos, which it is usually made of. It is
-	// called concurrently. Save writes Demos and that they are picked; Load of such a state requires that PickDemos is
-	// set.
-	PickDemos func(ctx context.Context, inputs signature.Values) ([]Demo, error)
+	// PickDemos, if set, picks the demos for each question from Demos. It is called concurrently. Save writes all
+	// Demos and that they are picked, but not how: set PickDemos again before Load.
+	PickDemos func(ctx context.Context, inputs signature.Values, demos []Demo) ([]Demo, error)
 
 	// ToolDescriptions say more about tools, by their paths (tools.Binding.Path). They follow the briefing, in addition
 	// to the tools' own descriptions.
@@ -222,7 +221,7 @@ func (p *Predictor) forQuestion(ctx context.Context, inputs signature.Values) (*
 	if p.PickDemos == nil {
 		return p, nil
 	}
-	demos, err := p.PickDemos(ctx, inputs)
+	demos, err := p.PickDemos(ctx, inputs, p.Demos)
 	if err == nil {
 		err = p.checkDemos(demos)
 	}

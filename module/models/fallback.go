@@ -28,7 +28,7 @@ import (
 // reply has the name of the model that answered under "writ:model", if its provider reports
 // it, and the errors of the models that were tried before under "writ:failed".
 func Fallback(models ...llms.Model) llms.Model {
-	answers := wrapped(func(
+	answers := lm.Func(func(
 		ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 	) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
@@ -49,10 +49,10 @@ func Fallback(models ...llms.Model) llms.Model {
 		}
 		return nil, lm.Charged(allFailed(failures), charged)
 	})
-	if !slices.ContainsFunc(models, isCapable) {
+	if !slices.ContainsFunc(models, lm.IsCapable) {
 		return answers
 	}
-	return capable{answers, func() Capabilities {
+	return lm.CapableFunc{Func: answers, States: func() Capabilities {
 		can := CapabilitiesOf(models[0])
 		for _, model := range models[1:] {
 			can = can.And(CapabilitiesOf(model))

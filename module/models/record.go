@@ -128,7 +128,7 @@ func (redact Redact) recording(model llms.Model, r *request, answer *llms.Conten
 		}
 		rec.Failure = failureOf(e, redact)
 	}
-	if isCapable(model) {
+	if lm.IsCapable(model) {
 		can := CapabilitiesOf(model)
 		rec.Capabilities = &can
 	}

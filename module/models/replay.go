@@ -44,9 +44,9 @@ func Replay(recorded io.Reader, redact Redact) (llms.Model, error) {
 		return nil, fmt.Errorf("models: line %d of the recording: %w", n, err)
 	}
 	if len(r.all) > 0 && r.all[0].Capabilities != nil {
-		return capable{r.generate, func() Capabilities { return *r.all[0].Capabilities }}, nil
+		return lm.CapableFunc{Func: r.generate, States: func() Capabilities { return *r.all[0].Capabilities }}, nil
 	}
-	return wrapped(r.generate), nil
+	return lm.Func(r.generate), nil
 }
 
 // maxRecording is the length of a line, in bytes.

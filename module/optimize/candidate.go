@@ -1,7 +1,16 @@
 package optimize
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
 )
 
 // Candidate is a version of the module.
@@ -14,10 +23,13 @@ type Candidate struct {
 	// Predictors are the states by the paths of the predictors.
 	Predictors map[string]State `json:"predictors"`
 
-	// Scores are the scores on Val, by index; NaN where the candidate was not evaluated. Score is their weighted
-	// mean, or NaN if some are missing. The JSON of NaN is null.
-	Scores []float64 `json:"scores,omitempty"`
-	Score  float64   `json:"score"`
+	// Scores are the scores on Val, by index; NaN where the candidate was not evaluated. Examples on which it failed
+	// have the score 0. Score is their weighted mean, or NaN if some are missing. The JSON of NaN is null.
+	Scores []float64 `json:"-"`
+	Score  float64   `json:"-"`
+
+	// Failed is the number of examples of Val on which it failed.
+	Failed int `json:"failed,omitempty"`
 
 	// Flags are what a person should look at, such as examples that were copied into the instructions.
 	Flags []string `json:"flags,omitempty"`
@@ -28,6 +40,88 @@ type State struct {
 	Instructions string        `json:"instructions"`
 	Demos        []module.Demo `json:"demos,omitempty"`
 
-	// ToolDescriptions replaces the descriptions of tools, by the paths of their bindings.
+	// ToolDescriptions say more about tools, by the paths of their bindings, in addition to the tools' own
+	// descriptions; see module.Predictor.
 	ToolDescriptions map[string]string `json:"tool_descriptions,omitempty"`
+
+	pick Pick // or nil
+}
+
+// Pick picks the demos for a question; see module.Predictor.
+type Pick = func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error)
+
+// MarshalJSON writes the candidate with its scores.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	type plain Candidate
+	number := func(x float64) *float64 {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	var scores []*float64
+	for _, s := range c.Scores {
+		scores = append(scores, number(s))
+	}
+	return json.Marshal(struct {
+		plain
+		Score  *float64   `json:"score"`
+		Scores []*float64 `json:"scores,omitempty"`
+	}{plain(c), number(c.Score), scores})
+}
+
+// copyStates returns a copy that can be edited without changing the original.
+func copyStates(states map[string]State) map[string]State {
+	c := maps.Clone(states)
+	for path, s := range c {
+		s.Demos, s.ToolDescriptions = slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions)
+		c[path] = s
+	}
+	return c
+}
+
+// content identifies what a candidate sets.
+func (c *Candidate) content() string {
+	picked := []string{}
+	for _, path := range slices.Sorted(maps.Keys(c.Predictors)) {
+		if c.Predictors[path].pick != nil {
+			picked = append(picked, path)
+		}
+	}
+	raw, err := json.Marshal(struct {
+		Predictors map[string]State
+		Picked     []string
+	}{c.Predictors, picked})
+	if err != nil { // a demo that is not JSON, which no run would accept either
+		raw = []byte(err.Error())
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
+}
+
+// same reports whether two states say the same to a model.
+func (s State) same(o State) bool {
+	a, _ := json.Marshal(s)
+	b, _ := json.Marshal(o)
+	return string(a) == string(b) && (s.pick == nil) == (o.pick == nil)
+}
+
+// apply sets the state in a predictor. Demos for which leaveOut returns true are left out.
+func (s State) apply(p *module.Predictor, leaveOut func(module.Demo) bool) {
+	if p.Spec.Instructions() != s.Instructions {
+		p.Spec = p.Spec.WithInstructions(s.Instructions)
+	}
+	p.Demos = slices.DeleteFunc(slices.Clone(s.Demos), leaveOut)
+	p.ToolDescriptions = maps.Clone(s.ToolDescriptions)
+	if s.pick != nil {
+		p.PickDemos = s.pick
+	}
+}
+
+// stateOf returns the state of a predictor as it is.
+func stateOf(p *module.Predictor) State {
+	return State{
+		Instructions: p.Spec.Instructions(), Demos: slices.Clone(p.Demos),
+		ToolDescriptions: maps.Clone(p.ToolDescriptions),
+	}
 }

@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -20,13 +21,20 @@ type Optimizer interface {
 	Optimize(ctx context.Context, t *Task) error
 }
 
+// Estimator is implemented by optimizers that know what a search will take.
+type Estimator interface {
+	// Estimate returns the calls of a search in which each run of the module is one call. Run shows the estimate
+	// after the module was evaluated as it was given, when it knows what a run takes.
+	Estimate(t *Task) Spent
+}
+
 // Data are the examples of an optimization. Demos come from Train, and scores on Val decide between candidates. Keep
 // other examples for a test: the scores on Val are too high for the candidate that was chosen by them.
 type Data[In, Out any] struct {
 	Train, Val []evaluate.Example[In, Out]
 }
 
-// Options configures Run. The zero value, and nil, are the defaults.
+// Options configures [Run]. The zero value, and nil, are the defaults.
 type Options struct {
 	// Budget limits what the search may spend. Zero fields are no limit.
 	Budget Budget
@@ -38,8 +46,9 @@ type Options struct {
 	Workers int
 
 	// Dir is a directory for the replies of all models, from which a search that was killed continues: run it again
-	// with the same arguments. It is created if it does not exist. The module with the best candidate so far is saved
-	// there as best.json. If Dir is empty, nothing is kept.
+	// with the same arguments. It is created if it does not exist. Requests to models that state no name (see
+	// models.Capabilities) are not distinguished by their model. The best module so far is saved there as best.json.
+	// If Dir is empty, nothing is kept.
 	Dir string
 
 	// Frozen are the paths of predictors that stay as they are; see module.Predictors.
@@ -54,51 +63,26 @@ type Options struct {
 	// Policy replaces or refuses the tools with effects, as in evaluate.Options.
 	Policy tools.Policy
 
-	// Keep are texts that the instructions of every predictor must contain.
+	// MetricTimeout limits each call of the metric, as in evaluate.Options.
+	MetricTimeout time.Duration
+
+	// Keep are texts that must stay in the instructions that have them.
 	Keep []string
 
 	// MaxInstructions limits the characters of the instructions of a predictor. Zero means no limit.
 	MaxInstructions int
 
-	// Progress, if set, is told the estimate, each accepted candidate, and warnings, a line each.
+	// Progress, if set, is told the estimate, each accepted candidate and each warning, on a line each.
 	Progress io.Writer
 
 	// Prices are the prices of models by name, for Budget.Cost and Spent.Cost.
 	Prices map[string]models.Price
 }
 
-// Budget limits an optimization. Zero fields are no limit.
-type Budget struct {
-	StudentCalls    int           // calls of the module's own models
-	TeacherCalls    int           // calls of Options.Teacher
-	ReflectionCalls int           // calls of Options.Reflection
-	Tokens          int           // of all models together
-	Cost            float64       // in the currency of Options.Prices
-	Time            time.Duration // of all processes that worked on the search, without the time between them
-}
-
-// Spent is what an optimization used, or is estimated to use.
-type Spent struct {
-	StudentCalls    int           `json:"student_calls"`
-	TeacherCalls    int           `json:"teacher_calls,omitempty"`
-	ReflectionCalls int           `json:"reflection_calls,omitempty"`
-	MetricCalls     int           `json:"metric_calls,omitempty"` // of models that a metric asks
-	InputTokens     int           `json:"input_tokens,omitempty"`
-	OutputTokens    int           `json:"output_tokens,omitempty"`
-	Cost            float64       `json:"cost,omitempty"`
-	Unpriced        int           `json:"unpriced,omitempty"` // calls of models without a price; not in Cost
-	Time            time.Duration `json:"time_ns,omitempty"`
-}
-
-// Estimator is implemented by optimizers that know what a search will take. Run shows the estimate before it starts.
-type Estimator interface {
-	Estimate(t *Task) Spent
-}
-
 // Result is the result of an optimization.
 type Result[M any] struct {
-	// Module is a clone of the module with the best accepted candidate. If nothing was better, that is the module
-	// as it was given.
+	// Module is a clone of the module with the best accepted candidate. If none is better than the module as it was
+	// given, it is that.
 	Module M
 
 	// Best is the candidate in Module.
@@ -107,19 +91,53 @@ type Result[M any] struct {
 	// Candidates are the accepted candidates, in their order. The first is the module as it was given.
 	Candidates []Candidate
 
-	// Spent is what the search used, including what an earlier process paid for.
+	// Spent is what the search used, including the replies that an earlier process received.
 	Spent Spent
 
 	// Warnings say what is doubtful about the result.
 	Warnings []string
 
-	build func(*Candidate) M
+	top func(n int) []M
 }
 
+// Top returns clones of the module with the n best accepted candidates, the best first; fewer if there are fewer. An
+// [Ensemble] of them often answers better than each.
+func (r *Result[M]) Top(n int) []M { return r.top(n) }
+
 // Run searches with an optimizer for a better version of m, and returns it as a clone of the same type; m is not
-// changed.
+// changed. Nil options are the defaults.
+//
+// If the budget is spent before the search is over, the result is the best that was found so far, with a warning. An
+// error means that there is no result: the arguments are invalid, the module fails on every example, a model's
+// provider refuses access, or ctx ended. With Options.Dir, the search continues when Run is called again.
 func Run[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, by Optimizer, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*Result[M], error) {
-	panic("in progress")
+	if by == nil {
+		return nil, errors.New("optimize: the optimizer is nil; pass one, such as optimize.BootstrapFewShot{}")
+	}
+	p, err := newProgram(ctx, m, d, metric, o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTask(p, by, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.search(ctx, by); err != nil {
+		return nil, err
+	}
+	r := &Result[M]{
+		Module: p.build(t.best(), t.source(t.best())), Best: t.best(), Spent: t.Spent(), Warnings: t.warnings,
+		top: func(n int) (list []M) {
+			for _, c := range t.ranked()[:max(min(n, len(t.accepted)), 0)] {
+				list = append(list, p.build(c, t.source(c)))
+			}
+			return list
+		},
+	}
+	for _, c := range t.accepted {
+		r.Candidates = append(r.Candidates, *c)
+	}
+	return r, nil
 }

@@ -4,19 +4,41 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
-// ErrBudget reports that the budget is spent. The methods of a [Task] return it, and an [Optimizer] may return it.
-var ErrBudget = errors.New("the budget of the optimization is spent")
-
 // Task is the work of an [Optimizer], without the types of the module. It alone runs the module and asks models, and
 // so it counts, limits, records and resumes. Its methods must be called from one goroutine.
-type Task struct{}
+type Task struct {
+	options    Options
+	by         string // the name of the optimizer
+	runner     runner
+	train, val []Item
+	predictors []Predictor
+	specs      map[string]*signature.Spec
+	ledger     *ledger
+	rand       *rand.Rand
+	start      *Candidate
+	candidates int // made so far
+	accepted   []*Candidate
+	outcomes   map[string]Outcome         // by scope
+	sources    map[string]map[string]bool // the IDs of the examples of Train that demos were made of, by demoKey
+	warnings   []string
+}
 
 // Split is a set of examples.
 type Split int
@@ -26,6 +48,9 @@ const (
 	TrainSplit Split = iota
 	ValSplit
 )
+
+// String returns the name of the set.
+func (s Split) String() string { return [...]string{"Train", "Val"}[s] }
 
 // Item is an example as JSON.
 type Item struct {
@@ -42,6 +67,8 @@ type Predictor struct {
 	Frozen bool // it must stay as it is
 	Tools  []*tools.Binding
 	Demos  []module.Demo // of the module as it was given
+
+	given *module.Predictor
 }
 
 // Outcome is how a candidate did on an example.
@@ -57,63 +84,274 @@ type Outcome struct {
 	Trajectory *module.Trajectory
 }
 
-// PredictorCall is a question to a model and its reply.
-type PredictorCall struct {
-	Path      string // of the predictor
-	Inputs    signature.Values
-	Outputs   signature.Values // as a demo has them; nil if the reply could not be used
-	Reasoning string
-	Reply     string // the whole text
-	Problem   string // what the model was told about the reply: why it cannot be used, or how its program ended
+func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
+	t := &Task{
+		runner: r, by: nameOf(by), specs: specsOf(r.value()), outcomes: map[string]Outcome{},
+		sources: map[string]map[string]bool{},
+	}
+	if o != nil {
+		t.options = *o
+	}
+	o = &t.options
+	var err error
+	if t.train, t.val, err = r.items(); err != nil {
+		return nil, err
+	}
+	if t.predictors, err = predictorsOf(r.value(), o.Frozen); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(o.Budget.check(), t.checkKeep(), t.affordable()); err != nil {
+		return nil, err
+	}
+	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
+	t.start = &Candidate{By: "given", Predictors: map[string]State{}}
+	for _, p := range t.predictors {
+		t.start.Predictors[p.Path] = stateOf(p.given)
+	}
+	t.candidates = 1
+	log, err := t.openLog()
+	if err != nil {
+		return nil, err
+	}
+	t.ledger = newLedger(o.Budget, o.Prices, log)
+	return t, nil
+}
+
+// nameOf returns the name of an optimizer's type.
+func nameOf(by Optimizer) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", by), "*")
+	return name[strings.LastIndex(name, ".")+1:]
+}
+
+func predictorsOf(m any, frozen []string) (list []Predictor, err error) {
+	found := map[string]bool{}
+	bindings := map[string][]*tools.Binding{}
+	for path, b := range module.Tools(m) {
+		bindings[path] = append(bindings[path], b)
+	}
+	for path, p := range module.Predictors(m) {
+		if p.Spec == nil {
+			return nil, fmt.Errorf("optimize: the predictor %s has no signature", path)
+		}
+		found[path] = true
+		list = append(list, Predictor{
+			Path: path, Spec: p.Spec, Frozen: slices.Contains(frozen, path), Tools: bindings[path],
+			Demos: slices.Clone(p.Demos), given: p,
+		})
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("optimize: no Predictors found in %T; export the fields with its modules", m)
+	}
+	for _, path := range frozen {
+		if !found[path] {
+			return nil, fmt.Errorf("optimize: Options.Frozen has %q, but the predictors of the module are %s",
+				path, strings.Join(slices.Sorted(maps.Keys(found)), ", "))
+		}
+	}
+	if !slices.ContainsFunc(list, func(p Predictor) bool { return !p.Frozen }) {
+		return nil, errors.New("optimize: all predictors are in Options.Frozen, so nothing can be optimized")
+	}
+	return list, nil
+}
+
+// checkKeep refuses a text that no instructions have.
+func (t *Task) checkKeep() error {
+	for _, keep := range t.options.Keep {
+		if !slices.ContainsFunc(t.predictors, func(p Predictor) bool {
+			return strings.Contains(p.Spec.Instructions(), keep)
+		}) {
+			return fmt.Errorf("optimize: Options.Keep has %q, which is not in the instructions of any predictor; "+
+				"add it to the signature's instructions", keep)
+		}
+	}
+	return nil
+}
+
+// affordable refuses a budget that is too small to evaluate the module once.
+func (t *Task) affordable() error {
+	if n := t.options.Budget.StudentCalls; n > 0 && n < len(t.val) {
+		return fmt.Errorf("optimize: Budget.StudentCalls is %d, but one evaluation on the %d examples of Val takes at "+
+			"least %d; raise it or use fewer examples", n, len(t.val), len(t.val))
+	}
+	return nil
+}
+
+// openLog opens the log of replies; it is nil without Options.Dir.
+func (t *Task) openLog() (*models.Log, error) {
+	if t.options.Dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(t.options.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("optimize: Options.Dir: %w", err)
+	}
+	return models.OpenLog(filepath.Join(t.options.Dir, "replies.jsonl"))
 }
 
 // Train returns the examples of Train.
-func (t *Task) Train() []Item { panic("in progress") }
+func (t *Task) Train() []Item { return slices.Clone(t.train) }
 
-// Val returns the examples of Val.
-func (t *Task) Val() []Item { panic("in progress") }
+// Val returns the examples of Val. They must not become part of a prompt.
+func (t *Task) Val() []Item { return slices.Clone(t.val) }
 
 // Predictors returns the predictors of the module.
-func (t *Task) Predictors() []Predictor { panic("in progress") }
+func (t *Task) Predictors() []Predictor { return slices.Clone(t.predictors) }
 
 // Start returns the module as it was given. It has been accepted already.
-func (t *Task) Start() *Candidate { panic("in progress") }
+func (t *Task) Start() *Candidate { return t.start }
 
 // New returns a copy of a candidate whose Predictors may be edited until it is evaluated.
-func (t *Task) New(parent *Candidate, by string) *Candidate { panic("in progress") }
+func (t *Task) New(parent *Candidate, by string) *Candidate {
+	c := &Candidate{
+		ID: t.candidates, Parents: []int{parent.ID}, By: by, Predictors: copyStates(parent.Predictors), Score: math.NaN(),
+	}
+	for range t.val {
+		c.Scores = append(c.Scores, math.NaN())
+	}
+	t.candidates++
+	return c
+}
 
 // Evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
 // outcomes are in the order of the indices. An example that was evaluated with the same content is not run again.
+//
+// An example of Train is run without the demos that were made of it. The error is [ErrBudget], that of ctx, or one
+// that would end every run, such as a provider that refuses access; failures on single examples are in the outcomes.
 func (t *Task) Evaluate(ctx context.Context, c *Candidate, split Split, indices []int) ([]Outcome, error) {
-	panic("in progress")
+	outcomes, err := t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
+	if err != nil || split != ValSplit {
+		return outcomes, err
+	}
+	if c.Scores == nil {
+		for range t.val {
+			c.Scores = append(c.Scores, math.NaN())
+		}
+	}
+	for _, o := range outcomes {
+		c.Scores[o.Item] = o.Score.Value
+	}
+	c.Score = t.mean(c.Scores)
+	return outcomes, nil
 }
-
-// Accept evaluates a candidate on all of Val and adds it to the result.
-func (t *Task) Accept(ctx context.Context, c *Candidate) error { panic("in progress") }
-
-// Ask asks the reflection model.
-func (t *Task) Ask(ctx context.Context, prompt string) (string, error) { panic("in progress") }
 
 // Teach has the teacher answer examples of Train in the place of the candidate's models. In rounds from 1 on, the
 // temperature is 1, unless the module sets one, and the replies differ from those of other rounds.
 func (t *Task) Teach(ctx context.Context, c *Candidate, indices []int, round int) ([]Outcome, error) {
-	panic("in progress")
+	return t.runBatch(ctx, batch{candidate: c, split: TrainSplit, indices: indices, teach: true, round: round})
 }
 
-// Check returns why instructions cannot be used: a text of Options.Keep is missing, or they are too long.
-func (t *Task) Check(instructions string) error { panic("in progress") }
+// runBatch runs the examples that were not run before.
+func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
+	if err := t.checkCandidate(b.candidate); err != nil {
+		return nil, err
+	}
+	items := t.train
+	if b.split == ValSplit {
+		items = t.val
+	}
+	all := b.indices
+	if all == nil {
+		for i := range items {
+			all = append(all, i)
+		}
+	}
+	b.content, b.indices = b.candidate.content(), nil
+	for _, i := range all {
+		if i < 0 || i >= len(items) {
+			return nil, fmt.Errorf("optimize: %v has no example %d", b.split, i)
+		}
+		if _, known := t.outcomes[b.scope(items[i])]; !known && !slices.Contains(b.indices, i) {
+			b.indices = append(b.indices, i)
+		}
+	}
+	if err := t.runNew(ctx, b, items); err != nil {
+		return nil, err
+	}
+	outcomes := make([]Outcome, len(all))
+	for i, index := range all {
+		outcomes[i] = t.outcomes[b.scope(items[index])]
+	}
+	return outcomes, nil
+}
 
-// Rules returns what instructions must fulfil, for the model that writes them; or "".
-func (t *Task) Rules() string { panic("in progress") }
+func (t *Task) runNew(ctx context.Context, b batch, items []Item) error {
+	if len(b.indices) == 0 {
+		return nil
+	}
+	outcomes, err := t.runner.run(ctx, t, b)
+	over := t.ledger.over()
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
+	case err != nil:
+		return err
+	case over:
+		return ErrBudget
+	}
+	for _, o := range outcomes {
+		if failure, ok := errors.AsType[*lm.Error](o.Err); ok && failure.Kind == lm.KindAuth {
+			return o.Err
+		}
+	}
+	for _, o := range outcomes {
+		if b.split == ValSplit {
+			o.Got, o.Calls, o.Trajectory = nil, nil, nil
+		}
+		t.outcomes[b.scope(items[o.Item])] = o
+	}
+	return nil
+}
+
+// teaches reports whether a demo of a candidate was made of an example.
+func (t *Task) teaches(c *Candidate, item Item) bool {
+	for _, s := range c.Predictors {
+		for _, d := range s.Demos {
+			if t.sources[demoKey(d)][item.ID] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mean returns the weighted mean of scores on Val.
+func (t *Task) mean(scores []float64) float64 {
+	sum, weights := 0.0, 0.0
+	for i, s := range scores {
+		sum += s * t.val[i].Weight
+		weights += t.val[i].Weight
+	}
+	return sum / weights
+}
+
+// Ask asks the reflection model. A reply without text, such as a refusal, is a warning and "".
+func (t *Task) Ask(ctx context.Context, prompt string) (string, error) {
+	if t.options.Reflection == nil {
+		return "", fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", t.by)
+	}
+	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
+	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)
+	over := t.ledger.over()
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
+	case over:
+		return "", ErrBudget
+	case err != nil && response == nil:
+		return "", fmt.Errorf("optimize: the reflection model: %w", err)
+	}
+	reply := strings.TrimSpace(lm.Merge(response).Text)
+	if err != nil || reply == "" {
+		t.Warn("the reflection model gave no answer; ask another one if that happens often")
+		return "", nil
+	}
+	return reply, nil
+}
 
 // Rand returns the source of chance of the search.
-func (t *Task) Rand() *rand.Rand { panic("in progress") }
+func (t *Task) Rand() *rand.Rand { return t.rand }
 
 // Left returns what is left of the budget. A field without a limit has its greatest value.
-func (t *Task) Left() Budget { panic("in progress") }
+func (t *Task) Left() Budget { return t.ledger.left() }
 
 // Spent returns what the search used so far.
-func (t *Task) Spent() Spent { panic("in progress") }
-
-// Warn adds a warning to the result.
-func (t *Task) Warn(format string, args ...any) { panic("in progress") }
+func (t *Task) Spent() Spent { return t.ledger.spent() }

@@ -1,0 +1,50 @@
+package lm
+
+import (
+	"context"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// Wrap returns a model that calls generate, which in turn calls model. It has the capabilities of model, if model
+// states any.
+func Wrap(model llms.Model, generate Func) llms.Model {
+	if IsCapable(model) {
+		return CapableFunc{generate, func() Capabilities { return CapabilitiesOf(model) }}
+	}
+	return generate
+}
+
+// IsCapable reports whether a model states its capabilities.
+func IsCapable(model llms.Model) bool {
+	_, ok := model.(Capable)
+	return ok
+}
+
+// CapableFunc is a function as a model, with capabilities.
+type CapableFunc struct {
+	Func
+	States func() Capabilities
+}
+
+// Capabilities returns what the model can do.
+func (c CapableFunc) Capabilities() Capabilities { return c.States() }
+
+// Func is a function as a model.
+type Func func(
+	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
+) (*llms.ContentResponse, error)
+
+// GenerateContent implements [llms.Model].
+func (f Func) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	return f(ctx, messages, options)
+}
+
+// Call implements [llms.Model].
+func (f Func) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
+	reply, err := Ask(ctx, f, Call{}, question, options...)
+	return reply.Text, err
+}

@@ -1,0 +1,250 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models"
+)
+
+// ErrBudget reports that the budget is spent. The methods of a [Task] return it, and an [Optimizer] may return it.
+var ErrBudget = errors.New("the budget of the optimization is spent")
+
+// Budget limits an optimization. Zero fields are no limit.
+//
+// An evaluation that would exceed a limit has no outcomes, even for the examples that were run, so that a search does
+// not depend on the order in which replies arrive.
+type Budget struct {
+	StudentCalls    int           // calls of the module's own models
+	TeacherCalls    int           // calls of Options.Teacher
+	ReflectionCalls int           // calls of Options.Reflection
+	Tokens          int           // of all models together, including those of the metric
+	Cost            float64       // of all models together, in the currency of Options.Prices
+	Time            time.Duration // of one call of Run; replies that are in Options.Dir take no time
+}
+
+// Spent is what an optimization used, or is estimated to use. Replies that a cache answered are free.
+type Spent struct {
+	StudentCalls    int           `json:"student_calls"`
+	TeacherCalls    int           `json:"teacher_calls,omitempty"`
+	ReflectionCalls int           `json:"reflection_calls,omitempty"`
+	MetricCalls     int           `json:"metric_calls,omitempty"` // of models that the metric asks
+	InputTokens     int           `json:"input_tokens,omitempty"`
+	OutputTokens    int           `json:"output_tokens,omitempty"`
+	Cost            float64       `json:"cost,omitempty"`
+	Unpriced        int           `json:"unpriced,omitempty"` // calls of models without a price; not in Cost
+	Time            time.Duration `json:"time_ns,omitempty"`
+}
+
+// String returns the amounts on one line.
+func (s Spent) String() string {
+	var list []string
+	for _, x := range []struct {
+		n    int
+		what string
+	}{
+		{s.StudentCalls, "student calls"}, {s.TeacherCalls, "teacher calls"}, {s.ReflectionCalls, "reflection calls"},
+		{s.MetricCalls, "calls by the metric"}, {s.InputTokens, "input tokens"}, {s.OutputTokens, "output tokens"},
+	} {
+		if x.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	if s.Cost > 0 {
+		list = append(list, fmt.Sprintf("a cost of %.4g", s.Cost))
+	}
+	return cmp.Or(strings.Join(list, ", "), "nothing")
+}
+
+// role is why a model is asked.
+type role string
+
+const (
+	student    role = "student"
+	teacher    role = "teacher"
+	reflection role = "reflection"
+	judge      role = "metric"
+)
+
+// ledger is what every call of a model goes through: the budget and the log of replies.
+type ledger struct {
+	limits Budget
+	began  time.Time
+	log    *models.Log    // nil without Options.Dir
+	total  *models.Budget // counts tokens and money
+
+	mu       sync.Mutex
+	settled  *sync.Cond // a call in progress has ended
+	calls    map[role]int
+	underway map[role]int
+	refused  bool // a call was refused since the last look
+}
+
+func newLedger(limits Budget, prices map[string]models.Price, log *models.Log) *ledger {
+	l := &ledger{limits: limits, began: time.Now(), log: log, calls: map[role]int{}, underway: map[role]int{}}
+	l.settled = sync.NewCond(&l.mu)
+	priced := models.Limits{Prices: prices}
+	if limits.Cost > 0 {
+		priced.Cost = math.MaxFloat64 // so that a model without a price is an error
+	}
+	l.total = models.NewBudget(priced)
+	return l
+}
+
+// model returns m with the budget and the log. The scope distinguishes requests that may be made at the same time, so
+// that a resumed search gives each of them its own reply.
+func (l *ledger) model(r role, scope string, m llms.Model) llms.Model {
+	name := models.CapabilitiesOf(m).Model
+	m = lm.Wrap(m, l.inTime(m))
+	if l.log != nil {
+		m = l.log.Model(m, strings.Join([]string{string(r), name, scope}, "\n"))
+	}
+	m = l.total.Model(m, name)
+	return lm.Wrap(m, l.counted(r, m))
+}
+
+// inContext returns a context in which every model that modules ask goes through the ledger.
+func (l *ledger) inContext(ctx context.Context, r role, scope string) context.Context {
+	return lm.WithInterceptor(ctx, func(m llms.Model) llms.Model { return l.model(r, scope, m) })
+}
+
+// inTime refuses calls that reach a model after the time is over.
+func (l *ledger) inTime(m llms.Model) lm.Func {
+	return func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		if l.limits.Time > 0 && time.Since(l.began) >= l.limits.Time {
+			return nil, l.refuse()
+		}
+		return lm.Generate(ctx, m, messages, options...)
+	}
+}
+
+// counted counts calls and refuses those that exceed the limits.
+func (l *ledger) counted(r role, m llms.Model) lm.Func {
+	return func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		if !l.begin(r) {
+			return nil, l.refuse()
+		}
+		response, err := lm.Generate(ctx, m, messages, options...)
+		l.end(r, isFree(response, err))
+		return response, err
+	}
+}
+
+// isFree reports whether a call was answered by a cache or never made.
+func isFree(response *llms.ContentResponse, err error) bool {
+	if failure, ok := errors.AsType[*lm.Error](err); ok && !failure.MaybeCharged {
+		return failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled
+	}
+	return lm.Merge(response).Cached
+}
+
+// begin reports whether a call may be made. If that depends on whether calls in progress turn out to be free, it
+// waits for them.
+func (l *ledger) begin(r role) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limit := l.limit(r)
+	for limit > 0 && l.underway[r] > 0 && l.calls[r]+l.underway[r] >= limit {
+		l.settled.Wait()
+	}
+	if limit > 0 && l.calls[r] >= limit || l.reached() {
+		return false
+	}
+	l.underway[r]++
+	return true
+}
+
+func (l *ledger) end(r role, free bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.underway[r]--
+	if !free {
+		l.calls[r]++
+	}
+	l.settled.Broadcast()
+}
+
+func (l *ledger) limit(r role) int {
+	return map[role]int{
+		student: l.limits.StudentCalls, teacher: l.limits.TeacherCalls, reflection: l.limits.ReflectionCalls,
+	}[r]
+}
+
+// reached reports whether the limits of tokens and money allow no further call.
+func (l *ledger) reached() bool {
+	s := l.total.Spent()
+	return l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens >= l.limits.Tokens ||
+		l.limits.Cost > 0 && s.Cost >= l.limits.Cost
+}
+
+func (l *ledger) refuse() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused = true
+	return &lm.Error{Kind: lm.KindOverBudget, Err: ErrBudget}
+}
+
+// over reports whether the calls since the last look exceeded the budget, in whatever order they were made.
+func (l *ledger) over() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	refused := l.refused
+	l.refused = false
+	s := l.total.Spent()
+	return refused || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
+		l.limits.Cost > 0 && s.Cost > l.limits.Cost
+}
+
+func (l *ledger) spent() Spent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.total.Spent()
+	return Spent{
+		StudentCalls: l.calls[student], TeacherCalls: l.calls[teacher], ReflectionCalls: l.calls[reflection],
+		MetricCalls: l.calls[judge], InputTokens: s.InputTokens, OutputTokens: s.OutputTokens,
+		Cost: s.Cost, Unpriced: s.Unpriced, Time: time.Since(l.began),
+	}
+}
+
+// left returns what is left of the budget.
+func (l *ledger) left() Budget {
+	s := l.spent()
+	whole := func(limit, used int) int {
+		if limit == 0 {
+			return math.MaxInt
+		}
+		return max(limit-used, 0)
+	}
+	b := Budget{
+		StudentCalls:    whole(l.limits.StudentCalls, s.StudentCalls),
+		TeacherCalls:    whole(l.limits.TeacherCalls, s.TeacherCalls),
+		ReflectionCalls: whole(l.limits.ReflectionCalls, s.ReflectionCalls),
+		Tokens:          whole(l.limits.Tokens, s.InputTokens+s.OutputTokens),
+		Cost:            math.Inf(1), Time: math.MaxInt64,
+	}
+	if l.limits.Cost > 0 {
+		b.Cost = max(l.limits.Cost-s.Cost, 0)
+	}
+	if l.limits.Time > 0 {
+		b.Time = max(l.limits.Time-s.Time, 0)
+	}
+	return b
+}
+
+// check returns what is wrong with the limits.
+func (b Budget) check() error {
+	if min(b.StudentCalls, b.TeacherCalls, b.ReflectionCalls, b.Tokens) < 0 || b.Time < 0 || !(b.Cost >= 0) {
+		return errors.New("optimize: a limit of Options.Budget is negative; leave it zero for no limit")
+	}
+	return nil
+}

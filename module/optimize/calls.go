@@ -1,0 +1,169 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
+)
+
+// PredictorCall is a question to a model and its reply.
+type PredictorCall struct {
+	Path   string // of the predictor
+	Inputs signature.Values
+
+	// Outputs are the reply as a demo has it: the outputs with the reasoning, a program, or a call of a tool. They
+	// are nil if the reply could not be used.
+	Outputs signature.Values
+
+	Reasoning string
+	Reply     string // the whole text
+	Problem   string // what the model was told about the reply: why it cannot be used, or how its program ended
+
+	step   int  // in its run, from 1
+	failed bool // its program failed
+}
+
+// recorder makes calls of the events of one run of a module and of the runs within it.
+type recorder struct {
+	specs map[string]*signature.Spec // by path
+
+	mu    sync.Mutex
+	calls []*PredictorCall
+	last  map[uint64]*PredictorCall // of each run
+}
+
+func newRecorder(specs map[string]*signature.Spec) *recorder {
+	return &recorder{specs: specs, last: map[uint64]*PredictorCall{}}
+}
+
+// observe records an event.
+func (r *recorder) observe(_ context.Context, e module.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	from := e.From()
+	if e, ok := e.(module.ModelRequest); ok {
+		if c := r.last[from.Run]; c != nil && c.step == from.Step {
+			return // the same step, with a shorter prompt
+		}
+		c := &PredictorCall{Path: e.Predictor, Inputs: e.Inputs, step: from.Step}
+		r.calls, r.last[from.Run] = append(r.calls, c), c
+		return
+	}
+	if c := r.last[from.Run]; c != nil {
+		r.extend(c, e)
+	}
+}
+
+// extend adds to a call what an event says about it.
+func (r *recorder) extend(c *PredictorCall, e module.Event) {
+	switch e := e.(type) {
+	case module.ModelResponse:
+		c.Reply = e.Text
+		if e.Err != nil {
+			c.Problem = e.Err.Error()
+		}
+	case module.ReplyRejected:
+		c.Problem, c.Outputs = e.Observation, nil
+	case module.ProgramStart:
+		c.Reasoning = cmp.Or(e.Reasoning, c.Reasoning)
+		r.set(c, "code", text(e.Code))
+		r.explain(c)
+	case module.ToolCallStart:
+		if c.Outputs != nil && !has(c.Outputs, "tool") { // of a ReAct, the first call of the step
+			r.set(c, "tool", text(e.Call.Tool))
+			r.set(c, "args", e.Call.Args)
+		}
+	case module.ProgramEnd:
+		c.Problem, c.failed = e.Observation, e.Outcome != nil && e.Outcome.Failure != nil
+	case module.Answered:
+		c.Reasoning = cmp.Or(e.Reasoning, c.Reasoning)
+		r.answered(c, e.Output)
+	}
+}
+
+// answered completes the call that gave the answer.
+func (r *recorder) answered(c *PredictorCall, output json.RawMessage) {
+	var values signature.Values
+	if json.Unmarshal(output, &values) != nil {
+		return
+	}
+	spec := r.specs[c.Path]
+	if spec == nil {
+		return
+	}
+	for _, v := range values {
+		if isOutput(spec, v.Name) {
+			c.put(v.Name, v.JSON)
+		}
+	}
+	if isOutput(spec, "tool") && !has(c.Outputs, "tool") {
+		r.set(c, "tool", text("submit"))
+		r.set(c, "args", output)
+	}
+	r.explain(c)
+}
+
+// explain adds the reasoning under the name that the predictor has for it.
+func (r *recorder) explain(c *PredictorCall) {
+	if c.Reasoning == "" {
+		return
+	}
+	for _, name := range []string{"reasoning", "reasoning_", "thought"} {
+		r.set(c, name, text(c.Reasoning))
+	}
+}
+
+// set sets an output if the predictor has it.
+func (r *recorder) set(c *PredictorCall, name string, value json.RawMessage) {
+	if spec := r.specs[c.Path]; spec != nil && isOutput(spec, name) && value != nil {
+		c.put(name, value)
+	}
+}
+
+func (c *PredictorCall) put(name string, value json.RawMessage) {
+	c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
+}
+
+// list returns the calls in the order of the requests, their outputs in the order of the fields.
+func (r *recorder) list() []PredictorCall {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make([]PredictorCall, len(r.calls))
+	for i, c := range r.calls {
+		list[i] = *c
+		list[i].Outputs = sorted(r.specs[c.Path], c.Outputs)
+	}
+	return list
+}
+
+func sorted(spec *signature.Spec, values signature.Values) signature.Values {
+	if spec == nil || values == nil {
+		return values
+	}
+	var list signature.Values
+	for _, f := range spec.Outputs() {
+		if value, ok := values.Get(f.Name); ok {
+			list = append(list, signature.Value{Name: f.Name, JSON: value})
+		}
+	}
+	return list
+}
+
+func isOutput(spec *signature.Spec, name string) bool {
+	return slices.ContainsFunc(spec.Outputs(), func(f signature.Field) bool { return f.Name == name })
+}
+
+func has(values signature.Values, name string) bool {
+	_, ok := values.Get(name)
+	return ok
+}
+
+func text(s string) json.RawMessage {
+	raw, _ := json.Marshal(s)
+	return raw
+}

@@ -1,0 +1,114 @@
+package optimize
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
+)
+
+// Labeled returns examples of Train as demos of a predictor. It leaves out those that do not have all of its inputs
+// and outputs, apart from reasoning.
+func (t *Task) Labeled(path string, indices []int) (demos []module.Demo) {
+	for _, p := range t.predictors {
+		if p.Path != path {
+			continue
+		}
+		for _, i := range indices {
+			if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) {
+				demos = append(demos, t.madeOf(d, i))
+			}
+		}
+	}
+	return demos
+}
+
+// labeled returns the demo of an example, and whether the example has all that the predictor needs.
+func (p Predictor) labeled(item Item) (d module.Demo, ok bool) {
+	var inputs, want signature.Values
+	if json.Unmarshal(item.Inputs, &inputs) != nil || json.Unmarshal(item.Want, &want) != nil {
+		return d, false
+	}
+	take := func(fields []signature.Field, from signature.Values) (taken signature.Values, ok bool) {
+		for _, f := range fields {
+			value, found := from.Get(f.Name)
+			if found {
+				taken = append(taken, signature.Value{Name: f.Name, JSON: value})
+			} else if f.Required && !isReasoning(f.Name) {
+				return nil, false
+			}
+		}
+		return taken, true
+	}
+	asked, ok := take(p.Spec.Inputs(), inputs)
+	if !ok {
+		return d, false
+	}
+	answered, ok := take(p.Spec.Outputs(), want)
+	return module.Demo{Inputs: asked, Outputs: answered}, ok && len(answered) > 0
+}
+
+func isReasoning(name string) bool { return strings.TrimSuffix(name, "_") == "reasoning" }
+
+// Traced returns the questions and replies of a run on an example of Train as demos of a predictor.
+func (t *Task) Traced(path string, o Outcome) (demos []module.Demo) {
+	for _, p := range t.predictors {
+		if p.Path != path {
+			continue
+		}
+		for _, c := range o.Calls {
+			d := module.Demo{Inputs: c.Inputs, Outputs: c.Outputs}
+			if c.Path == path && c.exemplary() && p.accepts(d) {
+				demos = append(demos, t.madeOf(d, o.Item))
+			}
+		}
+	}
+	return demos
+}
+
+// exemplary reports whether a call can be a demo. Of a run in several steps, only the first step can, since the
+// others depend on it.
+func (c PredictorCall) exemplary() bool {
+	if has(c.Outputs, "code") || has(c.Outputs, "tool") {
+		return c.step == 1 && !c.failed
+	}
+	return c.Outputs != nil && c.Problem == ""
+}
+
+// accepts reports whether a demo fits the fields of the predictor.
+func (p Predictor) accepts(d module.Demo) bool {
+	probe := p.given.Clone()
+	probe.Demos = []module.Demo{d}
+	return module.Save(&bytes.Buffer{}, struct{ Predictor *module.Predictor }{probe}) == nil
+}
+
+// madeOf notes that a demo was made of an example of Train.
+func (t *Task) madeOf(d module.Demo, index int) module.Demo {
+	key := demoKey(d)
+	if t.sources[key] == nil {
+		t.sources[key] = map[string]bool{}
+	}
+	t.sources[key][t.train[index].ID] = true
+	return d
+}
+
+// demoKey identifies a demo.
+func demoKey(d module.Demo) string {
+	raw, _ := json.Marshal(d)
+	return string(raw)
+}
+
+// unfrozen returns the predictors that may be changed.
+func (t *Task) unfrozen() []Predictor {
+	return slices.DeleteFunc(t.Predictors(), func(p Predictor) bool { return p.Frozen })
+}
+
+// setDemos sets the demos of a predictor.
+func (c *Candidate) setDemos(path string, demos []module.Demo) {
+	s := c.Predictors[path]
+	s.Demos = demos
+	c.Predictors[path] = s
+}

@@ -1,0 +1,222 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/writ-go/writ/module"
+)
+
+// LabeledFewShot shows the model examples of Train: a random sample, with the expected answers as they are. It asks
+// no model except to score the result. Use it first: it shows whether demos help at all.
+//
+// Only predictors whose fields the examples have can have such demos. A module that writes programs, and the inner
+// predictors of a module that is made of several, need [BootstrapFewShot].
+//
+// The method was published by Brown et al., "Language Models are Few-Shot Learners" (NeurIPS 2020).
+type LabeledFewShot struct {
+	K int // the number of demos; zero means 16
+}
+
+// Optimize implements [Optimizer].
+func (o LabeledFewShot) Optimize(ctx context.Context, t *Task) error {
+	c := t.New(t.Start(), "LabeledFewShot")
+	if t.setLabeled(c, t.Rand().Perm(len(t.train)), cmp.Or(o.K, 16)) == 0 {
+		return errors.New("optimize: the examples do not have the fields of any predictor that may be changed, so " +
+			"they cannot be its demos; use BootstrapFewShot, whose demos come from runs of the module")
+	}
+	return t.Accept(ctx, c)
+}
+
+// Estimate implements [Estimator].
+func (o LabeledFewShot) Estimate(t *Task) Spent { return Spent{StudentCalls: len(t.val)} }
+
+// setLabeled sets the demos of the predictors that may be changed to at most k examples. It returns the number of
+// demos.
+func (t *Task) setLabeled(c *Candidate, order []int, k int) (n int) {
+	for _, p := range t.unfrozen() {
+		if demos := t.Labeled(p.Path, order[:max(min(k, len(order)), 0)]); len(demos) > 0 {
+			c.setDemos(p.Path, demos)
+			n += len(demos)
+		}
+	}
+	return n
+}
+
+// BootstrapFewShot shows the model runs that went well: a teacher answers examples of Train, and where the metric is
+// satisfied, the questions and replies of every predictor become its demos, with the reasoning and the programs. The
+// demos are filled up with examples of Train as they are. Use it if the answer is reached in several steps or by
+// several predictors, with at least ten examples.
+//
+// The teacher is the module with Options.Teacher, or with its own models. It has seen labeled demos, but not that of
+// the example that it answers.
+//
+// The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
+// Pipelines" (ICLR 2024).
+type BootstrapFewShot struct {
+	MaxBootstrapped int // demos from runs; zero means 4
+	MaxLabeled      int // all demos of a predictor; zero means 16, and a negative number only those from runs
+
+	// Rounds is how often examples on which the teacher failed are tried. Zero means 1. Later rounds have a temperature
+	// of 1.
+	Rounds int
+
+	// Threshold is the lowest score of a run whose replies become demos. Zero means 1.
+	Threshold float64
+}
+
+func (o BootstrapFewShot) orDefault() BootstrapFewShot {
+	o.MaxBootstrapped, o.Rounds = cmp.Or(max(o.MaxBootstrapped, 0), 4), cmp.Or(max(o.Rounds, 0), 1)
+	o.MaxLabeled, o.Threshold = cmp.Or(o.MaxLabeled, 16), cmp.Or(o.Threshold, 1)
+	return o
+}
+
+// Optimize implements [Optimizer].
+func (o BootstrapFewShot) Optimize(ctx context.Context, t *Task) error {
+	c, n, err := o.Bootstrap(ctx, t, inOrder(len(t.train)), "BootstrapFewShot")
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		t.warnNoTraces(o.orDefault().Threshold)
+	}
+	return t.Accept(ctx, c)
+}
+
+func (t *Task) warnNoTraces(threshold float64) {
+	t.Warn("no run of the teacher reached the score %g, so there are no demos from runs; set a better "+
+		"Options.Teacher, more Rounds, or a lower Threshold", threshold)
+}
+
+// Estimate implements [Estimator].
+func (o BootstrapFewShot) Estimate(t *Task) Spent {
+	o = o.orDefault()
+	return t.taught(min(o.MaxBootstrapped*2, len(t.train)*o.Rounds), len(t.val))
+}
+
+// taught returns an estimate with calls of the teacher.
+func (t *Task) taught(teacher, student int) Spent {
+	if t.options.Teacher == nil {
+		return Spent{StudentCalls: teacher + student}
+	}
+	return Spent{TeacherCalls: teacher, StudentCalls: student}
+}
+
+// Bootstrap returns a candidate whose demos come from examples of Train, which are tried in the given order, and the
+// number of examples on which the teacher did well. The candidate has not been evaluated.
+func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, by string) (*Candidate, int, error) {
+	o = o.orDefault()
+	prompted := t.New(t.Start(), "teacher")
+	t.setLabeled(prompted, order, o.MaxLabeled)
+	traces, err := o.teach(ctx, t, prompted, order)
+	if err != nil {
+		return nil, 0, err
+	}
+	c := t.New(t.Start(), by)
+	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
+		return slices.ContainsFunc(traces, func(o Outcome) bool { return o.Item == i })
+	})
+	for _, p := range t.unfrozen() {
+		var demos []module.Demo
+		for _, trace := range traces {
+			if traced := t.Traced(p.Path, trace); len(traced) > 0 {
+				demos = append(demos, traced[t.Rand().IntN(len(traced))])
+			}
+		}
+		more := min(max(o.MaxLabeled-len(demos), 0), len(rest))
+		if demos = append(demos, t.Labeled(p.Path, rest[:more])...); len(demos) > 0 {
+			c.setDemos(p.Path, demos)
+		}
+	}
+	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
+	return c, len(traces), nil
+}
+
+// teach returns the runs in which the teacher did well, at most one for each example. As many examples are tried at
+// the same time as runs are still needed.
+func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, order []int) (good []Outcome, err error) {
+	left := slices.Clone(order)
+	for round := range o.Rounds {
+		var failed []int
+		for len(left) > 0 && len(good) < o.MaxBootstrapped {
+			n := min(o.MaxBootstrapped-len(good), len(left))
+			outcomes, err := t.Teach(ctx, c, left[:n], round)
+			if err != nil {
+				return nil, err
+			}
+			left = left[n:]
+			for _, outcome := range outcomes {
+				if outcome.Err == nil && outcome.Score.Value >= o.Threshold {
+					good = append(good, outcome)
+				} else {
+					failed = append(failed, outcome.Item)
+				}
+			}
+		}
+		left = failed
+	}
+	return good, nil
+}
+
+// BootstrapRandomSearch tries many sets of demos and keeps the one that scores best on Val: labeled demos alone, the
+// demos of [BootstrapFewShot], and those of BootstrapFewShot with examples in random order and in random number. Use
+// it if BootstrapFewShot helps and 50 or more examples are at hand. It is simple, and hard to beat for demos.
+//
+// The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
+// Pipelines" (ICLR 2024).
+type BootstrapRandomSearch struct {
+	BootstrapFewShot
+
+	Candidates int     // random sets; zero means 16
+	StopAt     float64 // a score on Val that ends the search; zero means 1
+}
+
+// Optimize implements [Optimizer].
+func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
+	b := o.orDefault()
+	done := func(c *Candidate) bool { return c.Score >= cmp.Or(o.StopAt, 1) }
+	labeled := t.New(t.Start(), "BootstrapRandomSearch: labeled demos")
+	if t.setLabeled(labeled, t.Rand().Perm(len(t.train)), b.MaxLabeled) > 0 {
+		if err := t.Accept(ctx, labeled); err != nil || done(labeled) {
+			return err
+		}
+	}
+	traces := 0
+	for i := range cmp.Or(max(o.Candidates, 0), 16) + 1 {
+		order, by := inOrder(len(t.train)), "BootstrapRandomSearch: in order"
+		if i > 0 {
+			order, by = t.Rand().Perm(len(t.train)), fmt.Sprintf("BootstrapRandomSearch: random set %d", i)
+			b.MaxBootstrapped = 1 + t.Rand().IntN(o.orDefault().MaxBootstrapped)
+		}
+		c, n, err := b.Bootstrap(ctx, t, order, by)
+		if err != nil {
+			return err
+		}
+		traces += n
+		if err := t.Accept(ctx, c); err != nil || done(c) {
+			return err
+		}
+	}
+	if traces == 0 {
+		t.warnNoTraces(b.Threshold)
+	}
+	return nil
+}
+
+// Estimate implements [Estimator].
+func (o BootstrapRandomSearch) Estimate(t *Task) Spent {
+	n := cmp.Or(max(o.Candidates, 0), 16)
+	return t.taught(n*min(o.orDefault().MaxBootstrapped, len(t.train)), (n+2)*len(t.val))
+}
+
+// inOrder returns the indices 0 to n-1.
+func inOrder(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}

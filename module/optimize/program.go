@@ -1,0 +1,274 @@
+package optimize
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/signature"
+)
+
+// program is the module that is optimized with its examples: the part of a [Task] that has types.
+type program[M module.Module[In, Out], In, Out any] struct {
+	module M
+	data   Data[In, Out]
+	metric evaluate.Metric[In, Out]
+}
+
+// runner is a program without its types.
+type runner interface {
+	value() any
+	items() (train, val []Item, err error)
+	run(ctx context.Context, t *Task, b batch) ([]Outcome, error)
+	save(w io.Writer, c *Candidate, source string) error
+}
+
+// batch is examples that a candidate is run on.
+type batch struct {
+	candidate *Candidate
+	content   string // of the candidate
+	split     Split
+	indices   []int
+	teach     bool
+	round     int
+}
+
+func newProgram[M module.Module[In, Out], In, Out any](
+	ctx context.Context, m M, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
+) (*program[M, In, Out], error) {
+	v := reflect.ValueOf(m)
+	switch _, isChat := any(m).(*module.Chat[In, Out]); {
+	case ctx == nil:
+		return nil, errors.New("optimize: the context is nil")
+	case !v.IsValid(), v.Kind() == reflect.Pointer && v.IsNil():
+		return nil, errors.New("optimize: the module is nil")
+	case isChat:
+		return nil, errors.New("optimize: a Chat cannot be optimized, since all examples would be turns of one " +
+			"conversation; use a CodeAct")
+	case metric == nil:
+		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
+	}
+	if o == nil {
+		o = &Options{}
+	}
+	_, err := evaluate.WithPolicy(ctx, m, o.Policy)
+	return &program[M, In, Out]{m, d, metric}, err
+}
+
+func (p *program[M, In, Out]) value() any { return p.module }
+
+func (p *program[M, In, Out]) items() (train, val []Item, err error) {
+	if train, err = itemsOf("Train", p.data.Train); err != nil {
+		return nil, nil, err
+	}
+	val, err = itemsOf("Val", p.data.Val)
+	return train, val, err
+}
+
+// itemsOf returns a set as JSON, or an error if it is not a valid set.
+func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]Item, error) {
+	if len(examples) == 0 {
+		return nil, fmt.Errorf("optimize: Data.%s is empty; evaluate.Split divides examples into sets", name)
+	}
+	items, places := make([]Item, len(examples)), map[string]int{}
+	for i, e := range examples {
+		item := Item{ID: e.ID, Note: e.Note, Weight: e.Weight}
+		if item.ID == "" {
+			item.ID = strconv.Itoa(i + 1)
+		}
+		if item.Weight == 0 {
+			item.Weight = 1
+		}
+		if first, found := places[item.ID]; found {
+			return nil, fmt.Errorf("optimize: examples %d and %d of Data.%s have the same ID %q; IDs must be unique",
+				first+1, i+1, name, item.ID)
+		}
+		places[item.ID] = i
+		if !(item.Weight > 0) || math.IsInf(item.Weight, 1) {
+			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be positive",
+				item.ID, name, item.Weight)
+		}
+		var err error
+		if item.Inputs, err = encode(e.In); err != nil {
+			return nil, fmt.Errorf("optimize: the inputs of example %q of Data.%s: %w", item.ID, name, err)
+		}
+		if item.Want, err = encode(e.Want); err != nil {
+			return nil, fmt.Errorf("optimize: the expected answer of example %q of Data.%s: %w", item.ID, name, err)
+		}
+		items[i] = item
+	}
+	return items, nil
+}
+
+// encode returns a value as JSON without escapes for HTML.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// build returns a clone of the module with a candidate. The source is set where the candidate changed something.
+func (p *program[M, In, Out]) build(c *Candidate, source string) M {
+	return p.buildWithout(c, source, func(module.Demo) bool { return false })
+}
+
+// buildWithout leaves out some of the demos.
+func (p *program[M, In, Out]) buildWithout(c *Candidate, source string, leaveOut func(module.Demo) bool) M {
+	m := module.Clone(p.module)
+	for path, predictor := range module.Predictors(m) {
+		if s := c.Predictors[path]; !s.same(stateOf(predictor)) {
+			s.apply(predictor, leaveOut)
+			if source != "" {
+				predictor.Source = source
+			}
+		}
+	}
+	return m
+}
+
+func (p *program[M, In, Out]) save(w io.Writer, c *Candidate, source string) error {
+	return module.Save(w, p.build(c, source))
+}
+
+// run runs a candidate on examples, several at the same time. The outcomes are in the order of the indices.
+func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outcome, error) {
+	data, items := p.data.Train, t.train
+	if b.split == ValSplit {
+		data, items = p.data.Val, t.val
+	}
+	w := &watched[M, In, Out]{program: p, task: t, batch: b, items: items, runs: make([]watchedRun, len(b.indices))}
+	w.shared = w.build(func(module.Demo) bool { return false })
+	var examples []evaluate.Example[place[In], Out]
+	for i, index := range b.indices {
+		e := data[index]
+		examples = append(examples, evaluate.Example[place[In], Out]{
+			ID: items[index].ID, In: place[In]{e.In, i}, Want: e.Want, Weight: e.Weight, Group: e.Group, Note: e.Note,
+		})
+	}
+	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
+		Workers: t.options.Workers, MaxErrors: -1, Policy: t.options.Policy, MetricTimeout: t.options.MetricTimeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]Outcome, len(b.indices))
+	for i, r := range report.Results {
+		run := w.runs[i]
+		if run.err == nil && r.Err != "" {
+			run.err = errors.New(r.Err)
+		}
+		outcomes[i] = Outcome{
+			Item: b.indices[i], Score: r.Score, Err: run.err, Got: r.Got, Calls: run.calls, Trajectory: r.Trajectory,
+		}
+	}
+	return outcomes, nil
+}
+
+// place is an input with its place in a batch.
+type place[In any] struct {
+	in In
+	i  int
+}
+
+// MarshalJSON writes nothing: reports of batches are not read.
+func (place[In]) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// watched runs a candidate on a batch, and records what its predictors do.
+type watched[M module.Module[In, Out], In, Out any] struct {
+	program *program[M, In, Out]
+	task    *Task
+	batch   batch
+	items   []Item
+	shared  M // for examples that no demo was made of
+	runs    []watchedRun
+}
+
+type watchedRun struct {
+	err   error
+	calls []PredictorCall
+}
+
+// build returns the candidate with the teacher's models, if the batch is taught.
+func (w *watched[M, In, Out]) build(leaveOut func(module.Demo) bool) M {
+	m := w.program.buildWithout(w.batch.candidate, "", leaveOut)
+	if !w.batch.teach {
+		return m
+	}
+	for _, p := range module.Predictors(m) {
+		if w.task.options.Teacher != nil {
+			p.Model = w.task.options.Teacher
+		}
+		if w.batch.round > 0 {
+			p.Rollout += w.batch.round
+			if p.Temperature == nil {
+				varied := 1.0
+				p.Temperature = &varied
+			}
+		}
+	}
+	return m
+}
+
+// moduleFor returns the candidate without the demos that were made of the example.
+func (w *watched[M, In, Out]) moduleFor(item Item) M {
+	if w.batch.split == ValSplit || !w.task.teaches(w.batch.candidate, item) {
+		return w.shared
+	}
+	return w.build(func(d module.Demo) bool { return w.task.sources[demoKey(d)][item.ID] })
+}
+
+// Run runs the candidate. See [module.Module].
+func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In]) (*module.Prediction[Out], error) {
+	item, r := w.items[w.batch.indices[in.i]], newRecorder(w.task.specs)
+	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(item))
+	results, _ := module.Parallel(module.Observe(ctx, r.observe), module.Module[In, Out](w.moduleFor(item)), []In{in.in}, nil)
+	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
+	return results[0].Prediction, results[0].Err
+}
+
+// role returns who is asked. A teacher without a model of its own is the student.
+func (w *watched[M, In, Out]) role() role {
+	if w.batch.teach && w.task.options.Teacher != nil {
+		return teacher
+	}
+	return student
+}
+
+// score calls the metric with the example as the caller knows it.
+func (w *watched[M, In, Out]) score(
+	ctx context.Context, e evaluate.Example[place[In], Out], got *module.Prediction[Out],
+) (module.Score, error) {
+	item := w.items[w.batch.indices[e.In.i]]
+	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(item))
+	return w.program.metric(ctx, evaluate.Example[In, Out]{
+		ID: item.ID, In: e.In.in, Want: e.Want, Weight: item.Weight, Group: e.Group, Note: e.Note,
+	}, got)
+}
+
+// scope identifies the run of an example.
+func (b batch) scope(item Item) string {
+	taught := "run"
+	if b.teach {
+		taught = "round " + strconv.Itoa(b.round)
+	}
+	return fmt.Sprintf("%s %s %q %s", b.content, b.split, item.ID, taught)
+}
+
+// specsOf returns the specs of a module's predictors by their paths.
+func specsOf(m any) map[string]*signature.Spec {
+	specs := map[string]*signature.Spec{}
+	for path, p := range module.Predictors(m) {
+		specs[path] = p.Spec
+	}
+	return specs
+}

@@ -1,0 +1,174 @@
+package optimize
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// search evaluates the module as it was given and runs the optimizer.
+func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
+	defer func() { err = t.close(ctx, err) }()
+	if n := len(t.val); n < 20 {
+		t.Warn("Val has only %d examples, so scores differ by chance; use at least 20", n)
+	}
+	for _, p := range t.predictors {
+		if p.given.System != "" && !p.Frozen {
+			t.Warn("%s has a System prompt of its own, so its instructions have no effect", p.Path)
+		}
+	}
+	if err := t.acceptStart(ctx); err != nil {
+		return err
+	}
+	t.estimate(by)
+	switch err := by.Optimize(ctx, t); {
+	case ctx.Err() != nil:
+		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
+	case errors.Is(err, ErrBudget):
+		t.Warn("the budget was spent before the search was over; the result is the best of %d candidates so far",
+			len(t.accepted))
+	case err != nil:
+		return err
+	}
+	if len(t.accepted) > 1 && t.best() == t.start {
+		t.Warn("none of the other candidates is better than the module as it was given")
+	}
+	return nil
+}
+
+// acceptStart evaluates the module as it was given.
+func (t *Task) acceptStart(ctx context.Context) error {
+	err := t.Accept(ctx, t.start)
+	if errors.Is(err, ErrBudget) {
+		return fmt.Errorf("optimize: the budget is too small: %w before the module was evaluated once on the %d "+
+			"examples of Val, after %v; raise it or use fewer examples", err, len(t.val), t.Spent())
+	}
+	if err != nil || t.start.Failed == 0 {
+		return err
+	}
+	outcomes, err := t.Evaluate(ctx, t.start, ValSplit, nil) // not run again
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.Err != nil })
+	first := fmt.Sprintf("example %q: ", t.val[i].ID)
+	if t.start.Failed == len(t.val) {
+		return fmt.Errorf("optimize: the module as it was given fails on all examples of Val; the first is %s%w",
+			first, outcomes[i].Err)
+	}
+	t.Warn("the module as it was given fails on %d of %d examples of Val, which count as 0; the first is %s%v",
+		t.start.Failed, len(t.val), first, outcomes[i].Err)
+	return nil
+}
+
+// close closes the log. After an error, requests that failed are made again when the search continues.
+func (t *Task) close(ctx context.Context, err error) error {
+	log := t.ledger.log
+	if log == nil {
+		return err
+	}
+	if err != nil && ctx.Err() == nil {
+		err = errors.Join(err, log.RetryFailures())
+	}
+	return errors.Join(err, log.Close())
+}
+
+// estimate shows what the search will take.
+func (t *Task) estimate(by Optimizer) {
+	e, ok := by.(Estimator)
+	if !ok {
+		return
+	}
+	s, base, n := e.Estimate(t), t.Spent(), float64(len(t.val))
+	perRun := max(float64(base.StudentCalls)/n, 0)
+	s.StudentCalls = int(math.Ceil(float64(s.StudentCalls) * perRun))
+	s.TeacherCalls = int(math.Ceil(float64(s.TeacherCalls) * perRun))
+	if base.StudentCalls > 0 {
+		s.Cost = base.Cost / float64(base.StudentCalls) * float64(s.StudentCalls)
+	}
+	t.say("estimate: %v (one evaluation on Val: %v)", s, base)
+}
+
+// Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that
+// was accepted before gets its scores, and is not added again.
+func (t *Task) Accept(ctx context.Context, c *Candidate) error {
+	outcomes, err := t.Evaluate(ctx, c, ValSplit, nil)
+	if err != nil {
+		return err
+	}
+	c.Failed = 0
+	for _, o := range outcomes {
+		if o.Err != nil {
+			c.Failed++
+		}
+	}
+	content := c.content()
+	if slices.ContainsFunc(t.accepted, func(a *Candidate) bool { return a.content() == content }) {
+		return nil
+	}
+	if c.Flags = t.copies(c); len(c.Flags) > 0 {
+		t.Warn("candidate %d: %s", c.ID, c.Flags[0])
+	}
+	t.accepted = append(t.accepted, c)
+	t.say("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
+		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.Spent())
+	if t.best() == c {
+		return t.saveBest(c)
+	}
+	return nil
+}
+
+// best returns the accepted candidate with the highest score; the first of them if there are several.
+func (t *Task) best() *Candidate { return t.ranked()[0] }
+
+// ranked returns the accepted candidates, the best first.
+func (t *Task) ranked() []*Candidate {
+	list := slices.Clone(t.accepted)
+	slices.SortStableFunc(list, func(a, b *Candidate) int { return cmp.Compare(b.Score, a.Score) })
+	return list
+}
+
+// source says where the state of a candidate came from.
+func (t *Task) source(c *Candidate) string {
+	return fmt.Sprintf("optimize.%s, seed %d, candidate %d: scored %.4g on %d validation examples, %.4g before",
+		t.by, t.options.Seed, c.ID, c.Score, len(t.val), t.start.Score)
+}
+
+// saveBest saves the best module so far in Options.Dir.
+func (t *Task) saveBest(c *Candidate) error {
+	if t.options.Dir == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := t.runner.save(&b, c, t.source(c)); err != nil {
+		return fmt.Errorf("optimize: candidate %d: %w", c.ID, err)
+	}
+	path := filepath.Join(t.options.Dir, "best.json")
+	if err := os.WriteFile(path+".new", b.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("optimize: Options.Dir: %w", err)
+	}
+	return os.Rename(path+".new", path)
+}
+
+// Warn adds a warning to the result.
+func (t *Task) Warn(format string, args ...any) {
+	warning := fmt.Sprintf(format, args...)
+	if slices.Contains(t.warnings, warning) {
+		return
+	}
+	t.warnings = append(t.warnings, warning)
+	t.say("warning: %s", warning)
+}
+
+// say writes a line of progress.
+func (t *Task) say(format string, args ...any) {
+	if t.options.Progress != nil {
+		fmt.Fprintf(t.options.Progress, "optimize: "+format+"\n", args...)
+	}
+}
