@@ -57,7 +57,7 @@ func ExampleGEPA() {
 		return module.Score{Feedback: "Mail about invoices is billing."}, nil
 	}
 	sig := signature.Must(signature.New[Mail, Topic]("Sort the mail."))
-	result, err := optimize.Run(context.Background(), module.NewPredict(sig, sorter, nil), &optimize.GEPA{},
+	result, err := optimize.Run(context.Background(), module.NewPredict(sig, sorter, nil), optimize.GEPA{},
 		optimize.Data[Mail, Topic]{Train: mails("Ada"), Val: mails("Grace")}, metric,
 		&optimize.Options{Reflection: reflection, Budget: optimize.Budget{StudentCalls: 200}})
 	if err != nil {

@@ -26,7 +26,7 @@ func ExampleMIPROv2() {
 		return module.Score{}, nil
 	}
 	sig := signature.Must(signature.New[Mail, Topic]("Sort the mail."))
-	result, err := optimize.Run(context.Background(), module.NewPredict(sig, sorter, nil), &optimize.MIPROv2{},
+	result, err := optimize.Run(context.Background(), module.NewPredict(sig, sorter, nil), optimize.MIPROv2{},
 		optimize.Data[Mail, Topic]{Train: mails("Ada"), Val: mails("Grace")}, metric,
 		&optimize.Options{Reflection: reflection, Budget: optimize.Budget{StudentCalls: 300}})
 	if err != nil {
@@ -34,8 +34,8 @@ func ExampleMIPROv2() {
 		return
 	}
 	fmt.Println(result.Candidates[0].Score, "before,", result.Best.Score, "after")
-	fmt.Println(result.Module.Predictor.Spec.Instructions())
+	fmt.Println(len(result.Module.Predictor.Demos), "demos")
 	// Output:
 	// 0.5 before, 1 after
-	// Sort the mail into billing and other.
+	// 6 demos
 }

@@ -1,8 +1,8 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -37,11 +37,8 @@ type GEPA struct {
 }
 
 // Optimize implements [Optimizer].
-func (g *GEPA) Optimize(ctx context.Context, t *Task) error {
-	s, err := g.search(t)
-	if err != nil {
-		return err
-	}
+func (g GEPA) Optimize(ctx context.Context, t *Task) error {
+	s := g.search(t)
 	for range s.Iterations {
 		if mean(s.best().Scores) >= s.Perfect {
 			return nil
@@ -58,35 +55,18 @@ func (g *GEPA) Optimize(ctx context.Context, t *Task) error {
 }
 
 // Estimate implements [Estimator]. It assumes that a third of the rewrites are accepted.
-func (g *GEPA) Estimate(t *Task) Spent {
-	s := g.withDefaults()
-	runs := s.Iterations*2*s.Minibatch + s.Iterations/3*len(t.Val())
-	left := t.Left()
+func (g GEPA) Estimate(t *Task) Spent {
+	g = g.withDefaults()
 	return Spent{
-		StudentCalls:    min(runs*len(t.Predictors()), left.StudentCalls),
-		ReflectionCalls: min(s.Iterations, left.ReflectionCalls),
+		StudentCalls:    min(g.Iterations*2*g.Minibatch+g.Iterations/3*len(t.val), t.Left().StudentCalls),
+		ReflectionCalls: min(g.Iterations, t.Left().ReflectionCalls),
 	}
 }
 
-func (g *GEPA) withDefaults() GEPA {
-	var s GEPA
-	if g != nil {
-		s = *g
-	}
-	s.Minibatch = orDefault(s.Minibatch, 3)
-	s.Iterations = orDefault(s.Iterations, 100)
-	s.Merges = orDefault(s.Merges, 5)
-	if s.Perfect == 0 {
-		s.Perfect = 1
-	}
-	return s
-}
-
-func orDefault(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
+func (g GEPA) withDefaults() GEPA {
+	g.Minibatch, g.Iterations = cmp.Or(max(g.Minibatch, 0), 3), cmp.Or(max(g.Iterations, 0), 100)
+	g.Merges, g.Perfect = cmp.Or(g.Merges, 5), cmp.Or(g.Perfect, 1)
+	return g
 }
 
 // gepaSearch is the state of a search.
@@ -115,29 +95,17 @@ type component struct {
 	original  string // the description in the set of tools
 }
 
-func (g *GEPA) search(t *Task) (*gepaSearch, error) {
-	if len(t.Train()) == 0 {
-		return nil, errors.New("GEPA needs examples in Train")
-	}
+func (g GEPA) search(t *Task) *gepaSearch {
 	s := &gepaSearch{GEPA: g.withDefaults(), task: t, merged: map[string]bool{}}
-	if s.Minibatch < 0 || s.Iterations < 0 {
-		return nil, errors.New("GEPA: Minibatch and Iterations cannot be negative")
-	}
-	for _, p := range t.Predictors() {
-		if p.Frozen {
-			continue
-		}
+	for _, p := range t.unfrozen() {
 		s.components = append(s.components, component{predictor: p})
 		for _, b := range p.Tools {
 			s.components = append(s.components, component{p, b.Path(), b.Description})
 		}
 	}
-	if len(s.components) == 0 {
-		return nil, errors.New("GEPA: all predictors are frozen, so nothing can be rewritten")
-	}
 	s.pool = []*gepaCandidate{{Candidate: t.Start()}}
-	s.batches = &batches{rand: t.Rand(), n: len(t.Train()), size: min(s.Minibatch, len(t.Train()))}
-	return s, nil
+	s.batches = &batches{rand: t.Rand(), n: len(t.train), size: min(s.Minibatch, len(t.train))}
+	return s
 }
 
 // String names the component for people.

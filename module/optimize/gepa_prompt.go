@@ -71,8 +71,7 @@ func (s *gepaSearch) examples(c component, outcomes []Outcome) []string {
 	var texts []string
 	for _, o := range outcomes {
 		if c.tookPart(o) {
-			several := len(s.task.Predictors()) > 1
-			texts = append(texts, example(c, s.task.Train()[o.Item], o, several))
+			texts = append(texts, example(c, s.task.train[o.Item], o, len(s.task.predictors) > 1))
 		}
 	}
 	return texts

@@ -115,8 +115,8 @@ func (c component) tookPart(o Outcome) bool {
 func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component, outcomes []Outcome) (string, error) {
 	current := c.text(parent)
 	if c.tool != "" {
-		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), nil)
+		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), func(string) error { return nil })
 	}
 	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes))
-	return askForText(ctx, s.task, prompt, s.task.Check)
+	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
 }

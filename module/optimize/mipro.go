@@ -1,8 +1,8 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -49,22 +49,9 @@ type MIPROv2 struct {
 }
 
 // Optimize implements [Optimizer].
-func (m *MIPROv2) Optimize(ctx context.Context, t *Task) error {
-	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, tried: map[string]*combination{}}
-	for _, p := range t.Predictors() {
-		if !p.Frozen {
-			s.predictors = append(s.predictors, p)
-		}
-	}
-	switch {
-	case len(s.predictors) == 0:
-		return errors.New("MIPROv2: all predictors are frozen, so nothing can be changed")
-	case len(t.Train()) == 0:
-		return errors.New("MIPROv2 needs examples in Train")
-	case s.Instructions < 0 || s.Demos < 0 || s.Trials < 0 || s.Minibatch < 0 || s.FullEvery < 0:
-		return errors.New("MIPROv2: only DemoSets can be negative")
-	}
-	s.perExample = max(1, t.Spent().StudentCalls/len(t.Val()))
+func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
+	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
+	s.callsPerRun = max(1, t.Spent().StudentCalls/len(t.val))
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}
@@ -75,36 +62,25 @@ func (m *MIPROv2) Optimize(ctx context.Context, t *Task) error {
 }
 
 // Estimate implements [Estimator].
-func (m *MIPROv2) Estimate(t *Task) Spent {
-	s := m.withDefaults(t)
-	predictors, left := len(t.Predictors()), t.Left()
-	runs := s.Trials*min(s.Minibatch, len(t.Val())) + (s.Trials/s.FullEvery+1)*len(t.Val())
-	if s.DemoSets > 0 {
-		runs += len(t.Train())
+func (m MIPROv2) Estimate(t *Task) Spent {
+	m = m.withDefaults(t)
+	runs := m.Trials*min(m.Minibatch, len(t.val)) + (m.Trials/m.FullEvery+1)*len(t.val)
+	if m.DemoSets > 0 {
+		runs += min(len(t.train), m.DemoSets*m.Demos)
 	}
 	return Spent{
-		StudentCalls:    min(runs*predictors, left.StudentCalls),
-		ReflectionCalls: min(1+(s.Instructions-1)*predictors, left.ReflectionCalls),
+		StudentCalls:    min(runs, t.Left().StudentCalls),
+		ReflectionCalls: min(1+(m.Instructions-1)*len(t.unfrozen()), t.Left().ReflectionCalls),
 	}
 }
 
-func (m *MIPROv2) withDefaults(t *Task) MIPROv2 {
-	var s MIPROv2
-	if m != nil {
-		s = *m
-	}
-	s.Instructions = orDefault(s.Instructions, 5)
-	s.DemoSets = orDefault(s.DemoSets, 6)
-	s.Demos = orDefault(s.Demos, 6)
-	s.Minibatch = orDefault(s.Minibatch, 25)
-	s.FullEvery = orDefault(s.FullEvery, 5)
-	if s.Threshold == 0 {
-		s.Threshold = 1
-	}
-	variables := 2 * len(t.Predictors())
-	most := float64(max(s.Instructions, s.DemoSets, 2))
-	s.Trials = orDefault(s.Trials, int(max(4*float64(variables)*math.Log2(most), 3*most)))
-	return s
+func (m MIPROv2) withDefaults(t *Task) MIPROv2 {
+	m.Instructions, m.DemoSets = cmp.Or(max(m.Instructions, 0), 5), cmp.Or(m.DemoSets, 6)
+	m.Demos, m.Threshold = cmp.Or(max(m.Demos, 0), 6), cmp.Or(m.Threshold, 1)
+	m.Minibatch, m.FullEvery = cmp.Or(max(m.Minibatch, 0), 25), cmp.Or(max(m.FullEvery, 0), 5)
+	variables, most := 2*float64(len(t.unfrozen())), float64(max(m.Instructions, m.DemoSets, 2))
+	m.Trials = cmp.Or(max(m.Trials, 0), int(max(4*variables*math.Log2(most), 3*most)))
+	return m
 }
 
 // miproSearch is the state of a search.
@@ -112,7 +88,8 @@ type miproSearch struct {
 	MIPROv2    // with defaults
 	task       *Task
 	predictors []Predictor
-	perExample int // calls of the student per example, about
+
+	callsPerRun int // of the student, as on Val
 
 	// For each predictor, the choices. The first is the current one.
 	instructions [][]string
@@ -170,8 +147,8 @@ func (s *miproSearch) search(ctx context.Context) error {
 
 // lastCall reports whether the budget is only enough for one more evaluation on all of Val.
 func (s *miproSearch) lastCall() bool {
-	n := len(s.task.Val())
-	return s.task.Left().StudentCalls < s.perExample*(n+min(n, s.Minibatch))
+	n := len(s.task.val)
+	return s.task.Left().StudentCalls < s.callsPerRun*(n+min(n, s.Minibatch))
 }
 
 // combine returns the combination of a choice.
@@ -197,7 +174,7 @@ func (s *miproSearch) combine(choice []int) *combination {
 // try evaluates a combination on examples of Val on which it has not been evaluated.
 func (s *miproSearch) try(ctx context.Context, c *combination) error {
 	var batch []int
-	for _, i := range s.task.Rand().Perm(len(s.task.Val())) {
+	for _, i := range s.task.Rand().Perm(len(s.task.val)) {
 		if _, ok := c.gains[i]; !ok && len(batch) < s.Minibatch {
 			batch = append(batch, i)
 		}

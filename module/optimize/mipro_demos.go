@@ -2,36 +2,41 @@ package optimize
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/writ-go/writ/module"
 )
 
-// collectDemos makes the sets of demos. The calls of the runs on Train that the metric accepts are the demos to choose
-// from; sets differ in their demos and in their number.
+// collectDemos makes the sets of demos of each predictor. The first set is the current one, and the second has
+// examples of Train as they are. The others have the calls of runs on Train that the metric accepts; they differ in
+// their demos and in their number.
 func (s *miproSearch) collectDemos(ctx context.Context) error {
 	if s.DemoSets < 0 {
 		return nil
 	}
-	good, err := s.goodRuns(ctx)
+	runs, err := s.goodRuns(ctx)
 	if err != nil {
 		return err
 	}
+	if len(runs) == 0 {
+		s.task.warnNoTraces(s.Threshold)
+	}
 	for _, p := range s.predictors {
-		var found []module.Demo
-		for _, o := range good {
-			found = append(found, demosOf(o, p.Path)...)
-		}
 		sets := [][]module.Demo{p.Demos}
-		for n := 1; n < s.DemoSets && len(found) > 0; n++ {
-			sets = append(sets, demoSet(s.task.Rand(), found, s.Demos, n))
+		for n := 1; n < s.DemoSets; n++ {
+			from := runs
+			if n == 1 {
+				from = nil
+			}
+			size := s.Demos
+			if n > 2 {
+				size = 1 + s.task.Rand().IntN(s.Demos)
+			}
+			if set := s.demoSet(p, from, size); len(set) > 0 {
+				sets = append(sets, set)
+			}
 		}
 		s.demos = append(s.demos, sets)
-	}
-	if len(good) == 0 {
-		s.task.Warn("MIPROv2: no run on Train has a score of %g or more, so there are no demos; set Options.Teacher to a "+
-			"better model, or lower Threshold", s.Threshold)
 	}
 	return nil
 }
@@ -42,8 +47,7 @@ const demoRuns = 20
 // goodRuns returns runs on Train with a sufficient score, as many as the sets of demos can use.
 func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 	var good []Outcome
-	order := s.task.Rand().Perm(len(s.task.Train()))
-	for indices := range slices.Chunk(order, demoRuns) {
+	for indices := range slices.Chunk(s.task.Rand().Perm(len(s.task.train)), demoRuns) {
 		if len(good) >= s.DemoSets*s.Demos || s.lastCall() {
 			break
 		}
@@ -60,26 +64,21 @@ func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 	return good, nil
 }
 
-// demoSet returns some of the demos. The first sets have the maximum, later ones may have fewer.
-func demoSet(r *rand.Rand, found []module.Demo, most, n int) []module.Demo {
-	size := most
-	if n > 2 {
-		size = 1 + r.IntN(most)
-	}
+// demoSet returns a number of demos, each of another example. Examples as they are make up for runs that are missing.
+func (s *miproSearch) demoSet(p Predictor, runs []Outcome, size int) []module.Demo {
 	var set []module.Demo
-	for _, i := range r.Perm(len(found))[:min(size, len(found))] {
-		set = append(set, found[i])
-	}
-	return set
-}
-
-// demosOf returns the calls of a predictor as demos.
-func demosOf(o Outcome, path string) []module.Demo {
-	var demos []module.Demo
-	for _, call := range o.Calls {
-		if call.Path == path && call.Outputs != nil && call.Problem == "" {
-			demos = append(demos, module.Demo{Inputs: call.Inputs, Outputs: call.Outputs})
+	used := map[int]bool{}
+	for _, i := range s.task.Rand().Perm(len(runs)) {
+		traced := s.task.Traced(p.Path, runs[i])
+		if len(traced) > 0 && len(set) < size {
+			set = append(set, traced[s.task.Rand().IntN(len(traced))])
+			used[runs[i].Item] = true
 		}
 	}
-	return demos
+	for _, i := range s.task.Rand().Perm(len(s.task.train)) {
+		if !used[i] && len(set) < size {
+			set = append(set, s.task.Labeled(p.Path, []int{i})...)
+		}
+	}
+	return set
 }

@@ -39,14 +39,14 @@ func full() bool { return os.Getenv("WRIT_TEST_FULL") == "1" }
 // A search is an optimizer of the proof.
 type search struct {
 	name  string
-	by    func() optimize.Optimizer
+	by    optimize.Optimizer
 	quick bool // run it always
 }
 
 func searches() []search {
 	return []search{
-		{"GEPA", func() optimize.Optimizer { return &optimize.GEPA{} }, true},
-		{"MIPROv2", func() optimize.Optimizer { return &optimize.MIPROv2{} }, true},
+		{"GEPA", optimize.GEPA{}, true},
+		{"MIPROv2", optimize.MIPROv2{}, true},
 	}
 }
 
@@ -60,7 +60,7 @@ func (p proof) check(t *testing.T, task *student.Task, s search, calls int) {
 	t.Helper()
 	var m measured
 	for seed := range uint64(p.seeds) {
-		m.run(t, p, task, s.by(), calls, seed, 0)
+		m.run(t, p, task, s.by, calls, seed, 0)
 	}
 	t.Logf("| %s | %s | %d | %s", task.Name, s.name, calls*len(task.Steps), m.row())
 	gain, margin := m.gain()
@@ -89,11 +89,11 @@ func (m *measured) run(
 	t *testing.T, p proof, task *student.Task, by optimize.Optimizer, calls int, seed uint64, shift int,
 ) {
 	t.Helper()
-	data := optimize.Data[asked, answered]{
-		Train: shifted(examples(task, 100+seed, 40), shift), Val: shifted(examples(task, 200+seed, 40), shift),
+	sets := optimize.Data[asked, answered]{
+		Train: shifted(rows(task, 100+seed, 40), shift), Val: shifted(rows(task, 200+seed, 40), shift),
 	}
 	start := newSolver(task)
-	r, err := optimize.Run(t.Context(), start, by, data, exact, &optimize.Options{
+	r, err := optimize.Run(t.Context(), start, by, sets, exact, &optimize.Options{
 		Budget:     optimize.Budget{StudentCalls: calls * len(task.Steps)},
 		Reflection: task.Reflection(),
 		Seed:       seed,
@@ -101,7 +101,7 @@ func (m *measured) run(
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := examples(task, 300+seed, p.test)
+	test := rows(task, 300+seed, p.test)
 	m.before = append(m.before, scores(t, start, test)...)
 	m.after = append(m.after, scores(t, r.Module, test)...)
 	m.spent.StudentCalls += r.Spent.StudentCalls
@@ -151,7 +151,7 @@ func scores(t *testing.T, m *solver, test []evaluate.Example[asked, answered]) [
 	return all
 }
 
-func examples(task *student.Task, seed uint64, n int) []evaluate.Example[asked, answered] {
+func rows(task *student.Task, seed uint64, n int) []evaluate.Example[asked, answered] {
 	var all []evaluate.Example[asked, answered]
 	for _, r := range task.Rows(seed, n) {
 		all = append(all, evaluate.Example[asked, answered]{

@@ -8,6 +8,11 @@ import (
 	"unicode/utf8"
 )
 
+// askForInstructions asks for instructions of a predictor. See askForText.
+func askForInstructions(ctx context.Context, t *Task, path, prompt string) (string, error) {
+	return askForText(ctx, t, prompt, func(text string) error { return t.Check(path, text) })
+}
+
 // askForText asks the reflection model for a text, and once more if the text cannot be used. It returns "" if the
 // second one cannot be used either.
 func askForText(ctx context.Context, t *Task, prompt string, check func(string) error) (string, error) {
@@ -19,7 +24,7 @@ func askForText(ctx context.Context, t *Task, prompt string, check func(string) 
 			return "", err
 		}
 		text, err := readText(reply)
-		if err == nil && check != nil {
+		if err == nil {
 			err = check(text)
 		}
 		if err == nil {
