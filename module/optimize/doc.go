@@ -1,2 +1,81 @@
-// Package optimize improves a module with examples: it searches for better instructions and demos.
+// Package optimize improves modules with examples: it searches for better instructions and demos, and returns a clone
+// of the module that has them.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"fmt"
+//		"log"
+//		"os"
+//
+//		"github.com/writ-go/writ/module"
+//		"github.com/writ-go/writ/module/evaluate"
+//		"github.com/writ-go/writ/module/models"
+//		"github.com/writ-go/writ/module/optimize"
+//		"github.com/writ-go/writ/signature"
+//	)
+//
+//	type Question struct {
+//		Text string `json:"question"`
+//	}
+//
+//	type Answer struct {
+//		Text string `json:"answer"`
+//	}
+//
+//	type Example = evaluate.Example[Question, Answer]
+//
+//	func exact(_ context.Context, e Example, got *module.Prediction[Answer]) (module.Score, error) {
+//		if got.Output.Text == e.Want.Text {
+//			return module.Score{Value: 1}, nil
+//		}
+//		return module.Score{Feedback: "The answer is " + e.Want.Text}, nil
+//	}
+//
+//	func main() {
+//		model, err := models.Open("openai:gpt-5.1", nil)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		sig := signature.Must(signature.New[Question, Answer]("Answer the question."))
+//		examples := []Example{{In: Question{"What is 1 + 1?"}, Want: Answer{"2"}}} // and 100 more
+//		sets, err := evaluate.Split(examples, 1, 0.3, 0.4, 0.3)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		result, err := optimize.Run(context.Background(), module.NewChainOfThought(sig, model, nil),
+//			optimize.BootstrapFewShot{}, optimize.Data[Question, Answer]{Train: sets[0], Val: sets[1]}, exact,
+//			&optimize.Options{Budget: optimize.Budget{StudentCalls: 300}, Dir: "search", Progress: os.Stderr})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		if err := module.Save(os.Stdout, result.Module); err != nil {
+//			log.Fatal(err)
+//		}
+//		report, err := evaluate.Evaluate(context.Background(), result.Module, sets[2], exact, nil)
+//		fmt.Println(report.Score, err)
+//	}
+//
+// # Which optimizer
+//
+//   - [LabeledFewShot] shows examples as they are. It costs almost nothing; try it first.
+//   - [BootstrapFewShot] shows runs that went well, with their reasoning, for every predictor of a module.
+//   - [BootstrapRandomSearch] tries many such sets of demos.
+//   - [GEPA] rewrites instructions, with a model that reads what went wrong. It needs a metric with feedback, and
+//     few examples.
+//   - [MIPROv2] searches for instructions and demos together, if there are a few hundred calls to spend.
+//   - [KNNFewShot] shows the examples that are most similar to each question.
+//   - [Ensemble] lets several of the modules that a search has found vote.
+//
+// COPRO, SIMBA and BetterTogether of DSPy are left out on purpose: GEPA has replaced them in practice.
+//
+// # What a search does
+//
+// Every optimizer is run by [Run]. The module as it was given is the first candidate; others must score better on
+// Val to replace it. With Options.Dir, every reply of a model is kept as it comes, and a search that was killed
+// continues when it is run again: it takes the same way as before, and replies in the log are not paid for twice.
+//
+// An [Optimizer] of your own sees the module through a [Task]. It needs no generics, and gets budgets, the log,
+// parallel runs and progress for free.
 package optimize

@@ -231,7 +231,8 @@ func (w *watched[M, In, Out]) moduleFor(item Item) M {
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In]) (*module.Prediction[Out], error) {
 	item, r := w.items[w.batch.indices[in.i]], newRecorder(w.task.specs)
 	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(item))
-	results, _ := module.Parallel(module.Observe(ctx, r.observe), module.Module[In, Out](w.moduleFor(item)), []In{in.in}, nil)
+	m := module.Module[In, Out](w.moduleFor(item))
+	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.in}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
 	return results[0].Prediction, results[0].Err
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -69,8 +68,8 @@ const copiedWords = 8
 // copies returns the examples whose texts were copied into the instructions of a candidate.
 func (t *Task) copies(c *Candidate) (flags []string) {
 	for _, p := range t.predictors {
-		instructions := words(c.Predictors[p.Path].Instructions)
-		given := words(t.start.Predictors[p.Path].Instructions)
+		instructions := spaced(c.Predictors[p.Path].Instructions)
+		given := spaced(t.start.Predictors[p.Path].Instructions)
 		if instructions == given {
 			continue
 		}
@@ -80,7 +79,8 @@ func (t *Task) copies(c *Candidate) (flags []string) {
 		}{{"Train", t.train}, {"Val", t.val}} {
 			for _, item := range set.items {
 				if item.copiedTo(instructions) && !item.copiedTo(given) {
-					flags = append(flags, fmt.Sprintf("the instructions of %s copy example %q of %s", p.Path, item.ID, set.name))
+					flag := fmt.Sprintf("the instructions of %s copy example %q of %s", p.Path, item.ID, set.name)
+					flags = append(flags, flag)
 				}
 			}
 		}
@@ -92,10 +92,10 @@ func (t *Task) copies(c *Candidate) (flags []string) {
 func (item Item) copiedTo(text string) bool {
 	var asked, wanted []string
 	for _, s := range stringsIn(item.Inputs) {
-		asked = append(asked, words(s))
+		asked = append(asked, spaced(s))
 	}
 	for _, s := range stringsIn(item.Want) {
-		wanted = append(wanted, words(s))
+		wanted = append(wanted, spaced(s))
 	}
 	for _, s := range append(asked, wanted...) {
 		list := strings.Fields(s)
@@ -114,12 +114,6 @@ func (item Item) copiedTo(text string) bool {
 		}
 	}
 	return false
-}
-
-// words returns the words of a text in lower case, with a space before and after each.
-func words(text string) string {
-	list := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return " " + strings.Join(list, " ") + " "
 }
 
 // stringsIn returns the texts in a JSON value, and its numbers.

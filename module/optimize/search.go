@@ -18,6 +18,9 @@ func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
 	if n := len(t.val); n < 20 {
 		t.Warn("Val has only %d examples, so scores differ by chance; use at least 20", n)
 	}
+	if n := t.shared(); n > 0 {
+		t.Warn("%d examples of Val have the same inputs as examples of Train, so demos may contain their answers", n)
+	}
 	for _, p := range t.predictors {
 		if p.given.System != "" && !p.Frozen {
 			t.Warn("%s has a System prompt of its own, so its instructions have no effect", p.Path)
@@ -40,6 +43,20 @@ func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
 		t.Warn("none of the other candidates is better than the module as it was given")
 	}
 	return nil
+}
+
+// shared returns the number of examples of Val that Train has as well.
+func (t *Task) shared() (n int) {
+	known := map[string]bool{}
+	for _, item := range t.train {
+		known[string(item.Inputs)] = true
+	}
+	for _, item := range t.val {
+		if known[string(item.Inputs)] {
+			n++
+		}
+	}
+	return n
 }
 
 // acceptStart evaluates the module as it was given.

@@ -1,0 +1,76 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/writ-go/writ/module"
+)
+
+// Ensemble asks several modules the same question at the same time and votes. Modules with different demos and
+// instructions make different mistakes, so an ensemble of the best candidates of a search ([Result.Top]) is often
+// better than each of them, for the price of all. It is a module itself, so it can be evaluated and saved.
+//
+// Voting over several answers was published by Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in
+// Language Models" (ICLR 2023), and over several prompts by Khattab et al., "DSPy: Compiling Declarative Language Model
+// Calls into Self-Improving Pipelines" (ICLR 2024).
+type Ensemble[In, Out any] struct {
+	Modules []module.Module[In, Out]
+
+	// Vote chooses among the answers of the modules that have one. Nil is [module.Majority] of whole outputs; call
+	// that with a key to compare a part of them.
+	Vote func(answers []*module.Prediction[Out]) (*module.Prediction[Out], error)
+}
+
+// NewEnsemble returns an ensemble of modules that decides by majority.
+func NewEnsemble[M module.Module[In, Out], In, Out any](modules []M) *Ensemble[In, Out] {
+	e := &Ensemble[In, Out]{}
+	for _, m := range modules {
+		e.Modules = append(e.Modules, m)
+	}
+	return e
+}
+
+// Run asks all modules. It is an error if none of them has an answer.
+func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Out], error) {
+	if e == nil || len(e.Modules) == 0 {
+		return nil, errors.New("optimize: the Ensemble has no modules")
+	}
+	return module.Compose(ctx, e, func(ctx context.Context) (out Out, err error) {
+		results, err := module.Parallel(ctx, member[In, Out]{e.Modules, in}, inOrder(len(e.Modules)),
+			&module.ParallelOptions{Workers: len(e.Modules), Collect: true})
+		answers := results.Predictions()
+		if len(answers) == 0 {
+			return out, fmt.Errorf("optimize: no module of the Ensemble has an answer: %w", err)
+		}
+		vote := e.Vote
+		if vote == nil {
+			vote = func(answers []*module.Prediction[Out]) (*module.Prediction[Out], error) {
+				return module.Majority(answers, nil)
+			}
+		}
+		chosen, err := vote(answers)
+		if err == nil && chosen == nil {
+			err = errors.New("optimize: the Vote of the Ensemble returned nothing")
+		}
+		if err != nil {
+			return out, err
+		}
+		return chosen.Output, nil
+	})
+}
+
+// member runs one of the modules, by its index.
+type member[In, Out any] struct {
+	modules []module.Module[In, Out]
+	in      In
+}
+
+// Run implements [module.Module].
+func (m member[In, Out]) Run(ctx context.Context, i int) (*module.Prediction[Out], error) {
+	if m.modules[i] == nil {
+		return nil, fmt.Errorf("optimize: module %d of the Ensemble is nil", i)
+	}
+	return m.modules[i].Run(ctx, m.in)
+}

@@ -1,0 +1,186 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
+)
+
+// KNNFewShot shows the model, with each question, the examples of Train that are most similar to it. Use it if the
+// questions differ so much that no few examples represent them, and if there are many examples.
+//
+// The demos are the examples as they are or, with Bootstrap, the runs in which a teacher answered them well. The module
+// has all of them among its Demos. A state that was saved with them is loaded into a module whose PickDemos is set to
+// [Nearest] with the same arguments.
+//
+// The method was published by Liu et al., "What Makes Good In-Context Examples for GPT-3?" (DeeLIO 2022).
+type KNNFewShot struct {
+	K     int   // the number of demos that are shown; zero means 3
+	Embed Embed // measures similarity by meaning; nil means by words
+
+	// Bootstrap has a teacher answer all of Train, as in [BootstrapFewShot]. It is needed for predictors whose fields
+	// the examples do not have.
+	Bootstrap bool
+
+	// Rounds and Threshold are those of [BootstrapFewShot].
+	Rounds    int
+	Threshold float64
+}
+
+// Embed returns a vector for each text. The method EmbedDocuments of langchaingo's embedders is one.
+type Embed func(ctx context.Context, texts []string) ([][]float32, error)
+
+// Optimize implements [Optimizer].
+func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
+	k := cmp.Or(max(o.K, 0), 3)
+	c := t.New(t.Start(), "KNNFewShot")
+	if o.Bootstrap {
+		b := BootstrapFewShot{MaxBootstrapped: len(t.train), MaxLabeled: k, Rounds: o.Rounds, Threshold: o.Threshold}
+		taught, n, err := b.Bootstrap(ctx, t, inOrder(len(t.train)), "KNNFewShot")
+		if err != nil {
+			return err
+		}
+		if c = taught; n == 0 {
+			t.warnNoTraces(b.orDefault().Threshold)
+		}
+	} else if t.setLabeled(c, inOrder(len(t.train)), len(t.train)) == 0 {
+		return fmt.Errorf("optimize: the examples do not have the fields of any predictor that may be changed, so " +
+			"they cannot be its demos; set KNNFewShot.Bootstrap")
+	}
+	nearest := Nearest(k, o.Embed)
+	for _, p := range t.unfrozen() {
+		s := c.Predictors[p.Path]
+		s.pick = nearest
+		c.Predictors[p.Path] = s
+	}
+	return t.Accept(ctx, c)
+}
+
+// Estimate implements [Estimator].
+func (o KNNFewShot) Estimate(t *Task) Spent {
+	if !o.Bootstrap {
+		return Spent{StudentCalls: len(t.val)}
+	}
+	return t.taught(len(t.train), len(t.val))
+}
+
+// Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to
+// the question, the most similar last. A nil embed compares words, by Okapi BM25.
+func Nearest(k int, embed Embed) Pick {
+	n := &nearest{k: k, embed: embed, vectors: map[string][]float32{}}
+	return n.pick
+}
+
+type nearest struct {
+	k     int
+	embed Embed
+
+	mu      sync.Mutex
+	indexed []module.Demo // what index was made of
+	index   *wordIndex
+	vectors map[string][]float32 // of the inputs of demos
+}
+
+func (n *nearest) pick(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error) {
+	if len(demos) <= n.k {
+		return demos, nil
+	}
+	scores, err := n.scores(ctx, inputs, demos)
+	if err != nil {
+		return nil, err
+	}
+	order := inOrder(len(demos))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	picked := make([]module.Demo, max(n.k, 0))
+	for i := range picked {
+		picked[len(picked)-1-i] = demos[order[i]]
+	}
+	return picked, nil
+}
+
+// scores returns how similar each demo is to the question.
+func (n *nearest) scores(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]float64, error) {
+	if n.embed == nil {
+		return n.indexOf(demos).scores(textOf(inputs)), nil
+	}
+	asked, err := n.vectorsOf(ctx, inputs, demos)
+	if err != nil {
+		return nil, fmt.Errorf("the embedder: %w", err)
+	}
+	scores := make([]float64, len(demos))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i, d := range demos {
+		scores[i] = cosine(asked, n.vectors[textOf(d.Inputs)])
+	}
+	return scores, nil
+}
+
+// indexOf returns the index of demos, which is the last one for all questions of a predictor.
+func (n *nearest) indexOf(demos []module.Demo) *wordIndex {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.index == nil || len(n.indexed) != len(demos) || &n.indexed[0] != &demos[0] {
+		texts := make([]string, len(demos))
+		for i, d := range demos {
+			texts[i] = textOf(d.Inputs)
+		}
+		n.indexed, n.index = demos, newWordIndex(texts)
+	}
+	return n.index
+}
+
+// vectorsOf returns the vector of the question and makes sure that those of the demos are known.
+func (n *nearest) vectorsOf(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]float32, error) {
+	texts := []string{textOf(inputs)}
+	n.mu.Lock()
+	for _, d := range demos {
+		if text := textOf(d.Inputs); n.vectors[text] == nil && !slices.Contains(texts[1:], text) {
+			texts = append(texts, text)
+		}
+	}
+	n.mu.Unlock()
+	vectors, err := n.embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != len(texts) {
+		return nil, fmt.Errorf("it returned %d vectors for %d texts", len(vectors), len(texts))
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i, text := range texts[1:] {
+		n.vectors[text] = vectors[i+1]
+	}
+	return vectors[0], nil
+}
+
+// cosine returns the cosine of the angle between two vectors, or 0 if one of them has no direction.
+func cosine(a, b []float32) float64 {
+	var dot, aa, bb float64
+	for i := range min(len(a), len(b)) {
+		x, y := float64(a[i]), float64(b[i])
+		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return dot / math.Sqrt(aa*bb)
+}
+
+// textOf returns the texts and numbers of inputs.
+func textOf(inputs signature.Values) string {
+	text := ""
+	for _, v := range inputs {
+		for _, s := range stringsIn(v.JSON) {
+			text += s + "\n"
+		}
+	}
+	return text
+}

@@ -1,0 +1,65 @@
+package optimize
+
+import (
+	"math"
+	"strings"
+	"unicode"
+)
+
+// words returns the words of a text in lower case.
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// spaced returns the words of a text with a space before and after each.
+func spaced(text string) string { return " " + strings.Join(words(text), " ") + " " }
+
+// The parameters of Okapi BM25.
+const (
+	saturation = 1.2  // how soon more occurrences of a word stop adding to the score
+	dampening  = 0.75 // how much a long text lowers the score
+)
+
+// wordIndex ranks texts by the words that they have in common with another one.
+type wordIndex struct {
+	counts  []map[string]int // of the words of each text
+	lengths []float64
+	mean    float64
+	texts   map[string]int // the number of texts that have a word
+}
+
+func newWordIndex(texts []string) *wordIndex {
+	x := &wordIndex{texts: map[string]int{}}
+	for _, text := range texts {
+		counts, list := map[string]int{}, words(text)
+		for _, w := range list {
+			if counts[w]++; counts[w] == 1 {
+				x.texts[w]++
+			}
+		}
+		x.counts, x.lengths = append(x.counts, counts), append(x.lengths, float64(len(list)))
+		x.mean += float64(len(list)) / float64(len(texts))
+	}
+	return x
+}
+
+// scores returns the similarity of each text.
+func (x *wordIndex) scores(text string) []float64 {
+	scores, seen := make([]float64, len(x.counts)), map[string]bool{}
+	for _, w := range words(text) {
+		if seen[w] || x.texts[w] == 0 {
+			continue
+		}
+		seen[w] = true
+		rarity := math.Log(1 + (float64(len(x.counts)-x.texts[w])+0.5)/(float64(x.texts[w])+0.5))
+		for i, counts := range x.counts {
+			if n := float64(counts[w]); n > 0 {
+				long := 1 - dampening + dampening*x.lengths[i]/max(x.mean, 1)
+				scores[i] += rarity * n * (saturation + 1) / (n + saturation*long)
+			}
+		}
+	}
+	return scores
+}
