@@ -67,7 +67,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	defer r.rescue(&err)
 	var valid *candidate[Out] // a valid answer that the model is asked to confirm
 	for r.left() > 0 {
-		// Ask the model for the next program.
+		// Ask the model for the next program. The first one of a Program is compiled.
 		if err := r.ask(ctx); err != nil {
 			return valid.orFail(r, err)
 		}
@@ -82,7 +82,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			return nil, r.incomplete(err)
 		}
 		// Tell the model what happened, until a program has an answer that is valid.
-		if !c.coder.answers(outcome) {
+		if !c.coder.answers(outcome, r.isCompiled()) {
 			r.observe(r.report(outcome))
 			continue
 		}
@@ -131,8 +131,11 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 // goes back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run
 // share its journal, a program that is written again does not repeat the effects of the one before.
 func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
-	step := len(r.Steps)
-	r.emit(ProgramStart{r.at(step), p.Code, p.Reasoning})
+	step := max(len(r.Steps), 1) // a compiled program has no step yet
+	r.emit(ProgramStart{Origin: r.at(step), Code: p.Code, Reasoning: p.Reasoning, Compiled: r.isCompiled()})
+	if r.outcome = r.outdated(); r.outcome != nil {
+		return r.outcome, nil
+	}
 	if err := r.journal.Reconcile(ctx); err != nil {
 		r.ended()
 		return nil, err

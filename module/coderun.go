@@ -38,6 +38,8 @@ type environment struct {
 	values  bool                   // a valid answer may also be the program's value
 	budget  func() string          // tells the model what is left of other limits; or nil
 
+	compiled *compiled // the program that runs first; or nil
+
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 }
 
@@ -119,18 +121,18 @@ func limitsOf(box Sandbox) sandbox.Limits {
 	return sandbox.Limits{}
 }
 
-// answers reports whether a program ended with an answer, valid or not.
-func (c *coder[In, Out]) answers(o *sandbox.Outcome) bool {
-	return o.Submitted || c.values && o.Failure == nil && replies.HasMembers(o.Value) &&
+// answers reports whether a program ended with an answer, valid or not. The value of a compiled program always is one.
+func (c *coder[In, Out]) answers(o *sandbox.Outcome, compiled bool) bool {
+	return o.Submitted || compiled && o.Failure == nil || c.values && o.Failure == nil && replies.HasMembers(o.Value) &&
 		c.signature.Spec().Validate(o.Value) == nil
 }
 
 // answer returns the answer of a program in the form of the signature.
 func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
-	if o.Submitted {
-		return replies.Answer(c.signature.Spec(), o.Value)
+	if !o.Submitted && c.compiled == nil {
+		return o.Value
 	}
-	return o.Value
+	return replies.Answer(c.signature.Spec(), o.Value)
 }
 
 // codeRun is one run of a module that writes programs.
@@ -152,7 +154,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	case c.coder.err != nil:
 		return nil, nil, c.coder.err
 	}
-	if err := c.Predictor.usable(); err != nil {
+	if err := c.Predictor.usable(); err != nil && (err != errNoModel || c.coder.compiled == nil) {
 		return nil, nil, err
 	}
 	spec := c.coder.signature.Spec()
@@ -200,6 +202,9 @@ func emptyValue(f signature.Field) json.RawMessage {
 // program returns the program in the last reply. Whatever form an adapter asks for, models sometimes answer with a
 // fenced block, so that is read as well.
 func (r *codeRun) program() (replies.Program, error) {
+	if r.isCompiled() {
+		return replies.Program{Code: r.compiled.code}, nil
+	}
 	step, p := r.last(), r.predictor
 	outputs, reasoning, err := p.read(step, replies.ProgramAlone, func(field string) bool { return field == "code" })
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // Event is something that happens in a run: a [RunStart], [ModelRequest], [TextDelta], [ModelResponse],
-// [ReplyRejected], [ProgramStart], [ToolCallStart], [ToolCallEnd], [ProgramEnd], [Scored], [Answered] or
-// [Failed]. Everything that this package reports about a run, such as its [Trajectory] and [Usage], is made
-// of its events. The JSON of an event has its type as the member "event".
+// [ReplyRejected], [ProgramStart], [ToolCallStart], [ToolCallEnd], [ProgramEnd], [FellBack], [Scored],
+// [Answered] or [Failed]. Everything that this package reports about a run, such as its [Trajectory] and
+// [Usage], is made of its events. The JSON of an event has its type as the member "event".
 type Event interface {
 	// From returns when and in which run it happened.
 	From() Origin
@@ -114,6 +114,13 @@ type ProgramStart struct {
 	Origin
 	Code      string `json:"code"`
 	Reasoning string `json:"reasoning,omitempty"` // the part of the reply that explains
+	Compiled  bool   `json:"compiled,omitempty"`  // the program of a [Program], which no model wrote in this run
+}
+
+// FellBack reports that the compiled program of a [Program] gave no answer, and that the model is about to be asked.
+type FellBack struct {
+	Origin
+	Reason string `json:"reason"` // one line
 }
 
 // ToolCallStart reports that a tool is about to be called, or that the journal is about to answer the call.

@@ -154,6 +154,12 @@ func (e ProgramStart) MarshalJSON() ([]byte, error) {
 	return eventJSON("program_start", plain(e))
 }
 
+// MarshalJSON writes the event as "fell_back".
+func (e FellBack) MarshalJSON() ([]byte, error) {
+	type plain FellBack
+	return eventJSON("fell_back", plain(e))
+}
+
 // MarshalJSON writes the event as "tool_call_start".
 func (e ToolCallStart) MarshalJSON() ([]byte, error) {
 	type plain ToolCallStart

@@ -96,7 +96,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 // start tells that the last step does something, as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	source = tool + "(" + string(args) + ")"
-	r.emit(ProgramStart{r.at(len(r.Steps)), source, r.reasoning})
+	r.emit(ProgramStart{Origin: r.at(len(r.Steps)), Code: source, Reasoning: r.reasoning})
 	return source
 }
 

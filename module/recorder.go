@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -183,6 +184,9 @@ func (r *recorder) record(e Event) {
 	case ReplyRejected:
 		r.last().Observation = e.Observation
 	case ProgramStart:
+		if e.Compiled {
+			r.Steps = append(r.Steps, Step{Began: e.Time, Compiled: true, Reply: replies.WriteProgram(e.Code)})
+		}
 		s := r.last()
 		if s.Code != "" { // one of several calls in a step
 			s.Code += "\n"
@@ -191,6 +195,8 @@ func (r *recorder) record(e Event) {
 	case ProgramEnd:
 		s := r.last()
 		s.Outcome, s.Observation = e.Outcome, e.Observation
+	case FellBack:
+		r.Fallback = e.Reason
 	case Scored:
 		r.scored(e)
 	case Answered:

@@ -22,7 +22,7 @@ func (r *codeRun) unread(err error) *prompt.Observation {
 // report returns the observation on a program that did not submit. If the program ran to its end, the journal's
 // step is closed, since its effects are done.
 func (r *codeRun) report(out *sandbox.Outcome) *prompt.Observation {
-	if r.repeats() == 0 && isFree(out) {
+	if r.repeats() == 0 && isFree(out) && !r.isCompiled() {
 		r.forgive()
 	}
 	return r.step(out, out.Failure == nil).Report()

@@ -33,7 +33,7 @@ type Trajectory struct {
 	// Err is why there is no answer, or nil. Its JSON is the text of the error.
 	Err error `json:"-"`
 
-	// Steps are the model calls of the module itself.
+	// Steps are the model calls of the module itself. The first step of a [Program] is its compiled program.
 	Steps []Step `json:"steps,omitempty"`
 
 	// Calls are the tool calls of the module itself, including reads, from its journal. AllCalls includes
@@ -47,6 +47,10 @@ type Trajectory struct {
 	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and
 	// the runs that rewards and tools made with their context.
 	Runs []Trajectory `json:"runs,omitempty"`
+
+	// Fallback is why the compiled program of a [Program] gave no answer and the model was asked. It is empty if the
+	// model was not asked.
+	Fallback string `json:"fallback,omitempty"`
 
 	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.
 	Chosen int `json:"chosen,omitempty"`
@@ -145,7 +149,7 @@ func (t Trajectory) Reasoning() string {
 	return cmp.Or(t.last().Reasoning, t.last().Thinking)
 }
 
-// Step is one model call and what followed from its reply.
+// Step is one model call and what followed from its reply, or a compiled program and what followed from it.
 type Step struct {
 	// Began is when the model was called.
 	Began time.Time `json:"began,omitzero"`
@@ -175,6 +179,7 @@ type Step struct {
 	Code         string           `json:"code,omitempty"`        // the program, or a ReAct's calls written as one
 	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // of running it, or nil
 	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
+	Compiled     bool             `json:"compiled,omitempty"`    // the program of a [Program]; no model was called
 	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
 	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs as an object, if this is the answer
 	Usage        Usage            `json:"usage"`

@@ -75,6 +75,9 @@ func (s *Step) summary() string {
 	if s.Model != "" {
 		text += ", " + s.Model
 	}
+	if s.Compiled {
+		text += ", compiled"
+	}
 	if s.Truncated {
 		text += ", cut off"
 	}

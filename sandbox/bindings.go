@@ -6,14 +6,10 @@ import (
 	"github.com/writ-go/writ/tools/discovery"
 )
 
-// discoveryParams are the parameters of tools.search and tools.describe, and
-// discoveryUsage shows how to call them.
-var (
-	discoveryParams = map[string][]string{"search": {"query", "options"}, "describe": {"name"}}
-	discoveryUsage  = map[string]string{
-		"search": "tools.search(query, {server, limit, declare})", "describe": "tools.describe(name)",
-	}
-)
+// discoveryUsage shows how to call tools.search and tools.describe.
+var discoveryUsage = map[string]string{
+	"search": "tools.search(query, {server, limit, declare})", "describe": "tools.describe(name)",
+}
 
 // boundTools is what programs see of a set of tools, without its policies.
 type boundTools struct {
@@ -38,11 +34,7 @@ func (s *Sandbox) bound(set *tools.Set) *boundTools {
 	b.bindings = b.extended.Bindings()
 	for _, t := range b.bindings {
 		b.globals[or(t.Object, t.Names[0])] = true
-		binding := engine.Binding{Namespace: t.Object, Names: t.Names}
-		if t.Object == discovery.Object {
-			binding.Params = discoveryParams[t.Name]
-		}
-		b.plain = append(b.plain, binding)
+		b.plain = append(b.plain, engine.Binding{Namespace: t.Object, Names: t.Names, Params: t.Params})
 	}
 	s.last.Store(b)
 	return b

@@ -143,8 +143,11 @@ const maxSignature = 600
 
 // signature shows how to call a tool.
 func signature(b *tools.Binding) string {
-	if b.Object == discovery.Object {
+	switch {
+	case b.Object == discovery.Object:
 		return discoveryUsage[b.Name]
+	case b.Params != nil:
+		return b.Path() + "(" + strings.Join(b.Params, ", ") + ")"
 	}
 	return declare.Signature(b, maxSignature)
 }

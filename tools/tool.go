@@ -26,6 +26,11 @@ type Tool struct {
 	// string or array, programs may also pass its value: see [Binding.Named].
 	InputSchema json.RawMessage
 
+	// Params, if set, are the properties that programs pass as separate arguments, in this
+	// order: search(query, options) instead of search({query, options}). Then no argument is
+	// left for [Repeat], so Params are only for tools that read.
+	Params []string
+
 	// OutputSchema is the JSON Schema of the result, or nil if it is unknown. The result of
 	// an MCP tool without one is text or content blocks.
 	OutputSchema json.RawMessage

@@ -67,6 +67,7 @@ func (d *Discovery) Extended() *tools.Set {
 	describe := tools.Func("describe", "Declare tools in full, or list those of a server.",
 		func(_ context.Context, in describeArgs) (string, error) { return d.Describe(in.Name...) }, hints)
 	describe.InputSchema = json.RawMessage(describeInput)
+	search.Params, describe.Params = []string{"query", "options"}, []string{"name"}
 	set := d.set
 	for _, t := range []*tools.Tool{search, describe} {
 		t.Namespace = Object

@@ -16,6 +16,7 @@ type Code struct {
 	Programs int    // the maximum number of programs
 	Session  bool   // programs see what earlier ones declared
 	Chat     bool   // the task is a turn of a conversation
+	Compiled bool   // one program is written for all questions
 	Language string // what a compiler says about programs, as list items; "" for plain JavaScript
 	Strategy string // how to proceed; "" for an example program
 }
@@ -27,8 +28,12 @@ func (c Code) String() string {
 	if c.Chat {
 		ends, scope = "answers the question", " for each question"
 	}
-	fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Write programs until one calls "+
-		"submit. You can write at most %s%s.\n", Plural(c.Programs, "program"), scope)
+	if c.Compiled {
+		ends, scope = "ends the program", ""
+	} else {
+		fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Write programs until one calls "+
+			"submit. You can write at most %s%s.\n", Plural(c.Programs, "program"), scope)
+	}
 	if constants := c.Task.Inputs(); len(constants) > 0 {
 		b.WriteString("\nEvery program has these constants in full, even if the question shows only a part:\n")
 		b.WriteString(list(constants))
@@ -44,9 +49,13 @@ func (c Code) String() string {
 	}
 	b.WriteString(engineFacts)
 	b.WriteString(cmp.Or(c.Language, missing))
-	if c.Session {
+	switch {
+	case c.Compiled:
+		b.WriteString(askFacts)
+		return b.String()
+	case c.Session:
 		b.WriteString(sessionFact)
-	} else {
+	default:
 		b.WriteString(freshFact)
 	}
 	if c.Chat {
@@ -80,6 +89,11 @@ Programs:
 `
 	freshFact = `- Every program starts fresh: the variables of earlier programs are gone.
 `
+	askFacts = unfolded(`
+- await llm(prompt, schema) asks a language model, which sees only the prompt: put the question and the material into
+  it. With a JSON Schema as the second argument it returns a value that is valid against it, otherwise a text. A call
+  costs time and money.
+`)
 	chatFacts = unfolded(`
 - This is a conversation. Earlier turns are abbreviated. The constants have the values of the latest question. Keep
   what later turns may need, such as a table that you loaded, in a top-level variable that you declare before you

@@ -1,0 +1,270 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+// CompileOptions configures [Compile]. The zero value, and nil, are the defaults.
+type CompileOptions struct {
+	// Model writes the programs. Nil means the model of the CodeAct.
+	Model llms.Model
+
+	// Programs limits how many programs are written. Zero means 6.
+	Programs int
+
+	// Threshold is the score from which an answer is right: the runs with such answers are what the model learns from.
+	// Zero means 1.
+	Threshold float64
+
+	// HeldOut is the fraction of the examples that the model is not shown. Zero means one half.
+	HeldOut float64
+
+	// Seed decides which examples are held out.
+	Seed uint64
+
+	// Workers is the maximum number of examples that are run at the same time. Zero means 8.
+	Workers int
+
+	// Policy replaces or refuses the tools with effects, as in [evaluate.Options]. It is required if the CodeAct has
+	// such tools. Compile never has effects: a call that reaches such a tool ends its run with an error, even with
+	// [evaluate.Act].
+	Policy tools.Policy
+
+	// Progress, if set, is told what was tried, a line each.
+	Progress io.Writer
+}
+
+// CompileReport says what [Compile] tried.
+type CompileReport struct {
+	// Programs are the programs that were written, in order.
+	Programs []CompileTry `json:"programs"`
+
+	// Train and HeldOut are the evaluations of the CodeAct. HeldOut is nil if no program was good enough to compare.
+	Train   *evaluate.Report `json:"train,omitempty"`
+	HeldOut *evaluate.Report `json:"held_out,omitempty"`
+
+	// Usage is that of the model that wrote the programs.
+	Usage module.ModelUsage `json:"usage,omitempty"`
+
+	// Warnings say what is doubtful about the result.
+	Warnings []string `json:"warnings,omitempty"`
+
+	writing []module.Trajectory
+}
+
+// CompileTry is a program that was tried.
+type CompileTry struct {
+	Code string `json:"code"`
+
+	// Problem is why the program was not accepted. It is empty if it was.
+	Problem string `json:"problem,omitempty"`
+
+	// Train and HeldOut are the evaluations of the program, or nil if an earlier check failed.
+	Train   *evaluate.Report `json:"train,omitempty"`
+	HeldOut *evaluate.Report `json:"held_out,omitempty"`
+
+	told string // what the model was told about it
+}
+
+// Compile makes one program of what a CodeAct does again and again. It runs the CodeAct on a part of the examples, has
+// a model write a program from the runs with right answers, and repairs it where it fails on those examples. On the
+// other examples, which the model never sees, the program must give an answer to each, and its score must not be below
+// that of the CodeAct. The result answers without a model, except where the program calls llm, and falls back to the
+// CodeAct; see [module.Program]. To keep it, write its Script to a file.
+//
+// A program that contains expected answers is refused: texts and numbers of Want with more than a few characters, if
+// they are not in any input, in the instructions, or in the declarations of the signature and the tools.
+//
+// Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
+// be at least 40 examples.
+//
+// The report is nil only if the arguments cannot be used. If no program was accepted, the error says why.
+func Compile[In, Out any](
+	ctx context.Context, act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out],
+	metric evaluate.Metric[In, Out], o *CompileOptions,
+) (*module.Program[In, Out], *CompileReport, error) {
+	c, err := newCompiler(act, examples, metric, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := c.search(ctx)
+	c.report.Usage = module.Trajectory{Runs: c.report.writing}.UsageByModel()
+	if err != nil {
+		return nil, c.report, fmt.Errorf("optimize: compile: %w", err)
+	}
+	return p, c.report, nil
+}
+
+// compiler is a compilation in progress.
+type compiler[In, Out any] struct {
+	CompileOptions
+	act            *module.CodeAct[In, Out]
+	metric         evaluate.Metric[In, Out]
+	train, heldOut []evaluate.Example[In, Out]
+	answers        answers
+	writer         *module.ChainOfThought[compileTask, compiledCode]
+	report         *CompileReport
+}
+
+// enough is the number of held-out examples below which Compile warns.
+const enough = 20
+
+func newCompiler[In, Out any](
+	act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out], metric evaluate.Metric[In, Out], o *CompileOptions,
+) (*compiler[In, Out], error) {
+	c := &compiler[In, Out]{act: act, metric: metric, report: &CompileReport{}}
+	if o != nil {
+		c.CompileOptions = *o
+	}
+	c.Programs, c.Threshold = cmp.Or(max(c.Programs, 0), 6), cmp.Or(c.Threshold, 1)
+	c.HeldOut = cmp.Or(c.HeldOut, 0.5)
+	if act == nil || act.Predictor == nil {
+		return nil, errors.New("optimize: compile: the CodeAct is nil, or was not made by NewCodeAct")
+	}
+	if c.HeldOut < 0 || c.HeldOut >= 1 {
+		return nil, fmt.Errorf("optimize: compile: HeldOut is %v; it must be less than 1", c.HeldOut)
+	}
+	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut)
+	if err != nil {
+		return nil, fmt.Errorf("optimize: compile: %w", err)
+	}
+	c.train, c.heldOut = parts[0], parts[1]
+	if len(c.heldOut) < enough {
+		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so a program that "+
+			"is wrong on other inputs may have been accepted; use at least %d", len(c.heldOut), 2*enough))
+	}
+	if c.answers, err = expected(act, examples); err != nil {
+		return nil, err
+	}
+	c.writer = newWriter(act, c.Model)
+	return c, nil
+}
+
+// search writes and tries programs until one is accepted.
+func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, Out], err error) {
+	if c.report.Train, err = run(ctx, c, c.act, c.train); err != nil {
+		return nil, err
+	}
+	c.say("CodeAct: %s on %d training examples", summary(c.report.Train), len(c.train))
+	right := c.right(c.report.Train)
+	if len(right) == 0 {
+		return nil, fmt.Errorf("no run of the CodeAct on a training example has a score of at least %v, so there is "+
+			"nothing to learn from%s", c.Threshold, firstError(c.report.Train))
+	}
+	task := c.task(right)
+	for n := range c.Programs {
+		try, err := c.try(ctx, n, task)
+		if err != nil {
+			return nil, err
+		}
+		task.Program, task.Problem = try.Code, try.told
+		c.report.Programs = append(c.report.Programs, try)
+		if try.Problem == "" {
+			c.say("program %d: accepted, with %s on held-out examples", n+1, summary(try.HeldOut))
+			return c.accepted(try), nil
+		}
+		c.say("program %d: %s", n+1, try.Problem)
+	}
+	tried := c.report.Programs
+	return nil, fmt.Errorf("no program was accepted; the last of %d: %s", len(tried), tried[len(tried)-1].Problem)
+}
+
+// try writes the n-th program and checks it.
+func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (CompileTry, error) {
+	code, err := c.write(ctx, n, task)
+	if errors.Is(err, module.ErrNoAnswer) {
+		return CompileTry{Problem: "the model wrote no program: " + err.Error()}, nil
+	}
+	if err != nil {
+		return CompileTry{}, err
+	}
+	try := CompileTry{Code: code}
+	for i, earlier := range c.report.Programs {
+		if earlier.Code == code {
+			try.Problem = fmt.Sprintf("it is program %d again: %s", i+1, earlier.Problem)
+			try.told = "This is the same program again. " + earlier.told
+			return try, nil
+		}
+	}
+	if found := c.answers.in(code); len(found) > 0 {
+		try.Problem = containsAnswers(found)
+		try.told = try.Problem
+		return try, nil
+	}
+	p := c.act.Program(module.Script{Code: code})
+	p.Predictor.Model = nil // no fallback
+	if try.Train, err = run(ctx, c, p, c.train); err != nil {
+		return try, err
+	}
+	if try.Problem = worse(try.Train, c.report.Train, "training"); try.Problem != "" {
+		try.told = c.failures(try.Train)
+		return try, nil
+	}
+	if try.HeldOut, err = run(ctx, c, p, c.heldOut); err != nil {
+		return try, err
+	}
+	if c.report.HeldOut == nil {
+		if c.report.HeldOut, err = run(ctx, c, c.act, c.heldOut); err != nil {
+			return try, err
+		}
+		c.say("CodeAct: %s on %d held-out examples", summary(c.report.HeldOut), len(c.heldOut))
+	}
+	if try.Problem = worse(try.HeldOut, c.report.HeldOut, "held-out"); try.Problem != "" {
+		try.told = prompt.NotGeneral
+	}
+	return try, nil
+}
+
+// accepted returns the module for an accepted program.
+func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
+	return c.act.Program(module.Script{
+		Code: try.Code,
+		From: fmt.Sprintf("optimize.Compile: %d training examples, %d held-out examples: %s; CodeAct: %s",
+			len(c.train), len(c.heldOut), summary(try.HeldOut), summary(c.report.HeldOut)),
+		Examples: c.examples(try.HeldOut, try.Train),
+	})
+}
+
+// examples returns questions that a program answered correctly, the shortest first in each report.
+func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
+	const most, bytes = 10, 2000
+	for _, report := range reports {
+		for _, r := range c.right(report) {
+			var inputs, outputs signature.Values
+			if len(list) == most || len(r.Inputs)+len(r.Want) > bytes ||
+				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Want, &outputs) != nil {
+				continue
+			}
+			list = append(list, module.Demo{Inputs: inputs, Outputs: outputs})
+		}
+	}
+	return list
+}
+
+// right returns the results with right answers.
+func (c *compiler[In, Out]) right(report *evaluate.Report) (list []evaluate.Result) {
+	for _, r := range report.Results {
+		if r.Err == "" && r.Score.Value >= c.Threshold {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (c *compiler[In, Out]) say(format string, args ...any) {
+	if c.Progress != nil {
+		fmt.Fprintf(c.Progress, format+"\n", args...)
+	}
+}

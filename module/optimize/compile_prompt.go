@@ -1,0 +1,138 @@
+package optimize
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/signature"
+)
+
+// compileTask is the question for a program.
+type compileTask struct {
+	Task    string `json:"task" jsonschema:"description=what the program must do"`
+	Runs    string `json:"runs" jsonschema:"description=runs of an agent that wrote programs for single questions"`
+	Program string `json:"program,omitempty" jsonschema:"description=your last program"`
+	Problem string `json:"problem,omitempty" jsonschema:"description=what is wrong with it"`
+}
+
+// compiledCode is the answer.
+type compiledCode struct {
+	Code string `json:"code" jsonschema:"description=the whole program"`
+}
+
+var writing = signature.Must(signature.New[compileTask, compiledCode](strings.TrimSpace(prompt.Compile)))
+
+// newWriter returns the module that writes programs. A nil model is that of the CodeAct.
+func newWriter[In, Out any](
+	act *module.CodeAct[In, Out], model llms.Model,
+) *module.ChainOfThought[compileTask, compiledCode] {
+	if model == nil {
+		model = act.Predictor.Model
+	}
+	w := module.NewChainOfThought(writing, model, &module.Options{Adapter: prompt.Program{}})
+	w.Predictor.Briefing = act.Program(module.Script{Code: "0"}).Briefing()
+	return w
+}
+
+// write asks for the n-th program.
+func (c *compiler[In, Out]) write(ctx context.Context, n int, task compileTask) (string, error) {
+	w := module.Clone(c.writer)
+	w.Predictor.Rollout = n
+	result := module.Result[compiledCode]{}
+	result.Prediction, result.Err = w.Run(ctx, task)
+	c.report.writing = append(c.report.writing, result.Trajectory())
+	if result.Err != nil {
+		return "", result.Err
+	}
+	return strings.TrimSpace(result.Prediction.Output.Code), nil
+}
+
+// How much the model is shown, in bytes.
+const (
+	shownRuns, shownFailures          = 8, 5
+	shownInput, shownCode, shownEvent = 1500, 4000, 1500
+)
+
+// task returns the question for the first program.
+func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
+	var b strings.Builder
+	first := map[string]int{} // the first run with a program
+	for i, r := range right[:min(len(right), shownRuns)] {
+		fmt.Fprintf(&b, "Run %d\n", i+1)
+		describeExample(&b, r)
+		for n, s := range r.Trajectory.Steps {
+			if s.Code == "" {
+				continue
+			}
+			if known := first[s.Code]; known > 0 {
+				fmt.Fprintf(&b, "program %d: as in run %d\n", n+1, known)
+			} else {
+				first[s.Code] = i + 1
+				fmt.Fprintf(&b, "program %d:\n%s\n", n+1, prompt.Cut(s.Code, shownCode))
+			}
+			if s.Observation != "" {
+				fmt.Fprintf(&b, "what happened: %s\n", prompt.Cut(s.Observation, shownEvent))
+			}
+			for _, call := range calls(s) {
+				b.WriteString(call)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return compileTask{Task: c.act.Predictor.Spec.Instructions(), Runs: b.String()}
+}
+
+// calls returns the first calls of a program with their results, which show what tools return.
+func calls(s module.Step) (list []string) {
+	const most, bytes = 6, 600
+	if s.Outcome == nil {
+		return nil
+	}
+	for _, call := range s.Outcome.Calls[:min(len(s.Outcome.Calls), most)] {
+		result := string(call.Result)
+		if call.Error != nil {
+			result = "failed: " + call.Error.Message
+		}
+		list = append(list, fmt.Sprintf("call %s(%s) → %s\n", call.Tool, prompt.Cut(string(call.Args), bytes),
+			prompt.Cut(result, bytes)))
+	}
+	return list
+}
+
+// failures tells the model on which training examples its program failed, and how.
+func (c *compiler[In, Out]) failures(report *evaluate.Report) string {
+	var b strings.Builder
+	shown, wrong := 0, 0
+	for _, r := range report.Results {
+		if r.Err == "" && r.Score.Value >= c.Threshold {
+			continue
+		}
+		if wrong++; shown == shownFailures {
+			continue
+		}
+		shown++
+		fmt.Fprintf(&b, "Question %d\n", shown)
+		describeExample(&b, r)
+		switch steps := r.Trajectory.Steps; {
+		case r.Err == "":
+			fmt.Fprintf(&b, "the program's answer: %s\nscore: %.4g. %s\n", prompt.Cut(string(r.Got), shownInput),
+				r.Score.Value, r.Score.Feedback)
+		case len(steps) > 0 && steps[0].Observation != "":
+			fmt.Fprintf(&b, "what happened: %s\n", prompt.Cut(steps[0].Observation, shownEvent))
+		default:
+			fmt.Fprintf(&b, "what happened: %s\n", prompt.Cut(r.Err, shownEvent))
+		}
+		b.WriteString("\n")
+	}
+	return fmt.Sprintf("It fails or is wrong on %d of %d questions.\n\n%s", wrong, len(report.Results), b.String())
+}
+
+func describeExample(b *strings.Builder, r evaluate.Result) {
+	fmt.Fprintf(b, "inputs: %s\nexpected answer: %s\n", prompt.Cut(string(r.Inputs), shownInput),
+		prompt.Cut(string(r.Want), shownInput))
+}

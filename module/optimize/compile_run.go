@@ -1,0 +1,80 @@
+package optimize
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/tools"
+)
+
+// run evaluates the CodeAct or a program without effects.
+func run[In, Out any](
+	ctx context.Context, c *compiler[In, Out], m module.Module[In, Out], examples []evaluate.Example[In, Out],
+) (*evaluate.Report, error) {
+	policy := c.Policy
+	if policy != nil {
+		policy = evaluate.Chain(policy, withoutEffects)
+	}
+	return evaluate.Evaluate(ctx, m, examples, c.metric, &evaluate.Options{
+		Workers: c.Workers, MaxErrors: -1, Policy: policy,
+	})
+}
+
+// withoutEffects ends a run whose call would reach a tool with effects.
+func withoutEffects(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, call tools.Call) (json.RawMessage, error) {
+		if call.Tool.ReplayClass() != tools.Read {
+			return nil, tools.Fatal(fmt.Errorf("optimize: %s was not called, since Compile has no effects; set "+
+				"CompileOptions.Policy to evaluate.Fakes or evaluate.Recorded with this tool", call.Tool.Path()))
+		}
+		return next.Call(ctx, call)
+	})
+}
+
+// worse returns why a program is not as good as the CodeAct on the same examples: it has no answer to one, or its mean
+// score is lower on those that the CodeAct has answered.
+func worse(program, act *evaluate.Report, kind string) string {
+	if program.Errors > 0 {
+		return fmt.Sprintf("it fails on %d of %d %s examples%s", program.Errors, len(program.Results), kind,
+			firstError(program))
+	}
+	scores := map[string]evaluate.Result{}
+	for _, r := range act.Results {
+		if r.Err == "" {
+			scores[r.ID] = r
+		}
+	}
+	const tolerance = 1e-9
+	var sum, of, weights float64
+	for _, r := range program.Results {
+		if was, answered := scores[r.ID]; answered {
+			sum, of, weights = sum+r.Weight*r.Score.Value, of+r.Weight*was.Score.Value, weights+r.Weight
+		}
+	}
+	if sum >= of-tolerance {
+		return ""
+	}
+	return fmt.Sprintf("its score on the %s examples is %.4g, but that of CodeAct is %.4g", kind, sum/weights, of/weights)
+}
+
+// summary returns the score of a report, and its errors if there are any.
+func summary(r *evaluate.Report) string {
+	text := fmt.Sprintf("score %.4g", r.Score.Mean)
+	if r.Errors > 0 {
+		text += fmt.Sprintf(", %d without an answer", r.Errors)
+	}
+	return text
+}
+
+// firstError returns the first error in a report, as the end of a sentence.
+func firstError(report *evaluate.Report) string {
+	for _, r := range report.Results {
+		if r.Err != "" {
+			return fmt.Sprintf("; example %s: %s", r.ID, r.Err)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,237 @@
+package optimize_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/optimize"
+)
+
+// Ten chores are compiled. Their programs answer all examples without a model, also after they were saved and loaded.
+func TestCompile(t *testing.T) {
+	t.Parallel()
+	for name, c := range chores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w world
+			model, all := c.model(), c.examples(t, 20)
+			act := c.codeAct(t, model, w.tools(t))
+			metric := evaluate.ExactMatch[values, values]()
+			p, report, err := optimize.Compile(t.Context(), act, all, metric, &optimize.CompileOptions{Policy: fakes()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTries(t, c, report)
+			if usage := report.Programs[len(c.drafts)-1].HeldOut.Usage.Total(); usage.Calls != 0 {
+				t.Errorf("the held-out examples took %v", usage)
+			}
+			if report.Usage.Total().Calls != len(c.drafts) || len(report.Warnings) != 1 {
+				t.Errorf("the report has %v and the warnings %q", report.Usage, report.Warnings)
+			}
+			var file bytes.Buffer
+			if err := p.Script.Write(&file); err != nil {
+				t.Fatal(err)
+			}
+			script, err := module.ReadScript(&file)
+			if err != nil || len(script.Examples) == 0 || !strings.Contains(script.From, "score 1") {
+				t.Fatalf("the script is %+v, %v", script, err)
+			}
+			asked := len(model.Requests())
+			again, err := evaluate.Evaluate(t.Context(), act.Program(script), all, metric,
+				&evaluate.Options{Policy: fakes()})
+			if err != nil || again.Errors > 0 || again.Score.Mean != 1 || len(model.Requests()) > asked {
+				t.Errorf("evaluated again: %v, %v", again, err)
+			}
+			if w.sent.Load() > 0 {
+				t.Errorf("%d mails were sent", w.sent.Load())
+			}
+		})
+	}
+}
+
+func checkTries(t *testing.T, c chore, report *optimize.CompileReport) {
+	t.Helper()
+	if len(report.Programs) != len(c.drafts) {
+		t.Fatalf("%d programs were tried", len(report.Programs))
+	}
+	for i, try := range report.Programs {
+		switch {
+		case try.Code != c.drafts[i]:
+			t.Errorf("program %d is %s", i+1, try.Code)
+		case i == len(c.drafts)-1 && try.Problem != "":
+			t.Errorf("the last program: %s", try.Problem)
+		case i < len(c.problems) && !strings.HasPrefix(try.Problem, c.problems[i]):
+			t.Errorf("program %d: %s", i+1, try.Problem)
+		}
+	}
+}
+
+// What the model is told: the runs with right answers, what its program did wrong, with code frames, and nothing about
+// the examples that were held out.
+func TestCompilePrompts(t *testing.T) {
+	t.Parallel()
+	c := chores["total of a table"]
+	model := c.model()
+	all := c.examples(t, 20)
+	act := c.codeAct(t, model, nil)
+	_, _, err := optimize.Compile(t.Context(), act, all, evaluate.ExactMatch[values, values](), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := evaluate.Split(all, 0, 0.5, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	for _, r := range model.Requests() {
+		if strings.Contains(r.Text(), asksForProgram) {
+			asked = append(asked, r.Text())
+		}
+	}
+	for _, want := range []string{
+		"Add up the last column.", "declare function submit(answer: {total: number}): never;", "- csv: string",
+		"await llm(prompt, schema)", "Run 1\ninputs: {\"csv\":", "program 1:\n" + c.agent,
+	} {
+		if !strings.Contains(asked[0], want) {
+			t.Errorf("the question lacks %q:\n%s", want, asked[0])
+		}
+	}
+	for _, want := range []string{
+		"It fails or is wrong on 10 of 10 questions.", c.drafts[0],
+		"1 | submit({total: csv.lines().length})\n  |                    ^",
+	} {
+		if !strings.Contains(asked[1], want) {
+			t.Errorf("the second question lacks %q:\n%s", want, asked[1])
+		}
+	}
+	for _, hidden := range parts[1] {
+		text, _ := hidden.In.Get("csv")
+		if strings.Contains(asked[0]+asked[1], string(text)) {
+			t.Errorf("the model was shown %s", text)
+		}
+	}
+}
+
+// Programs that fit only the examples that the model saw are not accepted, and it does not learn why.
+func TestCompileHeldOut(t *testing.T) {
+	t.Parallel()
+	c := chores["held-out cases"]
+	all := c.examples(t, 20)
+	parts, err := evaluate.Split(all, 0, 0.5, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for _, e := range parts[0] {
+		n, _ := e.In.Get("n")
+		seen = append(seen, string(n))
+	}
+	overfit := `if (![` + strings.Join(seen, ", ") + `].includes(n)) throw new Error('secret'); ` + c.agent
+	c.drafts = []string{overfit, overfit, overfit + ";", overfit + ";;"}
+	model := c.model()
+	p, report, err := optimize.Compile(t.Context(), c.codeAct(t, model, nil), all,
+		evaluate.ExactMatch[values, values](), &optimize.CompileOptions{Programs: 4})
+	if p != nil || err == nil || !strings.HasPrefix(err.Error(), "optimize: compile: no program was accepted; "+
+		"the last of 4: it fails on 10 of 10 held-out examples; example ") {
+		t.Fatalf("got %v, %v", p, err)
+	}
+	if again := report.Programs[1].Problem; !strings.HasPrefix(again, "it is program 1 again") {
+		t.Errorf("the second program: %s", again)
+	}
+	for _, r := range model.Requests() {
+		if text := r.Text(); strings.Contains(text, asksForProgram) && strings.Contains(text, "Error: secret") {
+			t.Errorf("the model was told:\n%s", text)
+		}
+	}
+}
+
+// A program that cannot be compiled, and arguments that cannot be used, are errors that say so.
+func TestCompileErrors(t *testing.T) {
+	t.Parallel()
+	mails, dates := chores["mails"], chores["dates"]
+	useless := mails
+	useless.agent = `submit({sent: -1})`
+	metric := evaluate.ExactMatch[values, values]()
+	all, faked := &optimize.CompileOptions{HeldOut: 1}, &optimize.CompileOptions{Policy: fakes()}
+	for want, c := range map[string]struct {
+		chore    chore
+		examples int
+		options  *optimize.CompileOptions
+	}{
+		"optimize: compile: evaluate: the module has tools with effects: mail.send": {mails, 20, nil},
+		"optimize: compile: evaluate: the set of examples is empty":                 {dates, 0, nil},
+		"optimize: compile: HeldOut is 1":                                           {dates, 20, all},
+		"nothing to learn from":                                                     {useless, 20, faked},
+		"nothing to learn from; example 1: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
+			"was not called, since Compile has no effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
+	} {
+		var w world
+		act := c.chore.codeAct(t, c.chore.model(), w.tools(t))
+		p, _, err := optimize.Compile(t.Context(), act, c.chore.examples(t, c.examples), metric, c.options)
+		if p != nil || err == nil || !strings.Contains(err.Error(), want) || w.sent.Load() > 0 {
+			t.Errorf("got %v, want %s; %d mails were sent", err, want, w.sent.Load())
+		}
+	}
+	if _, _, err := optimize.Compile[values, values](t.Context(), nil, nil, metric, nil); err == nil {
+		t.Error("a nil CodeAct: no error")
+	}
+	down := errors.New("down")
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Text(), asksForProgram) {
+			return llmtest.Reply{}, down
+		}
+		return llmtest.Reply{Text: fence(dates.agent)}, nil
+	})
+	_, report, err := optimize.Compile(t.Context(), dates.codeAct(t, model, nil), dates.examples(t, 20), metric, nil)
+	if !errors.Is(err, down) || report.Train.Score.Mean != 1 {
+		t.Errorf("a model that is down: %v", err)
+	}
+}
+
+// What counts as an expected answer in a program.
+func TestCompileRefusesAnswers(t *testing.T) {
+	t.Parallel()
+	for code, refused := range map[string]bool{
+		`submit({name: 'Zanzibar', n: 1})`:                                         true,
+		`submit({name: "It is \u005aanzibar", n: 1})`:                              true,
+		"submit({name: `${id}: Zanzibar`, n: 1})":                                  true,
+		`const all = 'Yokohama,Zanzibar'.split(','); submit({name: all[0], n: 1})`: true,
+		`submit({name: id, n: 73_515})`:                                            true,
+		`submit({name: id, n: -73515})`:                                            true,
+		`const Zanzibar = id; submit({name: Zanzibar, n: 1})`:                      false,
+		`submit({name: 'Zanzibars', n: 1}) // Zanzibar`:                            false,
+		`submit({name: 'unknown place', n: 1000})`:                                 false, // known; round
+		`submit({name: 'abc', n: 12})`:                                             false, // short
+		`submit({name: 'place 1', n: 1})`:                                          false, // an input
+	} {
+		c := chore{
+			signature: "id: str -> name: str, n: int", instructions: "Name it, or say unknown place.",
+			agent:  `submit({name: {1: 'Zanzibar', 2: 'unknown place', 3: 'abc'}[id.at(-1)] ?? 'place 1', n: 73515})`,
+			drafts: []string{code},
+			question: func(i int) (in, want map[string]any) {
+				name := []string{"place 1", "Zanzibar", "unknown place", "abc"}[i%4]
+				return map[string]any{"id": fmt.Sprintf("place %d", i%4)},
+					map[string]any{"name": name, "n": []int{73515, 1000, 12}[i%3]}
+			},
+		}
+		lenient := func(context.Context, example, *module.Prediction[values]) (module.Score, error) {
+			return module.Score{Value: 1}, nil
+		}
+		_, report, err := optimize.Compile(t.Context(), c.codeAct(t, c.model(), nil), c.examples(t, 20), lenient,
+			&optimize.CompileOptions{Programs: 1})
+		if len(report.Programs) == 0 {
+			t.Fatal(err)
+		}
+		problem := report.Programs[0].Problem
+		if refused != (err != nil) || refused != strings.HasPrefix(problem, "it contains expected answers: ") {
+			t.Errorf("%s: got %v", code, err)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+)
+
+// Program answers with a program that was written once, instead of asking a model for one in each run. The inputs are
+// constants of the program. It ends with submit(answer), or with the answer as its value.
+//
+// In each run, the program is checked against the tools that there are now, and its answer is validated. If the check,
+// the program or the answer fails, and Predictor has a model, the run goes on as that of a [CodeAct] whose first
+// program failed: the model is shown what happened and writes the next program, and both share one journal, so that
+// no effect is repeated. The program itself never changes.
+//
+// If a program was written for another signature, or for tools that had other schemas, it is not run at all; see
+// [Script]. Where judgement is needed, a program may call
+//
+//	await llm(prompt, schema)
+//
+// which returns a text, or a value that is valid against the JSON Schema, if there is one.
+//
+// Make a Program with [NewProgram], or with [CodeAct.Program] if a CodeAct should take over when it fails; package
+// optimize writes programs from examples. A Program is safe for concurrent use.
+type Program[In, Out any] struct {
+	// Script is the program and what it was written for. To keep it, write it to a file with [Script.Write].
+	Script Script
+
+	// Predictor asks for further programs when the compiled one fails. If its Model is nil, which is the default of
+	// NewProgram, Run then returns an error.
+	Predictor *Predictor
+
+	// Sub answers calls of llm. It is nil if the program does not mention llm.
+	Sub *Predictor
+
+	coder coder[In, Out]
+	tools *tools.Set // without llm
+}
+
+// ProgramOptions configures [NewProgram]. The zero value, and nil, are the defaults.
+type ProgramOptions struct {
+	// Options are the options of all modules. MaxIters is 8 by default, and does not count the compiled program.
+	Options
+
+	// Fallback is the model that writes further programs when the compiled one fails. Nil means none.
+	Fallback llms.Model
+
+	// Sub is the model that answers calls of llm. Nil means Fallback.
+	Sub llms.Model
+}
+
+// NewProgram returns a module that answers sig with a program, which may call the tools of set; a nil set has no
+// tools. If the script has no Signature, it is a new program, and the module's Script says what it was written for: sig
+// and the present tools. Nil options are the defaults. Run reports missing or incompatible parts before it starts the
+// program.
+func NewProgram[In, Out any](
+	sig *signature.Signature[In, Out], s Script, box Sandbox, set *tools.Set, o *ProgramOptions,
+) *Program[In, Out] {
+	if o == nil {
+		o = &ProgramOptions{}
+	}
+	p := &Program[In, Out]{Script: s, coder: coder[In, Out]{
+		signature: sig, environment: environment{box: box, set: set, options: o.orDefault(8)},
+	}}
+	if o.Fallback != nil {
+		p.Predictor = p.coder.question(o.Fallback, "")
+	} else if p.Predictor = p.coder.question(noModel{}, ""); p.Predictor != nil {
+		p.Predictor.Model = nil
+	}
+	p.finish(o.Sub)
+	return p
+}
+
+// noModel stands for a model that is not needed to make a Predictor.
+type noModel struct{ llms.Model }
+
+// Program returns a module that answers with a program, in the sandbox, with the tools and with the options of c. If
+// the program fails, the run goes on as a run of c. See [NewProgram] about the script. The result has a copy of c's
+// Predictor, so later changes of c do not affect it.
+func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
+	p := &Program[In, Out]{Script: s}
+	if c == nil || c.coder.name == "" {
+		p.coder.err = notMade("CodeAct")
+	} else {
+		p.coder, p.Predictor = c.coder, c.Predictor.Clone()
+	}
+	p.finish(nil)
+	return p
+}
+
+// finish completes a module that has a Predictor, unless its coder has an error.
+func (p *Program[In, Out]) finish(sub llms.Model) {
+	c := &p.coder
+	if c.name = "Program"; c.err == nil && blank(p.Script.Code) {
+		c.err = errors.New("module: the Program has no code; put it into Script.Code")
+	}
+	if c.err != nil {
+		return
+	}
+	p.tools = c.set
+	if c.compiled, c.err = p.Script.compile(c.signature.Spec(), c.set); c.err != nil {
+		return
+	}
+	if sub == nil {
+		sub = p.Predictor.Model
+	}
+	if mentions(p.Script.Code, llmTool.Name) && sub != nil {
+		p.Sub = c.options.sub(sub)
+		c.set, c.err = c.set.Plus(askTool)
+		p.Predictor.set = c.set
+	}
+}
+
+// Run runs the program and, if that fails, asks the model for further ones. It returns what [CodeAct.Run] returns;
+// Trajectory.Fallback says why the model was asked. Without a model, it returns an *[IncompleteError] that wraps the
+// reason, such as the *[sandbox.Failure] of the program.
+func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+	if p == nil || p.coder.name == "" {
+		return nil, notMade("Program")
+	}
+	act := CodeAct[In, Out]{Predictor: p.Predictor, coder: p.coder}
+	if p.Sub != nil && p.coder.err == nil {
+		if err := p.Sub.usable(); err != nil {
+			return nil, err
+		}
+		act.coder.box = &asking{p.coder.box, p.Sub}
+	}
+	return act.Run(ctx, in)
+}
+
+// Stream is like Run, with the events of the run; see [Start].
+func (p *Program[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
+	return Start[In, Out](ctx, p, in)
+}
+
+// Fallbacks returns how many runs of the module, and of its clones, have asked the model because the program gave no
+// answer. If there are many, the program should be compiled again.
+func (p *Program[In, Out]) Fallbacks() int {
+	if p == nil || p.coder.compiled == nil {
+		return 0
+	}
+	return int(p.coder.compiled.fallbacks.Load())
+}
+
+// Briefing returns what a model must know to write the program of such a module: its constants, the type of the answer,
+// the tools, the language, and llm. It returns "" if the module cannot run.
+func (p *Program[In, Out]) Briefing() string {
+	if p == nil || p.coder.err != nil {
+		return ""
+	}
+	c := &p.coder
+	return prompt.Code{
+		Task: c.signature.Spec(), Tools: c.options.declarations(p.tools), Compiled: true,
+		Language: languageOf(c.options.Compiler),
+	}.String()
+}
+
+// compiled is the first program of a run.
+type compiled struct {
+	code      string
+	changes   []sandbox.Finding // why it must not run
+	fallbacks atomic.Int64
+}
+
+// KindChanged is the kind of the findings about a program that was written for another signature or for other tools.
+const KindChanged sandbox.Kind = "changed"
+
+// isCompiled reports whether the program that is next, or the last one, is the compiled one.
+func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
+
+// ask begins a step with a reply of the model. The first step of a Program begins with the compiled program instead,
+// and is not one of the model's.
+func (r *codeRun) ask(ctx context.Context) error {
+	switch {
+	case !r.isCompiled():
+		return r.run.ask(ctx)
+	case len(r.Steps) == 0:
+		r.steps++
+		return nil
+	}
+	why := errors.New(prompt.FirstLine(r.last().Observation))
+	if f := r.outcome.Failure; f != nil {
+		why = f
+	}
+	if r.predictor.Model == nil {
+		return fmt.Errorf("the compiled program failed and has no fallback: %w", why)
+	}
+	r.compiled.fallbacks.Add(1)
+	r.emit(FellBack{r.at(1), prompt.FirstLine(r.last().Observation)})
+	return r.run.ask(ctx)
+}
+
+// outdated returns the outcome of a compiled program that is not run, because the signature or a tool has changed. It
+// returns nil for other programs.
+func (r *codeRun) outdated() *sandbox.Outcome {
+	if !r.isCompiled() || len(r.compiled.changes) == 0 {
+		return nil
+	}
+	all := r.compiled.changes
+	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: all[0], Findings: all}}
+}

@@ -1,0 +1,98 @@
+package module
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+)
+
+// askTool is llm(prompt, schema) of a [Program].
+var askTool = &tools.Tool{
+	Name: llmTool.Name, Params: []string{"prompt", "schema"},
+	Description: "Asks a language model, which sees only the prompt. Returns a text, or a value that is valid against " +
+		"the JSON Schema, if there is one.",
+	InputSchema: json.RawMessage(`{"type": "object", "required": ["prompt"], "additionalProperties": false,
+		"properties": {"prompt": {"type": "string", "minLength": 1}, "schema": {"type": "object"}}}`),
+	Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompt,
+}
+
+// sub returns the predictor that answers llm.
+func (o *Options) sub(model llms.Model) *Predictor {
+	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, onEvent: o.OnEvent}
+}
+
+// asking is the sandbox of programs that call llm.
+type asking struct {
+	Sandbox
+	sub *Predictor
+}
+
+// maxAsking is how much longer a program may run that waits for models.
+const maxAsking = 10 * time.Minute
+
+// Limits returns the limits of each program.
+func (a *asking) Limits() sandbox.Limits {
+	l := limitsOf(a.Sandbox)
+	l.Time = cmp.Or(l.Time, time.Minute) + maxAsking
+	l.Wait = l.Time
+	return l
+}
+
+// Run runs a program that may call llm.
+func (a *asking) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
+	l := a.Limits()
+	p.Limits.Time, p.Limits.Wait = l.Time, l.Wait
+	return a.Sandbox.Run(context.WithValue(ctx, askingKey{}, a.sub), p)
+}
+
+type askingKey struct{}
+
+// answerPrompt handles llm.
+func answerPrompt(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	var in struct {
+		Prompt string
+		Schema json.RawMessage
+	}
+	if err := json.Unmarshal(args, &in); err != nil {
+		return nil, err
+	}
+	sub, _ := ctx.Value(askingKey{}).(*Predictor) // only programs of a Program have the tool
+	p := sub.Clone()
+	var err error
+	if in.Schema != nil {
+		if p.Spec, err = withReply(p.Spec, in.Schema); err != nil {
+			return nil, &tools.ToolError{Kind: tools.KindInvalidArguments, Message: "the schema: " + bare(err)}
+		}
+	}
+	sig, err := signature.Typed[signature.Values, signature.Values](p.Spec)
+	if err != nil {
+		return nil, err
+	}
+	type part struct{ Sub *Predictor }
+	ctx = scopeOf(ctx).named(part{p}, part{sub}).in(ctx)
+	question := signature.Values{{Name: "prompt", JSON: replies.Quote(in.Prompt)}}
+	pred, err := predict(ctx, "llm", p, sig, question)
+	if err != nil {
+		return nil, modelError(ctx, "", err, reasonOf(err))
+	}
+	answer, _ := pred.Output.Get("reply")
+	return answer, nil
+}
+
+// withReply returns a spec whose reply has the given schema.
+func withReply(spec *signature.Spec, raw json.RawMessage) (*signature.Spec, error) {
+	compiled, err := schema.Compile(raw)
+	if err != nil {
+		return nil, err
+	}
+	return spec.WithField("reply", signature.Field{Name: "reply", Schema: compiled, Required: true})
+}

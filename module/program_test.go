@@ -1,0 +1,244 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// office is what the programs of these tests act on.
+type office struct {
+	sent atomic.Int64
+	down atomic.Bool // reads fail
+}
+
+type crate struct {
+	Limit int `json:"limit"`
+}
+
+func (o *office) tools(t *testing.T) *tools.Set {
+	return toolSet(t,
+		tools.Func("send", "Sends a parcel.", func(_ context.Context, p crate) (int, error) {
+			o.sent.Add(1)
+			return p.Limit, nil
+		}, &tools.Hints{Class: tools.Effect}),
+		tools.Func("weigh", "Weighs a parcel.", func(_ context.Context, p crate) (int, error) {
+			if o.down.Load() {
+				return 0, errors.New("the scales are broken")
+			}
+			return 2 * p.Limit, nil
+		}, &tools.Hints{Class: tools.Read}))
+}
+
+// A program answers without a model, by submit or by its value.
+func TestProgramWithoutModel(t *testing.T) {
+	t.Parallel()
+	const failed = "module: no answer after 1 step: the compiled program failed and has no fallback: "
+	for code, want := range map[string]string{
+		`submit({total: await weigh({limit})})`:               "",
+		`const total = await weigh({limit}); ({total})`:       "",
+		`return {total: await weigh({limit})}`:                "",
+		`await weigh({limit})`:                                "",
+		`submit({total: "two"})`:                              failed + "The submitted answer was not accepted",
+		`console.log(await weigh({limit}))`:                   "no answer after 1 step",
+		`throw new Error("no")`:                               failed + "line 1, column 7: Error: no",
+		`await weigh({limit: "heavy"})`:                       `weigh: limit must be an integer, not "heavy"`,
+		`const total = await wiegh({limit}); submit({total})`: "wiegh is not defined",
+	} {
+		p := module.NewProgram(adding, module.Script{Code: code}, inProcess(t), (&office{}).tools(t), nil)
+		pred, err := p.Run(t.Context(), anything)
+		switch {
+		case want == "" && (err != nil || pred.Output.Total != 2):
+			t.Errorf("%s: got %v, %v", code, pred, err)
+		case want != "":
+			if part := (*module.IncompleteError)(nil); !errors.As(err, &part) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %s", code, err, want)
+			}
+		}
+	}
+}
+
+// Whatever fails, the model takes over in the same run, is told why, and repeats no effect.
+func TestProgramFallsBack(t *testing.T) {
+	t.Parallel()
+	const sends = `const total = await send({limit}); `
+	type text struct {
+		Total string `json:"total"`
+	}
+	texts := signature.Must(signature.New[orders, text]("Add up."))
+	heavy := tools.Func("weigh", "", func(context.Context, struct {
+		Limit int    `json:"limit"`
+		Unit  string `json:"unit"`
+	}) (int, error) {
+		return 0, nil
+	}, nil)
+	send := tools.Func("send", "", func(_ context.Context, p crate) (int, error) { return 0, nil }, nil)
+	for name, c := range map[string]struct {
+		code   string
+		edit   func(*module.Script)
+		down   bool
+		told   string
+		reason string
+		sent   int64
+	}{
+		"a tool fails": {
+			code: sends + `await weigh({limit}); submit({total})`, down: true, sent: 1,
+			told:   "Done so far:\n- E1 send({\"limit\":1}) → 1",
+			reason: "The program failed: line 1, column 42: ToolError: weigh: the scales are broken",
+		},
+		"the program fails after an effect": {
+			code: sends + `null.x`, sent: 1, told: "Done so far:\n- E1 send({\"limit\":1}) → 1",
+			reason: "The program failed: line 1, column 41: TypeError: Cannot read properties of undefined or null " +
+				"(reading 'x')",
+		},
+		"the answer is invalid": {
+			code: sends + `({total: "two"})`, sent: 1, told: "Done so far:\n- E1 send({\"limit\":1}) → 1",
+			reason: `The submitted answer was not accepted: total must be an integer, not "two"`,
+		},
+		"another answer type": {
+			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Signature = texts.Spec().String() }, sent: 1,
+			reason: "The program was refused; nothing has run: the signature has changed since the program was written: " +
+				"the output total has another type, or other constraints",
+		},
+		"another task": {
+			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Instructions = "Subtract." }, sent: 1,
+			reason: "The program was refused; nothing has run: the instructions have changed since the program was written",
+		},
+		"another schema": {
+			code: sends + `await weigh({limit, unit: "kg"}); submit({total})`, sent: 1,
+			edit: func(s *module.Script) {
+				other := module.NewProgram(adding, module.Script{Code: s.Code}, inProcess(t),
+					toolSet(t, heavy, send), nil)
+				*s = other.Script
+			},
+			reason: "The program was refused; nothing has run: the tool weigh has changed since the program was written: " +
+				"it was weigh(args: {limit: number /* integer */; unit: string}): number and is weigh(args: {limit…",
+		},
+		"a tool is gone": {
+			code: sends + `submit({total})`, sent: 1,
+			edit: func(s *module.Script) { s.Tools = append(s.Tools, module.ScriptTool{Path: "pack"}) },
+			reason: "The program was refused; nothing has run: the tool pack, which the program calls, does not exist " +
+				"any more",
+		},
+		"the check refuses it": {
+			code: sends + `pack()`, sent: 1,
+			reason: "The program was refused; nothing has run: line 1, column 36: pack is not defined",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := &office{}
+			o.down.Store(c.down)
+			model := llmtest.New(fence(`const total = await send({limit}); submit({total: total + 1})`))
+			act := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 1})
+			script := act.Program(module.Script{Code: c.code}).Script
+			if c.edit != nil {
+				c.edit(&script)
+			}
+			p := act.Program(script)
+			var reasons []string
+			ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
+				if e, ok := e.(module.FellBack); ok {
+					reasons = append(reasons, e.Reason)
+				}
+			})
+			pred, err := p.Run(ctx, anything)
+			if err != nil || pred.Output.Total != 2 {
+				t.Fatalf("got %v, %v", pred, err)
+			}
+			if o.sent.Load() != c.sent || p.Fallbacks() != 1 {
+				t.Errorf("%d parcels were sent, with %d fallbacks", o.sent.Load(), p.Fallbacks())
+			}
+			reason := strings.Join(strings.Fields(c.reason), " ")
+			got := pred.Trajectory.Fallback
+			if strings.Join(strings.Fields(got), " ") != reason || !slices.Equal(reasons, []string{got}) {
+				t.Errorf("the reason is %s, the events have %q", got, reasons)
+			}
+			asked := model.Requests()[0]
+			if !strings.Contains(asked.Text(), c.code) || !strings.Contains(asked.Last(), c.told) {
+				t.Errorf("the model was asked:\n%s", asked.Text())
+			}
+			steps := pred.Trajectory.Steps
+			if len(steps) != 2 || !steps[0].Compiled || steps[1].Compiled || pred.Trajectory.Usage().Calls != 1 {
+				t.Errorf("the steps are\n%v", pred.Trajectory)
+			}
+		})
+	}
+}
+
+// If an effect is uncertain, the model's program is held as after a program of its own.
+func TestProgramUncertainEffect(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	send := tools.Func("send", "", func(context.Context, crate) (int, error) {
+		if sent++; sent == 1 {
+			return 0, errors.New("504")
+		}
+		return sent, nil
+	}, &tools.Hints{Class: tools.Effect})
+	model := llmtest.New(fence(`submit({total: await send({limit})})`), fence(`submit({total: 7})`))
+	act := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, send), &module.Options{MaxIters: 1})
+	pred, err := act.Program(module.Script{Code: `submit({total: await send({limit})})`}).Run(t.Context(), anything)
+	if err != nil || sent != 1 || pred.Output.Total != 7 {
+		t.Fatalf("sent %d times: %v, %v", sent, pred, err)
+	}
+	if len(pred.Trajectory.Calls) != 1 || pred.Trajectory.Calls[0].State != journal.Failed {
+		t.Errorf("the calls are %v", pred.Trajectory.Calls)
+	}
+}
+
+// Clones share the count of fallbacks, and a module within another keeps its path.
+func TestProgramClone(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(submit1, submit1)
+	act := module.NewCodeAct(adding, model, inProcess(t), nil, nil)
+	p := act.Program(module.Script{Code: `null.x`})
+	type team struct{ Adder *module.Program[orders, sum] }
+	for range 2 {
+		c := module.Clone(&team{p})
+		pred, err := module.Compose(t.Context(), c, func(ctx context.Context) (sum, error) {
+			pred, err := c.Adder.Run(ctx, anything)
+			if err != nil {
+				return sum{}, err
+			}
+			return pred.Output, nil
+		})
+		if err != nil || pred.Trajectory.Runs[0].Name != "Adder" || pred.Trajectory.Runs[0].Module != "Program" {
+			t.Errorf("got %v, %v", pred, err)
+		}
+	}
+	if p.Fallbacks() != 2 || (*module.Program[orders, sum])(nil).Fallbacks() != 0 {
+		t.Errorf("%d fallbacks", p.Fallbacks())
+	}
+}
+
+// Programs that were not made properly say so.
+func TestProgramSetup(t *testing.T) {
+	t.Parallel()
+	box := inProcess(t)
+	code := module.Script{Code: "1"}
+	var none *module.Program[orders, sum]
+	var noAct *module.CodeAct[orders, sum]
+	bad := module.Script{Code: "1", Signature: "->"}
+	for want, p := range map[string]*module.Program[orders, sum]{
+		"the Program is nil, or was not made by NewProgram": none,
+		"the CodeAct is nil, or was not made by NewCodeAct": noAct.Program(code),
+		"the Program has no code":                           module.NewProgram(adding, module.Script{}, box, nil, nil),
+		"the signature is missing":                          module.NewProgram[orders, sum](nil, code, box, nil, nil),
+		"the sandbox is missing":                            module.NewProgram(adding, code, nil, nil, nil),
+		"the signature of the script: ":                     module.NewProgram(adding, bad, box, nil, nil),
+	} {
+		if _, err := p.Run(t.Context(), anything); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package module
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/state"
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
+)
+
+// changedSignature returns what differs between the signature that a program was written for and the present one.
+// Descriptions do not matter.
+func (s *Script) changedSignature(now Script) (changes []string, err error) {
+	var fields [2]state.Fields
+	for i, text := range []string{s.Signature, now.Signature} {
+		spec, err := signature.Parse(text, "")
+		if err != nil {
+			return nil, fmt.Errorf("module: the signature of the script: %w", err)
+		}
+		if fields[i], err = state.FieldsOf(spec.Spec(), nil); err != nil {
+			return nil, fmt.Errorf("module: the signature of the script: %w", err)
+		}
+	}
+	if fields[0].Hash() != fields[1].Hash() {
+		changes = append(changes, "the signature has changed since the program was written: "+
+			fields[1].Differ(fields[0].Hashes()))
+	}
+	if !slices.Equal(strings.Fields(s.Instructions), strings.Fields(now.Instructions)) {
+		changes = append(changes, "the instructions have changed since the program was written")
+	}
+	return changes, nil
+}
+
+// changedTools returns what differs between the tools that a program was written for and the present ones.
+func (s *Script) changedTools(set *tools.Set) (changes []string) {
+	for _, was := range s.Tools {
+		at := slices.IndexFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Path() == was.Path })
+		if at < 0 {
+			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", was.Path))
+			continue
+		}
+		now := declared(set.Bindings()[at])
+		switch {
+		case now.Schemas == was.Schemas:
+		case now.Declaration == was.Declaration:
+			changes = append(changes, fmt.Sprintf("the schemas of the tool %s have changed since the program was written",
+				was.Path))
+		default:
+			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written: it was %s and is %s",
+				was.Path, was.Declaration, now.Declaration))
+		}
+	}
+	return changes
+}
+
+// mentioned returns the tools whose names are in the code. A name in a comment counts as well.
+func mentioned(code string, set *tools.Set) (list []ScriptTool) {
+	for _, b := range set.Bindings() {
+		member := func(name string) bool { return mentions(code, name) }
+		if (b.Object == "" || mentions(code, b.Object)) && slices.ContainsFunc(b.Names, member) {
+			list = append(list, declared(b))
+		}
+	}
+	return list
+}
+
+// mentions reports whether a name occurs in the code, not as a part of a longer name.
+func mentions(code, name string) bool {
+	found, err := regexp.MatchString(`(^|[^\w$])`+regexp.QuoteMeta(name)+`($|[^\w$])`, code)
+	return found || err != nil
+}
+
+// declared returns what a script keeps about a tool.
+func declared(b *tools.Binding) ScriptTool {
+	const most = 1000 // bytes of each part of a declaration
+	text := declare.Signature(b, most)
+	if result, err := schema.Compile(b.OutputSchema); err == nil && b.OutputSchema != nil {
+		text += ": " + shorten(result.TypeScript(nil), most)
+	}
+	sum := sha256.New()
+	for _, raw := range []json.RawMessage{b.InputSchema, b.OutputSchema} {
+		sum.Write(canonical(raw))
+		sum.Write([]byte{'\n'})
+	}
+	oneLine := strings.Join(strings.Fields(lineBreaks.Replace(text)), " ")
+	return ScriptTool{b.Path(), oneLine, hex.EncodeToString(sum.Sum(nil)[:4])}
+}
+
+// canonical returns a schema without texts for people, with sorted keywords. A schema that cannot be decoded is
+// returned as it is.
+func canonical(raw json.RawMessage) []byte {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return raw
+	}
+	text, err := json.Marshal(withoutTexts(value))
+	if err != nil {
+		return raw
+	}
+	return text
+}
+
+// withoutTexts removes the keywords for people from a schema and the schemas within it.
+func withoutTexts(value any) any {
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = withoutTexts(v[i])
+		}
+	case map[string]any:
+		for _, keyword := range []string{"description", "title", "examples", "$comment"} {
+			delete(v, keyword)
+		}
+		for keyword, inner := range v {
+			switch keyword {
+			case "const", "default", "enum", "required": // values, not schemas
+			case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+				named, _ := inner.(map[string]any)
+				for name := range named {
+					named[name] = withoutTexts(named[name])
+				}
+			default:
+				v[keyword] = withoutTexts(inner)
+			}
+		}
+	}
+	return value
+}

@@ -1,0 +1,111 @@
+package module_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/tools"
+)
+
+// A script survives its file, and its program still runs.
+func TestScriptFile(t *testing.T) {
+	t.Parallel()
+	set := (&office{}).tools(t)
+	sig := adding.WithInstructions("Add up.\n\nEven \u2028 if it is\tmuch. */")
+	demo, err := module.NewDemo(sig, orders{Limit: 3}, sum{Total: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := module.NewProgram(sig, module.Script{
+		Code: "// Two lines:\nsubmit({total: await weigh({limit})});", From: "a test\nof ours", Examples: []module.Demo{demo},
+	}, inProcess(t), set, nil).Script
+	var file strings.Builder
+	if err := made.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	const want = `// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the
+// schemas of its tools are what these lines say. Delete them to make it a new program.
+// @signature limit: int(ge=1) -> total: int
+// @instructions Add up.
+// @instructions Even   if it is	much. */
+// @tool b55415d0 weigh(args: {limit: number /* integer */}): number
+// @from a test of ours
+// @example {"inputs":{"limit":3},"outputs":{"total":6}}
+
+// Two lines:
+submit({total: await weigh({limit})});
+`
+	if file.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", file.String(), want)
+	}
+	for name, text := range map[string]string{"unix": want, "windows": strings.ReplaceAll(want, "\n", "\r\n")} {
+		read, err := module.ReadScript(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := module.NewProgram(sig, read, inProcess(t), set, nil)
+		if pred, err := p.Run(t.Context(), anything); err != nil || pred.Output.Total != 2 {
+			t.Errorf("%s: got %v, %v", name, pred, err)
+		}
+		var again strings.Builder
+		if err := read.Write(&again); err != nil || name == "unix" && again.String() != want {
+			t.Errorf("%s: written again, it is\n%s", name, again.String())
+		}
+	}
+	read, err := module.ReadScript(strings.NewReader("// A comment\nsubmit({total: 1})"))
+	if err != nil || read.Signature != "" || !strings.HasPrefix(read.Code, "// A comment") {
+		t.Errorf("a new program: %+v, %v", read, err)
+	}
+}
+
+// A file that cannot be read is reported with its line.
+func TestScriptErrors(t *testing.T) {
+	t.Parallel()
+	const title = "// @program 1, title\n"
+	for text, want := range map[string]string{
+		"// @program 2, title\n":            `line 1: @program: the file has version "2", but this version of Writ reads `,
+		title + "// @signature a ->\n":      "line 2: @signature: ",
+		title + "//\n// @tool 1234\n":       "line 3: @tool: the declaration of the tool is missing",
+		title + "// @example {\n":           "line 2: @example: ",
+		title + "// @recipe x\n":            "line 2: @recipe: unknown entry",
+		title + "// @from here\n\nsubmit()": "it has no line // @signature",
+	} {
+		if _, err := module.ReadScript(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
+// Texts for people are not part of what a program depends on; everything else is.
+func TestScriptSchemas(t *testing.T) {
+	t.Parallel()
+	hash := func(input, output string) string {
+		tool := &tools.Tool{Name: "t", InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(output),
+			Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}
+		p := module.NewProgram(adding, module.Script{Code: `await t({})`}, inProcess(t), toolSet(t, tool), nil)
+		if len(p.Script.Tools) != 1 {
+			t.Fatalf("the tools are %v", p.Script.Tools)
+		}
+		return p.Script.Tools[0].Schemas
+	}
+	const input = `{"type":"object","properties":{"description":{"type":"string"},"b":{"type":"integer"}}}`
+	const output = `{"type":"string"}`
+	was := hash(input, output)
+	for changed, same := range map[[2]string]bool{
+		{`{"properties":{"b":{"title":"B","type":"integer"},"description":{"type":"string","description":"what"}},
+			"description":"all", "type":"object"}`, output}: true,
+		{input, `{"type":"string","examples":["x"]}`}:                                           true,
+		{`{"type":"object","properties":{"b":{"type":"integer"}}}`, output}:                     false,
+		{strings.Replace(input, "integer", "number", 1), output}:                                false,
+		{strings.Replace(input, `"type":"integer"`, `"type":"integer","maximum":3`, 1), output}: false,
+		{input, `{"type":"number"}`}:                                                            false,
+		{strings.Replace(input, `"type":"integer"`, `"enum":[{"description":1}]`, 1), output}:   false,
+	} {
+		if got := hash(changed[0], changed[1]) == was; got != same {
+			t.Errorf("%s → %s: the same is %v", changed[0], changed[1], got)
+		}
+	}
+}
