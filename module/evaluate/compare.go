@@ -20,13 +20,14 @@ type Comparison struct {
 	B Interval `json:"b"`
 
 	// Difference is the mean of B minus A, example by example. If its interval does not contain 0, the difference is
-	// hardly due to chance. Its interval is narrower than those of A and B suggest, since both answer the same examples.
+	// unlikely to be chance. The interval is narrower than those of A and B suggest, because both answer the same
+	// examples.
 	Difference Interval `json:"difference"`
 
 	// Parts are the differences of Score.Parts, by name.
 	Parts map[string]Interval `json:"parts,omitempty"`
 
-	// Changed are the examples with another score, the ones that lost most first.
+	// Changed are the examples whose scores differ, the greatest losses first.
 	Changed []Change `json:"changed,omitempty"`
 
 	// Unpaired are the IDs of the examples without a score in one of the reports, because of errors. They are not part
@@ -34,7 +35,7 @@ type Comparison struct {
 	Unpaired []string `json:"unpaired,omitempty"`
 }
 
-// Change is an example with another score. The scores are means of the samples; the answers and the feedback are those
+// Change is an example whose scores differ. The scores are means of the samples; the answers and the feedback are those
 // of the first sample that has a score.
 type Change struct {
 	ID        string          `json:"id"`

@@ -74,13 +74,13 @@
 //
 // # Results
 //
-// [Evaluate] returns a [Report]: the score with its 95 % interval, every result, and what it took. A result with an
-// error is not a wrong answer. It is counted apart, and too many of them end the evaluation. [Compare] says whether
-// two reports differ by more than chance.
+// [Evaluate] returns a [Report]: the score with its 95 % interval, every result, latency, usage and cost. A result with
+// an error is not a wrong answer: errors are counted separately, and too many of them end the evaluation. [Compare] says
+// whether two reports differ by more than chance.
 //
 // # Agents
 //
 // An evaluation does not act unless it is told to. If a module has tools with effects, Options.Policy must say what
-// happens to their calls: [Fakes] answer them, [Recorded] results answer them, [Refuse] tells the model that they
-// are not possible, and [Act] makes them.
+// happens to their calls: [Fakes] answers them with functions, [Recorded] answers them from a recording, [Refuse] tells
+// the model that they are not possible, and [Act] makes them.
 package evaluate

@@ -90,7 +90,7 @@ type evaluation[In, Out any] struct {
 	results  []Result // of each example, its samples
 
 	mu       sync.Mutex
-	ended    []bool // which results are there
+	ended    []bool // which results are complete
 	progress *progress
 	log      *resultsFile // nil without Options.Results
 	err      error        // why the evaluation stopped
@@ -160,7 +160,7 @@ func samples[In, Out any](m module.Module[In, Out], n int) []module.Module[In, O
 	return list
 }
 
-// expect makes the results without what the runs will add.
+// expect prepares the results, which the runs complete.
 func (e *evaluation[In, Out]) expect() error {
 	e.results = make([]Result, 0, len(e.examples)*e.Samples)
 	e.ended = make([]bool, cap(e.results))
@@ -237,7 +237,7 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
 	if ctx.Err() != nil {
-		return // the run may have failed only because it was canceled
+		return // the outcome may be due to the cancellation
 	}
 	if err != nil {
 		r.Score, r.Err = module.Score{}, err.Error()

@@ -85,15 +85,19 @@ func TestMetricMistakes(t *testing.T) {
 	t.Cleanup(func() { close(forever) })
 	examples, m := numbers(1, all)
 	type prediction = module.Prediction[Answer]
+	returns := func(s module.Score, err error) func() (module.Score, error) {
+		return func() (module.Score, error) { return s, err }
+	}
 	for want, metric := range map[string]func() (module.Score, error){
-		"the metric panicked: oops":                                    func() (module.Score, error) { panic("oops") },
-		"the metric failed: no idea":                                   func() (module.Score, error) { return module.Score{}, errors.New("no idea") },
-		"the metric failed: its value is NaN":                          func() (module.Score, error) { return module.Score{Value: math.NaN()}, nil },
-		"the metric failed: its value is +Inf":                         func() (module.Score, error) { return module.Score{Value: math.Inf(1)}, nil },
-		"the metric did not return":                                    func() (module.Score, error) { runtime.Goexit(); return module.Score{}, nil },
-		"the metric took longer than 1ms; raise Options.MetricTimeout": func() (module.Score, error) { <-forever; return module.Score{}, nil },
-		`the metric failed: its part "x" is NaN`: func() (module.Score, error) {
-			return module.Score{Parts: map[string]float64{"x": math.NaN()}}, nil
+		"the metric panicked: oops":              func() (module.Score, error) { panic("oops") },
+		"the metric did not return":              func() (module.Score, error) { runtime.Goexit(); panic("unreachable") },
+		"the metric failed: no idea":             returns(module.Score{}, errors.New("no idea")),
+		"the metric failed: its value is NaN":    returns(module.Score{Value: math.NaN()}, nil),
+		"the metric failed: its value is +Inf":   returns(module.Score{Value: math.Inf(1)}, nil),
+		`the metric failed: its part "x" is NaN`: returns(module.Score{Parts: map[string]float64{"x": math.NaN()}}, nil),
+		"the metric took longer than 1ms; raise Options.MetricTimeout": func() (module.Score, error) {
+			<-forever
+			return module.Score{}, nil
 		},
 	} {
 		timeout := time.Minute
@@ -200,7 +204,8 @@ func TestSamples(t *testing.T) {
 func TestReportUsage(t *testing.T) {
 	t.Parallel()
 	judge := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
-		return llmtest.Reply{Text: `{"feedback": "fine", "grade": 7}`, Model: "judge", InputTokens: 1000, OutputTokens: 10}, nil
+		text := `{"feedback": "fine", "grade": 7}`
+		return llmtest.Reply{Text: text, Model: "judge", InputTokens: 1000, OutputTokens: 10}, nil
 	})
 	student := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: `{"capital": "right"}`, Model: "student", InputTokens: 100, OutputTokens: 20}, nil
@@ -213,10 +218,12 @@ func TestReportUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (module.ModelUsage{"student": {Calls: 10, InputTokens: 1000, OutputTokens: 200}}); !reflect.DeepEqual(r.Usage, want) {
+	want := module.ModelUsage{"student": {Calls: 10, InputTokens: 1000, OutputTokens: 200}}
+	if !reflect.DeepEqual(r.Usage, want) {
 		t.Errorf("usage %v", r.Usage)
 	}
-	if r.MetricUsage["judge"].Calls != 10 || math.Abs(r.Cost-0.003) > 1e-9 || !reflect.DeepEqual(r.Unpriced, []string{"judge"}) {
+	if r.MetricUsage["judge"].Calls != 10 || math.Abs(r.Cost-0.003) > 1e-9 ||
+		!reflect.DeepEqual(r.Unpriced, []string{"judge"}) {
 		t.Errorf("metric %v, cost %v, no price %v", r.MetricUsage, r.Cost, r.Unpriced)
 	}
 	if math.Abs(r.Score.Mean-0.7) > 1e-9 || r.Results[0].Score.Feedback != "fine" {
@@ -278,7 +285,7 @@ func TestProgress(t *testing.T) {
 	var b bytes.Buffer
 	_, err := evaluate.Evaluate(t.Context(), m, examples, evaluate.ExactMatch[Question, Answer](),
 		&evaluate.Options{Progress: &b})
-	if want := "4/4  score 0.667  1 error  0s\n"; err != nil || b.String() != want {
+	if want := "4/4  score 0.667  1 error  "; err != nil || !strings.HasPrefix(b.String(), want) {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 }

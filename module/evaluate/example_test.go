@@ -21,7 +21,8 @@ var countries = []evaluate.Example[Question, Answer]{
 
 // An evaluation with a scripted model. Latency is left out here, since it differs from run to run.
 func ExampleEvaluate() {
-	m := module.NewPredict(asking, capitals(map[string]string{"Norway": "Oslo", "France": "paris", "Germany": "Bonn"}), nil)
+	model := capitals(map[string]string{"Norway": "Oslo", "France": "paris", "Germany": "Bonn"})
+	m := module.NewPredict(asking, model, nil)
 	report, err := evaluate.Evaluate(context.Background(), m, countries, evaluate.TextMatch[Question, Answer](), nil)
 	if err != nil {
 		log.Fatal(err)
@@ -82,14 +83,17 @@ func ExampleFakes() {
 	metric := evaluate.Contains[Complaint, Settled]()
 
 	_, err = evaluate.Evaluate(ctx, agent, complaints[:1], metric, nil)
-	fmt.Println(err)
+	problem, advice, _ := strings.Cut(err.Error(), "; ")
+	fmt.Println(problem)
+	fmt.Println(advice)
 
 	fakes := map[string]tools.Handler{
 		"refund": tools.Func("refund", "", func(_ context.Context, c Complaint) (string, error) {
 			return "refunded " + c.Order, nil
 		}, nil).Handler,
 	}
-	report, err := evaluate.Evaluate(ctx, agent, complaints[:1], metric, &evaluate.Options{Policy: evaluate.Fakes(fakes)})
+	report, err := evaluate.Evaluate(ctx, agent, complaints[:1], metric,
+		&evaluate.Options{Policy: evaluate.Fakes(fakes)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,7 +102,8 @@ func ExampleFakes() {
 		fmt.Println(call.Tool, string(call.Result))
 	}
 	// Output:
-	// evaluate: the module has tools with effects: refund; set Options.Policy to Fakes, Recorded or Refuse to evaluate it without acting, or to Act if it should act
+	// evaluate: the module has tools with effects: refund
+	// set Options.Policy to Fakes, Recorded or Refuse to evaluate it without acting, or to Act if it should act
 	// 1.000 {"said":"You get a refund."}
 	// refund "refunded a1"
 }
@@ -120,12 +125,14 @@ b,Fine.,4,[],
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%+v\n%+v\n", examples[0], examples[1])
+	for _, e := range examples {
+		fmt.Printf("%s: %+v %+v %q\n", e.ID, e.In, e.Want, e.Note)
+	}
 
 	_, err = evaluate.Read(strings.NewReader("text,stars,tags\nFine.,four,[]\n"), evaluate.CSV, sig, nil)
 	fmt.Println(err)
 	// Output:
-	// {ID:a In:{Text:Broke twice, sadly.} Want:{Stars:1 Tags:[quality]} Weight:0 Group: Note:Breaking is a matter of quality.}
-	// {ID:b In:{Text:Fine.} Want:{Stars:4 Tags:[]} Weight:0 Group: Note:}
+	// a: {Text:Broke twice, sadly.} {Stars:1 Tags:[quality]} "Breaking is a matter of quality."
+	// b: {Text:Fine.} {Stars:4 Tags:[]} ""
 	// evaluate: examples:2:7: field "stars": the value must be an integer, not "four"
 }

@@ -22,8 +22,8 @@ import (
 // ExactMatch is 1 if the outputs are equal as JSON, and otherwise 0. Numbers are equal if their values are, such as 1
 // and 1.0.
 func ExactMatch[In, Out any](outputs ...string) Metric[In, Out] {
-	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (float64, error) {
-		return truth(equal(want, got)), nil
+	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (module.Score, error) {
+		return module.Score{Value: truth(equal(want, got))}, nil
 	})
 }
 
@@ -51,16 +51,13 @@ func Contains[In, Out any](outputs ...string) Metric[In, Out] {
 
 // Within is 1 if the numbers differ from the expected ones by at most the tolerance, and otherwise 0.
 func Within[In, Out any](tolerance float64, outputs ...string) Metric[In, Out] {
-	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (float64, error) {
+	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (module.Score, error) {
 		w, err := numberOf(want)
 		if err != nil {
-			return 0, err
+			return module.Score{}, err
 		}
 		g, err := numberOf(got)
-		if err != nil {
-			return 0, nil // for example null, where a number is expected
-		}
-		return truth(math.Abs(w-g) <= tolerance), nil
+		return module.Score{Value: truth(err == nil && math.Abs(w-g) <= tolerance)}, nil
 	})
 }
 
@@ -74,43 +71,30 @@ func numberOf(raw json.RawMessage) (float64, error) {
 
 // JSONFields is the share of the outputs that are equal as JSON, as in [ExactMatch].
 func JSONFields[In, Out any](outputs ...string) Metric[In, Out] {
-	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (float64, error) {
-		return truth(equal(want, got)), nil
+	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
+		return module.Score{Value: truth(equal(want, got))}, nil
 	})
 }
 
 // SetMatch compares lists as sets. Its value is the harmonic mean (F1) of precision, the share of the items in the
 // answer that are expected, and recall, the share of the expected items that are in the answer; both are parts. Items
-// are equal as in [ExactMatch]. The values of several outputs are means.
+// are equal as in [ExactMatch]. The value of several outputs is their mean.
 func SetMatch[In, Out any](outputs ...string) Metric[In, Out] {
-	return func(_ context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error) {
-		pairs, err := pairsOf(e, got, outputs)
+	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
+		expected, err := itemsOf(want)
 		if err != nil {
 			return module.Score{}, err
 		}
-		sum, precision, recall := 0.0, 0.0, 0.0
-		for i, p := range pairs {
-			want, err := itemsOf(p.want)
-			if err != nil {
-				return module.Score{}, fmt.Errorf("output %q of the expected answer: %w", p.name, err)
-			}
-			items, _ := itemsOf(p.got)
-			both := common(want, items)
-			pairs[i].value = 1
-			if len(want)+len(items) > 0 {
-				pairs[i].value = harmonic(both, len(want), len(items))
-			}
-			sum += pairs[i].value
-			precision += share(both, len(items))
-			recall += share(both, len(want))
+		items, _ := itemsOf(got) // what is not a list has no items
+		both := common(expected, items)
+		s := module.Score{Value: 1, Parts: map[string]float64{
+			"precision": share(both, len(items)), "recall": share(both, len(expected)),
+		}}
+		if len(expected)+len(items) > 0 {
+			s.Value = harmonic(both, len(expected), len(items))
 		}
-		n := float64(len(pairs))
-		return module.Score{
-			Value:    sum / n,
-			Feedback: feedback(pairs, e.Note),
-			Parts:    map[string]float64{"precision": precision / n, "recall": recall / n},
-		}, nil
-	}
+		return s, nil
+	})
 }
 
 // share returns n of all, which is 1 of nothing.
@@ -191,43 +175,46 @@ func namesOf(v any, values signature.Values) []string {
 
 // compare makes a metric of a comparison of single outputs. The value is combined from those of the outputs.
 func compare[In, Out any](
-	combine func([]pair) float64, names []string, value func(want, got json.RawMessage) (float64, error),
+	combine func([]pair) float64, names []string, compareOne func(want, got json.RawMessage) (module.Score, error),
 ) Metric[In, Out] {
 	return func(_ context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error) {
 		pairs, err := pairsOf(e, got, names)
 		if err != nil {
 			return module.Score{}, err
 		}
-		var parts map[string]float64
-		if len(pairs) > 1 {
-			parts = map[string]float64{}
-		}
+		parts := map[string]float64{}
 		for i, p := range pairs {
-			if pairs[i].value, err = value(p.want, p.got); err != nil {
+			one, err := compareOne(p.want, p.got)
+			if err != nil {
 				return module.Score{}, fmt.Errorf("output %q of the expected answer: %w", p.name, err)
 			}
-			if parts != nil {
-				parts[p.name] = pairs[i].value
+			pairs[i].value = one.Value
+			prefix := ""
+			if len(pairs) > 1 {
+				parts[p.name], prefix = one.Value, p.name+"."
+			}
+			for name, value := range one.Parts {
+				parts[prefix+name] = value
 			}
 		}
 		return module.Score{Value: combine(pairs), Feedback: feedback(pairs, e.Note), Parts: parts}, nil
 	}
 }
 
-// compareTexts makes a metric of a comparison of texts. An output that is no text is wrong.
+// compareTexts makes a metric of a comparison of texts. An output that is not a text is wrong.
 func compareTexts[In, Out any](
 	combine func([]pair) float64, names []string, value func(want, got string) float64,
 ) Metric[In, Out] {
-	return compare[In, Out](combine, names, func(want, got json.RawMessage) (float64, error) {
+	return compare[In, Out](combine, names, func(want, got json.RawMessage) (module.Score, error) {
 		w, err := textOf(want)
-		if err != nil || got == nil {
-			return 0, err
+		if err != nil {
+			return module.Score{}, err
 		}
 		g, err := textOf(got)
 		if err != nil {
-			return 0, nil
+			return module.Score{}, nil
 		}
-		return value(w, g), nil
+		return module.Score{Value: value(w, g)}, nil
 	})
 }
 

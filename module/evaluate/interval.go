@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Interval is a weighted mean with its 95 % confidence interval: what the mean could be for other examples of the same
-// kind.
+// Interval is a weighted mean with its 95 % confidence interval: the range in which the mean over all examples of the
+// same kind probably is.
 //
 // The interval takes into account that results may depend on each other. The samples of one example are one
 // observation, and so are the examples of one Group: the variance of the mean is the cluster-robust one that Miller
@@ -16,8 +16,8 @@ import (
 // If all values are between 0 and 1, the interval is Wilson's ("Probable Inference", 1927) with the number of
 // observations that independent examples would need for the same variance, as Korn and Graubard propose for surveys
 // ("Confidence Intervals for Proportions with Small Expected Number of Positive Counts", 1998). Unlike the mean plus
-// or minus its error, and unlike a bootstrap, it stays within 0 and 1, and is not empty if all of ten answers are
-// right. For other values it is the mean plus or minus t standard errors. It needs no random numbers.
+// or minus its error, and unlike a bootstrap, it stays within 0 and 1, and does not shrink to a point if all of ten
+// answers are right. For other values, it is the mean plus or minus t standard errors.
 //
 // A single observation has no interval: Low and High are the mean.
 type Interval struct {

@@ -17,7 +17,7 @@ type Judged struct {
 	Note     string `json:"note,omitempty" jsonschema:"description=what matters about the answer to this question"`
 }
 
-// Verdict is what a judge says. It explains itself first, which makes the grade better.
+// Verdict is what a judge says. The feedback comes first, because a grade that follows an explanation is better.
 type Verdict struct {
 	Feedback string `json:"feedback" jsonschema:"description=what is right and wrong in the answer\\, and why"`
 	Grade    int    `json:"grade" jsonschema:"minimum=0,maximum=10,description=how well the answer meets the rubric"`

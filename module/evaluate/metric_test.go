@@ -57,12 +57,16 @@ func TestFieldMetrics(t *testing.T) {
 		"F1 of a number":           {evaluate.F1[Question, Facts]("name", "size"), sized(10), 1, "size=1"},
 		"contains":                 {evaluate.Contains[Question, Facts]("name"), named("It is the old bridge."), 1, ""},
 		"contains, part of a word": {evaluate.Contains[Question, Facts]("name"), named("old bridges"), 0, ""},
+		"text, missing in both":    {evaluate.TextMatch[Question, Facts]("alias"), want, 1, ""},
+		"text, not expected":       {evaluate.TextMatch[Question, Facts]("alias"), aliased, 0, ""},
 		"within":                   {evaluate.Within[Question, Facts](0.5, "size"), sized(10.5), 1, ""},
 		"within, too far":          {evaluate.Within[Question, Facts](0.5, "size"), sized(10.6), 0, ""},
 		"fields":                   {evaluate.JSONFields[Question, Facts]("name", "size"), sized(3), 0.5, "name=1"},
-		"set":                      {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "river"), 1, "recall=1"},
-		"set, one more":            {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "x", "y"), 2. / 3, "precision=0.5"},
-		"set, none":                {evaluate.SetMatch[Question, Facts]("tags"), tagged(), 0, "recall=0"},
+		"set": {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "river"), 1,
+			"recall=1"},
+		"set, one more": {evaluate.SetMatch[Question, Facts]("tags"), tagged("river", "stone", "x", "y"), 2. / 3,
+			"precision=0.5"},
+		"set, none": {evaluate.SetMatch[Question, Facts]("tags"), tagged(), 0, "recall=0"},
 	} {
 		s, err := score(t, test.metric, want, test.got)
 		if err != nil || s.Value != test.value {

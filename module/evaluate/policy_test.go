@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -114,7 +115,8 @@ func (c concealed) Run(ctx context.Context, in Complaint) (*module.Prediction[Se
 func TestHiddenToolIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	r, err := evaluate.Evaluate(t.Context(), concealed{s.Agent.Run}, complaints, evaluate.Contains[Complaint, Settled](), nil)
+	r, err := evaluate.Evaluate(t.Context(), concealed{s.Agent.Run}, complaints,
+		evaluate.Contains[Complaint, Settled](), nil)
 	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, "refund was not called, since it has effects") {
 		t.Errorf("got %v, %v", r, err)
 	}
@@ -181,7 +183,8 @@ func TestRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err = evaluateShop(t, newShop(t), some)
-	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, `there is no recording of refund({"order":"a1"})`) {
+	missing := `there is no recording of refund({"order":"a1"})`
+	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, missing) {
 		t.Errorf("got %v, %v", r, err)
 	}
 }
@@ -192,4 +195,29 @@ func TestRecordedMistakes(t *testing.T) {
 	contains(t, err, "recordings: line 2: invalid character")
 	_, err = evaluate.Recorded(strings.NewReader("{}\n"))
 	contains(t, err, "line 1 is not a recorded call")
+}
+
+func FuzzRecorded(f *testing.F) {
+	f.Add(`{"example": "a", "tool": "lookup", "args": {"order": "a1"}, "result": "x"}` + "\n")
+	f.Add(`{"tool": "lookup", "args": {}, "error": {"tool": "lookup", "kind": "failed", "message": "no"}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		policy, err := evaluate.Recorded(strings.NewReader(text))
+		if (err == nil) != (policy != nil) {
+			t.Fatalf("got a policy and %v", err)
+		}
+		if err != nil {
+			return
+		}
+		set, err := tools.NewSet(t.Context(), tools.Func("lookup", "", func(context.Context, Complaint) (string, error) {
+			return "", errors.New("the tool was called")
+		}, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := set.With(policy).Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage(`{"order": "a1"}`)}, 0)
+		if result, err := call.Perform(t.Context()); err == nil && result != nil && !json.Valid(result) ||
+			err != nil && strings.Contains(err.Error(), "the tool was called") {
+			t.Fatalf("got %s, %v", result, err)
+		}
+	})
 }

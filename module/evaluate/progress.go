@@ -9,9 +9,9 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far an evaluation is. One line needs no library of progress bars: those that are well kept
-// (schollz/progressbar, cheggaaa/pb) bring four or more modules, for colors and widths of characters, which nobody
-// needs who only measures. Package term says whether the writer is a terminal, and how wide it is.
+// progress shows how far an evaluation is, on one line. The libraries of progress bars that are well kept
+// (schollz/progressbar, cheggaaa/pb) bring four or more modules into every program, mostly for colors and for the
+// width of characters, which this line does not need. Package term says whether the writer is a terminal.
 type progress struct {
 	w       io.Writer
 	bar     bool          // w is a terminal

@@ -43,8 +43,8 @@ func TestRead(t *testing.T) {
 		{ID: "2", In: Review{Text: "Bad\nagain", Stars: 1}, Want: Verdict{Mood: "bad", Sure: 1}},
 	}
 	for format, text := range map[evaluate.Format]string{
-		evaluate.JSONL: `{"id": "a", "text": "Fine, \"really\"", "stars": 5, "tags": ["x", "y"], "mood": "good", "sure": 0.5, ` +
-			`"why": "3", "weight": 2, "group": "g", "note": "n", "extra": {}}` + "\n\n" +
+		evaluate.JSONL: `{"id": "a", "text": "Fine, \"really\"", "stars": 5, "tags": ["x", "y"], "mood": "good", ` +
+			`"sure": 0.5, "why": "3", "weight": 2, "group": "g", "note": "n", "extra": {}}` + "\n\n" +
 			`{"text": "Bad\nagain", "stars": 1, "mood": "bad", "sure": 1.0, "why": null, "tags": null}` + "\r\n",
 		evaluate.JSON: `[{"id": "a", "text": "Fine, \"really\"", "stars": 5, "tags": ["x", "y"], "mood": "good", "sure": 0.5,
 			"why": "3", "weight": "2", "group": "g", "note": "n"},
@@ -82,8 +82,10 @@ func TestReadErrors(t *testing.T) {
 		{"jsonl", good + "\n{\"text\": tru}", `examples:2:13: the JSON is invalid: invalid character '}'`},
 		{"jsonl", good + "\n  [1]", `examples:2:3: an example must be a JSON object, not [1]`},
 		{"jsonl", `{"text": "a", "text": "b"}`, `examples:1:23: the name "text" is repeated`},
-		{"jsonl", good + "\n" + strings.Replace(good, `3`, `"ten"`, 1), `examples:2:24: field "stars": the value must be an integer`},
-		{"jsonl", strings.Replace(good, `good`, `fine`, 1), `examples:1:35: field "mood": the value must be one of "good", "bad", not "fine"`},
+		{"jsonl", good + "\n" + strings.Replace(good, `3`, `"ten"`, 1),
+			`examples:2:24: field "stars": the value must be an integer`},
+		{"jsonl", strings.Replace(good, `good`, `fine`, 1),
+			`examples:1:35: field "mood": the value must be one of "good", "bad", not "fine"`},
 		{"jsonl", `{"text": "a", "Stars": 3}`, `examples:1:1: field "stars" is missing; did you mean "Stars"?`},
 		{"jsonl", `{"text": "a", "stars": 3}`, `examples:1:1: field "mood" is missing; the row has ["stars" "text"]`},
 		{"jsonl", `{"text": null, "stars": 3}`, `examples:1:10: field "text": the value must be a string, not null`},

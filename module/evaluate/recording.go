@@ -29,6 +29,9 @@ func Record(w io.Writer) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 			result, err := next.Call(ctx, c)
+			if asksModel(c.Tool) {
+				return result, err
+			}
 			r := recording{Example: runOf(ctx).example, Tool: c.Tool.Path(), Args: c.Args, Result: result}
 			if err != nil && (tools.IsFatal(err) || ctx.Err() != nil || !errors.As(err, &r.Error)) {
 				return result, err
@@ -49,9 +52,10 @@ func Record(w io.Writer) tools.Policy {
 
 // Recorded returns a policy that answers calls from what [Record] wrote, so that no tool is called.
 //
-// A call gets the result of the same call, according to [tools.Binding.Key]: in the run of the same example if it was
-// made there, and otherwise in that of another one. If a run makes a call several times, it gets the recorded results
-// in order, and then the last of them again. A call that was not recorded ends the run with an error.
+// A call gets the result of the same call, according to [tools.Binding.Key]: the one that was recorded for the same
+// example, or else for any example. If a run makes a call several times, it gets the recorded results in order, and
+// then the last of them again. A call that was not recorded ends the run with an error. The functions llm and rlm of a
+// [module.RLM], which ask models, are neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
 	p := &player{byTool: map[string][]recording{}, keyed: map[*tools.Binding]map[string][]*recording{}}
 	lines := bufio.NewReader(r)
@@ -75,6 +79,9 @@ func Recorded(r io.Reader) (tools.Policy, error) {
 	return p.policy, nil
 }
 
+// asksModel reports whether a tool is the llm or rlm of a program.
+func asksModel(b *tools.Binding) bool { return b.Path() == "llm" || b.Path() == "rlm" }
+
 // player answers calls from recordings.
 type player struct {
 	byTool map[string][]recording
@@ -83,8 +90,11 @@ type player struct {
 	keyed map[*tools.Binding]map[string][]*recording // by key; see callKey
 }
 
-func (p *player) policy(tools.Caller) tools.Caller {
+func (p *player) policy(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		if asksModel(c.Tool) {
+			return next.Call(ctx, c)
+		}
 		key, err := c.Tool.Key(c.Args)
 		if err != nil {
 			return nil, err
@@ -98,15 +108,15 @@ func (p *player) policy(tools.Caller) tools.Caller {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: there is no recording of %s(%s); record the calls again",
 				c.Tool.Path(), clip(c.Args)))
 		}
-		if r := list[min(run.count(key), len(list)-1)]; r.Error == nil {
-			return r.Result, nil
-		} else {
+		r := list[min(run.count(key), len(list)-1)]
+		if r.Error != nil {
 			return nil, &tools.ToolError{Kind: r.Error.Kind, Message: r.Error.Message, Data: r.Error.Data}
 		}
+		return r.Result, nil
 	})
 }
 
-// callKey returns the key of a call in the run of an example, or in the first run that made it.
+// callKey returns the key of a call in the run of an example, or in any run if example is empty.
 func callKey(example, key string) string { return key + example }
 
 // recordings returns the recordings of a call, in order.
@@ -120,21 +130,16 @@ func (p *player) recordings(b *tools.Binding, key string) []*recording {
 }
 
 func keyed(b *tools.Binding, list []recording) map[string][]*recording {
-	index, first := map[string][]*recording{}, map[string]string{}
+	index := map[string][]*recording{}
 	for i := range list {
 		r := &list[i]
 		key, err := b.Key(r.Args)
 		if err != nil {
 			continue // it cannot be called like that
 		}
-		if _, found := first[key]; !found {
-			first[key] = r.Example
-		}
+		index[callKey("", key)] = append(index[callKey("", key)], r)
 		if r.Example != "" {
 			index[callKey(r.Example, key)] = append(index[callKey(r.Example, key)], r)
-		}
-		if r.Example == first[key] {
-			index[callKey("", key)] = append(index[callKey("", key)], r)
 		}
 	}
 	return index

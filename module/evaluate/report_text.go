@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // String returns a summary: the score and its parts with 95 % intervals, errors, latency, usage and cost.
@@ -60,10 +61,10 @@ func (r *Report) rows() [][]string {
 	if r.Errors > 0 {
 		first := r.Results[slices.IndexFunc(r.Results, func(one Result) bool { return one.Err != "" })]
 		runs += fmt.Sprintf(", of which %s not in the score; the first: example %q: %s",
-			plural(r.Errors, "error"), first.ID, first.Err)
+			plural(r.Errors, "error"), first.ID, schema.OneLine(first.Err))
 	}
 	l := r.Latency
-	latency := fmt.Sprintf("half within %v, 90 %% %v, 99 %% %v, all %v", short(l.P50), short(l.P90), short(l.P99), short(l.Max))
+	latency := fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", short(l.P50), short(l.P90), short(l.P99), short(l.Max))
 	rows = append(rows, []string{"runs", runs}, []string{"latency", latency})
 	rows = append(rows, usageRows("model", r.Usage)...)
 	rows = append(rows, usageRows("metric", r.MetricUsage)...)

@@ -108,7 +108,8 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	if _, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o); err != nil {
 		t.Fatal(err)
 	}
-	try := func(m module.Module[Question, Answer], examples []evaluate.Example[Question, Answer], o evaluate.Options) error {
+	type example = evaluate.Example[Question, Answer]
+	try := func(m module.Module[Question, Answer], examples []example, o evaluate.Options) error {
 		_, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o)
 		return err
 	}
@@ -130,4 +131,36 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	if n := len(model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
 	}
+}
+
+// Whatever a file contains, it is either refused or continued.
+func FuzzResults(f *testing.F) {
+	examples, _ := numbers(2, all)
+	m := module.NewPredict(asking, steady{}, nil)
+	metric := evaluate.ExactMatch[Question, Answer]()
+	path := filepath.Join(f.TempDir(), "results.jsonl")
+	if _, err := evaluate.Evaluate(f.Context(), m, examples, metric, &evaluate.Options{Results: path}); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(text[:len(text)-20])
+	f.Add([]byte("{}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "results.jsonl")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := evaluate.Evaluate(t.Context(), m, examples, metric, &evaluate.Options{Results: path})
+		if (err == nil) != (r != nil) || r != nil && len(r.Results) != 2 {
+			t.Fatalf("got %v, %v", r, err)
+		}
+		after, readErr := os.ReadFile(path)
+		if readErr != nil || err != nil && !bytes.Equal(after, text) {
+			t.Fatalf("a file that was refused has changed: %v", readErr)
+		}
+	})
 }

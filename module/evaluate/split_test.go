@@ -34,7 +34,9 @@ func TestSplit(t *testing.T) {
 		t.Errorf("%d examples", len(seen))
 	}
 	shuffled := slices.Clone(examples)
-	rand.New(rand.NewPCG(2, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	rand.New(rand.NewPCG(2, 2)).Shuffle(len(shuffled), func(i, j int) {
+		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+	})
 	again, err := evaluate.Split(shuffled, 1, 0.5, 0.25, 0.2)
 	if err != nil || !reflect.DeepEqual(ids(parts[0]), ids(again[0])) {
 		t.Errorf("the parts depend on the order: %v", err)

@@ -9,7 +9,7 @@ import (
 
 // normalize returns a text as SQuAD compares it: in lower case, without ASCII punctuation, English articles and
 // additional space. It is normalize_answer of the official script of Rajpurkar et al., "SQuAD: 100,000+ Questions for
-// Machine Comprehension of Text" (EMNLP 2016).
+// Machine Comprehension of Text" (EMNLP 2016), except that an article must stand between spaces to be removed.
 func normalize(text string) string { return strings.Join(words(text), " ") }
 
 // words returns the words of a normalized text.
@@ -58,8 +58,11 @@ func truth(ok bool) float64 {
 	return 0
 }
 
-// textOf returns a text, a number or a boolean as text.
+// textOf returns a text, a number or a boolean as text. Null and a missing value are empty.
 func textOf(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 {
+		return "", nil
+	}
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return "", err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -12,8 +13,8 @@ import (
 // with the feedback of the metric, and writes better instructions for one of its predictors. A rewrite that improves
 // those examples is evaluated on all of Val. Candidates that are the best at some example of Val are developed
 // further, so that several good ideas survive next to each other, and two of them with a common ancestor are merged.
-// Instructions are rewritten one predictor at a time, in turn; for modules with tools, so are the descriptions of the
-// tools.
+// Instructions are rewritten one predictor at a time, in turn. In modules with tools, so is what a predictor is told about
+// each tool in addition to the tool's description.
 //
 // Use it if the metric can say in words what was wrong ([module.Score].Feedback): that is what it learns from, and with
 // good feedback it needs few runs of the module. It does not add demos; run it on the result of a
@@ -24,6 +25,10 @@ import (
 type GEPA struct {
 	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
 	Minibatch int
+
+	// Examples is the number of other examples of Train that a reflection is shown as they are, without running them. If
+	// it is zero, it is 5; a negative number means none.
+	Examples int
 
 	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. Usually the budget ends
 	// the search.
@@ -54,6 +59,9 @@ func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 	return nil
 }
 
+// reflects reports that Options.Reflection is required.
+func (g GEPA) reflects() bool { return true }
+
 // Estimate implements [Estimator]. It assumes that a third of the rewrites are accepted.
 func (g GEPA) Estimate(t *Task) Spent {
 	g = g.withDefaults()
@@ -65,6 +73,7 @@ func (g GEPA) Estimate(t *Task) Spent {
 
 func (g GEPA) withDefaults() GEPA {
 	g.Minibatch, g.Iterations = cmp.Or(max(g.Minibatch, 0), 3), cmp.Or(max(g.Iterations, 0), 100)
+	g.Examples = cmp.Or(g.Examples, 5)
 	g.Merges, g.Perfect = cmp.Or(g.Merges, 5), cmp.Or(g.Perfect, 1)
 	return g
 }
@@ -88,11 +97,12 @@ type gepaCandidate struct {
 	failed []Outcome // on Train, which later reflections are shown again
 }
 
-// A component is a text that is rewritten: the instructions of a predictor, or the description of a tool.
+// A component is a text that is rewritten: the instructions of a predictor, or what it is told about a tool in addition
+// to the tool's own description.
 type component struct {
-	predictor Predictor
-	tool      string // its path, or "" for the instructions
-	original  string // the description in the set of tools
+	predictor   Predictor
+	tool        string // its path, or "" for the instructions
+	description string // of the tool
 }
 
 func (g GEPA) search(t *Task) *gepaSearch {
@@ -118,29 +128,26 @@ func (c component) String() string {
 
 // text returns the component of a candidate.
 func (c component) text(from *Candidate) string {
-	state := from.Predictors[c.predictor.Path]
 	if c.tool == "" {
-		return state.Instructions
+		return from.Predictors[c.predictor.Path].Instructions
 	}
-	if text, ok := state.ToolDescriptions[c.tool]; ok {
-		return text
-	}
-	return c.original
+	return from.Predictors[c.predictor.Path].ToolDescriptions[c.tool]
 }
 
 // set changes the component of a candidate.
 func (c component) set(to *Candidate, text string) {
 	state := to.Predictors[c.predictor.Path]
-	if c.tool == "" {
+	switch {
+	case c.tool == "":
 		state.Instructions = text
-	} else {
-		changed := map[string]string{c.tool: text}
-		for tool, other := range state.ToolDescriptions {
-			if tool != c.tool {
-				changed[tool] = other
-			}
+	case text != "":
+		state.ToolDescriptions = maps.Clone(state.ToolDescriptions)
+		if state.ToolDescriptions == nil {
+			state.ToolDescriptions = map[string]string{}
 		}
-		state.ToolDescriptions = changed
+		state.ToolDescriptions[c.tool] = text
+	default:
+		delete(state.ToolDescriptions, c.tool)
 	}
 	to.Predictors[c.predictor.Path] = state
 }

@@ -117,6 +117,7 @@ func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component
 	if c.tool != "" {
 		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), func(string) error { return nil })
 	}
-	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes))
+	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes),
+		s.task.someOfTrain(s.Examples))
 	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
 }

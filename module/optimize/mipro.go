@@ -22,9 +22,10 @@ import (
 // The algorithm is that of Opsahl-Ong et al., "Optimizing Instructions and Demonstrations for Multi-Stage Language Model
 // Programs", EMNLP 2024, with the estimator of Bergstra et al., 2011. Unlike DSPy's, it draws all sets of demos from
 // one pass over Train, and compares combinations with the module as it was given on the same examples. It needs
-// Options.Reflection.
+// Options.Reflection, unless it chooses only demos.
 type MIPROv2 struct {
-	// Instructions is the number of instructions per predictor, including the current ones. If it is zero, it is 5.
+	// Instructions is the number of instructions per predictor, including the current ones. If it is zero, it is 5; if
+	// it is 1, only demos are chosen, and no reflection model is needed.
 	Instructions int
 
 	// DemoSets is the number of sets of demos per predictor, including the current one. If it is zero, it is 6; if it
@@ -60,6 +61,9 @@ func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
 	}
 	return s.search(ctx)
 }
+
+// reflects reports whether Options.Reflection is required.
+func (m MIPROv2) reflects() bool { return m.Instructions != 1 }
 
 // Estimate implements [Estimator].
 func (m MIPROv2) Estimate(t *Task) Spent {

@@ -2,10 +2,14 @@ package optimize
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/signature"
 )
 
 // askForInstructions asks for instructions of a predictor. See askForText.
@@ -77,5 +81,29 @@ func data(text string) string {
 func element(b *strings.Builder, name, text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", name, text, name)
+	}
+}
+
+// someOfTrain returns examples of Train for a prompt.
+func (t *Task) someOfTrain(n int) []string {
+	var shown []string
+	for _, i := range t.rand.Perm(len(t.train))[:min(max(n, 0), len(t.train))] {
+		var b strings.Builder
+		element(&b, "inputs", data(string(t.train[i].Inputs)))
+		writeWanted(&b, t.train[i])
+		element(&b, "note", data(t.train[i].Note))
+		shown = append(shown, b.String())
+	}
+	return shown
+}
+
+// writeWanted shows the expected answer, unless the example has none.
+func writeWanted(b *strings.Builder, item Item) {
+	var want signature.Values
+	isGiven := func(v signature.Value) bool {
+		return !slices.Contains([]string{`""`, "null", "[]", "{}"}, string(v.JSON))
+	}
+	if json.Unmarshal(item.Want, &want) != nil || slices.ContainsFunc(want, isGiven) {
+		element(b, "expected-answer-of-the-program", data(string(item.Want)))
 	}
 }
