@@ -306,3 +306,21 @@ func built(t *testing.T) string {
 	}
 	return path
 }
+
+// connect starts the server as a process of its own and connects to it.
+func connect(t *testing.T, args ...string) *mcp.ClientSession {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver"}, patient, args)...)
+	cmd.Stderr = t.Output()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Minute}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return session
+}
