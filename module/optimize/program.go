@@ -157,6 +157,7 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outc
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
 		Workers: t.options.Workers, MaxErrors: -1, Policy: t.options.Policy, MetricTimeout: t.options.MetricTimeout,
+		DropTrajectories: b.split == ValSplit,
 	})
 	if err != nil {
 		return nil, err
@@ -200,6 +201,9 @@ type watchedRun struct {
 
 // build returns the candidate with the teacher's models, if the batch is taught.
 func (w *watched[M, In, Out]) build(leaveOut func(module.Demo) bool) M {
+	if !w.batch.teach && w.batch.candidate == w.task.start {
+		return w.program.module // its clones share what it computes for its prompts
+	}
 	m := w.program.buildWithout(w.batch.candidate, "", leaveOut)
 	if !w.batch.teach {
 		return m

@@ -100,7 +100,7 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	if t.predictors, err = predictorsOf(r.value(), o.Frozen); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.Budget.check(), t.checkKeep(), t.affordable()); err != nil {
+	if err := errors.Join(o.Budget.check(), t.checkKeep(), t.affordable(), t.checkReflection(by)); err != nil {
 		return nil, err
 	}
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
@@ -174,6 +174,18 @@ func (t *Task) affordable() error {
 			"least %d; raise it or use fewer examples", n, len(t.val), len(t.val))
 	}
 	return nil
+}
+
+// checkReflection returns an error if an optimizer needs a model that is missing.
+func (t *Task) checkReflection(by Optimizer) error {
+	if r, ok := by.(interface{ reflects() bool }); !ok || !r.reflects() || t.options.Reflection != nil {
+		return nil
+	}
+	return errNoReflection(t.by)
+}
+
+func errNoReflection(by string) error {
+	return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", by)
 }
 
 // openLog opens the log of replies; it is nil without Options.Dir.
@@ -326,7 +338,7 @@ func (t *Task) mean(scores []float64) float64 {
 // Ask asks the reflection model. A reply without text, such as a refusal, is a warning and "".
 func (t *Task) Ask(ctx context.Context, prompt string) (string, error) {
 	if t.options.Reflection == nil {
-		return "", fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", t.by)
+		return "", errNoReflection(t.by)
 	}
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
 	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)

@@ -1,0 +1,217 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+)
+
+// GEPA rewrites instructions by reflection: the reflection model reads what the module did on a few examples of Train,
+// with the feedback of the metric, and writes better instructions for one of its predictors. A rewrite that improves
+// those examples is evaluated on all of Val. Candidates that are the best at some example of Val are developed
+// further, so that several good ideas survive next to each other, and two of them with a common ancestor are merged.
+// Instructions are rewritten one predictor at a time, in turn. In modules with tools, so is what a predictor is told about
+// each tool in addition to the tool's description.
+//
+// Use it if the metric can say in words what was wrong ([module.Score].Feedback): that is what it learns from, and with
+// good feedback it needs few runs of the module. It does not add demos; run it on the result of a
+// [BootstrapRandomSearch] to have both. If all that is known is right or wrong, use BootstrapRandomSearch or [MIPROv2].
+//
+// The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
+// 2025, arXiv:2507.19457. It needs Options.Reflection, and ends when the budget is spent.
+type GEPA struct {
+	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
+	Minibatch int
+
+	// Examples is the number of other examples of Train that a reflection is shown as they are, without running them. If
+	// it is zero, it is 5; a negative number means none.
+	Examples int
+
+	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. Usually the budget ends
+	// the search.
+	Iterations int
+
+	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
+	Merges int
+
+	// Perfect is the score that cannot be improved. If it is zero, it is 1. A search ends when all of Val has it.
+	Perfect float64
+}
+
+// Optimize implements [Optimizer].
+func (g GEPA) Optimize(ctx context.Context, t *Task) error {
+	s := g.search(t)
+	for range s.Iterations {
+		if mean(s.best().Scores) >= s.Perfect {
+			return nil
+		}
+		merged, err := s.merge(ctx)
+		if err == nil && !merged {
+			err = s.reflect(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reflects reports that Options.Reflection is required.
+func (g GEPA) reflects() bool { return true }
+
+// Estimate implements [Estimator]. It assumes that a third of the rewrites are accepted.
+func (g GEPA) Estimate(t *Task) Spent {
+	g = g.withDefaults()
+	return Spent{
+		StudentCalls:    min(g.Iterations*2*g.Minibatch+g.Iterations/3*len(t.val), t.Left().StudentCalls),
+		ReflectionCalls: min(g.Iterations, t.Left().ReflectionCalls),
+	}
+}
+
+func (g GEPA) withDefaults() GEPA {
+	g.Minibatch, g.Iterations = cmp.Or(max(g.Minibatch, 0), 3), cmp.Or(max(g.Iterations, 0), 100)
+	g.Examples = cmp.Or(g.Examples, 5)
+	g.Merges, g.Perfect = cmp.Or(g.Merges, 5), cmp.Or(g.Perfect, 1)
+	return g
+}
+
+// gepaSearch is the state of a search.
+type gepaSearch struct {
+	GEPA // with defaults
+	task *Task
+
+	components []component
+	pool       []*gepaCandidate // the accepted candidates
+	batches    *batches
+	mergeDue   bool            // a candidate was accepted since the last attempt to merge
+	merged     map[string]bool // attempts to merge
+}
+
+// A gepaCandidate is an accepted candidate.
+type gepaCandidate struct {
+	*Candidate
+	next   int       // the component that is rewritten next
+	failed []Outcome // on Train, which later reflections are shown again
+}
+
+// A component is a text that is rewritten: the instructions of a predictor, or what it is told about a tool in addition
+// to the tool's own description.
+type component struct {
+	predictor   Predictor
+	tool        string // its path, or "" for the instructions
+	description string // of the tool
+}
+
+func (g GEPA) search(t *Task) *gepaSearch {
+	s := &gepaSearch{GEPA: g.withDefaults(), task: t, merged: map[string]bool{}}
+	for _, p := range t.unfrozen() {
+		s.components = append(s.components, component{predictor: p})
+		for _, b := range p.Tools {
+			s.components = append(s.components, component{p, b.Path(), b.Description})
+		}
+	}
+	s.pool = []*gepaCandidate{{Candidate: t.Start()}}
+	s.batches = &batches{rand: t.Rand(), n: len(t.train), size: min(s.Minibatch, len(t.train))}
+	return s
+}
+
+// String names the component for people.
+func (c component) String() string {
+	if c.tool == "" {
+		return "the instructions of " + c.predictor.Path
+	}
+	return fmt.Sprintf("the description of %s in %s", c.tool, c.predictor.Path)
+}
+
+// text returns the component of a candidate.
+func (c component) text(from *Candidate) string {
+	if c.tool == "" {
+		return from.Predictors[c.predictor.Path].Instructions
+	}
+	return from.Predictors[c.predictor.Path].ToolDescriptions[c.tool]
+}
+
+// set changes the component of a candidate.
+func (c component) set(to *Candidate, text string) {
+	state := to.Predictors[c.predictor.Path]
+	switch {
+	case c.tool == "":
+		state.Instructions = text
+	case text != "":
+		state.ToolDescriptions = maps.Clone(state.ToolDescriptions)
+		if state.ToolDescriptions == nil {
+			state.ToolDescriptions = map[string]string{}
+		}
+		state.ToolDescriptions[c.tool] = text
+	default:
+		delete(state.ToolDescriptions, c.tool)
+	}
+	to.Predictors[c.predictor.Path] = state
+}
+
+// best returns the accepted candidate with the highest mean score; of equal ones, the oldest.
+func (s *gepaSearch) best() *gepaCandidate {
+	best := s.pool[0]
+	for _, c := range s.pool[1:] {
+		if mean(c.Scores) > mean(best.Scores) {
+			best = c
+		}
+	}
+	return best
+}
+
+// front returns the candidates that nothing dominates, by their index in the pool.
+func (s *gepaSearch) front() map[int]int {
+	scores := make([][]float64, len(s.pool))
+	for i, c := range s.pool {
+		scores[i] = c.Scores
+	}
+	return paretoFront(scores)
+}
+
+// known reports whether an accepted candidate has the same texts.
+func (s *gepaSearch) known(c *Candidate) bool {
+	return slices.ContainsFunc(s.pool, func(other *gepaCandidate) bool {
+		return !slices.ContainsFunc(s.components, func(k component) bool { return k.text(c) != k.text(other.Candidate) })
+	})
+}
+
+// accept adds a candidate to the pool and to the result.
+func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
+	if err := s.task.Accept(ctx, c.Candidate); err != nil {
+		return err
+	}
+	s.pool = append(s.pool, c)
+	s.mergeDue = true
+	return nil
+}
+
+// total returns the sum of scores. Examples with an error score zero.
+func total(outcomes []Outcome) float64 {
+	sum := 0.0
+	for _, o := range outcomes {
+		sum += o.Score.Value
+	}
+	return sum
+}
+
+// batches draws minibatches, so that every example is drawn once before any is drawn again.
+type batches struct {
+	rand    *rand.Rand
+	n, size int
+	left    []int
+}
+
+func (b *batches) next() []int {
+	if len(b.left) < b.size {
+		isLeft := func(i int) bool { return slices.Contains(b.left, i) }
+		others := slices.DeleteFunc(b.rand.Perm(b.n), isLeft)
+		b.left = slices.Concat(b.left, others, b.left) // no example is in a batch twice
+	}
+	batch := b.left[:b.size:b.size]
+	b.left = b.left[b.size:]
+	return batch
+}

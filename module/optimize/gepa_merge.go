@@ -1,0 +1,160 @@
+package optimize
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// mergeSample is the number of examples of Val on which a merge is tried before it is evaluated on all of them.
+const mergeSample = 5
+
+// merge tries to combine two candidates of the front, if a candidate was accepted since the last try. It reports
+// whether it tried. The merge has, of each component, the text that was changed since the common ancestor.
+func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
+	if !s.mergeDue || s.Merges <= 0 {
+		return false, nil
+	}
+	s.mergeDue = false
+	pairs := s.mergeable()
+	if len(pairs) == 0 {
+		return false, nil
+	}
+	pair := pairs[s.task.Rand().IntN(len(pairs))]
+	s.merged[pair.String()] = true
+	child := s.combine(pair)
+	if s.known(child) {
+		return false, nil
+	}
+	sample := s.contested(pair)
+	outcomes, err := s.task.Evaluate(ctx, child, ValSplit, sample)
+	if err != nil {
+		return true, err
+	}
+	if total(outcomes) < max(sumOf(pair.a.Scores, sample), sumOf(pair.b.Scores, sample)) {
+		return true, nil
+	}
+	s.Merges--
+	if err := s.accept(ctx, &gepaCandidate{Candidate: child, next: max(pair.a.next, pair.b.next)}); err != nil {
+		return true, err
+	}
+	s.mergeDue = false // a merge is not merged at once
+	return true, nil
+}
+
+// A mergePair is two candidates with a common ancestor.
+type mergePair struct{ a, b, ancestor *gepaCandidate }
+
+func (p mergePair) String() string { return fmt.Sprint(p.a.ID, p.b.ID, p.ancestor.ID) }
+
+// mergeable returns the pairs that are worth a merge: neither candidate descends from the other, both are at least as
+// good as the ancestor, and one of them changed a component that the other did not.
+func (s *gepaSearch) mergeable() []mergePair {
+	front := s.front()
+	var pairs []mergePair
+	for i, a := range s.pool {
+		for j, b := range s.pool[:i] {
+			if front[i] == 0 || front[j] == 0 {
+				continue
+			}
+			ofA, ofB := s.ancestors(a), s.ancestors(b)
+			if slices.Contains(ofA, b) || slices.Contains(ofB, a) {
+				continue
+			}
+			for _, ancestor := range ofA {
+				pair := mergePair{a, b, ancestor}
+				if slices.Contains(ofB, ancestor) && !s.merged[pair.String()] && s.complement(pair) {
+					pairs = append(pairs, pair)
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// complement reports whether a merge can be better than both.
+func (s *gepaSearch) complement(p mergePair) bool {
+	if least := mean(p.ancestor.Scores); mean(p.a.Scores) < least || mean(p.b.Scores) < least {
+		return false
+	}
+	changed := func(c *gepaCandidate, other *gepaCandidate) bool {
+		return slices.ContainsFunc(s.components, func(k component) bool {
+			before := k.text(p.ancestor.Candidate)
+			return k.text(c.Candidate) != before && k.text(other.Candidate) == before
+		})
+	}
+	return changed(p.a, p.b) && changed(p.b, p.a)
+}
+
+// ancestors returns the accepted candidates that a candidate descends from, oldest first.
+func (s *gepaSearch) ancestors(c *gepaCandidate) []*gepaCandidate {
+	ids := map[int]bool{}
+	for _, id := range c.Parents {
+		ids[id] = true
+	}
+	var found []*gepaCandidate
+	for _, other := range slices.Backward(s.pool) { // children come after their parents
+		if ids[other.ID] {
+			found = append(found, other)
+			for _, id := range other.Parents {
+				ids[id] = true
+			}
+		}
+	}
+	slices.Reverse(found)
+	return found
+}
+
+// combine returns the merge of two candidates. Of a component that both changed, it has the text of the better one.
+func (s *gepaSearch) combine(p mergePair) *Candidate {
+	better := p.a
+	if mean(p.b.Scores) > mean(p.a.Scores) {
+		better = p.b
+	}
+	child := s.task.New(p.a.Candidate, "GEPA: merge")
+	child.Parents = []int{p.a.ID, p.b.ID}
+	child.Why = fmt.Sprintf("combines the changes of %d and %d since %d", p.a.ID, p.b.ID, p.ancestor.ID)
+	for _, k := range s.components {
+		before, a, b := k.text(p.ancestor.Candidate), k.text(p.a.Candidate), k.text(p.b.Candidate)
+		switch {
+		case a == before:
+			k.set(child, b)
+		case b == before:
+			k.set(child, a)
+		default:
+			k.set(child, k.text(better.Candidate))
+		}
+	}
+	return child
+}
+
+// contested returns examples of Val for a first comparison: some at which each of the two candidates is better, and
+// some at which they are equal.
+func (s *gepaSearch) contested(p mergePair) []int {
+	groups := make([][]int, 3)
+	for _, i := range s.task.Rand().Perm(len(p.a.Scores)) {
+		switch a, b := p.a.Scores[i], p.b.Scores[i]; {
+		case a > b:
+			groups[0] = append(groups[0], i)
+		case b > a:
+			groups[1] = append(groups[1], i)
+		default:
+			groups[2] = append(groups[2], i)
+		}
+	}
+	var sample []int
+	for n := 0; len(sample) < min(mergeSample, len(p.a.Scores)); n++ {
+		if g := groups[n%3]; len(g) > 0 {
+			sample, groups[n%3] = append(sample, g[0]), g[1:]
+		}
+	}
+	return sample
+}
+
+func sumOf(scores []float64, indices []int) float64 {
+	sum := 0.0
+	for _, i := range indices {
+		sum += scores[i]
+	}
+	return sum
+}

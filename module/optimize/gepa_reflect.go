@@ -1,0 +1,123 @@
+package optimize
+
+import (
+	"context"
+	"slices"
+)
+
+// reflect has one component of a candidate rewritten, from what the candidate did on a minibatch. If the rewrite is
+// better on the minibatch, it is accepted.
+func (s *gepaSearch) reflect(ctx context.Context) error {
+	parent := s.pool[pickFromFront(s.task.Rand(), s.front())]
+	batch := s.batches.next()
+	before, err := s.task.Evaluate(ctx, parent.Candidate, TrainSplit, batch)
+	if err != nil || s.allPerfect(before) {
+		return err
+	}
+	c, ok := s.turn(parent, before)
+	if !ok {
+		return nil // no component took part in these examples
+	}
+	seen := slices.Concat(before, parent.recall(batch))
+	parent.failed = s.failed(parent.failed, before)
+	text, err := s.rewrite(ctx, parent.Candidate, c, seen)
+	if err != nil || text == "" {
+		return err
+	}
+	child := s.task.New(parent.Candidate, "GEPA: reflection on "+c.predictor.Path)
+	child.Why = "rewrote " + c.String()
+	c.set(child, text)
+	if s.known(child) {
+		s.task.Warn("GEPA: the reflection model returned a text that an earlier candidate has; "+
+			"a model with a higher temperature has more ideas (%v)", c)
+		return nil
+	}
+	after, err := s.task.Evaluate(ctx, child, TrainSplit, batch)
+	if err != nil || total(after) <= total(before) {
+		return err
+	}
+	promising, err := s.promising(ctx, child, parent)
+	if err != nil || !promising {
+		return err
+	}
+	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
+}
+
+// promising reports whether a rewrite is not worse than its parent on a part of Val. Most rewrites are, and then the
+// rest need not be paid for.
+func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
+	n := len(parent.Scores)
+	sample := s.task.Rand().Perm(n)[:min(n, max(n/4, mergeSample))]
+	outcomes, err := s.task.Evaluate(ctx, child, ValSplit, sample)
+	return total(outcomes) >= sumOf(parent.Scores, sample), err
+}
+
+// recalled is the number of earlier failures of a candidate that a reflection is shown in addition to the minibatch.
+const recalled = 5
+
+// recall returns the latest failures of the candidate that are not in the minibatch.
+func (c *gepaCandidate) recall(batch []int) []Outcome {
+	var earlier []Outcome
+	for _, o := range slices.Backward(c.failed) {
+		if !slices.Contains(batch, o.Item) && len(earlier) < recalled {
+			earlier = append(earlier, o)
+		}
+	}
+	return earlier
+}
+
+// failed adds the outcomes that are not perfect to known ones.
+func (s *gepaSearch) failed(known, outcomes []Outcome) []Outcome {
+	for _, o := range outcomes {
+		again := func(other Outcome) bool { return other.Item == o.Item }
+		if s.isPerfect(o) || slices.ContainsFunc(known, again) {
+			continue
+		}
+		known = append(known, o)
+	}
+	return known
+}
+
+func (s *gepaSearch) allPerfect(outcomes []Outcome) bool {
+	return !slices.ContainsFunc(outcomes, func(o Outcome) bool { return !s.isPerfect(o) })
+}
+
+func (s *gepaSearch) isPerfect(o Outcome) bool { return o.Err == nil && o.Score.Value >= s.Perfect }
+
+// turn returns the next component of a candidate that took part in the outcomes.
+func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []Outcome) (component, bool) {
+	for range s.components {
+		c := s.components[parent.next]
+		parent.next = (parent.next + 1) % len(s.components)
+		if slices.ContainsFunc(outcomes, c.tookPart) {
+			return c, true
+		}
+	}
+	return component{}, false
+}
+
+// tookPart reports whether the predictor was asked, or the tool was called.
+func (c component) tookPart(o Outcome) bool {
+	if c.tool == "" {
+		return slices.ContainsFunc(o.Calls, func(call PredictorCall) bool { return call.Path == c.predictor.Path })
+	}
+	if o.Trajectory != nil {
+		for call := range o.Trajectory.AllCalls() {
+			if call.Tool == c.tool {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rewrite asks for a new text of a component. It returns "" if there is none that can be used.
+func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component, outcomes []Outcome) (string, error) {
+	current := c.text(parent)
+	if c.tool != "" {
+		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), func(string) error { return nil })
+	}
+	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes),
+		s.task.someOfTrain(s.Examples))
+	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
+}

@@ -1,0 +1,93 @@
+package student
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// A Row is an example of a task.
+type Row struct {
+	ID, Request, Answer string
+	Note                string // feedback in words
+}
+
+// Rows makes n examples.
+func (t *Task) Rows(seed uint64, n int) []Row {
+	r := rand.New(rand.NewPCG(seed, 20))
+	rows := make([]Row, n)
+	for i := range rows {
+		rows[i] = t.row(r)
+		rows[i].ID = fmt.Sprintf("%s-%d-%d", t.Name, seed, i+1)
+	}
+	return rows
+}
+
+// row makes an example with up to three pieces of different kinds.
+func (t *Task) row(r *rand.Rand) Row {
+	first := t.Steps[0]
+	var pieces, rules []string
+	for _, i := range r.Perm(len(first.Skills))[:1+r.IntN(min(3, len(first.Skills)))] {
+		k := first.Skills[i]
+		pieces = append(pieces, k.Kind+" "+k.Make(r))
+		for j := range t.Steps {
+			rules = append(rules, t.Steps[j].skill(k.Kind).Rule)
+		}
+	}
+	row := Row{Request: strings.Join(pieces, separator)}
+	row.Answer = row.Request
+	for i := range t.Steps {
+		row.Answer = t.Steps[i].convert(row.Answer, func(*Skill, string) bool { return true })
+	}
+	if t.Notes {
+		row.Note = strings.Join(rules, " ")
+	}
+	return row
+}
+
+// Tasks returns the tasks.
+func Tasks() []*Task { return []*Task{records(), orders(), house(), products()} }
+
+func records() *Task {
+	return &Task{
+		Name: "records", Notes: true,
+		About: "one step with six conventions, which the feedback states and demos show",
+		Steps: []Step{{Input: "request", Output: "answer", Instructions: "Convert the record.", Skills: []Skill{
+			date(0.6), price(0.5), name(0.65), phone(0.6), size(0.7), flag(0.6),
+		}}},
+	}
+}
+
+func orders() *Task {
+	return &Task{
+		Name: "orders", Notes: true,
+		About: "two steps with four conventions each, which the feedback on the final answer states and demos show",
+		Steps: []Step{
+			{Input: "request", Output: "facts", Instructions: "Find the facts.", KeepKinds: true,
+				Skills: []Skill{date(0.75), price(0.7), name(0.8), size(0.8)}},
+			{Input: "facts", Output: "answer", Instructions: "Write the order.", Skills: []Skill{
+				label("date", "DT", 0.75), label("price", "AMT", 0.8), label("name", "PER", 0.75),
+				label("size", "DIM", 0.8)}},
+		},
+	}
+}
+
+func house() *Task {
+	return &Task{
+		Name:  "house style",
+		About: "one step with five conventions that nobody states; demos show them, and so do the expected answers",
+		Steps: []Step{{Input: "request", Output: "answer", Instructions: "Write it in our style.", Skills: []Skill{
+			city(0.6), level(0.6), part(0.65), flag(0.55), size(0.65),
+		}}},
+	}
+}
+
+func products() *Task {
+	return &Task{
+		Name: "products", Notes: true,
+		About: "one step that the student does as well as it can; nothing teaches it more",
+		Steps: []Step{{Input: "request", Output: "answer", Instructions: "Compute it.", Skills: []Skill{
+			product("product", 0.6), product("area", 0.65), product("cost", 0.6),
+		}}},
+	}
+}

@@ -1,0 +1,218 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/writ-go/writ/module"
+)
+
+// MIPROv2 chooses instructions and demos together. It collects sets of demos from runs of the module on Train that the
+// metric accepts, has the reflection model propose instructions from a summary of the data and of the program, and
+// then searches for the best combination: a Bayesian optimizer proposes combinations, each of which is evaluated on a
+// minibatch of Val, and now and then the most promising one on all of Val.
+//
+// Use it if demos help, the module has one to three predictors, and the budget allows several hundred runs. If the metric
+// gives feedback in words, [GEPA] needs less. If there is no model to write instructions, use [BootstrapRandomSearch].
+//
+// The algorithm is that of Opsahl-Ong et al., "Optimizing Instructions and Demonstrations for Multi-Stage Language Model
+// Programs", EMNLP 2024, with the estimator of Bergstra et al., 2011. Unlike DSPy's, it draws all sets of demos from
+// one pass over Train, and compares combinations with the module as it was given on the same examples. It needs
+// Options.Reflection, unless it chooses only demos.
+type MIPROv2 struct {
+	// Instructions is the number of instructions per predictor, including the current ones. If it is zero, it is 5; if
+	// it is 1, only demos are chosen, and no reflection model is needed.
+	Instructions int
+
+	// DemoSets is the number of sets of demos per predictor, including the current one. If it is zero, it is 6; if it
+	// is negative, demos are not changed.
+	DemoSets int
+
+	// Demos is the maximum number of demos in a set. If it is zero, it is 6.
+	Demos int
+
+	// Threshold is the least score of a run whose calls become demos. If it is zero, it is 1.
+	Threshold float64
+
+	// Trials is the number of combinations that are tried. If it is zero, it depends on their number. A trial is a
+	// minibatch of Val.
+	Trials int
+
+	// Minibatch is the number of examples of Val in a trial. If it is zero, it is 25.
+	Minibatch int
+
+	// FullEvery is the number of trials between evaluations on all of Val. If it is zero, it is 5.
+	FullEvery int
+}
+
+// Optimize implements [Optimizer].
+func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
+	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
+	s.callsPerRun = max(1, t.Spent().StudentCalls/len(t.val))
+	if err := s.collectDemos(ctx); err != nil {
+		return err
+	}
+	if err := s.proposeInstructions(ctx); err != nil {
+		return err
+	}
+	return s.search(ctx)
+}
+
+// reflects reports whether Options.Reflection is required.
+func (m MIPROv2) reflects() bool { return m.Instructions != 1 }
+
+// Estimate implements [Estimator].
+func (m MIPROv2) Estimate(t *Task) Spent {
+	m = m.withDefaults(t)
+	runs := m.Trials*min(m.Minibatch, len(t.val)) + (m.Trials/m.FullEvery+1)*len(t.val)
+	if m.DemoSets > 0 {
+		runs += min(len(t.train), m.DemoSets*m.Demos)
+	}
+	return Spent{
+		StudentCalls:    min(runs, t.Left().StudentCalls),
+		ReflectionCalls: min(1+(m.Instructions-1)*len(t.unfrozen()), t.Left().ReflectionCalls),
+	}
+}
+
+func (m MIPROv2) withDefaults(t *Task) MIPROv2 {
+	m.Instructions, m.DemoSets = cmp.Or(max(m.Instructions, 0), 5), cmp.Or(m.DemoSets, 6)
+	m.Demos, m.Threshold = cmp.Or(max(m.Demos, 0), 6), cmp.Or(m.Threshold, 1)
+	m.Minibatch, m.FullEvery = cmp.Or(max(m.Minibatch, 0), 25), cmp.Or(max(m.FullEvery, 0), 5)
+	variables, most := 2*float64(len(t.unfrozen())), float64(max(m.Instructions, m.DemoSets, 2))
+	m.Trials = cmp.Or(max(m.Trials, 0), int(max(4*variables*math.Log2(most), 3*most)))
+	return m
+}
+
+// miproSearch is the state of a search.
+type miproSearch struct {
+	MIPROv2    // with defaults
+	task       *Task
+	predictors []Predictor
+
+	callsPerRun int // of the student, as on Val
+
+	// For each predictor, the choices. The first is the current one.
+	instructions [][]string
+	demos        [][][]module.Demo
+
+	tried map[string]*combination
+}
+
+// A combination is a choice of instructions and demos for each predictor, first all instructions, then all demos.
+type combination struct {
+	*Candidate
+	choice   []int
+	gains    map[int]float64 // by the index in Val: its score less that of the module as it was given
+	accepted bool
+}
+
+// gain estimates how much better the combination is. Few examples are not trusted: it is as if there were five more
+// without a difference.
+func (c *combination) gain() float64 {
+	sum := 0.0
+	for _, i := range slices.Sorted(maps.Keys(c.gains)) { // in order, since sums of floats depend on it
+		sum += c.gains[i]
+	}
+	return sum / float64(len(c.gains)+5)
+}
+
+// search tries combinations until the trials or the budget are used up.
+func (s *miproSearch) search(ctx context.Context) error {
+	estimator := &tpe{}
+	for _, texts := range s.instructions {
+		estimator.sizes = append(estimator.sizes, len(texts))
+	}
+	for _, sets := range s.demos {
+		estimator.sizes = append(estimator.sizes, len(sets))
+	}
+	s.combine(make([]int, len(estimator.sizes))).accepted = true
+	estimator.add(make([]int, len(estimator.sizes)), 0)
+	for trial := range s.Trials {
+		if s.lastCall() {
+			break
+		}
+		c := s.combine(estimator.propose(s.task.Rand()))
+		if err := s.try(ctx, c); err != nil {
+			return err
+		}
+		estimator.add(c.choice, c.gain())
+		if (trial+1)%s.FullEvery == 0 {
+			if err := s.acceptBest(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return s.acceptBest(ctx)
+}
+
+// lastCall reports whether the budget is only enough for one more evaluation on all of Val.
+func (s *miproSearch) lastCall() bool {
+	n := len(s.task.val)
+	return s.task.Left().StudentCalls < s.callsPerRun*(n+min(n, s.Minibatch))
+}
+
+// combine returns the combination of a choice.
+func (s *miproSearch) combine(choice []int) *combination {
+	key := fmt.Sprint(choice)
+	if c := s.tried[key]; c != nil {
+		return c
+	}
+	c := &combination{Candidate: s.task.New(s.task.Start(), "MIPROv2"), choice: choice, gains: map[int]float64{}}
+	for i, p := range s.predictors {
+		state := c.Predictors[p.Path]
+		state.Instructions = s.instructions[i][choice[i]]
+		if s.demos != nil {
+			state.Demos = s.demos[i][choice[len(s.predictors)+i]]
+		}
+		c.Predictors[p.Path] = state
+	}
+	c.Why = fmt.Sprintf("choice %v of instructions and demos", choice)
+	s.tried[key] = c
+	return c
+}
+
+// try evaluates a combination on examples of Val on which it has not been evaluated.
+func (s *miproSearch) try(ctx context.Context, c *combination) error {
+	var batch []int
+	for _, i := range s.task.Rand().Perm(len(s.task.val)) {
+		if _, ok := c.gains[i]; !ok && len(batch) < s.Minibatch {
+			batch = append(batch, i)
+		}
+	}
+	if c.accepted || len(batch) == 0 {
+		return nil
+	}
+	outcomes, err := s.task.Evaluate(ctx, c.Candidate, ValSplit, batch)
+	if err != nil {
+		return err
+	}
+	for i, o := range outcomes {
+		c.gains[batch[i]] = o.Score.Value - s.task.Start().Scores[batch[i]]
+	}
+	return nil
+}
+
+// acceptBest evaluates the most promising combination on all of Val, unless that has been done.
+func (s *miproSearch) acceptBest(ctx context.Context) error {
+	var best *combination
+	for _, key := range slices.Sorted(maps.Keys(s.tried)) {
+		if c := s.tried[key]; !c.accepted && (best == nil || c.gain() > best.gain()) {
+			best = c
+		}
+	}
+	if best == nil || best.gain() <= 0 {
+		return nil
+	}
+	best.accepted = true
+	if err := s.task.Accept(ctx, best.Candidate); err != nil {
+		return err
+	}
+	for i, score := range best.Scores {
+		best.gains[i] = score - s.task.Start().Scores[i]
+	}
+	return nil
+}

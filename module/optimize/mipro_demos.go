@@ -1,0 +1,84 @@
+package optimize
+
+import (
+	"context"
+	"slices"
+
+	"github.com/writ-go/writ/module"
+)
+
+// collectDemos makes the sets of demos of each predictor. The first set is the current one, and the second has
+// examples of Train as they are. The others have the calls of runs on Train that the metric accepts; they differ in
+// their demos and in their number.
+func (s *miproSearch) collectDemos(ctx context.Context) error {
+	if s.DemoSets < 0 {
+		return nil
+	}
+	runs, err := s.goodRuns(ctx)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		s.task.warnNoTraces(s.Threshold)
+	}
+	for _, p := range s.predictors {
+		sets := [][]module.Demo{p.Demos}
+		for n := 1; n < s.DemoSets; n++ {
+			from := runs
+			if n == 1 {
+				from = nil
+			}
+			size := s.Demos
+			if n > 2 {
+				size = 1 + s.task.Rand().IntN(s.Demos)
+			}
+			if set := s.demoSet(p, from, size); len(set) > 0 {
+				sets = append(sets, set)
+			}
+		}
+		s.demos = append(s.demos, sets)
+	}
+	return nil
+}
+
+// demoRuns is the number of examples of Train that are run at once.
+const demoRuns = 20
+
+// goodRuns returns runs on Train with a sufficient score, as many as the sets of demos can use.
+func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
+	var good []Outcome
+	for indices := range slices.Chunk(s.task.Rand().Perm(len(s.task.train)), demoRuns) {
+		if len(good) >= s.DemoSets*s.Demos || s.lastCall() {
+			break
+		}
+		outcomes, err := s.task.Teach(ctx, s.task.Start(), indices, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outcomes {
+			if o.Err == nil && o.Score.Value >= s.Threshold {
+				good = append(good, o)
+			}
+		}
+	}
+	return good, nil
+}
+
+// demoSet returns a number of demos, each of another example. Examples as they are make up for runs that are missing.
+func (s *miproSearch) demoSet(p Predictor, runs []Outcome, size int) []module.Demo {
+	var set []module.Demo
+	used := map[int]bool{}
+	for _, i := range s.task.Rand().Perm(len(runs)) {
+		traced := s.task.Traced(p.Path, runs[i])
+		if len(traced) > 0 && len(set) < size {
+			set = append(set, traced[s.task.Rand().IntN(len(traced))])
+			used[runs[i].Item] = true
+		}
+	}
+	for _, i := range s.task.Rand().Perm(len(s.task.train)) {
+		if !used[i] && len(set) < size {
+			set = append(set, s.task.Labeled(p.Path, []int{i})...)
+		}
+	}
+	return set
+}

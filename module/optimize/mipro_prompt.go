@@ -1,0 +1,106 @@
+package optimize
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+const (
+	summaryExamples  = 20 // examples of Train that the summary of the data is made from
+	proposalExamples = 5  // demos that a proposal is shown
+)
+
+// tips give proposals different directions.
+var tips = []string{
+	"Be clear and concise.",
+	"Be specific: describe the task, its conventions and its difficult cases in detail.",
+	"Describe step by step how to find the answer.",
+	"Explain how mistakes that are easy to make are avoided.",
+	"Tell the model which expert it is, and what an expert pays attention to.",
+}
+
+// proposeInstructions has the reflection model write instructions for each predictor.
+func (s *miproSearch) proposeInstructions(ctx context.Context) error {
+	for _, p := range s.predictors {
+		s.instructions = append(s.instructions, []string{s.task.Start().Predictors[p.Path].Instructions})
+	}
+	if s.Instructions == 1 {
+		return nil
+	}
+	summary, err := s.task.Ask(ctx, s.summaryPrompt())
+	if err != nil {
+		return err
+	}
+	for i, p := range s.predictors {
+		for n := range s.Instructions - 1 {
+			text, err := askForInstructions(ctx, s.task, p.Path, s.proposalPrompt(i, n, summary))
+			if err != nil {
+				return err
+			}
+			if text != "" {
+				s.instructions[i] = append(s.instructions[i], text)
+			}
+		}
+	}
+	return nil
+}
+
+// summaryPrompt asks what the examples have in common.
+func (s *miproSearch) summaryPrompt() string {
+	var b strings.Builder
+	b.WriteString("A program answers questions with the help of a language model.\n")
+	writeExamples(&b, "These are inputs, with the answers that are expected.", 1, s.task.someOfTrain(summaryExamples))
+	b.WriteString(`
+Describe in at most ten sentences what a person needs to know to answer such questions:
+
+- State the task, the topics, the form and the conventions of the answers, and what is difficult.
+- State rules that hold for other inputs of the same kind. Do not copy examples.
+` + asData)
+	return b.String()
+}
+
+// proposalPrompt asks for instructions of a predictor.
+func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
+	var b strings.Builder
+	p := s.predictors[predictor]
+	b.WriteString("A program asks a language model in these steps:\n\n")
+	for _, other := range s.task.predictors {
+		fmt.Fprintf(&b, "- %s: %s\n", other.Path, data(other.Spec.String()))
+	}
+	b.WriteString("\nThis is what somebody noticed about its inputs and answers:\n\n")
+	element(&b, "data", data(summary))
+	fmt.Fprintf(&b, "\nYou write the instructions that it gives the model in the step %s. These are the current ones:\n\n",
+		p.Path)
+	writeCurrent(&b, s.instructions[predictor][0])
+	demos := s.demoTexts(predictor, n)
+	writeExamples(&b, "These are inputs of the step, with outputs that were right.", 1, demos)
+	writeExamples(&b, "These are inputs of the whole program, with the answers that are expected.", len(demos)+1,
+		s.task.someOfTrain(proposalExamples))
+	fmt.Fprintf(&b, `
+Write better instructions for the step:
+
+- State every rule and convention that can be seen above. The model will see your instructions and a new input.
+- Write rules that hold for other inputs of the same kind. Do not copy examples, their inputs or their answers.
+- The program describes the fields and the form of the reply itself; do not repeat that.
+- %s
+`, tips[n%len(tips)])
+	writeRules(&b, s.task.Rules())
+	return b.String()
+}
+
+// demoTexts returns demos of a predictor for its proposal n, each from another set of demos.
+func (s *miproSearch) demoTexts(predictor, n int) []string {
+	if s.demos == nil {
+		return nil
+	}
+	sets, shown := s.demos[predictor], []string(nil)
+	demos := sets[(n+1)%len(sets)]
+	for _, d := range demos[:min(proposalExamples, len(demos))] {
+		var e strings.Builder
+		element(&e, "inputs", data(d.Inputs.String()))
+		element(&e, "outputs", data(d.Outputs.String()))
+		shown = append(shown, e.String())
+	}
+	return shown
+}

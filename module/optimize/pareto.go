@@ -1,0 +1,104 @@
+package optimize
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// paretoFront returns how many examples of Val each candidate that nothing dominates is best at, by the index of the
+// candidate. Candidates that share the best score of an example are all best at it.
+//
+// A candidate is dominated if, for every example at which it is best, another one of the front is best too. Of
+// candidates that are best at the same examples, the one with the highest mean stays.
+func paretoFront(scores [][]float64) map[int]int {
+	best := bestPerExample(scores)
+	inFront := make(map[int]bool)
+	for _, candidates := range best {
+		for _, c := range candidates {
+			inFront[c] = true
+		}
+	}
+	for _, c := range worstFirst(scores) {
+		covered := func(candidates []int) bool {
+			return !slices.Contains(candidates, c) ||
+				slices.ContainsFunc(candidates, func(other int) bool { return other != c && inFront[other] })
+		}
+		if inFront[c] && !slices.ContainsFunc(best, func(b []int) bool { return !covered(b) }) {
+			delete(inFront, c)
+		}
+	}
+	front := make(map[int]int)
+	for _, candidates := range best {
+		for _, c := range candidates {
+			if inFront[c] {
+				front[c]++
+			}
+		}
+	}
+	return front
+}
+
+// bestPerExample returns the candidates with the highest score of each example. NaN is no score.
+func bestPerExample(scores [][]float64) [][]int {
+	var best [][]int
+	for i := range scores[0] {
+		top, candidates := math.Inf(-1), []int(nil)
+		for c := range scores {
+			switch score := scores[c][i]; {
+			case score > top:
+				top, candidates = score, []int{c}
+			case score == top:
+				candidates = append(candidates, c)
+			}
+		}
+		best = append(best, candidates)
+	}
+	return best
+}
+
+// worstFirst returns the indices of the candidates by their mean score. Of equal ones, the newer is worse, so that
+// a search does not move away from a candidate for nothing.
+func worstFirst(scores [][]float64) []int {
+	indices := make([]int, len(scores))
+	for i := range indices {
+		indices[i] = i
+	}
+	slices.SortFunc(indices, func(a, b int) int {
+		return cmp.Or(cmp.Compare(mean(scores[a]), mean(scores[b])), b-a)
+	})
+	return indices
+}
+
+// pickFromFront chooses a candidate of the front with a probability proportional to the examples it is best at.
+func pickFromFront(r *rand.Rand, front map[int]int) int {
+	var candidates []int
+	for c := range front {
+		candidates = append(candidates, c)
+	}
+	slices.Sort(candidates)
+	total := 0
+	for _, c := range candidates {
+		total += front[c]
+	}
+	n := r.IntN(total)
+	for _, c := range candidates {
+		if n -= front[c]; n < 0 {
+			return c
+		}
+	}
+	return candidates[len(candidates)-1]
+}
+
+// mean returns the mean of the scores that are numbers, or NaN if there are none.
+func mean(scores []float64) float64 {
+	sum, n := 0.0, 0
+	for _, s := range scores {
+		if !math.IsNaN(s) {
+			sum += s
+			n++
+		}
+	}
+	return sum / float64(n)
+}

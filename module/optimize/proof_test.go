@@ -1,0 +1,187 @@
+package optimize_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/optimize"
+	"github.com/writ-go/writ/module/optimize/internal/student"
+)
+
+// TestProof runs the optimizers on the tasks of the simulated student: where a task teaches what an optimizer can use,
+// it gains more than the interval, and elsewhere it does not lose. With WRIT_TEST_FULL=1 it runs all of them with three
+// seeds, and logs the tables of docs/measured/optimize.md.
+func TestProof(t *testing.T) {
+	t.Parallel()
+	bench := proof{seeds: 1, test: 100, calls: []int{300}}
+	if full() {
+		bench = proof{seeds: 3, test: 200, calls: []int{300, 800}}
+	}
+	t.Log("| task | optimizer | calls allowed | before | after | gain | student calls | reflection calls | tokens |")
+	t.Log("|---|---|---|---|---|---|---|---|---|")
+	for _, task := range student.Tasks() {
+		for _, calls := range bench.calls {
+			for _, s := range searches() {
+				if (full() || s.quick) && (len(task.Steps) == 1 || s.name != "LabeledFewShot") { // it cannot do two steps
+					bench.check(t, task, s, calls)
+				}
+			}
+		}
+	}
+	bench.control(t)
+}
+
+func full() bool { return os.Getenv("WRIT_TEST_FULL") == "1" }
+
+// A search is an optimizer of the proof.
+type search struct {
+	name  string
+	by    optimize.Optimizer
+	quick bool // run it always
+}
+
+func searches() []search {
+	return []search{
+		{"LabeledFewShot", optimize.LabeledFewShot{}, false},
+		{"BootstrapFewShot", optimize.BootstrapFewShot{}, false},
+		{"BootstrapRandomSearch", optimize.BootstrapRandomSearch{}, false},
+		{"GEPA", optimize.GEPA{}, true},
+		{"MIPROv2", optimize.MIPROv2{}, true},
+	}
+}
+
+type proof struct {
+	seeds, test int
+	calls       []int // of the student, per step of the task
+}
+
+// check runs a search with every seed, and compares what it found with the module as it was given.
+func (p proof) check(t *testing.T, task *student.Task, s search, calls int) {
+	t.Helper()
+	var m measured
+	for seed := range uint64(p.seeds) {
+		m.run(t, p, task, s.by, calls, seed, 0)
+	}
+	t.Logf("| %s | %s | %d | %s", task.Name, s.name, calls*len(task.Steps), m.row())
+	gain, margin := m.gain()
+	switch learnable := task.Name != "products"; {
+	case learnable && gain <= margin:
+		t.Errorf("%s gains %.3f ± %.3f on %s", s.name, gain, margin, task.Name)
+	case gain < -margin:
+		t.Errorf("%s loses %.3f ± %.3f on %s", s.name, -gain, margin, task.Name)
+	}
+}
+
+// control shows that the bench can fail: random search over examples with wrong answers gains nothing.
+func (p proof) control(t *testing.T) {
+	t.Helper()
+	for _, task := range student.Tasks()[:min(p.seeds+1, 4)] {
+		calls := slices.Max(p.calls)
+		var m measured
+		for seed := range uint64(p.seeds) {
+			m.run(t, p, task, optimize.BootstrapRandomSearch{}, calls, seed, 1)
+		}
+		t.Logf("| %s, wrong answers | BootstrapRandomSearch | %d | %s", task.Name, calls*len(task.Steps), m.row())
+		if gain, margin := m.gain(); gain > margin {
+			t.Errorf("the search gains %.3f ± %.3f on %s from wrong answers", gain, margin, task.Name)
+		}
+	}
+}
+
+// measured is what several runs of a search found.
+type measured struct {
+	before, after []float64 // scores on the test sets
+	spent         optimize.Spent
+	runs          int
+}
+
+// run makes one search. The answers of its examples are those of examples that are shift places further.
+func (m *measured) run(
+	t *testing.T, p proof, task *student.Task, by optimize.Optimizer, calls int, seed uint64, shift int,
+) {
+	t.Helper()
+	sets := optimize.Data[asked, answered]{
+		Train: shifted(rows(task, 100+seed, 40), shift), Val: shifted(rows(task, 200+seed, 40), shift),
+	}
+	start := newSolver(task)
+	r, err := optimize.Run(t.Context(), start, by, sets, exact, &optimize.Options{
+		Budget:     optimize.Budget{StudentCalls: calls * len(task.Steps)},
+		Reflection: task.Reflection(),
+		Seed:       seed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := rows(task, 300+seed, p.test)
+	m.before = append(m.before, scores(t, start, test)...)
+	m.after = append(m.after, scores(t, r.Module, test)...)
+	m.spent.StudentCalls += r.Spent.StudentCalls
+	m.spent.ReflectionCalls += r.Spent.ReflectionCalls
+	m.spent.InputTokens += r.Spent.InputTokens + r.Spent.OutputTokens
+	m.runs++
+}
+
+// row returns the cells of a table, the calls and tokens per run.
+func (m *measured) row() string {
+	gain, margin := m.gain()
+	return fmt.Sprintf("%.0f %% | %.0f %% | %+.0f ± %.0f | %d | %d | %d |", 100*average(m.before), 100*average(m.after),
+		100*gain, 100*margin, m.spent.StudentCalls/m.runs, m.spent.ReflectionCalls/m.runs, m.spent.InputTokens/m.runs)
+}
+
+// gain returns the mean of the paired differences, and half of its 95 % interval.
+func (m *measured) gain() (gain, margin float64) {
+	n := float64(len(m.before))
+	var squares float64
+	for i := range m.before {
+		d := m.after[i] - m.before[i]
+		gain += d / n
+		squares += d * d / n
+	}
+	return gain, 1.96 * math.Sqrt((squares-gain*gain)/n)
+}
+
+func average(numbers []float64) float64 {
+	sum := 0.0
+	for _, x := range numbers {
+		sum += x
+	}
+	return sum / float64(len(numbers))
+}
+
+func scores(t *testing.T, m *solver, test []evaluate.Example[asked, answered]) []float64 {
+	t.Helper()
+	var all []float64
+	for _, e := range test {
+		pred, err := m.Run(t.Context(), e.In)
+		if err != nil {
+			t.Fatal(err)
+		}
+		score, _ := exact(t.Context(), e, pred)
+		all = append(all, score.Value)
+	}
+	return all
+}
+
+func rows(task *student.Task, seed uint64, n int) []evaluate.Example[asked, answered] {
+	var all []evaluate.Example[asked, answered]
+	for _, r := range task.Rows(seed, n) {
+		all = append(all, evaluate.Example[asked, answered]{
+			ID: r.ID, In: asked{r.Request}, Want: answered{r.Answer}, Note: r.Note,
+		})
+	}
+	return all
+}
+
+// shifted gives every example the answer of another one.
+func shifted(all []evaluate.Example[asked, answered], places int) []evaluate.Example[asked, answered] {
+	moved := make([]evaluate.Example[asked, answered], len(all))
+	for i, e := range all {
+		moved[i] = e
+		moved[i].Want = all[(i+places)%len(all)].Want
+	}
+	return moved
+}

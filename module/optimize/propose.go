@@ -1,0 +1,109 @@
+package optimize
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/signature"
+)
+
+// askForInstructions asks for instructions of a predictor. See askForText.
+func askForInstructions(ctx context.Context, t *Task, path, prompt string) (string, error) {
+	return askForText(ctx, t, prompt, func(text string) error { return t.Check(path, text) })
+}
+
+// askForText asks the reflection model for a text, and once more if the text cannot be used. It returns "" if the
+// second one cannot be used either.
+func askForText(ctx context.Context, t *Task, prompt string, check func(string) error) (string, error) {
+	asked := prompt
+	var problem error
+	for range 2 {
+		reply, err := t.Ask(ctx, asked)
+		if err != nil {
+			return "", err
+		}
+		text, err := readText(reply)
+		if err == nil {
+			err = check(text)
+		}
+		if err == nil {
+			return text, nil
+		}
+		problem = err
+		asked = prompt + "\n\nAn earlier reply could not be used: " + data(err.Error())
+	}
+	t.Warn("the reflection model gave no text that can be used: %v", problem)
+	return "", nil
+}
+
+const openTag, closeTag = "<instructions>", "</instructions>"
+
+// readText returns the text in a reply: between the tags, in the only fenced block, or all of it.
+func readText(reply string) (string, error) {
+	text := strings.TrimSpace(reply)
+	if begin := strings.LastIndex(text, openTag); begin >= 0 {
+		inside, _, closed := strings.Cut(text[begin+len(openTag):], closeTag)
+		if !closed {
+			return "", errors.New("the reply was cut off: " + closeTag + " is missing")
+		}
+		text = inside
+	} else if blocks := strings.Split("\n"+text, "\n```"); len(blocks) == 3 {
+		_, text, _ = strings.Cut(blocks[1], "\n") // the rest of the first line is the language
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", errors.New("the reply has no text")
+	}
+	return text, nil
+}
+
+// maxData is the number of characters of a value that a prompt shows.
+const maxData = 2000
+
+// writeCurrent shows the text that is to be improved. It is never shortened, since what the prompt lacks would be lost.
+func writeCurrent(b *strings.Builder, text string) {
+	element(b, "current", strings.ReplaceAll(text, "</current>", "< /current>"))
+}
+
+// data prepares a text that others wrote for a prompt: it is shortened, and cannot end the element it stands in.
+func data(text string) string {
+	if n := utf8.RuneCountInString(text); n > maxData {
+		text = fmt.Sprintf("%s … (%d more characters)", string([]rune(text)[:maxData]), n-maxData)
+	}
+	return strings.ReplaceAll(strings.TrimSpace(text), "</", "< /")
+}
+
+// element writes a text between tags, unless it is empty.
+func element(b *strings.Builder, name, text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", name, text, name)
+	}
+}
+
+// someOfTrain returns examples of Train for a prompt.
+func (t *Task) someOfTrain(n int) []string {
+	var shown []string
+	for _, i := range t.rand.Perm(len(t.train))[:min(max(n, 0), len(t.train))] {
+		var b strings.Builder
+		element(&b, "inputs", data(string(t.train[i].Inputs)))
+		writeWanted(&b, t.train[i])
+		element(&b, "note", data(t.train[i].Note))
+		shown = append(shown, b.String())
+	}
+	return shown
+}
+
+// writeWanted shows the expected answer, unless the example has none.
+func writeWanted(b *strings.Builder, item Item) {
+	var want signature.Values
+	isGiven := func(v signature.Value) bool {
+		return !slices.Contains([]string{`""`, "null", "[]", "{}"}, string(v.JSON))
+	}
+	if json.Unmarshal(item.Want, &want) != nil || slices.ContainsFunc(want, isGiven) {
+		element(b, "expected-answer-of-the-program", data(string(item.Want)))
+	}
+}

@@ -1,0 +1,42 @@
+package optimize
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The score of a choice is the number of its variables that have the right category, with noise.
+func TestTPE(t *testing.T) {
+	t.Parallel()
+	right := []int{3, 1, 4}
+	search := func(seed uint64, propose func(*tpe, *rand.Rand) []int) (scores []float64) {
+		r, noise := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))
+		s := &tpe{sizes: []int{6, 6, 6}}
+		for range 40 {
+			choice := propose(s, r)
+			score := 0.0
+			for v := range right {
+				if choice[v] == right[v] {
+					score++
+				}
+			}
+			s.add(choice, score+noise.NormFloat64()*0.3)
+			scores = append(scores, score)
+		}
+		return scores
+	}
+	var informed, random float64
+	for seed := range uint64(20) {
+		scores := search(seed, (*tpe).propose)
+		if again := search(seed, (*tpe).propose); !slices.Equal(scores, again) {
+			t.Fatalf("seed %d: the same seed gives %v and %v", seed, scores, again)
+		}
+		informed += mean(scores[20:])
+		random += mean(search(seed, (*tpe).uniform)[20:])
+	}
+	if informed < 2*random {
+		t.Errorf("the mean score of late trials is %.2f, and %.2f by chance", informed/20, random/20)
+	}
+	t.Logf("%.2f, by chance %.2f", informed/20, random/20)
+}
