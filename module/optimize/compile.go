@@ -52,7 +52,7 @@ type CompileReport struct {
 	// Programs are the programs that were written, in order.
 	Programs []CompileTry `json:"programs"`
 
-	// Train and HeldOut are the evaluations of the CodeAct. HeldOut is nil if no program was good enoughHeldOut to compare.
+	// Train and HeldOut are the evaluations of the CodeAct. HeldOut is nil if no program was good enough to compare.
 	Train   *evaluate.Report `json:"train,omitempty"`
 	HeldOut *evaluate.Report `json:"held_out,omitempty"`
 
@@ -108,6 +108,7 @@ func (r *CompileReport) String() string {
 //
 // A program that contains expected answers is refused: texts and numbers of Want with more than a few characters, if
 // they are not in any input, in the instructions, or in the declarations of the signature and the tools.
+// What a program may know, such as a list of categories, belongs in the instructions.
 //
 // Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
 // be at least 40 examples.
@@ -164,8 +165,8 @@ func newCompiler[In, Out any](
 	}
 	c.train, c.heldOut = parts[0], parts[1]
 	if len(c.heldOut) < enoughHeldOut {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so a program that "+
-			"is wrong on other inputs may have been accepted; use at least %d", len(c.heldOut), 2*enoughHeldOut))
+		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so the program "+
+			"may be wrong on other inputs; hold out at least %d", len(c.heldOut), enoughHeldOut))
 	}
 	if c.answers, err = expectedAnswers(act, examples); err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ type answers map[string]bool
 // minAnswer is the length of the shortest text or number that counts. Shorter ones occur by chance.
 const minAnswer = 4
 
-// expectedAnswers returns the texts and numbers of the expected answers that are not in an input, in the instructions or in
-// a declaration.
+// expectedAnswers returns the texts and numbers of the expected answers that are not in an input, in the instructions
+// or in a declaration.
 func expectedAnswers[In, Out any](act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out]) (answers, error) {
 	var known strings.Builder
 	program := act.Program(module.Script{Code: "0"})
@@ -184,6 +184,6 @@ func containsAnswers(found []string) string {
 	for i, text := range found {
 		quoted[i] = strconv.Quote(text)
 	}
-	return fmt.Sprintf("it contains expected answers: %s%s. It must compute them from its constants and tools; what it "+
-		"may know belongs in the instructions", strings.Join(quoted, ", "), more)
+	return fmt.Sprintf("it contains expected answers: %s%s; it must compute them from its constants and tools",
+		strings.Join(quoted, ", "), more)
 }

@@ -34,8 +34,8 @@ func withoutEffects(next tools.Caller) tools.Caller {
 	})
 }
 
-// worseThan returns why a program is not as good as the CodeAct on the same examples: it has no answer to one, or its mean
-// score is lower on those that the CodeAct has answered.
+// worseThan returns why a program is not as good as the CodeAct on the same examples: it has no answer to one, or its
+// mean score is lower on those that the CodeAct has answered.
 func worseThan(program, act *evaluate.Report, kind string) string {
 	if program.Errors > 0 {
 		return fmt.Sprintf("it fails on %d of %d %s examples%s", program.Errors, len(program.Results), kind,
@@ -60,7 +60,7 @@ func worseThan(program, act *evaluate.Report, kind string) string {
 	return fmt.Sprintf("its score on the %s examples is %.4g, but that of CodeAct is %.4g", kind, sum/weights, of/weights)
 }
 
-// scoreText returns the score of a report, and its errors if there are any.
+// scoreText returns the score of a report, and the number of its errors if there are any.
 func scoreText(r *evaluate.Report) string {
 	text := fmt.Sprintf("score %.4g", r.Score.Mean)
 	if r.Errors > 0 {
