@@ -68,11 +68,16 @@ func Evaluate[In, Out any](
 	if err != nil {
 		return nil, err
 	}
-	ctx, err = WithPolicy(ctx, m, e.Policy)
-	if err != nil {
+	if ctx, err = WithPolicy(ctx, m, e.Policy); err != nil {
+		return nil, err
+	}
+	if err := e.resume(m); err != nil {
 		return nil, err
 	}
 	e.runAll(ctx)
+	if err := e.close(); err != nil && e.err == nil {
+		e.err = err
+	}
 	return e.report(), e.err
 }
 
@@ -84,11 +89,12 @@ type evaluation[In, Out any] struct {
 	metric   Metric[In, Out]
 	results  []Result // of each example, its samples
 
-	mu     sync.Mutex
-	ended  []bool // which results are there
-	errors int
-	err    error // why the evaluation stopped
-	stop   context.CancelFunc
+	mu       sync.Mutex
+	ended    []bool // which results are complete
+	progress *progress
+	log      *resultsFile // nil without Options.Results
+	err      error        // why the evaluation stopped
+	stop     context.CancelFunc
 }
 
 func prepare[In, Out any](
@@ -154,7 +160,7 @@ func samples[In, Out any](m module.Module[In, Out], n int) []module.Module[In, O
 	return list
 }
 
-// expect makes the results without what the runs will add.
+// expect prepares the results, which the runs complete.
 func (e *evaluation[In, Out]) expect() error {
 	e.results = make([]Result, 0, len(e.examples)*e.Samples)
 	e.ended = make([]bool, cap(e.results))
@@ -178,6 +184,14 @@ func (e *evaluation[In, Out]) expect() error {
 
 // runAll makes the runs whose results are missing.
 func (e *evaluation[In, Out]) runAll(ctx context.Context) {
+	e.progress = newProgress(e.Progress, len(e.results))
+	for i := range e.results {
+		if e.ended[i] {
+			e.progress.add(&e.results[i])
+		}
+	}
+	e.progress.resumed = e.progress.ended
+	defer e.progress.show(true)
 	caller := ctx
 	ctx, e.stop = context.WithCancel(ctx)
 	defer e.stop()
@@ -223,7 +237,7 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
 	if ctx.Err() != nil {
-		return // the run may have failed only because it was canceled
+		return // the outcome may be due to the cancellation
 	}
 	if err != nil {
 		r.Score, r.Err = module.Score{}, err.Error()
@@ -236,14 +250,32 @@ func (e *evaluation[In, Out]) add(i int, r Result) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.results[i], e.ended[i] = r, true
-	if r.Err == "" {
-		return
+	e.progress.add(&r)
+	e.progress.show(false)
+	if e.log != nil {
+		if err := e.log.write(r); err != nil {
+			e.end(err)
+		}
 	}
-	if e.errors++; e.MaxErrors >= 0 && e.errors > e.MaxErrors && e.err == nil {
-		e.err = fmt.Errorf("evaluate: stopped after %d errors, more than Options.MaxErrors; the last one, of example %q: %s",
-			e.errors, r.ID, r.Err)
-		e.stop()
+	if n := e.progress.errors; r.Err != "" && e.MaxErrors >= 0 && n > e.MaxErrors {
+		e.end(fmt.Errorf("evaluate: stopped after %s (Options.MaxErrors is %d); the last one, of example %q: %s",
+			plural(n, "error"), e.MaxErrors, r.ID, r.Err))
 	}
+}
+
+// end ends the evaluation with an error.
+func (e *evaluation[In, Out]) end(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+	e.stop()
+}
+
+func (e *evaluation[In, Out]) close() error {
+	if e.log == nil {
+		return nil
+	}
+	return e.log.file.Close()
 }
 
 // report returns the report of the results so far.

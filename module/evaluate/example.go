@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// Example is a question with the answer that is wanted.
+// Example is a question with its expected answer.
 type Example[In, Out any] struct {
-	// ID distinguishes the example from the others of its set. An example without an ID has its number in the set,
-	// from 1.
+	// ID distinguishes the example from the others of its set. If it is empty, the ID is the number of the example in
+	// the set, from 1.
 	ID string
 
 	// In is the question.
@@ -24,8 +24,8 @@ type Example[In, Out any] struct {
 	// Weight is how much the example counts. Zero means 1.
 	Weight float64
 
-	// Group names what the example has in common with others, such as the document that their questions are about.
-	// Examples of one group stay together in a [Split], and intervals treat them as dependent.
+	// Group names what the example shares with others, such as the document that their questions are about. [Split]
+	// keeps the examples of a group together, and intervals treat them as dependent.
 	Group string
 
 	// Note says in words what matters about the answer. The metrics of this package add it to the feedback on a wrong

@@ -1,11 +1,141 @@
 package evaluate
 
-// Interval is a mean with its 95 % confidence interval.
+import (
+	"fmt"
+	"math"
+)
+
+// Interval is a weighted mean with its 95 % confidence interval: the range in which the mean over all examples of the
+// same kind probably is.
+//
+// The interval takes into account that results may depend on each other. The samples of one example are one
+// observation, and so are the examples of one Group: the variance of the mean is the cluster-robust one that Miller
+// recommends in "Adding Error Bars to Evals" (2024, arXiv:2411.00640). Student's t distribution with one degree of
+// freedom fewer than there are observations makes up for their small number.
+//
+// If all values are between 0 and 1, the interval is Wilson's ("Probable Inference", 1927) with the number of
+// observations that independent examples would need for the same variance, as Korn and Graubard propose for surveys
+// ("Confidence Intervals for Proportions with Small Expected Number of Positive Counts", 1998). Unlike the mean plus
+// or minus its error, and unlike a bootstrap, it stays within 0 and 1, and does not shrink to a point if all of ten
+// answers are right. For other values, it is the mean plus or minus t standard errors.
+//
+// A single observation has no interval: Low and High are the mean.
 type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 
-	// N is the number of examples, or of groups if examples have them.
+	// N is the number of observations: of examples, or of groups.
 	N int `json:"n"`
+}
+
+// String returns the mean and the interval, such as 0.820 [0.692, 0.902].
+func (i Interval) String() string {
+	switch i.N {
+	case 0:
+		return "none"
+	case 1:
+		return fmt.Sprintf("%.3f", i.Mean)
+	}
+	return fmt.Sprintf("%.3f [%.3f, %.3f]", i.Mean, i.Low, i.High)
+}
+
+// observation is one value of a mean.
+type observation struct {
+	cluster       string // observations of the same cluster depend on each other
+	value, weight float64
+}
+
+// cluster is the sums of the observations of one cluster.
+type cluster struct{ value, weight float64 }
+
+// clustered returns the clusters in the order of the observations. A value in the sums is weighted.
+func clustered(all []observation) []cluster {
+	var list []cluster
+	places := map[string]int{}
+	for _, o := range all {
+		at, found := places[o.cluster]
+		if !found {
+			at = len(list)
+			places[o.cluster] = at
+			list = append(list, cluster{})
+		}
+		list[at].value += o.weight * o.value
+		list[at].weight += o.weight
+	}
+	return list
+}
+
+// meanOf returns the weighted mean of clusters.
+func meanOf(list []cluster) float64 {
+	var sum cluster
+	for _, c := range list {
+		sum.value += c.value
+		sum.weight += c.weight
+	}
+	if sum.weight == 0 {
+		return 0
+	}
+	return sum.value / sum.weight
+}
+
+// intervalOf returns the mean of the observations with its interval.
+func intervalOf(all []observation) Interval {
+	list := clustered(all)
+	n, mean := len(list), meanOf(list)
+	i := Interval{mean, mean, mean, n}
+	if n < 2 {
+		return i
+	}
+	var squares, weight float64
+	for _, c := range list {
+		residual := c.value - mean*c.weight
+		squares += residual * residual
+		weight += c.weight
+	}
+	k := float64(n)
+	variance := k / (k - 1) * squares / (weight * weight)
+	t := studentT(n - 1)
+	for _, o := range all {
+		if o.value < 0 || o.value > 1 {
+			half := t * math.Sqrt(variance)
+			i.Low, i.High = mean-half, mean+half
+			return i
+		}
+	}
+	switch {
+	case mean == 0 || mean == 1: // all values are equal, and say nothing about the variance
+		i.Low, i.High = wilson(mean, k, t)
+	case variance > 0:
+		i.Low, i.High = wilson(mean, mean*(1-mean)/variance, t)
+	}
+	return i
+}
+
+// wilson returns Wilson's score interval of a proportion among n observations, at the quantile z.
+func wilson(p, n, z float64) (low, high float64) {
+	center := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return min(max(center-half, 0), p), max(min(center+half, 1), p)
+}
+
+// studentT returns the 97.5 % quantile of Student's t distribution: by table for few degrees of freedom, and otherwise
+// by the expansion of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5.
+func studentT(freedom int) float64 {
+	few := [...]float64{12.7062, 4.3027, 3.1824, 2.7764, 2.5706}
+	if freedom <= len(few) {
+		return few[freedom-1]
+	}
+	const z = 1.959964
+	const z3, z5, z7 = z * z * z, z * z * z * z * z, z * z * z * z * z * z * z
+	f := float64(freedom)
+	return z + (z3+z)/4/f + (5*z5+16*z3+3*z)/96/(f*f) + (3*z7+19*z5+17*z3-15*z)/384/(f*f*f)
+}
+
+// clusterOf returns what the results of an example depend on.
+func (r *Result) clusterOf() string {
+	if r.Group != "" {
+		return "group " + r.Group
+	}
+	return "example " + r.ID
 }

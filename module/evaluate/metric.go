@@ -15,7 +15,9 @@ import (
 //
 // A metric is called concurrently. If it returns an error, panics, returns a value that is not finite, or exceeds
 // Options.MetricTimeout, the result has an error instead of a score.
-type Metric[In, Out any] func(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error)
+type Metric[In, Out any] func(
+	ctx context.Context, e Example[In, Out], got *module.Prediction[Out],
+) (module.Score, error)
 
 // scoring is the outcome of one call of a metric.
 type scoring struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/module"
@@ -22,9 +23,14 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	}
 	var found []string
 	for path, b := range module.Tools(m) {
-		if acts(b) {
-			found = append(found, fmt.Sprintf("%s (of %s)", b.Path(), path))
+		if !acts(b) {
+			continue
 		}
+		name := b.Path()
+		if path != "Predictor" { // the module's own
+			name += " of " + path
+		}
+		found = append(found, name)
 	}
 	if len(found) > 0 {
 		return nil, fmt.Errorf("evaluate: the module has tools with effects: %s; set Options.Policy to Fakes, Recorded "+
@@ -45,7 +51,7 @@ func guard(next tools.Caller) tools.Caller {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: %s was not called, since it has effects and Options.Policy "+
 				"neither replaces nor refuses it; use Act if the evaluation should act", c.Tool.Path()))
 		}
-		return next.Call(ctx, c)
+		return next.Call(context.WithValue(ctx, actKey{}, nil), c) // calls within the tool must pass Act themselves
 	})
 }
 
@@ -54,4 +60,44 @@ func Act(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		return next.Call(context.WithValue(ctx, actKey{}, true), c)
 	})
+}
+
+// Refuse returns a policy that refuses calls of the tools of some classes, according to [tools.Binding.ReplayClass].
+// Without classes, it refuses all tools but those of class Read. The model is told, and can answer without the call.
+func Refuse(classes ...tools.Class) tools.Policy {
+	return func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			if class := c.Tool.ReplayClass(); slices.Contains(classes, class) || len(classes) == 0 && class != tools.Read {
+				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "this tool cannot be called now; answer without it"}
+			}
+			return next.Call(ctx, c)
+		})
+	}
+}
+
+// Fakes returns a policy that calls functions instead of tools. Their names are the paths of the tools, such as refund
+// or mail.send, as [tools.Binding.Path] returns them. The handler of a [tools.Func] is such a function. Tools without a
+// fake are called, if they have no effects.
+func Fakes(fakes map[string]tools.Handler) tools.Policy {
+	return func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			if fake := fakes[c.Tool.Path()]; fake != nil {
+				return fake(ctx, c.Args)
+			}
+			return next.Call(ctx, c)
+		})
+	}
+}
+
+// Chain returns the policy that applies several, the first of them outermost:
+//
+//	Chain(Record(file), Act)   // acts, and records what the tools return
+//	Chain(Fakes(fakes), Act)   // acts, except with the tools that have a fake
+func Chain(policies ...tools.Policy) tools.Policy {
+	return func(next tools.Caller) tools.Caller {
+		for _, policy := range slices.Backward(policies) {
+			next = policy(next)
+		}
+		return next
+	}
 }

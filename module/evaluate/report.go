@@ -1,10 +1,14 @@
 package evaluate
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/models"
 )
 
 // Report is the result of an evaluation. As JSON it can be saved and read again, for example to [Compare] it later.
@@ -66,4 +70,90 @@ type Percentiles struct {
 	P90 time.Duration `json:"p90_ns"`
 	P99 time.Duration `json:"p99_ns"`
 	Max time.Duration `json:"max_ns"`
+}
+
+// newReport summarizes results.
+func newReport(results []Result, prices map[string]models.Price) *Report {
+	r := &Report{Results: results}
+	scores, parts := []observation{}, map[string][]observation{}
+	for i := range results {
+		one := &results[i]
+		addUsage(&r.Usage, one.Usage)
+		addUsage(&r.MetricUsage, one.MetricUsage)
+		if one.Err != "" {
+			r.Errors++
+			continue
+		}
+		scores = append(scores, observation{one.clusterOf(), one.Score.Value, one.Weight})
+		for name, value := range one.Score.Parts {
+			parts[name] = append(parts[name], observation{one.clusterOf(), value, one.Weight})
+		}
+	}
+	r.Score = intervalOf(scores)
+	for name, list := range parts {
+		if r.Parts == nil {
+			r.Parts = map[string]Interval{}
+		}
+		r.Parts[name] = intervalOf(list)
+	}
+	r.Latency = percentiles(results)
+	r.charge(prices)
+	return r
+}
+
+func percentiles(results []Result) Percentiles {
+	if len(results) == 0 {
+		return Percentiles{}
+	}
+	times := make([]time.Duration, len(results))
+	for i, r := range results {
+		times[i] = r.Duration
+	}
+	slices.Sort(times)
+	at := func(percent int) time.Duration { return times[(len(times)*percent+99)/100-1] } // the nearest rank
+	return Percentiles{at(50), at(90), at(99), at(100)}
+}
+
+// addUsage adds the usage of each model to sum.
+func addUsage(sum *module.ModelUsage, usage module.ModelUsage) {
+	for model, u := range usage {
+		if *sum == nil {
+			*sum = module.ModelUsage{}
+		}
+		s := (*sum)[model]
+		s.Calls += u.Calls
+		s.Hits += u.Hits
+		s.InputTokens += u.InputTokens
+		s.CachedTokens += u.CachedTokens
+		s.OutputTokens += u.OutputTokens
+		s.ThinkingTokens += u.ThinkingTokens
+		(*sum)[model] = s
+	}
+}
+
+// charge computes the costs.
+func (r *Report) charge(prices map[string]models.Price) {
+	if len(prices) == 0 {
+		return
+	}
+	unpriced := map[string]bool{}
+	total := func(usage module.ModelUsage) (sum float64) {
+		for _, model := range slices.Sorted(maps.Keys(usage)) {
+			price, found := prices[model]
+			if !found {
+				unpriced[model] = true
+			}
+			sum += cost(price, usage[model])
+		}
+		return sum
+	}
+	r.Cost, r.MetricCost = total(r.Usage), total(r.MetricUsage)
+	r.Unpriced = slices.Sorted(maps.Keys(unpriced))
+}
+
+// cost returns what the usage costs. Answers from a cache have no tokens.
+func cost(p models.Price, u module.Usage) float64 {
+	cached, thinking := cmp.Or(p.CachedInput, p.Input), cmp.Or(p.Reasoning, p.Output)
+	return (float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached +
+		float64(u.OutputTokens-u.ThinkingTokens)*p.Output + float64(u.ThinkingTokens)*thinking) / 1e6
 }

@@ -1,0 +1,95 @@
+package evaluate_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/writ-go/writ/module/evaluate"
+)
+
+// reportOn returns the report of an evaluation of n examples.
+func reportOn(t *testing.T, n int, right func(i int) bool) *evaluate.Report {
+	t.Helper()
+	examples, m := numbers(n, right)
+	r, err := evaluate.Evaluate(t.Context(), m, examples, evaluate.ExactMatch[Question, Answer](), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	a := reportOn(t, 40, func(i int) bool { return i < 24 })
+	b := reportOn(t, 40, func(i int) bool { return i > 0 && i < 35 })
+	c, err := evaluate.Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Difference.Mean != 0.25 || c.Difference.Low < 0.05 || c.Difference.High > 0.45 || c.Difference.N != 40 {
+		t.Errorf("difference %v", c.Difference)
+	}
+	if len(c.Changed) != 12 || c.Changed[0].ID != "1" || c.Changed[0].B != 0 || c.Changed[1].ID != "25" {
+		t.Errorf("changed %+v", c.Changed)
+	}
+	if again, _ := evaluate.Compare(a, b); again.Difference != c.Difference {
+		t.Errorf("got %v and %v", c.Difference, again.Difference)
+	}
+	if raw, err := json.Marshal(c); err != nil || !json.Valid(raw) {
+		t.Errorf("got %s, %v", raw, err)
+	}
+}
+
+func TestComparisonText(t *testing.T) {
+	t.Parallel()
+	a, b := reportOn(t, 3, func(i int) bool { return i < 1 }), reportOn(t, 3, func(i int) bool { return i < 2 })
+	b.Results[2].Err = "no answer"
+	c, err := evaluate.Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `A         0.500 [0.002, 0.998]
+B         1.000 [0.012, 1.000]
+B - A     +0.500 [+0.000, +1.000]
+left out  1 example with errors: 3
+
+changed  A      B      expected             answer of A          answer of B
+2        0.000  1.000  {"capital":"right"}  {"capital":"wrong"}  {"capital":"right"}`
+	if got := c.String(); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	want = `|  |  |
+|---|---|
+| A | 0.500 [0.002, 0.998] |
+| B | 1.000 [0.012, 1.000] |
+| B - A | +0.500 [+0.000, +1.000] |
+| left out | 1 example with errors: 3 |
+
+| changed | A | B | expected | answer of A | answer of B |
+|---|---|---|---|---|---|
+| 2 | 0.000 | 1.000 | {"capital":"right"} | {"capital":"wrong"} | {"capital":"right"} |
+`
+	if got := c.Markdown(); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestCompareMistakes(t *testing.T) {
+	t.Parallel()
+	a, b := reportOn(t, 2, all), reportOn(t, 3, all)
+	_, err := evaluate.Compare(a, nil)
+	contains(t, err, "a report is nil")
+	for _, pair := range [][2]*evaluate.Report{{a, b}, {b, a}} {
+		_, err = evaluate.Compare(pair[0], pair[1])
+		contains(t, err, `only one of the reports has the example "3"`)
+	}
+	other := reportOn(t, 2, all)
+	other.Results[1].Want = json.RawMessage(`{}`)
+	_, err = evaluate.Compare(a, other)
+	contains(t, err, `example "2" differs between the reports`)
+	for i := range a.Results {
+		a.Results[i].Err = "no answer"
+	}
+	_, err = evaluate.Compare(a, reportOn(t, 2, all))
+	contains(t, err, "no example has a score in both reports")
+}

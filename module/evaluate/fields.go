@@ -1,0 +1,249 @@
+package evaluate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
+)
+
+// The metrics of this file compare named outputs. Without names, they compare all outputs that the expected answer has.
+// A metric of several outputs also returns the value of each of them as a part. If the answer is wrong, the feedback
+// names the outputs that differ, and adds Example.Note.
+
+// ExactMatch is 1 if the outputs are equal as JSON, and otherwise 0. Numbers are equal if their values are, such as 1
+// and 1.0.
+func ExactMatch[In, Out any](outputs ...string) Metric[In, Out] {
+	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (module.Score, error) {
+		return module.Score{Value: truth(equal(want, got))}, nil
+	})
+}
+
+// TextMatch is 1 if the texts are equal apart from case, punctuation, English articles and space, and otherwise 0. It
+// is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016).
+func TextMatch[In, Out any](outputs ...string) Metric[In, Out] {
+	return compareTexts[In, Out](least, outputs, func(want, got string) float64 {
+		return truth(normalize(want) == normalize(got))
+	})
+}
+
+// F1 is the harmonic mean of precision and recall of the words in the texts, normalized as in [TextMatch]: the F1 of
+// SQuAD (Rajpurkar et al., EMNLP 2016). The value of several outputs is their mean.
+func F1[In, Out any](outputs ...string) Metric[In, Out] {
+	return compareTexts[In, Out](average, outputs, f1)
+}
+
+// Contains is 1 if each text contains the expected one as a sequence of whole words, normalized as in [TextMatch], and
+// otherwise 0.
+func Contains[In, Out any](outputs ...string) Metric[In, Out] {
+	return compareTexts[In, Out](least, outputs, func(want, got string) float64 {
+		return truth(strings.Contains(" "+normalize(got)+" ", " "+normalize(want)+" "))
+	})
+}
+
+// Within is 1 if the numbers differ from the expected ones by at most the tolerance, and otherwise 0.
+func Within[In, Out any](tolerance float64, outputs ...string) Metric[In, Out] {
+	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (module.Score, error) {
+		w, err := numberOf(want)
+		if err != nil {
+			return module.Score{}, err
+		}
+		g, err := numberOf(got)
+		return module.Score{Value: truth(err == nil && math.Abs(w-g) <= tolerance)}, nil
+	})
+}
+
+func numberOf(raw json.RawMessage) (float64, error) {
+	var number *float64
+	if err := json.Unmarshal(raw, &number); err != nil || number == nil {
+		return 0, fmt.Errorf("it is not a number but %s", clip(raw))
+	}
+	return *number, nil
+}
+
+// JSONFields is the share of the outputs that are equal as JSON, as in [ExactMatch].
+func JSONFields[In, Out any](outputs ...string) Metric[In, Out] {
+	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
+		return module.Score{Value: truth(equal(want, got))}, nil
+	})
+}
+
+// SetMatch compares lists as sets. Its value is the harmonic mean (F1) of precision, the share of the items in the
+// answer that are expected, and recall, the share of the expected items that are in the answer; both are parts. Items
+// are equal as in [ExactMatch]. The value of several outputs is their mean.
+func SetMatch[In, Out any](outputs ...string) Metric[In, Out] {
+	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
+		expected, err := itemsOf(want)
+		if err != nil {
+			return module.Score{}, err
+		}
+		items, _ := itemsOf(got) // what is not a list has no items
+		both := common(expected, items)
+		s := module.Score{Value: 1, Parts: map[string]float64{
+			"precision": share(both, len(items)), "recall": share(both, len(expected)),
+		}}
+		if len(expected)+len(items) > 0 {
+			s.Value = harmonic(both, len(expected), len(items))
+		}
+		return s, nil
+	})
+}
+
+// share returns n of all, which is 1 of nothing.
+func share(n, all int) float64 {
+	if all == 0 {
+		return 1
+	}
+	return float64(n) / float64(all)
+}
+
+// itemsOf returns the distinct items of a list, each written in one way.
+func itemsOf(raw json.RawMessage) ([]string, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("it is not a list but %s", clip(raw))
+	}
+	items := make([]string, len(list))
+	for i, item := range list {
+		items[i] = canonical(item)
+	}
+	slices.Sort(items)
+	return slices.Compact(items), nil
+}
+
+// pair is an output as it is wanted and as it is.
+type pair struct {
+	name      string
+	want, got json.RawMessage
+	value     float64
+}
+
+// pairsOf returns the named outputs, or all that the expected answer has.
+func pairsOf[In, Out any](e Example[In, Out], got *module.Prediction[Out], names []string) ([]pair, error) {
+	want, err := signature.ValuesOf(e.Want)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := signature.ValuesOf(got.Output)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		names = namesOf(e.Want, want)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("the expected answer is empty")
+	}
+	pairs := make([]pair, len(names))
+	for i, name := range names {
+		pairs[i].name = name
+		pairs[i].want, _ = want.Get(name)
+		pairs[i].got, _ = answer.Get(name)
+		if pairs[i].want == nil && !slices.Contains(namesOf(e.Want, want), name) {
+			return nil, fmt.Errorf("the expected answer has no output %q", name)
+		}
+	}
+	return pairs, nil
+}
+
+// namesOf returns the names of the outputs that an expected answer can have if it is a struct, or else those it has.
+func namesOf(v any, values signature.Values) []string {
+	var names []string
+	t := reflect.TypeOf(v)
+	if t == nil || t.Kind() != reflect.Struct {
+		for _, value := range values {
+			names = append(names, value.Name)
+		}
+		return names
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && name != "-" && !(f.Anonymous && name == "") {
+			names = append(names, cmp.Or(name, f.Name))
+		}
+	}
+	return names
+}
+
+// compare makes a metric of a comparison of single outputs. The value is combined from those of the outputs.
+func compare[In, Out any](
+	combine func([]pair) float64, names []string, compareOne func(want, got json.RawMessage) (module.Score, error),
+) Metric[In, Out] {
+	return func(_ context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error) {
+		pairs, err := pairsOf(e, got, names)
+		if err != nil {
+			return module.Score{}, err
+		}
+		parts := map[string]float64{}
+		for i, p := range pairs {
+			one, err := compareOne(p.want, p.got)
+			if err != nil {
+				return module.Score{}, fmt.Errorf("output %q of the expected answer: %w", p.name, err)
+			}
+			pairs[i].value = one.Value
+			prefix := ""
+			if len(pairs) > 1 {
+				parts[p.name], prefix = one.Value, p.name+"."
+			}
+			for name, value := range one.Parts {
+				parts[prefix+name] = value
+			}
+		}
+		return module.Score{Value: combine(pairs), Feedback: feedback(pairs, e.Note), Parts: parts}, nil
+	}
+}
+
+// compareTexts makes a metric of a comparison of texts. An output that is not a text is wrong.
+func compareTexts[In, Out any](
+	combine func([]pair) float64, names []string, value func(want, got string) float64,
+) Metric[In, Out] {
+	return compare[In, Out](combine, names, func(want, got json.RawMessage) (module.Score, error) {
+		w, err := textOf(want)
+		if err != nil {
+			return module.Score{}, err
+		}
+		g, err := textOf(got)
+		if err != nil {
+			return module.Score{}, nil
+		}
+		return module.Score{Value: value(w, g)}, nil
+	})
+}
+
+func least(pairs []pair) float64 {
+	value := pairs[0].value
+	for _, p := range pairs {
+		value = min(value, p.value)
+	}
+	return value
+}
+
+func average(pairs []pair) float64 {
+	sum := 0.0
+	for _, p := range pairs {
+		sum += p.value
+	}
+	return sum / float64(len(pairs))
+}
+
+// feedback names the outputs that differ, and adds the note of the example. It is empty if all are right.
+func feedback(pairs []pair, note string) string {
+	var lines []string
+	for _, p := range pairs {
+		if p.value < 1 {
+			lines = append(lines, fmt.Sprintf("%s: expected %s, got %s.", p.name, clip(p.want), clip(p.got)))
+		}
+	}
+	if len(lines) > 0 && note != "" {
+		lines = append(lines, note)
+	}
+	return strings.Join(lines, "\n")
+}

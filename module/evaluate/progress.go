@@ -1,0 +1,94 @@
+package evaluate
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// progress shows how far an evaluation is, on one line. The libraries of progress bars that are well kept
+// (schollz/progressbar, cheggaaa/pb) bring four or more modules into every program, mostly for colors and for the
+// width of characters, which this line does not need. Package term says whether the writer is a terminal.
+type progress struct {
+	w       io.Writer
+	bar     bool          // w is a terminal
+	every   time.Duration // between two lines, or two changes of the bar
+	began   time.Time
+	shown   time.Time
+	length  int // of the last line on a terminal
+	total   int
+	resumed int // results of an earlier process
+
+	ended, errors int
+	sum, weight   float64 // of the scores
+}
+
+func newProgress(w io.Writer, total int) *progress {
+	now := time.Now()
+	p := &progress{w: w, every: 5 * time.Second, total: total, began: now, shown: now}
+	if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar, p.every = true, 100*time.Millisecond
+	}
+	return p
+}
+
+// add counts a result.
+func (p *progress) add(r *Result) {
+	p.ended++
+	if r.Err != "" {
+		p.errors++
+	} else {
+		p.sum += r.Weight * r.Score.Value
+		p.weight += r.Weight
+	}
+}
+
+// show writes the progress if it is time to do so, or if this is the end.
+func (p *progress) show(end bool) {
+	now := time.Now()
+	if p.w == nil || !end && now.Sub(p.shown) < p.every {
+		return
+	}
+	p.shown = now
+	line := p.line(now.Sub(p.began))
+	if !p.bar {
+		fmt.Fprintln(p.w, line)
+		return
+	}
+	const width = 20
+	full := width * p.ended / max(p.total, 1)
+	line = "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "] " + line
+	blank := strings.Repeat(" ", max(p.length-len(line), 0))
+	p.length = len(line)
+	fmt.Fprint(p.w, "\r"+line+blank)
+	if end {
+		fmt.Fprintln(p.w)
+	}
+}
+
+// line returns the progress in words.
+func (p *progress) line(elapsed time.Duration) string {
+	line := fmt.Sprintf("%d/%d", p.ended, p.total)
+	if p.weight > 0 {
+		line += fmt.Sprintf("  score %.3f", p.sum/p.weight)
+	}
+	if p.errors > 0 {
+		line += "  " + plural(p.errors, "error")
+	}
+	line += "  " + elapsed.Round(time.Second).String()
+	if done := p.ended - p.resumed; done > 0 && p.ended < p.total {
+		left := elapsed / time.Duration(done) * time.Duration(p.total-p.ended)
+		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
+	}
+	return line
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

@@ -1,0 +1,373 @@
+package evaluate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// Format is a format of examples.
+type Format string
+
+// The formats of examples. In all of them, an example is a row of values with the names of the signature's fields.
+const (
+	JSONL Format = "jsonl" // one JSON object on each line
+	JSON  Format = "json"  // an array of objects
+	CSV   Format = "csv"   // comma-separated values, with a header
+)
+
+// ReadOptions configures [Read] and [ReadFile]. The zero value, and nil, are the defaults.
+type ReadOptions struct {
+	// Fields maps names of the signature's fields to the names that they have in the file, if those differ.
+	Fields map[string]string
+
+	// ID, Group, Weight and Note are the names that these parts of an Example have in the file. By default they are id,
+	// group, weight and note, or example_id and so on if the signature has such a field.
+	ID, Group, Weight, Note string
+
+	// Unlabeled accepts rows without expected outputs, for metrics that do not need them.
+	Unlabeled bool
+
+	// Name is what errors call the data.
+	Name string
+}
+
+// Read reads examples. Nil options are the defaults.
+//
+// Every value must fit its field; values that are no field of the signature, nor part of an [Example], are ignored. An
+// example without an ID gets its number, from 1. The error names the line, the column and the field.
+//
+// A cell of a CSV file is the text itself if the field is a text, and otherwise JSON, such as 3, true or ["a", "b"]; a
+// field of another kind may also have a text without quotes. An empty cell is an empty text if a text is required,
+// and otherwise a missing value. Package encoding/csv reads CR LF in a text as LF.
+func Read[In, Out any](
+	r io.Reader, format Format, sig *signature.Signature[In, Out], o *ReadOptions,
+) ([]Example[In, Out], error) {
+	if sig == nil {
+		return nil, errors.New("evaluate: the signature is nil")
+	}
+	var options ReadOptions
+	if o != nil {
+		options = *o
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	rows, err := rowsOf(data, format)
+	if err == nil {
+		var reader *reader[In, Out]
+		if reader, err = newReader[In, Out](sig.Spec(), options); err == nil {
+			var list []Example[In, Out]
+			if list, err = reader.examples(rows); err == nil {
+				return list, nil
+			}
+		}
+	}
+	name := options.Name
+	if name == "" {
+		name = "examples"
+	}
+	return nil, fmt.Errorf("evaluate: %s:%w", name, err)
+}
+
+// ReadFile reads a file of examples. Its extension is its format: .jsonl, .json or .csv.
+func ReadFile[In, Out any](
+	path string, sig *signature.Signature[In, Out], o *ReadOptions,
+) ([]Example[In, Out], error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	defer file.Close()
+	options := ReadOptions{Name: path}
+	if o != nil {
+		options = *o
+		if options.Name == "" {
+			options.Name = path
+		}
+	}
+	return Read(file, Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")), sig, &options)
+}
+
+// row is the values of an example.
+type row struct {
+	position
+	cells []cell
+}
+
+// cell is a value as it is in the file.
+type cell struct {
+	position
+	name string
+	raw  json.RawMessage // nil in a CSV file
+	text string          // in a CSV file
+}
+
+// position is a place in a file. Its String begins an error.
+type position struct{ line, column int }
+
+func (p position) errorf(format string, args ...any) error {
+	at := ""
+	if p.line > 0 {
+		at = strconv.Itoa(p.line) + ":"
+		if p.column > 0 {
+			at += strconv.Itoa(p.column) + ":"
+		}
+	}
+	return fmt.Errorf(at+" "+format, args...)
+}
+
+// rowsOf reads the rows of a file.
+func rowsOf(data []byte, format Format) ([]row, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) {
+		at := 0
+		for r, size := utf8.DecodeRune(data); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(data[at:]) {
+			at += size
+		}
+		return nil, newLines(data).at(at).errorf("the text is not UTF-8")
+	}
+	var rows []row
+	var err error
+	switch format {
+	case JSONL:
+		rows, err = jsonlRows(data)
+	case JSON:
+		rows, err = jsonRows(data)
+	case CSV:
+		rows, err = csvRows(data)
+	default:
+		return nil, position{}.errorf("the format %q is not supported; use jsonl, json or csv", string(format))
+	}
+	if err == nil && len(rows) == 0 {
+		err = position{}.errorf("there are no examples")
+	}
+	return rows, err
+}
+
+// reader makes examples from rows.
+type reader[In, Out any] struct {
+	options ReadOptions
+	inputs  *signature.Spec // its inputs
+	outputs *signature.Spec // its outputs, which may be missing if they are not labeled
+	ids     map[string]position
+}
+
+func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Out], error) {
+	for name := range o.Fields {
+		if _, found := spec.Field(name); !found {
+			return nil, position{}.errorf("ReadOptions.Fields has %q, which is no field of the signature", name)
+		}
+	}
+	labels := labelNames(spec)
+	for i, name := range []*string{&o.ID, &o.Group, &o.Weight, &o.Note} {
+		if *name == "" {
+			*name = labels[i]
+		}
+	}
+	r := &reader[In, Out]{options: o, inputs: spec, outputs: spec, ids: map[string]position{}}
+	if !o.Unlabeled {
+		return r, nil
+	}
+	for _, f := range spec.Outputs() {
+		var err error
+		f.Required = false
+		if r.outputs, err = r.outputs.WithField(f.Name, f); err != nil {
+			return nil, position{}.errorf("%w", err)
+		}
+	}
+	return r, nil
+}
+
+// labelNames returns the default names of the ID, group, weight and note.
+func labelNames(spec *signature.Spec) []string {
+	names := []string{"id", "group", "weight", "note"}
+	for i, name := range names {
+		if _, found := spec.Field(name); found {
+			names[i] = "example_" + name
+		}
+	}
+	return names
+}
+
+func (r *reader[In, Out]) examples(rows []row) ([]Example[In, Out], error) {
+	list := make([]Example[In, Out], len(rows))
+	for i, row := range rows {
+		e, err := r.example(row)
+		if err != nil {
+			return nil, err
+		}
+		if e.ID == "" {
+			e.ID = strconv.Itoa(i + 1)
+		}
+		if first, repeated := r.ids[e.ID]; repeated {
+			return nil, row.errorf("the ID %q is also that of the example in line %d; IDs must be unique", e.ID, first.line)
+		}
+		r.ids[e.ID] = row.position
+		list[i] = e
+	}
+	return list, nil
+}
+
+func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
+	for _, label := range []struct {
+		name string
+		text *string
+	}{{r.options.ID, &e.ID}, {r.options.Group, &e.Group}, {r.options.Note, &e.Note}} {
+		if *label.text, err = row.label(label.name); err != nil {
+			return e, err
+		}
+	}
+	if e.Weight, err = row.weight(r.options.Weight); err != nil {
+		return e, err
+	}
+	inputs, err := r.values(row, r.inputs.Inputs())
+	if err != nil {
+		return e, err
+	}
+	if inputs, err = r.inputs.Encode(inputs); err != nil {
+		return e, row.errorf("%w", err)
+	}
+	if e.In, err = into[In](inputs); err != nil {
+		return e, row.errorf("the inputs: %w", err)
+	}
+	outputs, err := r.values(row, r.outputs.Outputs())
+	if err != nil {
+		return e, err
+	}
+	raw, err := outputs.MarshalJSON()
+	if err == nil {
+		outputs, err = r.outputs.Decode(raw)
+	}
+	if err != nil {
+		return e, row.errorf("%w", err)
+	}
+	if e.Want, err = into[Out](outputs); err != nil {
+		return e, row.errorf("the expected outputs: %w", err)
+	}
+	return e, nil
+}
+
+// into decodes values as a Go value.
+func into[T any](values signature.Values) (T, error) {
+	var v, again T
+	raw, err := values.MarshalJSON()
+	if err != nil {
+		return v, err
+	}
+	if err := decode(raw, &v); err == nil {
+		return v, nil
+	}
+	return again, decode(json.RawMessage(canonical(raw)), &again) // an integer may be written as 1.0
+}
+
+func decode(raw json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// values returns the values of fields in a row.
+func (r *reader[In, Out]) values(row row, fields []signature.Field) (signature.Values, error) {
+	var values signature.Values
+	for _, f := range fields {
+		name := f.Name
+		if other, found := r.options.Fields[name]; found {
+			name = other
+		}
+		c := row.cell(name)
+		raw := json.RawMessage(nil)
+		if c != nil {
+			raw = c.value(f)
+		}
+		switch {
+		case raw == nil && f.Required:
+			return nil, row.missing(name)
+		case raw == nil:
+			continue
+		case f.Schema != nil:
+			if findings := f.Schema.Validate(raw); len(findings) > 0 {
+				return nil, c.errorf("field %q: %s", f.Name, schema.Summary(findings))
+			}
+		}
+		values = append(values, signature.Value{Name: f.Name, JSON: raw})
+	}
+	return values, nil
+}
+
+func (r row) cell(name string) *cell {
+	for i := range r.cells {
+		if r.cells[i].name == name {
+			return &r.cells[i]
+		}
+	}
+	return nil
+}
+
+// missing says that a row lacks a value.
+func (r row) missing(name string) error {
+	if r.cell(name) != nil {
+		return r.cell(name).errorf("field %q: a value is required", name)
+	}
+	names := make([]string, len(r.cells))
+	for i, c := range r.cells {
+		names[i] = c.name
+	}
+	text := fmt.Sprintf("field %q is missing", name)
+	if near := schema.Nearest(name, names); near != "" {
+		return r.errorf("%s; did you mean %q? ReadOptions.Fields can name it", text, near)
+	}
+	slices.Sort(names)
+	return r.errorf("%s; the row has %q", text, names)
+}
+
+// label returns a value of the row that is part of an Example: a text, or a number as text.
+func (r row) label(name string) (string, error) {
+	c := r.cell(name)
+	if c == nil {
+		return "", nil
+	}
+	if c.raw == nil {
+		return c.text, nil
+	}
+	text, err := textOf(c.raw)
+	if err != nil {
+		return "", c.errorf("%q must be a text, not %s", name, clip(c.raw))
+	}
+	return text, nil
+}
+
+func (r row) weight(name string) (float64, error) {
+	text, err := r.label(name)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(weight > 0) || !finite(weight) {
+		return 0, r.cell(name).errorf("%q must be a positive number, not %q", name, text)
+	}
+	return weight, nil
+}
+
+// value returns a cell as a value of a field, or nil if it is missing.
+func (c *cell) value(f signature.Field) json.RawMessage {
+	if c.raw == nil {
+		return csvValue(c.text, f)
+	}
+	if string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0 {
+		return nil // such as an omitted text
+	}
+	return c.raw
+}

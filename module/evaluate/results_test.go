@@ -1,0 +1,166 @@
+package evaluate_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
+)
+
+// student is a module whose model counts its calls, and stops the evaluation after a number of them.
+func student(calls *atomic.Int32, stop context.CancelFunc, after int32) *module.Predict[Question, Answer] {
+	return module.NewPredict(asking, llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+		if n := calls.Add(1); n > after {
+			stop()
+			<-ctx.Done()
+			return llmtest.Reply{}, ctx.Err()
+		}
+		return llmtest.Reply{Text: `{"capital": "right"}`, Model: "student"}, nil
+	}), nil)
+}
+
+// However often an evaluation is killed, the report is the same, and no example is run twice.
+func TestResultsAreResumed(t *testing.T) {
+	t.Parallel()
+	examples, _ := numbers(40, all)
+	metric := evaluate.ExactMatch[Question, Answer]()
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	var calls atomic.Int32
+	for attempt, kills := 0, 0; ; attempt++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		before := calls.Load()
+		r, err := evaluate.Evaluate(ctx, student(&calls, cancel, before+7), examples, metric,
+			&evaluate.Options{Workers: 1, Results: path})
+		cancel()
+		if err != nil {
+			kills++
+			calls.Add(-1) // the call that was interrupted
+			tear(t, path, kills)
+			continue
+		}
+		want, err := evaluate.Evaluate(t.Context(), student(new(atomic.Int32), cancel, 100), examples, metric, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Score != want.Score || len(r.Results) != 40 || r.Usage["student"].Calls != 40 || kills < 5 {
+			t.Errorf("got %v after %d kills, not %v", r, kills, want)
+		}
+		if n := calls.Load() - int32(kills/2); n != 40 {
+			t.Errorf("%d calls", n)
+		}
+		if r.Results[0].Trajectory == nil || len(r.Results[0].Trajectory.Steps) != 1 {
+			t.Errorf("trajectory %v", r.Results[0].Trajectory)
+		}
+		return
+	}
+}
+
+// tear removes the end of the last line after every second kill, as if it had happened during the write.
+func tear(t *testing.T, path string, kills int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kills%2 == 0 {
+		text = text[:len(text)-10]
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Runs that ended with an error are repeated.
+func TestResumeRepeatsErrors(t *testing.T) {
+	t.Parallel()
+	examples, m := numbers(3, all)
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	metric := evaluate.ExactMatch[Question, Answer]()
+	delete(m, "country 2")
+	for _, want := range []int{1, 0} {
+		r, err := evaluate.Evaluate(t.Context(), m, examples, metric, &evaluate.Options{Results: path})
+		if err != nil || r.Errors != want || len(r.Results) != 3 {
+			t.Errorf("got %v, %v", r, err)
+		}
+		m["country 2"] = "right"
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || bytes.Count(text, []byte("\n")) != 5 {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+func TestResultsOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	examples, _ := numbers(2, all)
+	model := capitals(nil)
+	m := module.NewPredict(asking, model, nil)
+	metric := evaluate.ExactMatch[Question, Answer]()
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	o := evaluate.Options{Workers: 1, Results: path}
+	if _, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o); err != nil {
+		t.Fatal(err)
+	}
+	type example = evaluate.Example[Question, Answer]
+	try := func(m module.Module[Question, Answer], examples []example, o evaluate.Options) error {
+		_, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o)
+		return err
+	}
+	contains(t, try(m, examples[:1], o), `results.jsonl, line 3: it has a result of example "2", which is not in the set`)
+	changed, _ := numbers(2, all)
+	changed[1].Want.Capital = "other"
+	contains(t, try(m, changed, o), `example "2" has changed since the result was written`)
+	other := module.NewPredict(signature.Must(signature.New[Question, Answer]("Think first.")), model, nil)
+	contains(t, try(other, examples, o), "line 1: it has results of a module with other predictors")
+	o.Samples = 2
+	contains(t, try(m, examples, o), "line 1: it has results of 1 samples per example, not 2")
+	o = evaluate.Options{Results: filepath.Join(t.TempDir(), "other.txt")}
+	if err := os.WriteFile(o.Results, []byte("Dear diary,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, try(m, examples, o), "line 1: it is not a file of results")
+	o.Results = t.TempDir()
+	contains(t, try(m, examples, o), "the file of results: open ")
+	if n := len(model.Requests()); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// Whatever a file contains, it is either refused or continued.
+func FuzzResults(f *testing.F) {
+	examples, _ := numbers(2, all)
+	m := module.NewPredict(asking, steady{}, nil)
+	metric := evaluate.ExactMatch[Question, Answer]()
+	path := filepath.Join(f.TempDir(), "results.jsonl")
+	if _, err := evaluate.Evaluate(f.Context(), m, examples, metric, &evaluate.Options{Results: path}); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(text[:len(text)-20])
+	f.Add([]byte("{}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "results.jsonl")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := evaluate.Evaluate(t.Context(), m, examples, metric, &evaluate.Options{Results: path})
+		if (err == nil) != (r != nil) || r != nil && len(r.Results) != 2 {
+			t.Fatalf("got %v, %v", r, err)
+		}
+		after, readErr := os.ReadFile(path)
+		if readErr != nil || err != nil && !bytes.Equal(after, text) {
+			t.Fatalf("a file that was refused has changed: %v", readErr)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// normalize returns a text as SQuAD compares it: in lower case, without ASCII punctuation, English articles and
+// additional space. It is normalize_answer of the official script of Rajpurkar et al., "SQuAD: 100,000+ Questions for
+// Machine Comprehension of Text" (EMNLP 2016), except that an article must stand between spaces to be removed.
+func normalize(text string) string { return strings.Join(words(text), " ") }
+
+// words returns the words of a normalized text.
+func words(text string) []string {
+	plain := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(text))
+	return slices.DeleteFunc(strings.Fields(plain), func(w string) bool { return w == "a" || w == "an" || w == "the" })
+}
+
+// f1 returns the F1 of the words of got, as the script of SQuAD 2.0 computes it: without words, both must be empty.
+func f1(want, got string) float64 {
+	w, g := words(want), words(got)
+	if len(w) == 0 || len(g) == 0 {
+		return truth(len(w) == len(g))
+	}
+	return harmonic(common(w, g), len(w), len(g))
+}
+
+// common returns how many items two lists have in common. An item counts as often as it is in both.
+func common(want, got []string) int {
+	counts := map[string]int{}
+	for _, w := range want {
+		counts[w]++
+	}
+	n := 0
+	for _, g := range got {
+		if counts[g] > 0 {
+			counts[g]--
+			n++
+		}
+	}
+	return n
+}
+
+// harmonic returns the harmonic mean of the precision common/got and the recall common/want.
+func harmonic(common, want, got int) float64 { return 2 * float64(common) / float64(want+got) }
+
+func truth(ok bool) float64 {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+// textOf returns a text, a number or a boolean as text. Null and a missing value are empty.
+func textOf(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 {
+		return "", nil
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return "", err
+	}
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case nil:
+		return "", nil
+	case map[string]any, []any:
+		return "", fmt.Errorf("it is not a text but %s; compare it with JSONFields or SetMatch", clip(raw))
+	}
+	return string(raw), nil
+}
+
+// clip returns the beginning of a JSON value for a message.
+func clip(raw json.RawMessage) string {
+	const limit = 200
+	if raw == nil {
+		return "nothing"
+	}
+	if len(raw) <= limit {
+		return string(raw)
+	}
+	return strings.ToValidUTF8(string(raw[:limit]), "") + "…"
+}
