@@ -117,7 +117,7 @@ func TestGEPATakesTurns(t *testing.T) {
 
 func TestGEPAKeepsFrozenPredictors(t *testing.T) {
 	t.Parallel()
-	r, err := optimizeTwoSteps(t, GEPA{Iterations: 3}, Options{Frozen: []string{"Draft"}}, "1 more.", "More 2.", "More, 3.")
+	r, err := optimizeTwoSteps(t, GEPA{Iterations: 3}, Options{Frozen: []string{"Draft"}}, "1 more.", "More 2.", "3.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,12 +143,40 @@ func TestGEPAWithUselessReflection(t *testing.T) {
 			}
 		})
 	}
-	r, err := optimizeTwoSteps(t, GEPA{Iterations: 2}, Options{}, "Draft.", "Polish.")
+	same := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		_, current, _ := strings.Cut(r.Last(), "<current>\n")
+		current, _, _ = strings.Cut(current, "\n")
+		return llmtest.Reply{Text: current}, nil
+	})
+	r, err := Run(t.Context(), newTwoSteps(), GEPA{}, Data[question, reply]{questions(20), questions(20)}, longer,
+		&Options{Reflection: same})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "a text that an earlier candidate has") {
-		t.Errorf("got the warnings %s", all)
+	all := strings.Join(r.Warnings, "\n")
+	if !strings.Contains(all, "a text that an earlier candidate has") || r.Spent.ReflectionCalls != maxUseless {
+		t.Errorf("after %d reflections, got the warnings %s", r.Spent.ReflectionCalls, all)
+	}
+}
+
+// A metric may have any scale: scores above 1 do not end the search.
+func TestGEPAWithLargeScores(t *testing.T) {
+	t.Parallel()
+	length := func(
+		_ context.Context, _ evaluate.Example[question, reply], p *module.Prediction[reply],
+	) (module.Score, error) {
+		return module.Score{Value: float64(len(p.Output.Reply))}, nil
+	}
+	reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: strings.Repeat("more ", r.N)}, nil
+	})
+	r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 4}, Data[question, reply]{questions(20), questions(20)},
+		length, &Options{Reflection: reflection})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Best.Score <= r.Candidates[0].Score {
+		t.Errorf("got %v, and %v before", r.Best.Score, r.Candidates[0].Score)
 	}
 }
 
@@ -159,7 +187,7 @@ func TestSameSeedSameResult(t *testing.T) {
 			t.Parallel()
 			var texts []string
 			for range 2 {
-				r, err := optimizeTwoSteps(t, by, Options{Seed: 7}, "a", "Draft more.", "Polish it more.", "Long and longer.", "So.")
+				r, err := optimizeTwoSteps(t, by, Options{Seed: 7}, "a", "Draft more.", "Polish more.", "Long and longer.", "So.")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -260,12 +288,14 @@ func TestReflectionPrompt(t *testing.T) {
 	failed := Outcome{Err: &module.IncompleteError{Err: errors.New("no answer")}}
 	got := reflectionPrompt(c.predictor, "Draft.", "- Use at most 100 characters.",
 		[]string{example(c, item, o, true), example(c, item, failed, true)}, []string{"<note>\nshort\n</note>"})
-	if got != wantReflectionPrompt {
+	if got != wantPrompt {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-const wantReflectionPrompt = `A program asks a language model. You improve the instructions that it gives the model in one of its steps, Draft.
+// wantPrompt is the prompt of TestReflectionPrompt.
+const wantPrompt = `A program asks a language model. You improve the instructions that it gives the model in one
+of its steps, Draft.
 
 The fields of the step, inputs before the arrow: question: str -> draft: str
 
