@@ -143,7 +143,7 @@ func load(file string, program *predict) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close()
 	return module.Load(f, program)
 }
 
