@@ -70,7 +70,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	if err := c.usable(ctx, in); err != nil {
 		return nil, err
 	}
-	if _, err := attempts(c.Module, c.n); err != nil {
+	if _, err := Rollouts(c.Module, c.n); err != nil {
 		return nil, err
 	}
 	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)

@@ -20,9 +20,8 @@ type Options struct {
 	// Workers is the maximum number of concurrent runs. If it is not positive, it is 8.
 	Workers int
 
-	// Samples is how often each example is run. If it is greater than 1, the runs use copies of the module whose
-	// Predictors have a Rollout of their own, and a Temperature of 1 unless they have one, as in [module.Samples].
-	// If it is not positive, it is 1.
+	// Samples is how often each example is run. If it is greater than 1, the runs use [module.Rollouts]. If it is not
+	// positive, it is 1.
 	Samples int
 
 	// MaxErrors is how many results may have an error; one more ends the evaluation. Zero means 10, and a negative
@@ -121,7 +120,11 @@ func prepare[In, Out any](
 		e.Options = *o
 	}
 	e.setDefaults()
-	e.modules = samples(m, e.Samples)
+	if e.modules = []module.Module[In, Out]{m}; e.Samples > 1 {
+		if e.modules, err = module.Rollouts(m, e.Samples); err != nil {
+			return nil, fmt.Errorf("evaluate: %w", err)
+		}
+	}
 	if err := e.expect(); err != nil {
 		return nil, err
 	}
@@ -139,25 +142,6 @@ func (e *evaluation[In, Out]) setDefaults() {
 		e.MetricTimeout = 5 * time.Minute
 	}
 	e.Samples = max(e.Samples, 1)
-}
-
-// samples returns a copy of the module for each of n runs of an example, or m itself if n is 1.
-func samples[In, Out any](m module.Module[In, Out], n int) []module.Module[In, Out] {
-	if n == 1 {
-		return []module.Module[In, Out]{m}
-	}
-	list := make([]module.Module[In, Out], n)
-	for i := range list {
-		list[i] = module.Clone(m)
-		for _, p := range module.Predictors(list[i]) {
-			p.Rollout = p.Rollout*n + i
-			if p.Temperature == nil {
-				varied := 1.0
-				p.Temperature = &varied
-			}
-		}
-	}
-	return list
 }
 
 // expect prepares the results, which the runs complete.

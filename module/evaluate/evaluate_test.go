@@ -198,6 +198,9 @@ func TestSamples(t *testing.T) {
 	if want := map[float64]int{1: 6}; !reflect.DeepEqual(temperatures, want) || m.Predictor.Temperature != nil {
 		t.Errorf("temperatures %v", temperatures)
 	}
+	_, err = evaluate.Evaluate(t.Context(), atlas{}, examples, evaluate.ExactMatch[Question, Answer](),
+		&evaluate.Options{Samples: 2})
+	contains(t, err, "has no Predictor in its exported fields, so all attempts would be the same")
 }
 
 // The report has the usage and the cost of the module and, apart from them, of the metric.
