@@ -151,6 +151,8 @@ func (p *Predictor) Clone() *Predictor {
 		calling:          p.calling, refused: p.refused, set: p.set, task: p.task, onEvent: p.onEvent,
 	}
 	c.system.CopyFrom(&p.system)
+	c.lenient.CopyFrom(&p.lenient)
+	c.schema.CopyFrom(&p.schema)
 	return c
 }
 

@@ -115,7 +115,13 @@ func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, b
 	if err != nil {
 		return nil, 0, err
 	}
+	return o.shown(t, traces, order, by), len(traces), nil
+}
+
+// shown returns a candidate with demos from runs, filled up with other examples as they are.
+func (o BootstrapFewShot) shown(t *Task, traces []Outcome, order []int, by string) *Candidate {
 	c := t.New(t.Start(), by)
+	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
 	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
 		return slices.ContainsFunc(traces, func(o Outcome) bool { return o.Item == i })
 	})
@@ -131,8 +137,7 @@ func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, b
 			c.setDemos(p.Path, demos)
 		}
 	}
-	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
-	return c, len(traces), nil
+	return c
 }
 
 // teach returns the runs in which the teacher did well, at most one for each example. As many examples are tried at

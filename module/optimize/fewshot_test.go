@@ -162,7 +162,9 @@ func letters(n int) (set []evaluate.Example[letter, response]) {
 	return set
 }
 
-func sameText(_ context.Context, e evaluate.Example[letter, response], got *module.Prediction[response]) (module.Score, error) {
+func sameText(
+	_ context.Context, e evaluate.Example[letter, response], got *module.Prediction[response],
+) (module.Score, error) {
 	if got.Output == e.Want {
 		return module.Score{Value: 1}, nil
 	}
@@ -184,7 +186,8 @@ func TestComposed(t *testing.T) {
 			captured = c
 			return err
 		})
-		if _, err := optimize.Run(t.Context(), newDesk(), by, d, sameText, &optimize.Options{Frozen: frozen}); err != nil {
+		o := &optimize.Options{Frozen: frozen}
+		if _, err := optimize.Run(t.Context(), newDesk(), by, d, sameText, o); err != nil {
 			t.Fatal(err)
 		}
 		got, _ := json.Marshal(captured.Predictors)

@@ -116,7 +116,8 @@ func chatOf(run module.Trajectory, last module.Step) chat {
 		c.Tools = append(c.Tools, chatTool{t.Type, t.Function})
 	}
 	if len(last.Tools) > 0 && !last.Extracted {
-		answer.ToolCalls = []chatCall{{"answer", "function", &llms.FunctionCall{Name: "submit", Arguments: string(last.Answer)}}}
+		submit := &llms.FunctionCall{Name: "submit", Arguments: string(last.Answer)}
+		answer.ToolCalls = []chatCall{{"answer", "function", submit}}
 		if last.Reply == "" {
 			answer.Content = nil
 		}

@@ -75,7 +75,9 @@ func reply(pairs ...string) llmtest.Reply {
 	return llmtest.Reply{Text: b.String()}
 }
 
-func right(_ context.Context, e evaluate.Example[question, answer], got *module.Prediction[answer]) (module.Score, error) {
+func right(
+	_ context.Context, e evaluate.Example[question, answer], got *module.Prediction[answer],
+) (module.Score, error) {
 	if got.Output == e.Want {
 		return module.Score{Value: 1}, nil
 	}

@@ -3,6 +3,7 @@ package optimize
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -38,28 +39,38 @@ type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
 // Optimize implements [Optimizer].
 func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
-	k := cmp.Or(max(o.K, 0), 3)
+	pick, all := Nearest(cmp.Or(max(o.K, 0), 3), o.Embed), inOrder(len(t.train))
 	c := t.New(t.Start(), "KNNFewShot")
-	if o.Bootstrap {
-		b := BootstrapFewShot{MaxBootstrapped: len(t.train), MaxLabeled: k, Rounds: o.Rounds, Threshold: o.Threshold}
-		taught, n, err := b.Bootstrap(ctx, t, inOrder(len(t.train)), "KNNFewShot")
-		if err != nil {
-			return err
-		}
-		if c = taught; n == 0 {
-			t.warnNoTraces(b.orDefault().Threshold)
-		}
-	} else if t.setLabeled(c, inOrder(len(t.train)), len(t.train)) == 0 {
-		return fmt.Errorf("optimize: the examples do not have the fields of any predictor that may be changed, so " +
+	if t.setLabeled(c, all, len(all)) == 0 && !o.Bootstrap {
+		return errors.New("optimize: the examples do not have the fields of any predictor that may be changed, so " +
 			"they cannot be its demos; set KNNFewShot.Bootstrap")
 	}
-	nearest := Nearest(k, o.Embed)
+	t.pickWith(c, pick)
+	if !o.Bootstrap {
+		return t.Accept(ctx, c)
+	}
+	b := BootstrapFewShot{
+		MaxBootstrapped: len(all), MaxLabeled: len(all), Rounds: o.Rounds, Threshold: o.Threshold,
+	}.orDefault()
+	traces, err := b.teach(ctx, t, c, all)
+	if err != nil {
+		return err
+	}
+	if len(traces) == 0 {
+		t.warnNoTraces(b.Threshold)
+	}
+	c = b.shown(t, traces, all, "KNNFewShot")
+	t.pickWith(c, pick)
+	return t.Accept(ctx, c)
+}
+
+// pickWith makes the demos of the predictors that may be changed picked for each question.
+func (t *Task) pickWith(c *Candidate, pick Pick) {
 	for _, p := range t.unfrozen() {
 		s := c.Predictors[p.Path]
-		s.pick = nearest
+		s.pick = pick
 		c.Predictors[p.Path] = s
 	}
-	return t.Accept(ctx, c)
 }
 
 // Estimate implements [Estimator].

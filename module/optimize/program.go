@@ -200,6 +200,9 @@ type watchedRun struct {
 
 // build returns the candidate with the teacher's models, if the batch is taught.
 func (w *watched[M, In, Out]) build(leaveOut func(module.Demo) bool) M {
+	if !w.batch.teach && w.batch.candidate == w.task.start {
+		return w.program.module // its clones share what it computes for its prompts
+	}
 	m := w.program.buildWithout(w.batch.candidate, "", leaveOut)
 	if !w.batch.teach {
 		return m
