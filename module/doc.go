@@ -88,6 +88,8 @@
 //     parts with await llm(prompt).
 //   - [ReAct] calls tools one at a time and shows the model each result before the next call. It needs no sandbox, and
 //     suits a few calls that depend on each other.
+//   - [Program] runs a program that was written once, without a model. If it fails, a CodeAct takes over in the same
+//     run.
 //
 // If one answer is not enough:
 //

@@ -143,11 +143,8 @@ const maxSignature = 600
 
 // signature shows how to call a tool.
 func signature(b *tools.Binding) string {
-	switch {
-	case b.Object == discovery.Object:
+	if b.Object == discovery.Object {
 		return discoveryUsage[b.Name]
-	case b.Params != nil:
-		return b.Path() + "(" + strings.Join(b.Params, ", ") + ")"
 	}
 	return declare.Signature(b, maxSignature)
 }

@@ -250,6 +250,9 @@ func (b *builder) add(t *Tool) error {
 	if err := t.Hints.check(t.InputSchema); err != nil {
 		return fmt.Errorf("tools: %s: %w", t.label(), err)
 	}
+	if t.Params != nil && t.Hints.Class != Read {
+		return fmt.Errorf("tools: %s has Params, but its class is not Read", t.label())
+	}
 	binding := &Binding{Tool: t}
 	if t.Namespace == "" {
 		if err := b.nameOwn(t.Name); err != nil {

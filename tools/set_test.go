@@ -49,6 +49,8 @@ func TestNewSetErrors(t *testing.T) {
 		{"nil in a list", []tools.Source{group{list: []*tools.Tool{nil}}}, "tools: a source returned a nil tool"},
 		{"failing source", []tools.Source{group{err: errors.New("no network")}}, "no network"},
 		{"no handler", []tools.Source{&tools.Tool{Name: "a"}}, `tools: tool "a" has no Handler`},
+		{"parameters of an effect", []tools.Source{&tools.Tool{Name: "a", Params: []string{"to"}, Handler: ok}},
+			`tools: tool "a" has Params, but its class is not Read`},
 		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}},
 			`tools: tool "a" of "s" has no Handler`},
 		{"no name", []tools.Source{&tools.Tool{Handler: ok}},

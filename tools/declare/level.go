@@ -1,7 +1,10 @@
 package declare
 
 import (
+	"cmp"
+	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -180,6 +183,9 @@ func (p *listing) argument(t *tool) string {
 		return true
 	}
 	typ := render(t.input(), o)
+	if t.Params != nil {
+		return p.parameters(t)
+	}
 	switch typ {
 	case "{}":
 		return ""
@@ -190,6 +196,23 @@ func (p *listing) argument(t *tool) string {
 		return "args?: " + typ
 	}
 	return "args: " + typ
+}
+
+// parameters returns the arguments of a tool that takes several.
+func (p *listing) parameters(t *tool) string {
+	var input struct {
+		Required []string `json:"required"`
+	}
+	_ = json.Unmarshal(t.InputSchema, &input) // the set has compiled it
+	list := make([]string, len(t.Params))
+	for i, name := range t.Params {
+		mark := "?: "
+		if slices.Contains(input.Required, name) {
+			mark = ": "
+		}
+		list[i] = name + mark + cmp.Or(p.given[name], unknown)
+	}
+	return strings.Join(list, ", ")
 }
 
 func (p *listing) result(t *tool) string {

@@ -30,6 +30,11 @@ func TestSignature(t *testing.T) {
 			&tools.Tool{Namespace: "facilities", Name: "deviations", InputSchema: json.RawMessage(schema)}, 40,
 			`facilities.deviations(args: {amenity_id:…`,
 		},
+		"parameters": {
+			&tools.Tool{Name: "ask", Params: []string{"unit", "month"}, InputSchema: json.RawMessage(schema),
+				Hints: tools.Hints{Class: tools.Read}}, 600,
+			`ask(unit?: "day" | "week", month: string)`,
+		},
 		"identifier": {&tools.Tool{Namespace: "erp", Name: "stock.levels"}, 600, `erp.stock_levels(args?: object)`},
 		"nothing": {&tools.Tool{Name: "ping", InputSchema: json.RawMessage(`{"type":"object","properties":{},` +
 			`"additionalProperties":false}`)}, 600, `ping()`},
