@@ -22,8 +22,8 @@ type team struct {
 
 var sorting = signature.Must(signature.New[mail, team]("Which team answers the mail?"))
 
-// mails returns examples: mails about money go to accounts, and others to support.
-func mails(from, to int) (set []evaluate.Example[mail, team]) {
+// mailsFrom returns examples: mails about money go to accounts, and others to support.
+func mailsFrom(from, to int) (set []evaluate.Example[mail, team]) {
 	for i := from; i < to; i++ {
 		e := evaluate.Example[mail, team]{ID: fmt.Sprint(i)}
 		e.In, e.Want = mail{fmt.Sprintf("Mail %d: I cannot log in.", i)}, team{"support"}
@@ -35,7 +35,7 @@ func mails(from, to int) (set []evaluate.Example[mail, team]) {
 	return set
 }
 
-var mailSets = optimize.Data[mail, team]{Train: mails(0, 20), Val: mails(100, 120)}
+var mailSets = optimize.Data[mail, team]{Train: mailsFrom(0, 20), Val: mailsFrom(100, 120)}
 
 // clerk is a model that knows a team only if a demo shows it.
 func clerk() *llmtest.Model {
@@ -49,7 +49,9 @@ func clerk() *llmtest.Model {
 	})
 }
 
-func rightTeam(_ context.Context, e evaluate.Example[mail, team], got *module.Prediction[team]) (module.Score, error) {
+func rightTeam(
+	_ context.Context, e evaluate.Example[mail, team], got *module.Prediction[team],
+) (module.Score, error) {
 	if got.Output == e.Want {
 		return module.Score{Value: 1}, nil
 	}

@@ -95,15 +95,15 @@ func TestWriteChats(t *testing.T) {
 			t.Errorf("%d lines of another predictor, %v", n, err)
 		}
 	}
-	if n, err := optimize.WriteChats(full{}, optimize.Good(report, 0)); n != 0 || err == nil {
+	if n, err := optimize.WriteChats(fullDisk{}, optimize.Good(report, 0)); n != 0 || err == nil {
 		t.Errorf("%d lines, %v", n, err)
 	}
 }
 
-// full is a disk without space.
-type full struct{}
+// fullDisk is a disk without space.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 func TestWriteChatsWithTools(t *testing.T) {
 	t.Parallel()

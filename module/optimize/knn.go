@@ -84,7 +84,7 @@ func (o KNNFewShot) Estimate(t *Task) Spent {
 // Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to
 // the question, the most similar last. A nil embed compares words, by Okapi BM25.
 func Nearest(k int, embed Embed) Pick {
-	n := &nearest{k: k, embed: embed, vectors: map[string][]float32{}}
+	n := &nearest{k: max(k, 0), embed: embed, vectors: map[string][]float32{}}
 	return n.pick
 }
 
@@ -108,7 +108,7 @@ func (n *nearest) pick(ctx context.Context, inputs signature.Values, demos []mod
 	}
 	order := inOrder(len(demos))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	picked := make([]module.Demo, max(n.k, 0))
+	picked := make([]module.Demo, n.k)
 	for i := range picked {
 		picked[len(picked)-1-i] = demos[order[i]]
 	}

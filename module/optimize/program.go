@@ -157,6 +157,7 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outc
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
 		Workers: t.options.Workers, MaxErrors: -1, Policy: t.options.Policy, MetricTimeout: t.options.MetricTimeout,
+		DropTrajectories: b.split == ValSplit,
 	})
 	if err != nil {
 		return nil, err

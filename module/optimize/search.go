@@ -103,7 +103,10 @@ func (t *Task) estimate(by Optimizer) {
 		return
 	}
 	s, base, n := e.Estimate(t), t.Spent(), float64(len(t.val))
-	perRun := max(float64(base.StudentCalls)/n, 0)
+	perRun := float64(base.StudentCalls) / n
+	if base.StudentCalls == 0 { // a cache answered
+		perRun = 1
+	}
 	s.StudentCalls = int(math.Ceil(float64(s.StudentCalls) * perRun))
 	s.TeacherCalls = int(math.Ceil(float64(s.TeacherCalls) * perRun))
 	if base.StudentCalls > 0 {
