@@ -191,6 +191,7 @@ func (r *codeRun) ask(ctx context.Context) error {
 		why = f
 	}
 	if r.predictor.Model == nil {
+		r.outcome = nil // the step has ended
 		return fmt.Errorf("the compiled program failed and has no fallback: %w", why)
 	}
 	r.compiled.fallbacks.Add(1)

@@ -196,6 +196,38 @@ func TestProgramUncertainEffect(t *testing.T) {
 	}
 }
 
+// An answer that may rest on the first of several pages is confirmed by the model, or given if there is none.
+func TestProgramDoubts(t *testing.T) {
+	t.Parallel()
+	type page struct {
+		Items      []int  `json:"items"`
+		NextCursor string `json:"next_cursor,omitempty"`
+	}
+	list := tools.Func("list", "", func(context.Context, struct {
+		Cursor string `json:"cursor,omitempty"`
+	}) (page, error) {
+		return page{[]int{1, 2}, "more"}, nil
+	}, &tools.Hints{Class: tools.Read})
+	set := toolSet(t, list)
+	script := module.Script{Code: `submit({total: (await list({})).items.length})`}
+	ends := 0
+	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
+		if _, ended := e.(module.ProgramEnd); ended {
+			ends++
+		}
+	}}
+	alone := module.NewProgram(adding, script, inProcess(t), set, &module.ProgramOptions{Options: *o})
+	pred, err := alone.Run(t.Context(), anything)
+	if err != nil || pred.Output.Total != 2 || ends != 1 || len(pred.Trajectory.Steps[0].Outcome.Warnings) != 1 {
+		t.Errorf("without a model: %v, %v, after %d ends", pred, err, ends)
+	}
+	act := module.NewCodeAct(adding, llmtest.New(fence(`submit({total: 5})`)), inProcess(t), set, nil)
+	pred, err = act.Program(script).Run(t.Context(), anything)
+	if err != nil || pred.Output.Total != 5 || !strings.HasPrefix(pred.Trajectory.Fallback, "The answer has the right form") {
+		t.Errorf("with a model: %v, %v", pred, err)
+	}
+}
+
 // Clones share the count of fallbacks, and a module within another keeps its path.
 func TestProgramClone(t *testing.T) {
 	t.Parallel()

@@ -1,12 +1,15 @@
 package module_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -106,6 +109,33 @@ func TestScriptSchemas(t *testing.T) {
 	} {
 		if got := hash(changed[0], changed[1]) == was; got != same {
 			t.Errorf("%s → %s: the same is %v", changed[0], changed[1], got)
+		}
+	}
+}
+
+// The examples of a script are its tests.
+func TestProgramVerify(t *testing.T) {
+	t.Parallel()
+	demo := func(limit, total int) module.Demo {
+		d, err := module.NewDemo(adding, orders{Limit: limit}, sum{Total: total})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	script := module.Script{Code: `if (limit > 7) throw 'much'; submit({total: await weigh({limit})})`}
+	act := module.NewCodeAct(adding, llmtest.New(), inProcess(t), (&office{}).tools(t), nil)
+	for want, examples := range map[string][]module.Demo{
+		"": {demo(1, 2), demo(3, 6)},
+		"module: verify: the Script has no Examples":                                     nil,
+		"module: verify example 2: the answer is {\"total\":4} instead of {\"total\":5}": {demo(1, 2), demo(2, 5)},
+		"module: verify example 1: no answer after 1 step: the compiled program failed and has no fallback: " +
+			"uncaught much": {demo(8, 2)},
+	} {
+		script.Examples = examples
+		p := act.Program(script)
+		if err := p.Verify(t.Context()); fmt.Sprint(err) != cmp.Or(want, "<nil>") || p.Fallbacks() != 0 {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -132,6 +132,9 @@ func (t Trajectory) LogValue() slog.Value {
 			slog.Int("input_tokens", u.InputTokens), slog.Int("output_tokens", u.OutputTokens)),
 		slog.Duration("duration", t.Duration.Round(time.Microsecond)),
 	}
+	if t.Fallback != "" {
+		all = append(all, slog.String("fallback", t.Fallback))
+	}
 	if t.Err != nil {
 		all = append(all, slog.String("error", shorten(errorText(t.Err), maxReason)))
 	}

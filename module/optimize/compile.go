@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -76,6 +77,27 @@ type CompileTry struct {
 	HeldOut *evaluate.Report `json:"held_out,omitempty"`
 
 	told string // what the model was told about it
+}
+
+// String returns the report for people.
+func (r *CompileReport) String() string {
+	var b strings.Builder
+	line := func(name string, report *evaluate.Report) {
+		if report != nil {
+			fmt.Fprintf(&b, "%s: %s\n", name, summary(report))
+		}
+	}
+	line("CodeAct, training examples", r.Train)
+	line("CodeAct, held-out examples", r.HeldOut)
+	for i, try := range r.Programs {
+		fmt.Fprintf(&b, "program %d: %s\n", i+1, cmp.Or(try.Problem, "accepted"))
+		line("  training examples", try.Train)
+		line("  held-out examples", try.HeldOut)
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", warning)
+	}
+	return b.String()
 }
 
 // Compile makes one program of what a CodeAct does again and again. It runs the CodeAct on a part of the examples, has

@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/optimize"
+	"github.com/writ-go/writ/tools"
 )
 
 // Ten chores are compiled. Their programs answer all examples without a model, also after they were saved and loaded.
@@ -49,10 +50,27 @@ func TestCompile(t *testing.T) {
 			if err != nil || again.Errors > 0 || again.Score.Mean != 1 || len(model.Requests()) > asked {
 				t.Errorf("evaluated again: %v, %v", again, err)
 			}
+			verifyRecorded(t, act.Program(script))
 			if w.sent.Load() > 0 {
 				t.Errorf("%d mails were sent", w.sent.Load())
 			}
 		})
+	}
+}
+
+// verifyRecorded tests a program with its examples against recordings.
+func verifyRecorded(t *testing.T, p *module.Program[values, values]) {
+	t.Helper()
+	var tape bytes.Buffer
+	if err := p.Verify(tools.WithPolicies(t.Context(), evaluate.Record(&tape), fakes())); err != nil {
+		t.Error(err)
+	}
+	recorded, err := evaluate.Recorded(&tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Verify(tools.WithPolicies(t.Context(), recorded)); err != nil {
+		t.Errorf("with recordings: %v", err)
 	}
 }
 
@@ -233,5 +251,60 @@ func TestCompileRefusesAnswers(t *testing.T) {
 		if refused != (err != nil) || refused != strings.HasPrefix(problem, "it contains expected answers: ") {
 			t.Errorf("%s: got %v", code, err)
 		}
+	}
+}
+
+// A program that needs judgement asks a model for it.
+func TestCompileWithJudgement(t *testing.T) {
+	t.Parallel()
+	moods := []string{"good", "bad"}
+	c := chore{
+		signature: "review: str -> mood: Literal['good', 'bad']", instructions: "Judge the review.",
+		drafts: []string{`submit(await llm('Is this good or bad?\n' + review, {type: 'object', required: ['mood'],
+  properties: {mood: {enum: ['good', 'bad']}}}))`},
+		question: func(i int) (in, want map[string]any) {
+			review := fmt.Sprintf("Visit %d was %s.", i, []string{"a joy", "a bore"}[i%2])
+			return map[string]any{"review": review}, map[string]any{"mood": moods[i%2]}
+		},
+	}
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		mood := moods[strings.Count(r.Last(), "a bore")%2]
+		switch {
+		case strings.Contains(r.Text(), asksForProgram):
+			return llmtest.Reply{Text: fence(c.drafts[0])}, nil
+		case strings.Contains(r.Last(), "Is this good or bad?"):
+			return llmtest.Reply{Text: `{"mood": "` + mood + `"}`}, nil
+		}
+		return llmtest.Reply{Text: fence(`submit({mood: '` + mood + `'})`)}, nil
+	})
+	act := c.codeAct(t, model, nil)
+	_, report, err := optimize.Compile(t.Context(), act, c.examples(t, 20), evaluate.ExactMatch[values, values](), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls := report.Programs[0].HeldOut.Usage.Total().Calls; calls != 10 {
+		t.Errorf("the held-out examples took %d calls", calls)
+	}
+}
+
+// The report for people says what was tried.
+func TestCompileReport(t *testing.T) {
+	t.Parallel()
+	c := chores["customers of orders"]
+	_, report, err := optimize.Compile(t.Context(), c.codeAct(t, c.model(), new(world).tools(t)), c.examples(t, 20),
+		evaluate.ExactMatch[values, values](), &optimize.CompileOptions{Policy: fakes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `CodeAct, training examples: score 1
+CodeAct, held-out examples: score 1
+program 1: it contains expected answers: "Anneliese", "Bartholomew". It must compute them from its constants and tools; what it may know belongs in the instructions
+program 2: accepted
+  training examples: score 1
+  held-out examples: score 1
+warning: only 10 examples were held out, so a program that is wrong on other inputs may have been accepted; use at least 40
+`
+	if report.String() != want {
+		t.Errorf("got\n%s", report)
 	}
 }
