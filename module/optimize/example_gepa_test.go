@@ -50,7 +50,9 @@ func ExampleGEPA() {
 		}
 		return llmtest.Reply{Text: "<instructions>" + text + "</instructions>"}, nil
 	})
-	metric := func(_ context.Context, e evaluate.Example[Mail, Topic], got *module.Prediction[Topic]) (module.Score, error) {
+	metric := func(
+		_ context.Context, e evaluate.Example[Mail, Topic], got *module.Prediction[Topic],
+	) (module.Score, error) {
 		if got.Output == e.Want {
 			return module.Score{Value: 1}, nil
 		}

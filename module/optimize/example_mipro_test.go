@@ -19,7 +19,9 @@ func ExampleMIPROv2() {
 		}
 		return llmtest.Reply{Text: "<instructions>Sort the mail into billing and other.</instructions>"}, nil
 	})
-	metric := func(_ context.Context, e evaluate.Example[Mail, Topic], got *module.Prediction[Topic]) (module.Score, error) {
+	metric := func(
+		_ context.Context, e evaluate.Example[Mail, Topic], got *module.Prediction[Topic],
+	) (module.Score, error) {
 		if got.Output == e.Want {
 			return module.Score{Value: 1}, nil
 		}

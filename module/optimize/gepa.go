@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -13,15 +14,17 @@ import (
 // with the feedback of the metric, and writes better instructions for one of its predictors. A rewrite that improves
 // those examples is evaluated on all of Val. Candidates that are the best at some example of Val are developed
 // further, so that several good ideas survive next to each other, and two of them with a common ancestor are merged.
-// Instructions are rewritten one predictor at a time, in turn. In modules with tools, so is what a predictor is told about
-// each tool in addition to the tool's description.
+// Instructions are rewritten one predictor at a time, in turn. In modules with tools, so is what a predictor is told
+// about each tool in addition to the tool's description.
 //
 // Use it if the metric can say in words what was wrong ([module.Score].Feedback): that is what it learns from, and with
 // good feedback it needs few runs of the module. It does not add demos; run it on the result of a
 // [BootstrapRandomSearch] to have both. If all that is known is right or wrong, use BootstrapRandomSearch or [MIPROv2].
 //
-// The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
-// 2025, arXiv:2507.19457. It needs Options.Reflection, and ends when the budget is spent.
+// The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
+// (2025, arXiv:2507.19457). To need fewer runs, it also shows a reflection some examples that were not run and earlier
+// failures of the same candidate, and it evaluates a rewrite on a quarter of Val before the rest. It needs
+// Options.Reflection, and ends when the budget is spent.
 type GEPA struct {
 	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
 	Minibatch int
@@ -37,7 +40,8 @@ type GEPA struct {
 	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
 	Merges int
 
-	// Perfect is the score that cannot be improved. If it is zero, it is 1. A search ends when all of Val has it.
+	// Perfect is the score that cannot be improved. The search ends when all of Val has it. If it is zero, it is 1,
+	// unless the module as it was given has a higher score on an example of Val: then there is none.
 	Perfect float64
 }
 
@@ -45,7 +49,12 @@ type GEPA struct {
 func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 	s := g.search(t)
 	for range s.Iterations {
-		if mean(s.best().Scores) >= s.Perfect {
+		if s.best().Score >= s.Perfect {
+			return nil
+		}
+		if s.useless == maxUseless {
+			t.Warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
+				"another model, or a higher temperature", maxUseless)
 			return nil
 		}
 		merged, err := s.merge(ctx)
@@ -78,6 +87,9 @@ func (g GEPA) withDefaults() GEPA {
 	return g
 }
 
+// maxUseless is how many reflections in a row may return nothing new.
+const maxUseless = 10
+
 // gepaSearch is the state of a search.
 type gepaSearch struct {
 	GEPA // with defaults
@@ -86,6 +98,7 @@ type gepaSearch struct {
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
 	batches    *batches
+	useless    int             // reflections without a new text since the last useful one
 	mergeDue   bool            // a candidate was accepted since the last attempt to merge
 	merged     map[string]bool // attempts to merge
 }
@@ -107,6 +120,9 @@ type component struct {
 
 func (g GEPA) search(t *Task) *gepaSearch {
 	s := &gepaSearch{GEPA: g.withDefaults(), task: t, merged: map[string]bool{}}
+	if g.Perfect == 0 && slices.Max(t.Start().Scores) > 1 {
+		s.Perfect = math.Inf(1)
+	}
 	for _, p := range t.unfrozen() {
 		s.components = append(s.components, component{predictor: p})
 		for _, b := range p.Tools {
@@ -156,7 +172,7 @@ func (c component) set(to *Candidate, text string) {
 func (s *gepaSearch) best() *gepaCandidate {
 	best := s.pool[0]
 	for _, c := range s.pool[1:] {
-		if mean(c.Scores) > mean(best.Scores) {
+		if c.Score > best.Score {
 			best = c
 		}
 	}

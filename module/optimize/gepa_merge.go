@@ -74,7 +74,7 @@ func (s *gepaSearch) mergeable() []mergePair {
 
 // complement reports whether a merge can be better than both.
 func (s *gepaSearch) complement(p mergePair) bool {
-	if least := mean(p.ancestor.Scores); mean(p.a.Scores) < least || mean(p.b.Scores) < least {
+	if least := p.ancestor.Score; p.a.Score < least || p.b.Score < least {
 		return false
 	}
 	changed := func(c *gepaCandidate, other *gepaCandidate) bool {
@@ -108,7 +108,7 @@ func (s *gepaSearch) ancestors(c *gepaCandidate) []*gepaCandidate {
 // combine returns the merge of two candidates. Of a component that both changed, it has the text of the better one.
 func (s *gepaSearch) combine(p mergePair) *Candidate {
 	better := p.a
-	if mean(p.b.Scores) > mean(p.a.Scores) {
+	if p.b.Score > p.a.Score {
 		better = p.b
 	}
 	child := s.task.New(p.a.Candidate, "GEPA: merge")

@@ -11,8 +11,8 @@ import (
 // reflectionPrompt asks for better instructions of a predictor.
 func reflectionPrompt(p Predictor, current, rules string, examples, more []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "A program asks a language model. You improve the instructions that it gives the model in one of its "+
-		"steps, %s.\n\nThe fields of the step, inputs before the arrow: %s\n\n", p.Path, data(p.Spec.String()))
+	fmt.Fprintf(&b, "A program asks a language model. You improve the instructions that it gives the model in one\n"+
+		"of its steps, %s.\n\nThe fields of the step, inputs before the arrow: %s\n\n", p.Path, data(p.Spec.String()))
 	b.WriteString("These are the current instructions:\n\n")
 	writeCurrent(&b, current)
 	writeExamples(&b, "These are examples of what happened.", 1, examples)

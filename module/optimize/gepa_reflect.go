@@ -21,17 +21,21 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	seen := slices.Concat(before, parent.recall(batch))
 	parent.failed = s.failed(parent.failed, before)
 	text, err := s.rewrite(ctx, parent.Candidate, c, seen)
-	if err != nil || text == "" {
+	if err != nil {
 		return err
+	}
+	if s.useless++; text == "" {
+		return nil
 	}
 	child := s.task.New(parent.Candidate, "GEPA: reflection on "+c.predictor.Path)
 	child.Why = "rewrote " + c.String()
 	c.set(child, text)
 	if s.known(child) {
-		s.task.Warn("GEPA: the reflection model returned a text that an earlier candidate has; "+
-			"a model with a higher temperature has more ideas (%v)", c)
+		s.task.Warn("GEPA: for %v, the reflection model returned a text that an earlier candidate has; "+
+			"a model with a higher temperature has more ideas", c)
 		return nil
 	}
+	s.useless = 0
 	after, err := s.task.Evaluate(ctx, child, TrainSplit, batch)
 	if err != nil || total(after) <= total(before) {
 		return err
@@ -43,8 +47,8 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
 }
 
-// promising reports whether a rewrite is not worse than its parent on a part of Val. Most rewrites are, and then the
-// rest need not be paid for.
+// promising reports whether a rewrite is at least as good as its parent on a part of Val. A rewrite may be better on
+// the minibatch only by chance, and then the rest of Val need not be paid for.
 func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
 	n := len(parent.Scores)
 	sample := s.task.Rand().Perm(n)[:min(n, max(n/4, mergeSample))]

@@ -117,7 +117,7 @@ func TestGEPATakesTurns(t *testing.T) {
 
 func TestGEPAKeepsFrozenPredictors(t *testing.T) {
 	t.Parallel()
-	r, err := optimizeTwoSteps(t, GEPA{Iterations: 3}, Options{Frozen: []string{"Draft"}}, "1 more.", "More 2.", "More, 3.")
+	r, err := optimizeTwoSteps(t, GEPA{Iterations: 3}, Options{Frozen: []string{"Draft"}}, "1 more.", "More 2.", "3.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,12 +143,19 @@ func TestGEPAWithUselessReflection(t *testing.T) {
 			}
 		})
 	}
-	r, err := optimizeTwoSteps(t, GEPA{Iterations: 2}, Options{}, "Draft.", "Polish.")
+	same := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		_, current, _ := strings.Cut(r.Last(), "<current>\n")
+		current, _, _ = strings.Cut(current, "\n")
+		return llmtest.Reply{Text: current}, nil
+	})
+	r, err := Run(t.Context(), newTwoSteps(), GEPA{}, Data[question, reply]{questions(20), questions(20)}, longer,
+		&Options{Reflection: same})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "a text that an earlier candidate has") {
-		t.Errorf("got the warnings %s", all)
+	all := strings.Join(r.Warnings, "\n")
+	if !strings.Contains(all, "a text that an earlier candidate has") || r.Spent.ReflectionCalls != maxUseless {
+		t.Errorf("after %d reflections, got the warnings %s", r.Spent.ReflectionCalls, all)
 	}
 }
 
@@ -159,7 +166,7 @@ func TestSameSeedSameResult(t *testing.T) {
 			t.Parallel()
 			var texts []string
 			for range 2 {
-				r, err := optimizeTwoSteps(t, by, Options{Seed: 7}, "a", "Draft more.", "Polish it more.", "Long and longer.", "So.")
+				r, err := optimizeTwoSteps(t, by, Options{Seed: 7}, "a", "Draft more.", "Polish more.", "Long and longer.", "So.")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -265,7 +272,9 @@ func TestReflectionPrompt(t *testing.T) {
 	}
 }
 
-const wantReflectionPrompt = `A program asks a language model. You improve the instructions that it gives the model in one of its steps, Draft.
+// wantReflectionPrompt is the prompt of TestReflectionPrompt.
+const wantReflectionPrompt = `A program asks a language model. You improve the instructions that it gives the model in one
+of its steps, Draft.
 
 The fields of the step, inputs before the arrow: question: str -> draft: str
 

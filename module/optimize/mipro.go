@@ -12,17 +12,18 @@ import (
 )
 
 // MIPROv2 chooses instructions and demos together. It collects sets of demos from runs of the module on Train that the
-// metric accepts, has the reflection model propose instructions from a summary of the data and of the program, and
-// then searches for the best combination: a Bayesian optimizer proposes combinations, each of which is evaluated on a
-// minibatch of Val, and now and then the most promising one on all of Val.
+// metric accepts, and has the reflection model propose instructions from a summary of the data and of the program.
+// Then a Bayesian optimizer searches for the best combination: each one that it proposes is evaluated on a minibatch
+// of Val, and from time to time the most promising one is evaluated on all of Val.
 //
-// Use it if demos help, the module has one to three predictors, and the budget allows several hundred runs. If the metric
-// gives feedback in words, [GEPA] needs less. If there is no model to write instructions, use [BootstrapRandomSearch].
+// Use it if demos help, the module has few predictors, and the budget allows a few hundred runs. If the metric says
+// in words what was wrong, [GEPA] finds better instructions. If no model can write instructions, use
+// [BootstrapRandomSearch].
 //
-// The algorithm is that of Opsahl-Ong et al., "Optimizing Instructions and Demonstrations for Multi-Stage Language Model
-// Programs", EMNLP 2024, with the estimator of Bergstra et al., 2011. Unlike DSPy's, it draws all sets of demos from
-// one pass over Train, and compares combinations with the module as it was given on the same examples. It needs
-// Options.Reflection, unless it chooses only demos.
+// The algorithm is that of Opsahl-Ong et al., "Optimizing Instructions and Demonstrations for Multi-Stage Language
+// Model Programs" (EMNLP 2024), with the estimator of Bergstra et al., "Algorithms for Hyper-Parameter Optimization"
+// (NeurIPS 2011). Unlike DSPy's, it draws all sets of demos from one pass over Train, and compares each combination
+// with the module as it was given on the same examples. It needs Options.Reflection, unless it chooses only demos.
 type MIPROv2 struct {
 	// Instructions is the number of instructions per predictor, including the current ones. If it is zero, it is 5; if
 	// it is 1, only demos are chosen, and no reflection model is needed.

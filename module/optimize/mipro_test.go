@@ -60,7 +60,7 @@ func TestReflectionIsRequired(t *testing.T) {
 // A search that is stopped anywhere continues to the same result.
 func TestReflectiveSearchContinues(t *testing.T) {
 	t.Parallel()
-	replies := []string{"a", "Draft more.", "Polish it more.", "Draft long and longer.", "Polish so.", "Draft 1.", "Polish 2."}
+	replies := []string{"a", "Draft more.", "Polish it more.", "Draft long and longer.", "Polish so.", "1.", "Polish 2."}
 	for name, by := range map[string]Optimizer{
 		"GEPA": GEPA{Iterations: 6}, "MIPROv2": MIPROv2{Trials: 6, Threshold: 0.1, Demos: 2},
 	} {
@@ -70,7 +70,7 @@ func TestReflectiveSearchContinues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, stop := range []int{3, 47, 110, 171} {
+			for _, stop := range []int{47, 151} {
 				dir := t.TempDir()
 				_, before, err := searchUntil(t.Context(), by, dir, stop, replies)
 				if !errors.Is(err, context.Canceled) {

@@ -115,7 +115,8 @@ func city(alone float64) Skill {
 		Rule: "Write each city in lower case, with its country in brackets.",
 		Keys: []string{"city", "lower case"}, Alone: alone,
 		Make: func(r *rand.Rand) string {
-			return pick(r, "Oslo Bergen Lyon Paris Porto Turin Ghent Kyoto Lima Quito") + ", " + pick(r, "NO FR PT IT BE JP PE EC")
+			return pick(r, "Oslo Bergen Lyon Paris Porto Turin Ghent Kyoto Lima Quito") + ", " +
+				pick(r, "NO FR PT IT BE JP PE EC")
 		},
 		Right: func(v string) string {
 			town, country, _ := strings.Cut(v, ", ")

@@ -25,7 +25,8 @@ func asked(t *testing.T, task *Task, teach func(*module.Predictor, *Step)) float
 	t.Helper()
 	right := 0
 	rows := task.Rows(7, 300)
-	first := module.NewPredict(signature.Must(signature.New[request, answer](task.Steps[0].Instructions)), task.Model(), nil)
+	sig := signature.Must(signature.New[request, answer](task.Steps[0].Instructions))
+	first := module.NewPredict(sig, task.Model(), nil)
 	teach(first.Predictor, &task.Steps[0])
 	for _, row := range rows {
 		pred, err := first.Run(t.Context(), request{row.Request})
