@@ -74,7 +74,7 @@ func (r *recorder) extend(c *PredictorCall, e module.Event) {
 		r.set(c, "code", text(e.Code))
 		r.explain(c)
 	case module.ToolCallStart:
-		if c.Outputs != nil && !has(c.Outputs, "tool") { // of a ReAct, the first call of the step
+		if !has(c.Outputs, "tool") { // of a ReAct, the first call of the step
 			r.set(c, "tool", text(e.Call.Tool))
 			r.set(c, "args", e.Call.Args)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
 func TestFewShot(t *testing.T) {
@@ -240,6 +241,39 @@ func TestPrograms(t *testing.T) {
 	got, _ := json.Marshal(captured.Predictors["Predictor"].Demos)
 	want := `[{"inputs":{"number":1},"outputs":{"reasoning":"Repeat it.",` +
 		`"code":"submit({text: 'ba'.repeat(number % 7 + 1)})"}}]`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// The demos of a ReAct are the first calls of its runs.
+func TestCallsOfTools(t *testing.T) {
+	t.Parallel()
+	find := tools.Func("find", "Finds a name.", func(_ context.Context, q question) (string, error) {
+		return nameOf(q.Number), nil
+	}, &tools.Hints{Class: tools.Read})
+	set, err := tools.NewSet(t.Context(), find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if n := inputOf(r.Last(), "number"); n != "" && n != "2" {
+			return reply("thought", "I look it up.", "tool", "find", "args", `{"number":`+n+`}`), nil
+		}
+		return reply("thought", "I know it.", "tool", "submit", "args", `{"text":"bababa"}`), nil
+	})
+	var captured *optimize.Candidate
+	by := optimizerFunc(func(ctx context.Context, task *optimize.Task) (err error) {
+		captured, _, err = optimize.BootstrapFewShot{MaxBootstrapped: 3}.Bootstrap(ctx, task, []int{2, 9}, "test")
+		return err
+	})
+	m := module.NewReAct(spelled, model, set, nil)
+	if _, err := optimize.Run(t.Context(), m, by, numbersData(), right, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := json.Marshal(captured.Predictors["Predictor"].Demos)
+	want := `[{"inputs":{"number":2},"outputs":{"thought":"I know it.","tool":"submit","args":{"text":"bababa"}}},` +
+		`{"inputs":{"number":9},"outputs":{"thought":"I look it up.","tool":"find","args":{"number":9}}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
