@@ -84,7 +84,7 @@ func (r *CompileReport) String() string {
 	var b strings.Builder
 	line := func(name string, report *evaluate.Report) {
 		if report != nil {
-			fmt.Fprintf(&b, "%s: %s\n", name, summary(report))
+			fmt.Fprintf(&b, "%s: %s\n", name, scoreText(report))
 		}
 	}
 	line("CodeAct, training examples", r.Train)
@@ -108,6 +108,7 @@ func (r *CompileReport) String() string {
 //
 // A program that contains expected answers is refused: texts and numbers of Want with more than a few characters, if
 // they are not in any input, in the instructions, or in the declarations of the signature and the tools.
+// What a program may know, such as a list of categories, belongs in the instructions.
 //
 // Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
 // be at least 40 examples.
@@ -140,8 +141,8 @@ type compiler[In, Out any] struct {
 	report         *CompileReport
 }
 
-// enough is the number of held-out examples below which Compile warns.
-const enough = 20
+// enoughHeldOut is the number of held-out examples below which Compile warns.
+const enoughHeldOut = 20
 
 func newCompiler[In, Out any](
 	act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out], metric evaluate.Metric[In, Out], o *CompileOptions,
@@ -163,11 +164,11 @@ func newCompiler[In, Out any](
 		return nil, fmt.Errorf("optimize: compile: %w", err)
 	}
 	c.train, c.heldOut = parts[0], parts[1]
-	if len(c.heldOut) < enough {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so a program that "+
-			"is wrong on other inputs may have been accepted; use at least %d", len(c.heldOut), 2*enough))
+	if len(c.heldOut) < enoughHeldOut {
+		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so the program "+
+			"may be wrong on other inputs; hold out at least %d", len(c.heldOut), enoughHeldOut))
 	}
-	if c.answers, err = expected(act, examples); err != nil {
+	if c.answers, err = expectedAnswers(act, examples); err != nil {
 		return nil, err
 	}
 	c.writer = newWriter(act, c.Model)
@@ -176,10 +177,10 @@ func newCompiler[In, Out any](
 
 // search writes and tries programs until one is accepted.
 func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, Out], err error) {
-	if c.report.Train, err = run(ctx, c, c.act, c.train); err != nil {
+	if c.report.Train, err = runFor(ctx, c, c.act, c.train); err != nil {
 		return nil, err
 	}
-	c.say("CodeAct: %s on %d training examples", summary(c.report.Train), len(c.train))
+	c.say("CodeAct: %s on %d training examples", scoreText(c.report.Train), len(c.train))
 	right := c.right(c.report.Train)
 	if len(right) == 0 {
 		return nil, fmt.Errorf("no run of the CodeAct on a training example has a score of at least %v, so there is "+
@@ -194,7 +195,7 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 		task.Program, task.Problem = try.Code, try.told
 		c.report.Programs = append(c.report.Programs, try)
 		if try.Problem == "" {
-			c.say("program %d: accepted, with %s on held-out examples", n+1, summary(try.HeldOut))
+			c.say("program %d: accepted, with %s on held-out examples", n+1, scoreText(try.HeldOut))
 			return c.accepted(try), nil
 		}
 		c.say("program %d: %s", n+1, try.Problem)
@@ -227,23 +228,23 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 	}
 	p := c.act.Program(module.Script{Code: code})
 	p.Predictor.Model = nil // no fallback
-	if try.Train, err = run(ctx, c, p, c.train); err != nil {
+	if try.Train, err = runFor(ctx, c, p, c.train); err != nil {
 		return try, err
 	}
-	if try.Problem = worse(try.Train, c.report.Train, "training"); try.Problem != "" {
+	if try.Problem = worseThan(try.Train, c.report.Train, "training"); try.Problem != "" {
 		try.told = c.failures(try.Train)
 		return try, nil
 	}
-	if try.HeldOut, err = run(ctx, c, p, c.heldOut); err != nil {
+	if try.HeldOut, err = runFor(ctx, c, p, c.heldOut); err != nil {
 		return try, err
 	}
 	if c.report.HeldOut == nil {
-		if c.report.HeldOut, err = run(ctx, c, c.act, c.heldOut); err != nil {
+		if c.report.HeldOut, err = runFor(ctx, c, c.act, c.heldOut); err != nil {
 			return try, err
 		}
-		c.say("CodeAct: %s on %d held-out examples", summary(c.report.HeldOut), len(c.heldOut))
+		c.say("CodeAct: %s on %d held-out examples", scoreText(c.report.HeldOut), len(c.heldOut))
 	}
-	if try.Problem = worse(try.HeldOut, c.report.HeldOut, "held-out"); try.Problem != "" {
+	if try.Problem = worseThan(try.HeldOut, c.report.HeldOut, "held-out"); try.Problem != "" {
 		try.told = prompt.NotGeneral
 	}
 	return try, nil
@@ -254,7 +255,7 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	return c.act.Program(module.Script{
 		Code: try.Code,
 		From: fmt.Sprintf("optimize.Compile: %d training examples, %d held-out examples: %s; CodeAct: %s",
-			len(c.train), len(c.heldOut), summary(try.HeldOut), summary(c.report.HeldOut)),
+			len(c.train), len(c.heldOut), scoreText(try.HeldOut), scoreText(c.report.HeldOut)),
 		Examples: c.examples(try.HeldOut, try.Train),
 	})
 }

@@ -23,9 +23,9 @@ type answers map[string]bool
 // minAnswer is the length of the shortest text or number that counts. Shorter ones occur by chance.
 const minAnswer = 4
 
-// expected returns the texts and numbers of the expected answers that are not in an input, in the instructions or in
-// a declaration.
-func expected[In, Out any](act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out]) (answers, error) {
+// expectedAnswers returns the texts and numbers of the expected answers that are not in an input, in the instructions
+// or in a declaration.
+func expectedAnswers[In, Out any](act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out]) (answers, error) {
 	var known strings.Builder
 	program := act.Program(module.Script{Code: "0"})
 	known.WriteString(act.Predictor.Spec.Instructions() + "\n" + program.Script.Instructions + "\n")
@@ -42,7 +42,7 @@ func expected[In, Out any](act *module.CodeAct[In, Out], examples []evaluate.Exa
 	texts := strings.ToLower(known.String())
 	maps.DeleteFunc(wanted, func(text string, _ bool) bool {
 		return utf8.RuneCountInString(text) < minAnswer || roundNumber.MatchString(text) ||
-			contains(texts, strings.ToLower(text))
+			containsWord(texts, strings.ToLower(text))
 	})
 	return wanted, nil
 }
@@ -101,7 +101,7 @@ func (a answers) within(texts []string) []string {
 		number, isNumber := numeric(text)
 		for answer := range a {
 			n, ok := numeric(answer)
-			if isNumber && ok && n == number || contains(text, answer) {
+			if isNumber && ok && n == number || containsWord(text, answer) {
 				found[answer] = true
 			}
 		}
@@ -116,8 +116,8 @@ func numeric(text string) (float64, bool) {
 	return n, err == nil
 }
 
-// contains reports whether a text contains another one that is not a part of a longer word or number.
-func contains(text, part string) bool {
+// containsWord reports whether a text contains another one that is not a part of a longer word or number.
+func containsWord(text, part string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], part)
 		if at < 0 {
@@ -184,6 +184,6 @@ func containsAnswers(found []string) string {
 	for i, text := range found {
 		quoted[i] = strconv.Quote(text)
 	}
-	return fmt.Sprintf("it contains expected answers: %s%s. It must compute them from its constants and tools; what it "+
-		"may know belongs in the instructions", strings.Join(quoted, ", "), more)
+	return fmt.Sprintf("it contains expected answers: %s%s; it must compute them from its constants and tools",
+		strings.Join(quoted, ", "), more)
 }

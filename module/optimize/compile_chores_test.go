@@ -57,7 +57,7 @@ submit({names: [...new Set(names)].sort()})`,
 const names = await Promise.all(list.map(async id => (await shop.customer({id})).name));
 submit({names: [...new Set(names)].sort()})`,
 		},
-		problems: []string{`it contains expected answers: "Anneliese", "Bartholomew".`},
+		problems: []string{`it contains expected answers: "Anneliese", "Bartholomew";`},
 		question: func(i int) (in, want map[string]any) {
 			names := []string{"Anneliese", "Bartholomew", "Clementine"}[:i%3+1]
 			return map[string]any{"day": i}, map[string]any{"names": names}

@@ -78,7 +78,7 @@ func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 			if s.Observation != "" {
 				fmt.Fprintf(&b, "what happened: %s\n", prompt.Cut(s.Observation, shownEvent))
 			}
-			for _, call := range calls(s) {
+			for _, call := range shownCalls(s) {
 				b.WriteString(call)
 			}
 		}
@@ -87,8 +87,8 @@ func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 	return compileTask{Task: c.act.Predictor.Spec.Instructions(), Runs: b.String()}
 }
 
-// calls returns the first calls of a program with their results, which show what tools return.
-func calls(s module.Step) (list []string) {
+// shownCalls returns the first calls of a program with their results, which show what tools return.
+func shownCalls(s module.Step) (list []string) {
 	const most, bytes = 6, 600
 	if s.Outcome == nil {
 		return nil

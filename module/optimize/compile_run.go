@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// run evaluates the CodeAct or a program without effects.
-func run[In, Out any](
+// runFor evaluates the CodeAct or a program without effects.
+func runFor[In, Out any](
 	ctx context.Context, c *compiler[In, Out], m module.Module[In, Out], examples []evaluate.Example[In, Out],
 ) (*evaluate.Report, error) {
 	policy := c.Policy
@@ -34,9 +34,9 @@ func withoutEffects(next tools.Caller) tools.Caller {
 	})
 }
 
-// worse returns why a program is not as good as the CodeAct on the same examples: it has no answer to one, or its mean
-// score is lower on those that the CodeAct has answered.
-func worse(program, act *evaluate.Report, kind string) string {
+// worseThan returns why a program is not as good as the CodeAct on the same examples: it has no answer to one, or its
+// mean score is lower on those that the CodeAct has answered.
+func worseThan(program, act *evaluate.Report, kind string) string {
 	if program.Errors > 0 {
 		return fmt.Sprintf("it fails on %d of %d %s examples%s", program.Errors, len(program.Results), kind,
 			firstError(program))
@@ -60,8 +60,8 @@ func worse(program, act *evaluate.Report, kind string) string {
 	return fmt.Sprintf("its score on the %s examples is %.4g, but that of CodeAct is %.4g", kind, sum/weights, of/weights)
 }
 
-// summary returns the score of a report, and its errors if there are any.
-func summary(r *evaluate.Report) string {
+// scoreText returns the score of a report, and the number of its errors if there are any.
+func scoreText(r *evaluate.Report) string {
 	text := fmt.Sprintf("score %.4g", r.Score.Mean)
 	if r.Errors > 0 {
 		text += fmt.Sprintf(", %d without an answer", r.Errors)

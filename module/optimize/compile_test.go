@@ -298,11 +298,11 @@ func TestCompileReport(t *testing.T) {
 	}
 	const want = `CodeAct, training examples: score 1
 CodeAct, held-out examples: score 1
-program 1: it contains expected answers: "Anneliese", "Bartholomew". It must compute them from its constants and tools; what it may know belongs in the instructions
+program 1: it contains expected answers: "Anneliese", "Bartholomew"; it must compute them from its constants and tools
 program 2: accepted
   training examples: score 1
   held-out examples: score 1
-warning: only 10 examples were held out, so a program that is wrong on other inputs may have been accepted; use at least 40
+warning: only 10 examples were held out, so the program may be wrong on other inputs; hold out at least 20
 `
 	if report.String() != want {
 		t.Errorf("got\n%s", report)
