@@ -18,7 +18,7 @@ import (
 func TestProof(t *testing.T) {
 	t.Parallel()
 	bench := proof{seeds: 1, test: 100, calls: []int{300}}
-	if full() {
+	if isFull() {
 		bench = proof{seeds: 3, test: 200, calls: []int{300, 800}}
 	}
 	t.Log("| task | optimizer | calls allowed | before | after | gain | student calls | reflection calls | tokens |")
@@ -35,7 +35,7 @@ func TestProof(t *testing.T) {
 	bench.control(t)
 }
 
-func full() bool { return os.Getenv("WRIT_TEST_FULL") == "1" }
+func isFull() bool { return os.Getenv("WRIT_TEST_FULL") == "1" }
 
 // A search is an optimizer of the proof.
 type search struct {
@@ -44,12 +44,13 @@ type search struct {
 	quick string // the task on which it is always run
 }
 
-// runs reports whether the search is run on a task. Labeled demos are only for the whole of a module.
+// runs reports whether the search is run on a task. Without runs,
+// these two have no demos for the steps of a module.
 func (s search) runs(task *student.Task) bool {
-	if s.name == "LabeledFewShot" && len(task.Steps) > 1 {
+	if (s.name == "LabeledFewShot" || s.name == "KNNFewShot") && len(task.Steps) > 1 {
 		return false
 	}
-	return full() || s.quick == task.Name
+	return isFull() || s.quick == task.Name
 }
 
 func searches() []search {
@@ -57,6 +58,7 @@ func searches() []search {
 		{"LabeledFewShot", optimize.LabeledFewShot{}, ""},
 		{"BootstrapFewShot", optimize.BootstrapFewShot{}, ""},
 		{"BootstrapRandomSearch", optimize.BootstrapRandomSearch{}, ""},
+		{"KNNFewShot", optimize.KNNFewShot{}, ""},
 		{"GEPA", optimize.GEPA{}, "records"},
 		{"MIPROv2", optimize.MIPROv2{}, "house style"},
 	}
