@@ -99,7 +99,8 @@ func TestToolDescriptions(t *testing.T) {
 	if _, err := p.Run(t.Context(), pickIn{"one"}); err != nil {
 		t.Fatal(err)
 	}
-	if text := model.Requests()[0].Text(); !strings.Contains(text, "\nMore about the tools:\n- a: First.\n- b: Second.\n") {
+	text, want := model.Requests()[0].Text(), "\nMore about the tools:\n- a: First.\n- b: Second.\n"
+	if !strings.Contains(text, want) {
 		t.Errorf("the model was told %s", text)
 	}
 }

@@ -159,6 +159,27 @@ func TestGEPAWithUselessReflection(t *testing.T) {
 	}
 }
 
+// A metric may have any scale: scores above 1 do not end the search.
+func TestGEPAWithLargeScores(t *testing.T) {
+	t.Parallel()
+	length := func(
+		_ context.Context, _ evaluate.Example[question, reply], p *module.Prediction[reply],
+	) (module.Score, error) {
+		return module.Score{Value: float64(len(p.Output.Reply))}, nil
+	}
+	reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: strings.Repeat("more ", r.N)}, nil
+	})
+	r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 4}, Data[question, reply]{questions(20), questions(20)},
+		length, &Options{Reflection: reflection})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Best.Score <= r.Candidates[0].Score {
+		t.Errorf("got %v, and %v before", r.Best.Score, r.Candidates[0].Score)
+	}
+}
+
 func TestSameSeedSameResult(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]Optimizer{"GEPA": GEPA{Iterations: 8}, "MIPROv2": MIPROv2{Trials: 8}} {
@@ -267,13 +288,13 @@ func TestReflectionPrompt(t *testing.T) {
 	failed := Outcome{Err: &module.IncompleteError{Err: errors.New("no answer")}}
 	got := reflectionPrompt(c.predictor, "Draft.", "- Use at most 100 characters.",
 		[]string{example(c, item, o, true), example(c, item, failed, true)}, []string{"<note>\nshort\n</note>"})
-	if got != wantReflectionPrompt {
+	if got != wantPrompt {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-// wantReflectionPrompt is the prompt of TestReflectionPrompt.
-const wantReflectionPrompt = `A program asks a language model. You improve the instructions that it gives the model in one
+// wantPrompt is the prompt of TestReflectionPrompt.
+const wantPrompt = `A program asks a language model. You improve the instructions that it gives the model in one
 of its steps, Draft.
 
 The fields of the step, inputs before the arrow: question: str -> draft: str

@@ -3,6 +3,7 @@ package optimize
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -52,8 +53,11 @@ type MIPROv2 struct {
 
 // Optimize implements [Optimizer].
 func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
+	if m.Instructions == 1 && m.DemoSets < 0 {
+		return errors.New("optimize: MIPROv2 has nothing to choose: Instructions is 1 and DemoSets is negative")
+	}
 	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
-	s.callsPerRun = max(1, t.Spent().StudentCalls/len(t.val))
+	s.callsPerRun = (t.Spent().StudentCalls + len(t.val) - 1) / len(t.val)
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package optimize
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -38,9 +39,13 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if text != "" {
+			if text != "" && !slices.Contains(s.instructions[i], text) {
 				s.instructions[i] = append(s.instructions[i], text)
 			}
+		}
+		if len(s.instructions[i]) == 1 {
+			s.task.Warn("MIPROv2: the reflection model proposed no new instructions for %s; use another model, or a "+
+				"higher temperature", p.Path)
 		}
 	}
 	return nil

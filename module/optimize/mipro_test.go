@@ -43,6 +43,22 @@ func TestMIPROv2ChoosesOnlyInstructions(t *testing.T) {
 	}
 }
 
+func TestMIPROv2WithoutChoice(t *testing.T) {
+	t.Parallel()
+	r, err := optimizeTwoSteps(t, MIPROv2{DemoSets: -1}, Options{Frozen: []string{"Polish"}}, "Draft.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "MIPROv2: the reflection model proposed no new instructions for Draft; use another model, or a higher " +
+		"temperature"
+	if !slices.Contains(r.Warnings, want) || len(r.Candidates) != 1 {
+		t.Errorf("got %d candidates and the warnings %q", len(r.Candidates), r.Warnings)
+	}
+	if _, err := optimizeTwoSteps(t, MIPROv2{Instructions: 1, DemoSets: -1}, Options{}, ""); err == nil {
+		t.Error("want an error")
+	}
+}
+
 func TestReflectionIsRequired(t *testing.T) {
 	t.Parallel()
 	for _, by := range []Optimizer{GEPA{}, MIPROv2{}} {

@@ -27,7 +27,6 @@ import (
 // A Task is a kind of question, with the steps that answer it. Each step is asked by one predictor.
 type Task struct {
 	Name  string
-	About string // which skills the task has and how they can be learned
 	Steps []Step
 	// Notes means that the feedback states the rules that a request needs.
 	Notes bool

@@ -48,20 +48,20 @@ func (t *Task) row(r *rand.Rand) Row {
 // Tasks returns the tasks.
 func Tasks() []*Task { return []*Task{records(), orders(), house(), products()} }
 
+// records has conventions that the feedback states and that demos show.
 func records() *Task {
 	return &Task{
 		Name: "records", Notes: true,
-		About: "one step with six conventions, which the feedback states and demos show",
 		Steps: []Step{{Input: "request", Output: "answer", Instructions: "Convert the record.", Skills: []Skill{
 			date(0.6), price(0.5), name(0.65), phone(0.6), size(0.7), flag(0.6),
 		}}},
 	}
 }
 
+// orders has two steps, each with conventions of its own. The feedback is on the final answer.
 func orders() *Task {
 	return &Task{
 		Name: "orders", Notes: true,
-		About: "two steps with four conventions each, which the feedback on the final answer states and demos show",
 		Steps: []Step{
 			{Input: "request", Output: "facts", Instructions: "Find the facts.", KeepKinds: true,
 				Skills: []Skill{date(0.75), price(0.7), name(0.8), size(0.8)}},
@@ -72,20 +72,20 @@ func orders() *Task {
 	}
 }
 
+// house has conventions that nobody states; demos and the expected answers show them.
 func house() *Task {
 	return &Task{
-		Name:  "house style",
-		About: "one step with five conventions that nobody states; demos show them, and so do the expected answers",
+		Name: "house style",
 		Steps: []Step{{Input: "request", Output: "answer", Instructions: "Write it in our style.", Skills: []Skill{
 			city(0.6), level(0.6), part(0.65), flag(0.55), size(0.65),
 		}}},
 	}
 }
 
+// products is a task that nothing in a prompt makes better.
 func products() *Task {
 	return &Task{
 		Name: "products", Notes: true,
-		About: "one step that the student does as well as it can; nothing teaches it more",
 		Steps: []Step{{Input: "request", Output: "answer", Instructions: "Compute it.", Skills: []Skill{
 			product("product", 0.6), product("area", 0.65), product("cost", 0.6),
 		}}},
