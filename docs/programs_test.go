@@ -29,6 +29,8 @@ var printed = map[string]string{
 	"agent":                   "Three.",
 	"agent/codemode":          "", // it serves until its stdin ends
 	"module":                  "day 4 24",
+	"module/evaluate":         "evaluate: open dev.csv: no such file or directory",
+	"module/optimize":         "…",
 	"module/llmtest":          "first <nil> --- human ---\nHello?",
 	"module/llmtest/stub":     "Hello. <nil>",
 	"module/models/anthropic": "… ANTHROPIC_API_KEY is not set; set it or pass a key",

@@ -150,7 +150,7 @@ func (d *data) remote(url string) metric {
 		if err != nil {
 			return module.Score{}, err
 		}
-		defer response.Body.Close() //nolint:errcheck // it is only read
+		defer response.Body.Close()
 		reply, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 		if err != nil {
 			return module.Score{}, err

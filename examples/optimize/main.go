@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -72,15 +71,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 func (c *config) parse(args []string) error {
 	flags := flag.NewFlagSet("optimize", flag.ContinueOnError)
 	flags.SetOutput(c.stderr)
-	flags.StringVar(&c.signature, "signature", "", "the inputs and outputs in DSPy's notation, such as 'question -> answer'")
+	flags.StringVar(&c.signature, "signature", "", "inputs and outputs in DSPy's notation, such as 'question -> answer'")
 	flags.StringVar(&c.instructions, "instructions", "", "what the model is to do, in a `sentence`")
 	flags.StringVar(&c.load, "load", "", "a `file` that -save wrote, to measure it or to improve it further")
 	flags.StringVar(&c.train, "train", "", "a `file` (.jsonl, .json or .csv) with the examples that a search learns from")
 	flags.StringVar(&c.dev, "dev", "", "a `file` with the examples that decide between candidates")
-	flags.StringVar(&c.test, "test", "", "a `file` with the examples that are scored once before the search and once after it")
+	flags.StringVar(&c.test, "test", "", "a `file` with examples that are scored once before the search and once after it")
 	flags.StringVar(&c.metric, "metric", "exact", metricUsage)
 	flags.StringVar(&c.feedback, "feedback", "", "the `column` whose text is the feedback on a wrong answer")
-	flags.StringVar(&c.optimizer, "optimizer", "", "`one` of "+optimizerNames()+"; without it, -dev is scored and that is all")
+	flags.StringVar(&c.optimizer, "optimizer", "",
+		"`one` of "+optimizerNames()+"; without it, the command only scores -dev")
 	flags.IntVar(&c.calls, "calls", 500, "the maximum number of calls of the model in the search; 0 is no limit")
 	flags.Uint64Var(&c.seed, "seed", 0, "searches with the same seed and the same replies have the same result")
 	flags.StringVar(&c.model, "model", "", models.Usage+"; student is a simulated model for examples/optimize/data")
@@ -143,9 +143,6 @@ func load(file string, program *predict) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close()
 	return module.Load(f, program)
 }
-
-// write prints one JSON object.
-func (c *config) write(v any) error { return json.NewEncoder(c.stdout).Encode(v) }

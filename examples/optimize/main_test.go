@@ -82,10 +82,15 @@ func TestRemoteMetric(t *testing.T) {
 		fmt.Fprintf(w, `{"score": 0, "feedback": %q}`, body.Row.Note)
 	}))
 	defer server.Close()
-	text, err := execute(t, command("-optimizer", "gepa", "-metric", "url:"+server.URL, "-json")...)
+	args := command("-optimizer", "gepa", "-metric", "url:"+server.URL, "-json", "-dir", t.TempDir())
+	text, err := execute(t, args...)
 	var got summary
 	if err != nil || json.Unmarshal([]byte(text), &got) != nil || got.After < got.Before+0.3 {
 		t.Fatalf("got %s, %v", text, err)
+	}
+	// A run that continues does not score it again.
+	if again, err := execute(t, args...); again != text {
+		t.Errorf("the second run prints %s, %v, want %s", again, err, text)
 	}
 	rows, err := rowsOf("data/test.jsonl")
 	if err != nil || len(rows) != 20 {
@@ -106,8 +111,10 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"The best candidates", "GEPA: reflection", "0 demos", "B - A  +0.", "changed", "student calls",
-		"The program is in " + saved + ".\n"} {
+	for _, part := range []string{
+		"The best candidates", "GEPA: reflection", "0 demos", "B - A  +0.", "changed", "student calls",
+		"The program is in " + saved + ".\n",
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
@@ -154,10 +161,10 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "-signature is missing: the inputs and outputs in DSPy's notation, such as 'question -> answer'"},
+		{nil, "-signature is missing: inputs and outputs in DSPy's notation, such as 'question -> answer'"},
 		{command("ticket"), `argument "ticket" is not a flag; write the signature in quotes, after -signature`},
 		{command("-optimizer", "best"), `no optimizer is named "best"; use one of ` + optimizerNames()},
-		{command("-optimizer", "gepa", "-test", ""), "-test is missing: a file with the examples"},
+		{command("-optimizer", "gepa", "-test", ""), "-test is missing: a file with examples"},
 		{command("-optimizer", "gepa", "-reflection", ""), "-reflection is missing: gepa needs a model"},
 		{command("-optimizer", "gepa", "-calls", "10"), "Budget.StudentCalls is 10"},
 		{command("-metric", "within:x"), "-metric within:x: "},

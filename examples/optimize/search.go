@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -32,26 +34,46 @@ func optimizerNames() string { return strings.Join(slices.Sorted(maps.Keys(optim
 
 // measure scores the examples of -dev, and saves the program as it is.
 func (c *config) measure(ctx context.Context) error {
-	if _, err := c.keep(c.program); err != nil {
+	if _, err := keep(c.program, c.save); err != nil {
 		return err
 	}
-	report, err := c.score(ctx, c.program, c.examples.dev)
+	report, err := c.score(ctx, c.program, c.examples.dev, "")
 	switch {
 	case err != nil:
 		return err
 	case c.asJSON:
-		return c.write(report)
+		return json.NewEncoder(c.stdout).Encode(report)
 	}
 	_, err = fmt.Fprintln(c.stdout, report)
 	return err
 }
 
 func (c *config) score(
-	ctx context.Context, m module.Module[values, values], examples []example,
+	ctx context.Context, m module.Module[values, values], examples []example, results string,
 ) (*evaluate.Report, error) {
 	return evaluate.Evaluate(ctx, m, examples, c.examples.metric, &evaluate.Options{
-		Workers: c.workers, Progress: c.stderr, DropTrajectories: true, MaxErrors: max(10, len(examples)/2),
+		Workers: c.workers, Progress: c.stderr, Results: results, DropTrajectories: true, MaxErrors: max(10, len(examples)/2),
 	})
+}
+
+// scoreTest scores the test set before or after the search. With -dir, a search that continues does not score it again.
+func (c *config) scoreTest(
+	ctx context.Context, when string, m module.Module[values, values], state []byte,
+) (*evaluate.Report, error) {
+	fmt.Fprintf(c.stderr, "the test set %s the search:\n", when)
+	results := ""
+	if c.dir != "" {
+		if err := os.MkdirAll(c.dir, 0o700); err != nil {
+			return nil, err
+		}
+		about := sha256.Sum256(fmt.Appendf(state, "\n%s\n%s\n%s", c.model, c.metric, c.test))
+		results = filepath.Join(c.dir, fmt.Sprintf("test-%s-%.8x.jsonl", when, about))
+	}
+	report, err := c.score(ctx, m, c.examples.test, results)
+	if err != nil {
+		return nil, fmt.Errorf("the test set %s the search: %w", when, err)
+	}
+	return report, nil
 }
 
 // improve runs the search, between two evaluations of the test set.
@@ -63,10 +85,13 @@ func (c *config) improve(ctx context.Context) error {
 	if c.reflectionModel == nil && (c.optimizer == "gepa" || c.optimizer == "mipro") {
 		return errors.New("-reflection is missing: " + c.optimizer + " needs a model that writes instructions")
 	}
-	fmt.Fprintln(c.stderr, "the test set before the search:")
-	before, err := c.score(ctx, c.program, c.examples.test)
+	given, err := keep(c.program, "")
 	if err != nil {
-		return fmt.Errorf("the test set before the search: %w", err)
+		return err
+	}
+	before, err := c.scoreTest(ctx, "before", c.program, given)
+	if err != nil {
+		return err
 	}
 	bar := newBar(c.stderr, c.calls)
 	result, err := optimize.Run(module.Observe(ctx, bar.observe), c.program, by,
@@ -82,34 +107,31 @@ func (c *config) improve(ctx context.Context) error {
 	if c.optimizer == "ensemble" {
 		improved = optimize.NewEnsemble(result.Top(3))
 	}
-	state, err := c.keep(improved)
+	state, err := keep(improved, c.save) // so that it is not lost if its test fails
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stderr, "the test set after the search:")
-	after, err := c.score(ctx, improved, c.examples.test)
+	after, err := c.scoreTest(ctx, "after", improved, state)
 	if err != nil {
-		return fmt.Errorf("the test set after the search: %w", err)
+		return err
 	}
 	if c.asJSON {
-		return c.write(summary{before.Score.Mean, after.Score.Mean, result.Spent.StudentCalls,
-			result.Spent.ReflectionCalls, state})
+		spent := result.Spent
+		return json.NewEncoder(c.stdout).Encode(summary{
+			before.Score.Mean, after.Score.Mean, spent.StudentCalls, spent.ReflectionCalls, state,
+		})
 	}
 	return c.show(result, before, after)
 }
 
-// keep saves the program, so that it is not lost if its test fails.
-func (c *config) keep(m module.Module[values, values]) (json.RawMessage, error) {
+// keep returns the state of a module, and writes it to a file if there is a name.
+func keep(m module.Module[values, values], file string) (json.RawMessage, error) {
 	var state bytes.Buffer
-	if err := module.Save(&state, m); err != nil {
-		return nil, err
+	err := module.Save(&state, m)
+	if err == nil && file != "" {
+		err = os.WriteFile(file, state.Bytes(), 0o600)
 	}
-	if c.save != "" {
-		if err := os.WriteFile(c.save, state.Bytes(), 0o600); err != nil {
-			return nil, err
-		}
-	}
-	return state.Bytes(), nil
+	return state.Bytes(), err
 }
 
 // summary is what -json prints. The scores are those of the test set, the calls those of the search.
