@@ -67,10 +67,84 @@ func TestProgramWithoutModel(t *testing.T) {
 	}
 }
 
-// Whatever fails, the model takes over in the same run, is told why, and repeats no effect.
+// fallback is a program that gives no answer.
+type fallback struct {
+	code   string
+	edit   func(*module.Script)
+	down   bool
+	told   string // to the model
+	reason string
+}
+
+// check runs the program. The model takes over in the same run, is told why, and sends nothing twice.
+func (c fallback) check(t *testing.T) {
+	t.Helper()
+	o := &office{}
+	o.down.Store(c.down)
+	model := llmtest.New(fence(`const total = await send({limit}); submit({total: total + 1})`))
+	act := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 1})
+	script := act.Program(module.Script{Code: c.code}).Script
+	if c.edit != nil {
+		c.edit(&script)
+	}
+	p := act.Program(script)
+	var reasons []string
+	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
+		if e, ok := e.(module.FellBack); ok {
+			reasons = append(reasons, e.Reason)
+		}
+	})
+	pred, err := p.Run(ctx, anything)
+	if err != nil || pred.Output.Total != 2 {
+		t.Fatalf("got %v, %v", pred, err)
+	}
+	if o.sent.Load() != 1 || p.Fallbacks() != 1 {
+		t.Errorf("%d parcels were sent, with %d fallbacks", o.sent.Load(), p.Fallbacks())
+	}
+	reason := strings.Join(strings.Fields(c.reason), " ")
+	got := pred.Trajectory.Fallback
+	if strings.Join(strings.Fields(got), " ") != reason || !slices.Equal(reasons, []string{got}) {
+		t.Errorf("the reason is %s, the events have %q", got, reasons)
+	}
+	asked := model.Requests()[0]
+	if !strings.Contains(asked.Text(), c.code) || !strings.Contains(asked.Last(), c.told) {
+		t.Errorf("the model was asked:\n%s", asked.Text())
+	}
+	steps := pred.Trajectory.Steps
+	if len(steps) != 2 || !steps[0].Compiled || steps[1].Compiled || pred.Trajectory.Usage().Calls != 1 {
+		t.Errorf("the steps are\n%v", pred.Trajectory)
+	}
+}
+
+// sends is the beginning of programs that have had an effect when they fail.
+const sends = `const total = await send({limit}); `
+
+// Whatever fails, the model takes over and repeats no effect.
 func TestProgramFallsBack(t *testing.T) {
 	t.Parallel()
-	const sends = `const total = await send({limit}); `
+	const done = "Done so far:\n- E1 send({\"limit\":1}) → 1"
+	for name, c := range map[string]fallback{
+		"a tool fails": {
+			code: sends + `await weigh({limit}); submit({total})`, down: true, told: done,
+			reason: "The program failed: line 1, column 42: ToolError: weigh: the scales are broken",
+		},
+		"the program fails after an effect": {
+			code: sends + `null.x`, told: done,
+			reason: "The program failed: line 1, column 41: TypeError: Cannot read properties of undefined or null " +
+				"(reading 'x')",
+		},
+		"the answer is invalid": {
+			code: sends + `({total: "two"})`, told: done,
+			reason: `The submitted answer was not accepted: total must be an integer, not "two"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); c.check(t) })
+	}
+}
+
+// A program that was written for something else is not run.
+func TestProgramIsOutdated(t *testing.T) {
+	t.Parallel()
 	type text struct {
 		Total string `json:"total"`
 	}
@@ -82,96 +156,35 @@ func TestProgramFallsBack(t *testing.T) {
 		return 0, nil
 	}, nil)
 	send := tools.Func("send", "", func(_ context.Context, p crate) (int, error) { return 0, nil }, nil)
-	for name, c := range map[string]struct {
-		code   string
-		edit   func(*module.Script)
-		down   bool
-		told   string
-		reason string
-		sent   int64
-	}{
-		"a tool fails": {
-			code: sends + `await weigh({limit}); submit({total})`, down: true, sent: 1,
-			told:   "Done so far:\n- E1 send({\"limit\":1}) → 1",
-			reason: "The program failed: line 1, column 42: ToolError: weigh: the scales are broken",
-		},
-		"the program fails after an effect": {
-			code: sends + `null.x`, sent: 1, told: "Done so far:\n- E1 send({\"limit\":1}) → 1",
-			reason: "The program failed: line 1, column 41: TypeError: Cannot read properties of undefined or null " +
-				"(reading 'x')",
-		},
-		"the answer is invalid": {
-			code: sends + `({total: "two"})`, sent: 1, told: "Done so far:\n- E1 send({\"limit\":1}) → 1",
-			reason: `The submitted answer was not accepted: total must be an integer, not "two"`,
-		},
+	const refused = "The program was refused; nothing has run: "
+	for name, c := range map[string]fallback{
 		"another answer type": {
-			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Signature = texts.Spec().String() }, sent: 1,
-			reason: "The program was refused; nothing has run: the signature has changed since the program was written: " +
+			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Signature = texts.Spec().String() },
+			reason: "the signature has changed since the program was written: " +
 				"the output total has another type, or other constraints",
 		},
 		"another task": {
-			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Instructions = "Subtract." }, sent: 1,
-			reason: "The program was refused; nothing has run: the instructions have changed since the program was written",
+			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Instructions = "Subtract." },
+			reason: "the instructions have changed since the program was written",
 		},
 		"another schema": {
-			code: sends + `await weigh({limit, unit: "kg"}); submit({total})`, sent: 1,
+			code: sends + `await weigh({limit, unit: "kg"}); submit({total})`,
 			edit: func(s *module.Script) {
-				other := module.NewProgram(adding, module.Script{Code: s.Code}, inProcess(t),
-					toolSet(t, heavy, send), nil)
-				*s = other.Script
+				code := module.Script{Code: s.Code}
+				*s = module.NewProgram(adding, code, inProcess(t), toolSet(t, heavy, send), nil).Script
 			},
-			reason: "The program was refused; nothing has run: the tool weigh has changed since the program was written: " +
+			reason: "the tool weigh has changed since the program was written: " +
 				"it was weigh(args: {limit: number /* integer */; unit: string}): number and is weigh(args: {limit…",
 		},
 		"a tool is gone": {
-			code: sends + `submit({total})`, sent: 1,
-			edit: func(s *module.Script) { s.Tools = append(s.Tools, module.ScriptTool{Path: "pack"}) },
-			reason: "The program was refused; nothing has run: the tool pack, which the program calls, does not exist " +
-				"any more",
+			code:   sends + `submit({total})`,
+			edit:   func(s *module.Script) { s.Tools = append(s.Tools, module.ScriptTool{Path: "pack"}) },
+			reason: "the tool pack, which the program calls, does not exist any more",
 		},
-		"the check refuses it": {
-			code: sends + `pack()`, sent: 1,
-			reason: "The program was refused; nothing has run: line 1, column 36: pack is not defined",
-		},
+		"the check refuses it": {code: sends + `pack()`, reason: "line 1, column 36: pack is not defined"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := &office{}
-			o.down.Store(c.down)
-			model := llmtest.New(fence(`const total = await send({limit}); submit({total: total + 1})`))
-			act := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 1})
-			script := act.Program(module.Script{Code: c.code}).Script
-			if c.edit != nil {
-				c.edit(&script)
-			}
-			p := act.Program(script)
-			var reasons []string
-			ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-				if e, ok := e.(module.FellBack); ok {
-					reasons = append(reasons, e.Reason)
-				}
-			})
-			pred, err := p.Run(ctx, anything)
-			if err != nil || pred.Output.Total != 2 {
-				t.Fatalf("got %v, %v", pred, err)
-			}
-			if o.sent.Load() != c.sent || p.Fallbacks() != 1 {
-				t.Errorf("%d parcels were sent, with %d fallbacks", o.sent.Load(), p.Fallbacks())
-			}
-			reason := strings.Join(strings.Fields(c.reason), " ")
-			got := pred.Trajectory.Fallback
-			if strings.Join(strings.Fields(got), " ") != reason || !slices.Equal(reasons, []string{got}) {
-				t.Errorf("the reason is %s, the events have %q", got, reasons)
-			}
-			asked := model.Requests()[0]
-			if !strings.Contains(asked.Text(), c.code) || !strings.Contains(asked.Last(), c.told) {
-				t.Errorf("the model was asked:\n%s", asked.Text())
-			}
-			steps := pred.Trajectory.Steps
-			if len(steps) != 2 || !steps[0].Compiled || steps[1].Compiled || pred.Trajectory.Usage().Calls != 1 {
-				t.Errorf("the steps are\n%v", pred.Trajectory)
-			}
-		})
+		c.reason = refused + c.reason
+		t.Run(name, func(t *testing.T) { t.Parallel(); c.check(t) })
 	}
 }
 
