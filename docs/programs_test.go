@@ -30,7 +30,7 @@ var printed = map[string]string{
 	"agent/codemode":          "", // it serves until its stdin ends
 	"module":                  "day 4 24",
 	"module/evaluate":         "evaluate: open dev.csv: no such file or directory",
-	"module/optimize":         "…",
+	"module/optimize":         "… evaluate: part 1 of the split would be empty; there are too few examples or groups",
 	"module/llmtest":          "first <nil> --- human ---\nHello?",
 	"module/llmtest/stub":     "Hello. <nil>",
 	"module/models/anthropic": "… ANTHROPIC_API_KEY is not set; set it or pass a key",
