@@ -74,8 +74,9 @@ func (g GEPA) reflects() bool { return true }
 // Estimate implements [Estimator]. It assumes that a third of the rewrites are accepted.
 func (g GEPA) Estimate(t *Task) Spent {
 	g = g.withDefaults()
+	runs := g.Iterations*2*g.Minibatch + g.Iterations/3*len(t.val)
 	return Spent{
-		StudentCalls:    min(g.Iterations*2*g.Minibatch+g.Iterations/3*len(t.val), t.Left().StudentCalls),
+		StudentCalls:    min(runs, t.Left().StudentCalls/t.callsPerRun()),
 		ReflectionCalls: min(g.Iterations, t.Left().ReflectionCalls),
 	}
 }

@@ -48,7 +48,7 @@ type mergePair struct{ a, b, ancestor *gepaCandidate }
 func (p mergePair) String() string { return fmt.Sprint(p.a.ID, p.b.ID, p.ancestor.ID) }
 
 // mergeable returns the pairs that are worth a merge: neither candidate descends from the other, both are at least as
-// good as the ancestor, and one of them changed a component that the other did not.
+// good as the ancestor, and each changed a component that the other did not.
 func (s *gepaSearch) mergeable() []mergePair {
 	front := s.front()
 	var pairs []mergePair

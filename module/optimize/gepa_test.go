@@ -204,12 +204,17 @@ func TestSameSeedSameResult(t *testing.T) {
 	}
 }
 
-func TestGEPAEndsWithTheBudget(t *testing.T) {
+func TestSearchEndsWithTheBudget(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]Optimizer{"GEPA": GEPA{}, "MIPROv2": MIPROv2{}} {
-		r, err := optimizeTwoSteps(t, by, Options{Budget: Budget{StudentCalls: 100}}, "More.", "Even more.")
+		var progress strings.Builder
+		o := Options{Budget: Budget{StudentCalls: 100}, Progress: &progress}
+		r, err := optimizeTwoSteps(t, by, o, "More.", "Even more.")
 		if err != nil {
 			t.Fatal(name, err)
+		}
+		if !strings.Contains(progress.String(), "estimate: 60 student calls,") { // what the first evaluation left
+			t.Errorf("%s: got\n%s", name, progress.String())
 		}
 		if r.Spent.StudentCalls > 100 || r.Module == nil {
 			t.Errorf("%s spent %d calls", name, r.Spent.StudentCalls)

@@ -57,7 +57,7 @@ func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
 		return errors.New("optimize: MIPROv2 has nothing to choose: Instructions is 1 and DemoSets is negative")
 	}
 	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
-	s.callsPerRun = (t.Spent().StudentCalls + len(t.val) - 1) / len(t.val)
+	s.callsPerRun = t.callsPerRun()
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}
@@ -78,10 +78,13 @@ func (m MIPROv2) Estimate(t *Task) Spent {
 		runs += min(len(t.train), m.DemoSets*m.Demos)
 	}
 	return Spent{
-		StudentCalls:    min(runs, t.Left().StudentCalls),
+		StudentCalls:    min(runs, t.Left().StudentCalls/t.callsPerRun()),
 		ReflectionCalls: min(1+(m.Instructions-1)*len(t.unfrozen()), t.Left().ReflectionCalls),
 	}
 }
+
+// callsPerRun returns how often a run asks the student, judged by the first evaluation on Val, if nothing else was run.
+func (t *Task) callsPerRun() int { return max(1, (t.Spent().StudentCalls+len(t.val)-1)/len(t.val)) }
 
 func (m MIPROv2) withDefaults(t *Task) MIPROv2 {
 	m.Instructions, m.DemoSets = cmp.Or(max(m.Instructions, 0), 5), cmp.Or(m.DemoSets, 6)
