@@ -48,7 +48,7 @@ func numbersData() data { return data{Train: numbers(0, 14), Val: numbers(100, 1
 func learner() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		var n int
-		fmt.Sscanf(inputOf(r.Last(), "number"), "%d", &n)
+		_, _ = fmt.Sscanf(inputOf(r.Last(), "number"), "%d", &n) // 0 without a number
 		text := r.Text()
 		for demo := range 200 {
 			shown := strings.Contains(text, fmt.Sprintf("[[ ## number ## ]]\n%d\n", demo)) && demo != n

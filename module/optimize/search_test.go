@@ -32,7 +32,7 @@ func fickle(seed uint64, replies *atomic.Int64) *llmtest.Model {
 	}
 	return llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		var n int
-		fmt.Sscanf(inputOf(r.Last(), "number"), "%d", &n)
+		_, _ = fmt.Sscanf(inputOf(r.Last(), "number"), "%d", &n) // 0 without a number
 		replies.Add(1)
 		switch chance := chances[r.N%len(chances)]; {
 		case chance < 0.05:

@@ -29,7 +29,7 @@ func (c Code) String() string {
 		ends, scope = "answers the question", " for each question"
 	}
 	if c.Compiled {
-		ends, scope = "ends the program", ""
+		ends = "ends the program"
 	} else {
 		fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Write programs until one calls "+
 			"submit. You can write at most %s%s.\n", Plural(c.Programs, "program"), scope)
