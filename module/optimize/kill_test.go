@@ -52,7 +52,11 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := rand.New(rand.NewPCG(1, 1))
-	for range 6 {
+	kills := 6
+	if os.Getenv("WRIT_TEST_FULL") != "" {
+		kills = 50
+	}
+	for range kills {
 		dir, after := t.TempDir(), source.IntN(all.Len())
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
 		child.Env = append(os.Environ(), killDir+"="+dir)
