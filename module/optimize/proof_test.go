@@ -13,7 +13,7 @@ import (
 )
 
 // TestProof runs the optimizers on the tasks of the simulated student: where a task teaches what an optimizer can use,
-// it gains more than the interval, and elsewhere it does not lose. With WRIT_TEST_FULL=1 it runs all of them with nine
+// it gains more than the interval, and elsewhere it does not lose. With WRIT_TEST_PROOF=1 it runs all of them with nine
 // seeds, and logs the tables of docs/measured/optimize.md.
 func TestProof(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestProof(t *testing.T) {
 	bench.control(t)
 }
 
-func isFull() bool { return os.Getenv("WRIT_TEST_FULL") == "1" }
+func isFull() bool { return os.Getenv("WRIT_TEST_PROOF") == "1" }
 
 // A search is an optimizer of the proof.
 type search struct {
