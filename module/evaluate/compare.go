@@ -157,7 +157,8 @@ func sameExamples(a, b outcomeList) error {
 				return fmt.Errorf("evaluate: only one of the reports has the example %q; compare evaluations of the same "+
 					"examples", x.first.ID)
 			}
-			if !equal(x.first.Inputs, y.first.Inputs) || !equal(x.first.Want, y.first.Want) {
+			if !equal(x.first.Inputs, y.first.Inputs) || !equal(x.first.Want, y.first.Want) ||
+				x.first.Weight != y.first.Weight || x.first.Group != y.first.Group {
 				return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same examples",
 					x.first.ID)
 			}

@@ -39,35 +39,36 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	return tools.WithPolicies(ctx, guard), nil
 }
 
-// acts reports whether a call of the tool may have an effect.
-func acts(b *tools.Binding) bool { return b.ReplayClass() != tools.Read }
+// acts reports whether a call of the tool may have an effect, according to the host: what a server or a name claims
+// permits nothing.
+func acts(b *tools.Binding) bool { return b.Hints.Class != tools.Read }
 
+// actKey is the key of the tool whose call has passed [Act]. Calls of other tools within it must pass Act themselves.
 type actKey struct{}
 
 // guard is the innermost policy. It ends a run that calls a tool with effects, unless the call has passed Act.
 func guard(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-		if acts(c.Tool) && ctx.Value(actKey{}) == nil {
+		if allowed, _ := ctx.Value(actKey{}).(*tools.Binding); acts(c.Tool) && allowed != c.Tool {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: %s was not called, since it has effects and Options.Policy "+
-				"neither replaces nor refuses it; use Act if the evaluation should act", c.Tool.Path()))
+				"neither replaces nor refuses it; fakes and recordings know a tool by this name", c.Tool.Path()))
 		}
-		return next.Call(context.WithValue(ctx, actKey{}, nil), c) // calls within the tool must pass Act themselves
+		return next.Call(ctx, c)
 	})
 }
 
 // Act is the policy that lets an evaluation act: tools with effects are called.
 func Act(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-		return next.Call(context.WithValue(ctx, actKey{}, true), c)
+		return next.Call(context.WithValue(ctx, actKey{}, c.Tool), c)
 	})
 }
 
-// Refuse returns a policy that refuses calls of the tools of some classes, according to [tools.Binding.ReplayClass].
-// Without classes, it refuses all tools but those of class Read. The model is told, and can answer without the call.
+// Refuse returns a policy that refuses calls of the tools of some classes, according to [tools.Hints]. Without classes, it refuses all tools but those of class Read. The model is told, and can answer without the call.
 func Refuse(classes ...tools.Class) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-			if class := c.Tool.ReplayClass(); slices.Contains(classes, class) || len(classes) == 0 && class != tools.Read {
+			if class := c.Tool.Hints.Class; slices.Contains(classes, class) || len(classes) == 0 && class != tools.Read {
 				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "this tool cannot be called now; answer without it"}
 			}
 			return next.Call(ctx, c)
@@ -81,10 +82,14 @@ func Refuse(classes ...tools.Class) tools.Policy {
 func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-			if fake := fakes[c.Tool.Path()]; fake != nil {
-				return fake(ctx, c.Args)
+			fake, ok := fakes[c.Tool.Path()]
+			switch {
+			case !ok:
+				return next.Call(ctx, c)
+			case fake == nil:
+				return nil, tools.Fatal(fmt.Errorf("evaluate: the fake of %s is nil", c.Tool.Path()))
 			}
-			return next.Call(ctx, c)
+			return fake(ctx, c.Args)
 		})
 	}
 }

@@ -221,3 +221,68 @@ func FuzzRecorded(f *testing.F) {
 		}
 	})
 }
+
+// TestClaimsPermitNothing refuses tools that only their names or their servers call harmless.
+func TestClaimsPermitNothing(t *testing.T) {
+	t.Parallel()
+	called := 0
+	tool := tools.Func("get_and_delete", "Deletes.", func(context.Context, struct{}) (int, error) {
+		called++
+		return called, nil
+	}, nil)
+	tool.Claims.ReadOnly = true
+	set, err := tools.NewSet(t.Context(), tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := module.NewReAct(settling, clerk(), set, nil)
+	if _, err := evaluate.WithPolicy(t.Context(), agent, nil); err == nil || !strings.Contains(err.Error(), tool.Name) {
+		t.Errorf("without a policy: %v", err)
+	}
+	for name, policy := range map[string]tools.Policy{"Refuse": evaluate.Refuse(), "Fakes": evaluate.Fakes(nil)} {
+		ctx, err := evaluate.WithPolicy(t.Context(), agent, policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		issued := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
+		if _, err := issued.Perform(ctx); err == nil || called > 0 {
+			t.Errorf("%s: the tool was called %d times (%v)", name, called, err)
+		}
+	}
+}
+
+// TestActIsForOneCall does not let the call of one tool permit another one within it.
+func TestActIsForOneCall(t *testing.T) {
+	t.Parallel()
+	called := 0
+	effect := func(name string) *tools.Set {
+		set, err := tools.NewSet(t.Context(), tools.Func(name, "Has an effect.",
+			func(context.Context, struct{}) (int, error) { called++; return called, nil }, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	outer, inner := effect("outer"), effect("inner")
+	nested := func(tools.Caller) tools.Caller { // between Act and the guard
+		return tools.CallerFunc(func(ctx context.Context, _ tools.Call) (json.RawMessage, error) {
+			return inner.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0).Perform(ctx)
+		})
+	}
+	onlyOuter := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			if c.Tool.Path() == "outer" {
+				return evaluate.Act(nested(next)).Call(ctx, c)
+			}
+			return next.Call(ctx, c)
+		})
+	}
+	ctx, err := evaluate.WithPolicy(t.Context(), struct{}{}, onlyOuter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued := outer.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
+	if _, err := issued.Perform(ctx); err == nil || called > 0 {
+		t.Errorf("a tool that nothing permits was called %d times (%v)", called, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/writ-go/writ/module"
 )
@@ -37,7 +38,7 @@ func headerOf(m any, samples int) header {
 // openResults opens or makes a file of results, and calls each for those that it has, with the numbers of their lines.
 // A line that was cut off when the process was killed is removed.
 func openResults(path string, want header, each func(r Result) error) (_ *resultsFile, err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: the file of results: %w", err)
 	}
@@ -69,6 +70,10 @@ func (f *resultsFile) read(want header, each func(r Result) error) (end int64, e
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
+			const begin = `{"evaluation":`
+			if text := string(line); n == 1 && !strings.HasPrefix(text, begin) && !strings.HasPrefix(begin, text) {
+				return 0, fmt.Errorf("evaluate: %s: %w", f.path, errNotResults)
+			}
 			return end, nil
 		}
 		if err == nil && n == 1 {
@@ -86,11 +91,13 @@ func (f *resultsFile) read(want header, each func(r Result) error) (end int64, e
 	}
 }
 
+var errNotResults = errors.New("it is not a file of results; name another file in Options.Results")
+
 func checkHeader(line []byte, want header) error {
 	var got header
 	switch err := json.Unmarshal(line, &got); {
 	case err != nil || got.Version == 0:
-		return errors.New("it is not a file of results; name another file in Options.Results")
+		return errNotResults
 	case got.Version != want.Version:
 		return errors.New("it was written by another version of Writ; name another file in Options.Results")
 	case got.Module != want.Module:

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
@@ -24,6 +25,7 @@ type Log struct {
 	file    *os.File
 	replies map[string]logged // by the request and its occurrence
 	asked   map[string]int    // how often each request was made
+	broken  error             // why a reply could not be written; nothing is asked after it
 }
 
 // logged is a line of a log: a reply, or the mark that errors are to be retried.
@@ -37,9 +39,9 @@ type logged struct {
 
 func (e logged) at() string { return fmt.Sprint(e.Key, " ", e.N) }
 
-// OpenLog opens a log, or makes an empty one. A line that was being written when the program was killed is removed.
+// OpenLog opens a log, or makes an empty one. Only one process may have it open. A line that was being written when the program was killed is removed.
 func OpenLog(path string) (*Log, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("models: the log: %w", err)
 	}
@@ -50,6 +52,11 @@ func OpenLog(path string) (*Log, error) {
 	return l, nil
 }
 
+// beginOfLine is how a line that may be cut off begins.
+const beginOfLine = `{"key":`
+
+var errNotLog = errors.New("it is not a log of replies; name another file")
+
 // read reads the whole lines and truncates the file after them.
 func (l *Log) read() error {
 	lines := bufio.NewReader(l.file)
@@ -57,6 +64,9 @@ func (l *Log) read() error {
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF { // nothing, or a line that is not whole
+			if text := string(line); !strings.HasPrefix(text, beginOfLine) && !strings.HasPrefix(beginOfLine, text) {
+				return errNotLog
+			}
 			break
 		}
 		if err != nil {
@@ -69,6 +79,9 @@ func (l *Log) read() error {
 		var e logged
 		if err := json.Unmarshal(line, &e); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if e.Key == "" && !e.Retry {
+			return fmt.Errorf("line %d: %w", n, errNotLog)
 		}
 		l.add(e)
 	}
@@ -107,7 +120,10 @@ func (l *Log) Model(model llms.Model, label string) llms.Model {
 		if err != nil {
 			return nil, &Error{Kind: KindInvalid, Err: err}
 		}
-		e, known := l.find(r.key())
+		e, known, broken := l.find(r.key())
+		if broken != nil {
+			return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("the log of replies cannot be written: %w", broken)}
+		}
 		if known {
 			if e.Failure != nil {
 				return e.Reply.provider(), e.Failure.error()
@@ -122,16 +138,17 @@ func (l *Log) Model(model llms.Model, label string) llms.Model {
 	})
 }
 
-// find returns the entry of the next occurrence of a request, and whether the log has it.
-func (l *Log) find(key string) (e logged, known bool) {
+// find returns the entry of the next occurrence of a request, and whether the log has it; or why the log cannot be
+// written anymore, so that no further reply is paid for and lost.
+func (l *Log) find(key string) (e logged, known bool, broken error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e = logged{Key: key, N: l.asked[key]}
 	l.asked[key]++
 	if old, ok := l.replies[e.at()]; ok {
-		return old, true
+		return old, true, nil
 	}
-	return e, false
+	return e, false, l.broken
 }
 
 // record appends a reply, unless the caller or a budget prevented it.
@@ -153,8 +170,10 @@ func (l *Log) append(e logged) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err = l.file.Write(append(line, '\n'))
-	return err
+	if l.broken == nil {
+		_, l.broken = l.file.Write(append(line, '\n'))
+	}
+	return l.broken
 }
 
 // RetryFailures makes requests that failed reach the model again when the log is next opened. A program that ends

@@ -142,7 +142,7 @@ func TestLogErrors(t *testing.T) {
 		t.Error("a missing directory is not an error")
 	}
 	bad := filepath.Join(dir, "bad")
-	if err := os.WriteFile(bad, []byte("{}\nnot JSON\n"), 0o600); err != nil {
+	if err := os.WriteFile(bad, []byte("{\"retry\":true}\nnot JSON\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := models.OpenLog(bad); err == nil || !strings.Contains(err.Error(), "line 2") {
@@ -158,5 +158,22 @@ func TestLogErrors(t *testing.T) {
 	cancel()
 	if _, err := llms.GenerateFromSinglePrompt(ctx, log.Model(numbered(), ""), "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLogOfOthers keeps files that are not logs as they are.
+func TestLogOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"precious":"data"}`, "{\"a\":1}\n{\"b\":2}", "text\n", "{\"question\":\"?\"}\n"} {
+		path := filepath.Join(t.TempDir(), "data.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := models.OpenLog(path); err == nil {
+			t.Errorf("%q was opened as a log", text)
+		}
+		if kept, err := os.ReadFile(path); err != nil || string(kept) != text {
+			t.Errorf("%q is now %q (%v)", text, kept, err)
+		}
 	}
 }

@@ -242,7 +242,10 @@ func (l *ledger) left() Budget {
 }
 
 // check returns what is wrong with the limits.
-func (b Budget) check() error {
+func (b Budget) check(prices map[string]models.Price) error {
+	if b.Cost > 0 && len(prices) == 0 {
+		return errors.New("optimize: Budget.Cost needs Options.Prices, by the names of the models")
+	}
 	if min(b.StudentCalls, b.TeacherCalls, b.ReflectionCalls, b.Tokens) < 0 || b.Time < 0 || !(b.Cost >= 0) {
 		return errors.New("optimize: a limit of Options.Budget is negative; leave it zero for no limit")
 	}

@@ -26,7 +26,7 @@ func runFor[In, Out any](
 // withoutEffects ends a run whose call would reach a tool with effects.
 func withoutEffects(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, call tools.Call) (json.RawMessage, error) {
-		if call.Tool.ReplayClass() != tools.Read {
+		if call.Tool.Hints.Class != tools.Read {
 			return nil, tools.Fatal(fmt.Errorf("optimize: %s was not called, since Compile has no effects; set "+
 				"CompileOptions.Policy to evaluate.Fakes or evaluate.Recorded with this tool", call.Tool.Path()))
 		}
@@ -54,7 +54,10 @@ func worseThan(program, act *evaluate.Report, kind string) string {
 			sum, of, weights = sum+r.Weight*r.Score.Value, of+r.Weight*was.Score.Value, weights+r.Weight
 		}
 	}
-	if sum >= of-tolerance {
+	switch {
+	case weights == 0:
+		return fmt.Sprintf("CodeAct has no answer to any of the %s examples, so nothing shows that it is right", kind)
+	case sum >= of-tolerance:
 		return ""
 	}
 	return fmt.Sprintf("its score on the %s examples is %.4g, but that of CodeAct is %.4g", kind, sum/weights, of/weights)

@@ -98,6 +98,7 @@ type gepaSearch struct {
 
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
+	tried      []*Candidate     // by reflection, accepted or not
 	batches    *batches
 	useless    int             // reflections without a new text since the last useful one
 	mergeDue   bool            // a candidate was accepted since the last attempt to merge
@@ -130,7 +131,7 @@ func (g GEPA) search(t *Task) *gepaSearch {
 			s.components = append(s.components, component{p, b.Path(), b.Description})
 		}
 	}
-	s.pool = []*gepaCandidate{{Candidate: t.Start()}}
+	s.pool, s.tried = []*gepaCandidate{{Candidate: t.Start()}}, []*Candidate{t.Start()}
 	s.batches = &batches{rand: t.Rand(), n: len(t.train), size: min(s.Minibatch, len(t.train))}
 	return s
 }
@@ -189,10 +190,10 @@ func (s *gepaSearch) front() map[int]int {
 	return paretoFront(scores)
 }
 
-// known reports whether an accepted candidate has the same texts.
+// known reports whether a candidate that was tried has the same texts.
 func (s *gepaSearch) known(c *Candidate) bool {
-	return slices.ContainsFunc(s.pool, func(other *gepaCandidate) bool {
-		return !slices.ContainsFunc(s.components, func(k component) bool { return k.text(c) != k.text(other.Candidate) })
+	return slices.ContainsFunc(s.tried, func(other *Candidate) bool {
+		return !slices.ContainsFunc(s.components, func(k component) bool { return k.text(c) != k.text(other) })
 	})
 }
 
@@ -201,7 +202,7 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	if err := s.task.Accept(ctx, c.Candidate); err != nil {
 		return err
 	}
-	s.pool = append(s.pool, c)
+	s.pool, s.tried = append(s.pool, c), append(s.tried, c.Candidate)
 	s.mergeDue = true
 	return nil
 }

@@ -31,11 +31,11 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	child.Why = "rewrote " + c.String()
 	c.set(child, text)
 	if s.known(child) {
-		s.task.Warn("GEPA: for %v, the reflection model returned a text that an earlier candidate has; "+
+		s.task.Warn("GEPA: for %v, the reflection model returned a text that it has returned before; "+
 			"a model with a higher temperature has more ideas", c)
 		return nil
 	}
-	s.useless = 0
+	s.useless, s.tried = 0, append(s.tried, child)
 	after, err := s.task.Evaluate(ctx, child, TrainSplit, batch)
 	if err != nil || total(after) <= total(before) {
 		return err
@@ -122,6 +122,15 @@ func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component
 		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), func(string) error { return nil })
 	}
 	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes),
-		s.task.someOfTrain(s.Examples))
+		s.task.someOfTrain(s.Examples, seenItems(outcomes)...))
 	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
+}
+
+// seenItems returns the examples of outcomes.
+func seenItems(outcomes []Outcome) []int {
+	items := make([]int, len(outcomes))
+	for i, o := range outcomes {
+		items[i] = o.Item
+	}
+	return items
 }

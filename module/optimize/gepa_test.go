@@ -154,7 +154,7 @@ func TestGEPAWithUselessReflection(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(r.Warnings, "\n")
-	if !strings.Contains(all, "a text that an earlier candidate has") || r.Spent.ReflectionCalls != maxUseless {
+	if !strings.Contains(all, "a text that it has returned before") || r.Spent.ReflectionCalls != maxUseless {
 		t.Errorf("after %d reflections, got the warnings %s", r.Spent.ReflectionCalls, all)
 	}
 }

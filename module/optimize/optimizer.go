@@ -46,7 +46,7 @@ type Options struct {
 	Workers int
 
 	// Dir is a directory for the replies of all models, from which a search that was killed continues: run it again
-	// with the same arguments. It is created if it does not exist. Requests to models that state no name (see
+	// with the same arguments. It is created if it does not exist. Only one search at a time may use it. Requests to models that state no name (see
 	// models.Capabilities) are not distinguished by their model. The best module so far is saved there as best.json.
 	// If Dir is empty, nothing is kept.
 	Dir string

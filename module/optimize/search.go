@@ -30,6 +30,7 @@ func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
 		return err
 	}
 	t.estimate(by)
+	warned := len(t.warnings)
 	switch err := by.Optimize(ctx, t); {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
@@ -39,7 +40,10 @@ func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
 	case err != nil:
 		return err
 	}
-	if len(t.accepted) > 1 && t.best() == t.start {
+	switch {
+	case len(t.accepted) == 1 && len(t.warnings) == warned:
+		t.Warn("no candidate was good enough to be compared with the module as it was given, which is the result")
+	case len(t.accepted) > 1 && t.best() == t.start:
 		t.Warn("none of the other candidates is better than the module as it was given")
 	}
 	return nil

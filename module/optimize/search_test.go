@@ -252,8 +252,8 @@ func TestBudgetTooSmall(t *testing.T) {
 		"Budget.StudentCalls is 19, but one evaluation on the 20 examples of Val takes at least 20": {
 			Budget: optimize.Budget{StudentCalls: 19}},
 		"the budget is too small: the budget of the optimization is spent before": {Budget: optimize.Budget{Tokens: 500}},
-		"is negative": {Budget: optimize.Budget{Cost: -1}},
-		"no price":    {Budget: optimize.Budget{Cost: 1}},
+		"is negative":          {Budget: optimize.Budget{Cost: -1}},
+		"needs Options.Prices": {Budget: optimize.Budget{Cost: 1}},
 	} {
 		_, err := optimize.Run(t.Context(), module.NewPredict(spelled, model, nil), optimize.LabeledFewShot{},
 			numbersData(), right, &o)

@@ -100,7 +100,7 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	if t.predictors, err = predictorsOf(r.value(), o.Frozen); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.Budget.check(), t.checkKeep(), t.affordable(), t.checkReflection(by)); err != nil {
+	if err := errors.Join(o.Budget.check(o.Prices), t.checkKeep(), t.affordable(), t.checkReflection(by)); err != nil {
 		return nil, err
 	}
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
@@ -157,6 +157,9 @@ func predictorsOf(m any, frozen []string) (list []Predictor, err error) {
 // checkKeep refuses a text that no instructions have.
 func (t *Task) checkKeep() error {
 	for _, keep := range t.options.Keep {
+		if keep == "" {
+			return errors.New("optimize: Options.Keep has an empty text")
+		}
 		if !slices.ContainsFunc(t.predictors, func(p Predictor) bool {
 			return strings.Contains(p.Spec.Instructions(), keep)
 		}) {
