@@ -26,6 +26,7 @@ var direct = []string{
 	"go.uber.org/goleak", // tests only
 	"golang.org/x/oauth2",
 	"golang.org/x/sys",
+	"golang.org/x/term",
 	"golang.org/x/text",
 	"golang.org/x/time",
 }
