@@ -39,7 +39,7 @@ type catalog struct {
 // snapshot is one state of the catalog.
 type snapshot struct {
 	own     *tools.Set
-	servers *shared // nil if there are none
+	servers *shared // nil without a configuration
 	listed  source  // the tools of servers
 	guard   tools.Policy
 

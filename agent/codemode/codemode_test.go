@@ -209,15 +209,7 @@ func TestAddTo(t *testing.T) {
 	if err := s.AddTo(server, serve.Principal{Name: "ada", Tools: []string{"execute_code", "same"}}); err != nil {
 		t.Fatal(err)
 	}
-	there, here := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), there, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
+	session := connectTo(t, server)
 	if got := toolNames(t, session); !slices.Equal(got, []string{"execute_code", "own"}) {
 		t.Errorf("got %q", got)
 	}
@@ -284,15 +276,7 @@ func TestPrincipalOfTools(t *testing.T) {
 	if err := s.AddTo(server, serve.Principal{Name: "ada"}); err != nil {
 		t.Fatal(err)
 	}
-	there, here := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), there, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
+	session := connectTo(t, server)
 	if e := executeCode(t, session, map[string]any{"code": "await whoami({})"}); string(e.Result) != `"ada"` {
 		t.Errorf("got %+v", e)
 	}

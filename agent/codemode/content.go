@@ -62,8 +62,8 @@ func (t *taker) take(v any) any {
 	return v
 }
 
-// block returns an object as a content block with a description of it, or nil if it is none. Text
-// stays in the value.
+// block returns an object as a content block with a description of it, or nil if it is not a
+// content block. Text stays in the value.
 func (t *taker) block(object map[string]any) (mcp.Content, string) {
 	fields := blockFields(object)
 	if fields == nil {
@@ -85,8 +85,8 @@ func (t *taker) block(object map[string]any) (mcp.Content, string) {
 	return parsed.Content[0], about
 }
 
-// blockFields returns the fields of a content block that are text, or nil if the object is none. Other
-// fields, which may be large, do not belong to it.
+// blockFields returns the fields of a content block that are text, or nil if the object cannot
+// be one. Other fields, which may be large, are left out.
 func blockFields(object map[string]any) map[string]any {
 	fields := texts(object, "type", "mimeType", "data", "uri", "name", "title", "description")
 	switch object["type"] {

@@ -259,15 +259,7 @@ func TestCloseInStartup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, here := mcp.NewInMemoryTransports()
-	if _, err := s.serverOf(local).Connect(t.Context(), there, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
+	session := connectTo(t, s.serverOf(local))
 	var closing sync.WaitGroup
 	for range 3 {
 		closing.Go(func() {

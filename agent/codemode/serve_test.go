@@ -200,6 +200,21 @@ func connect(t *testing.T, url, token, version string, o ...*mcp.ClientOptions) 
 	return session
 }
 
+// connectTo connects to a server in this process.
+func connectTo(t *testing.T, server *mcp.Server) *mcp.ClientSession {
+	t.Helper()
+	there, here := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
 // bearer sends a token with every request.
 type bearer string
 

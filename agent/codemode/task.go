@@ -38,7 +38,7 @@ type report struct {
 
 func (r report) failed() bool { return !r.Success }
 
-// content implements [result]: the answer, or why there is none and which calls were made.
+// content implements [result]: the answer, or why the task failed and which calls were made.
 func (r report) content() []mcp.Content {
 	if r.Success {
 		return textContent(r.Answer)

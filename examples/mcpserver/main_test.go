@@ -19,29 +19,10 @@ import (
 // that it uses.
 func TestMain(m *testing.M) {
 	testserver.Main()
-	if err := npmInPath(); err != nil {
-		panic(err)
-	}
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
 		os.Exit(start(os.Args[2:]))
 	}
 	os.Exit(m.Run())
-}
-
-// npmInPath sees to it that there is an npm, for the flag that wants one. The tests
-// that need not be integrated start none.
-func npmInPath() error {
-	if _, err := exec.LookPath("npm"); err == nil {
-		return nil
-	}
-	dir, err := os.MkdirTemp("", "npm-")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
-		return err
-	}
-	return os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+dir)
 }
 
 func config(t *testing.T) (path, folder string) {

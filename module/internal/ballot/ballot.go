@@ -58,8 +58,8 @@ func shortest(n json.Number) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
-// normalize returns a text in lower case, without articles, punctuation and additional space. A text of which
-// nothing would be left, such as the choice "A", is only converted to lower case.
+// normalize returns a text in lower case, without articles, punctuation and additional space. If nothing
+// would be left, as of the choice "A", the text is only converted to lower case.
 func normalize(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
 	words := strings.Fields(withoutPunctuation(text))
