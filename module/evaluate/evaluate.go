@@ -39,7 +39,8 @@ type Options struct {
 
 	// Results is the path of a JSON Lines file to which results are appended as they come. If it has results already,
 	// only the other runs are made, and those that ended with an error are repeated. So an evaluation that was killed
-	// continues when it is started again. Only one evaluation at a time may use it. Use another file for another module, model or metric.
+	// continues when it is started again. It is an error if another evaluation is using the file. Use another file for
+	// another module, model or metric.
 	Results string
 
 	// Progress shows how many runs have ended and what they scored: on one line that changes if it is a terminal, and

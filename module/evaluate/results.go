@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
 )
 
@@ -47,6 +48,9 @@ func openResults(path string, want header, each func(r Result) error) (_ *result
 			file.Close()
 		}
 	}()
+	if err := filelock.Own(file); err != nil {
+		return nil, fmt.Errorf("evaluate: the file of results %s: %w", path, err)
+	}
 	f := &resultsFile{file, path}
 	end, err := f.read(want, each)
 	if err != nil {

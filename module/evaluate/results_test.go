@@ -97,6 +97,22 @@ func TestResumeRepeatsErrors(t *testing.T) {
 	}
 }
 
+func TestResultsOfTwoEvaluations(t *testing.T) {
+	t.Parallel()
+	examples, m := numbers(1, all)
+	o := &evaluate.Options{Results: filepath.Join(t.TempDir(), "results.jsonl")}
+	metric := func(
+		ctx context.Context, e evaluate.Example[Question, Answer], got *module.Prediction[Answer],
+	) (module.Score, error) {
+		_, err := evaluate.Evaluate(ctx, m, examples, evaluate.ExactMatch[Question, Answer](), o)
+		contains(t, err, "results.jsonl: another process is using it")
+		return module.Score{Value: 1}, nil
+	}
+	if r, err := evaluate.Evaluate(t.Context(), m, examples, metric, o); err != nil || r.Score.Mean != 1 {
+		t.Errorf("got %v, %v", r, err)
+	}
+}
+
 func TestResultsOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	examples, _ := numbers(2, all)

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -39,14 +40,18 @@ type logged struct {
 
 func (e logged) at() string { return fmt.Sprint(e.Key, " ", e.N) }
 
-// OpenLog opens a log, or makes an empty one. Only one process may have it open. A line that was being written when the program was killed is removed.
+// OpenLog opens a log, or makes an empty one. It is an error if it is open already, here or in another process. A line
+// that was being written when the program was killed is removed.
 func OpenLog(path string) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("models: the log: %w", err)
 	}
 	l := &Log{file: file, replies: map[string]logged{}, asked: map[string]int{}}
-	if err := l.read(); err != nil {
+	if err = filelock.Own(file); err == nil {
+		err = l.read()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("models: the log %s: %w", path, err), file.Close())
 	}
 	return l, nil

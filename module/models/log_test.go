@@ -135,6 +135,18 @@ func TestLogCutOff(t *testing.T) {
 	}
 }
 
+func TestLogIsOpenOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	first := openLog(t, path)
+	_, err := models.OpenLog(path)
+	if want := "models: the log " + path + ": another process is using it"; err == nil || err.Error() != want {
+		t.Errorf("opened twice: %v; want %s", err, want)
+	}
+	first.Close()
+	openLog(t, path)
+}
+
 func TestLogErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -46,9 +46,9 @@ type Options struct {
 	Workers int
 
 	// Dir is a directory for the replies of all models, from which a search that was killed continues: run it again
-	// with the same arguments. It is created if it does not exist. Only one search at a time may use it. Requests to models that state no name (see
-	// models.Capabilities) are not distinguished by their model. The best module so far is saved there as best.json.
-	// If Dir is empty, nothing is kept.
+	// with the same arguments. It is created if it does not exist. It is an error if another search is using it.
+	// Requests to models that state no name (see models.Capabilities) are not distinguished by their model. The best
+	// module so far is saved there as best.json. If Dir is empty, nothing is kept.
 	Dir string
 
 	// Frozen are the paths of predictors that stay as they are; see module.Predictors.

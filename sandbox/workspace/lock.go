@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/writ-go/writ/internal/filelock"
 )
 
 // A folder is locked by locking its file "lock", which the system unlocks if the holder
@@ -72,7 +74,7 @@ func lockable(root *os.Root, name string) error {
 		return err
 	}
 	defer file.Close()
-	if _, err := lockNow(file); err != nil {
+	if _, err := filelock.TryLock(file); err != nil {
 		return fmt.Errorf("its file system does not support locks, which processes need to share it: %w", err)
 	}
 	return nil
@@ -100,7 +102,7 @@ func (s *Store) attempt(name string) (*os.File, error) {
 	if err != nil {
 		return nil, broken("a lock of the storage folder", err)
 	}
-	ok, err := lockNow(file)
+	ok, err := filelock.TryLock(file)
 	switch {
 	case err != nil:
 		err = broken("a lock of the storage folder", err)
