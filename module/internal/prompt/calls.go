@@ -55,5 +55,5 @@ const HeldCall = "this exact call was made before without a usable result, so it
 // RejectedCall is the result of a call of submit whose answer is not valid.
 func RejectedCall(spec *signature.Spec, answer json.RawMessage, err error) string {
 	happened, form := rejectedAnswer(spec, answer, err)
-	return Cut(happened, maxObservation) + form
+	return Cut(happened, max(maxObservation-len(form), 0)) + form
 }
