@@ -38,9 +38,12 @@ type Options struct {
 	MetricTimeout time.Duration
 
 	// Results is the path of a JSON Lines file to which results are appended as they come. If it has results already,
-	// only the other runs are made, and those that ended with an error are repeated. So an evaluation that was killed
-	// continues when it is started again. It is an error if another evaluation is using the file. Use another file for
-	// another module, model or metric.
+	// only the other runs are made; those that ended with an error are repeated, and where only the metric failed, it is
+	// called again. So an evaluation that was killed continues when it is started again.
+	//
+	// It is an error if another evaluation is using the file, or if the file has results of a module of another type, with
+	// another state as [module.Save] writes it, with models of other names, or with another Script. It does not say which
+	// metric was used: name another file for another metric.
 	Results string
 
 	// Progress shows how many runs have ended and what they scored: on one line that changes if it is a terminal, and
@@ -100,17 +103,13 @@ type evaluation[In, Out any] struct {
 func prepare[In, Out any](
 	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
 ) (*evaluation[In, Out], error) {
-	v := reflect.ValueOf(m)
-	switch _, isChat := m.(*module.Chat[In, Out]); {
+	switch v := reflect.ValueOf(m); {
 	case ctx == nil:
 		return nil, errors.New("evaluate: the context is nil")
 	case m == nil, v.Kind() == reflect.Pointer && v.IsNil():
 		return nil, errors.New("evaluate: the module is nil")
 	case metric == nil:
 		return nil, errors.New("evaluate: the metric is nil")
-	case isChat:
-		return nil, errors.New("evaluate: a Chat cannot be evaluated, since all examples would be turns of one " +
-			"conversation; use a CodeAct")
 	}
 	set, err := numbered(examples)
 	if err != nil {
@@ -201,33 +200,57 @@ func (e *evaluation[In, Out]) runAll(ctx context.Context) {
 	}
 }
 
-// run makes one run and adds its result, unless the context ends first.
+// run makes one run and adds its result, unless the context ends first. If the file of results has an answer, only the
+// metric is called.
 func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	example, r := e.examples[i/e.Samples], e.results[i]
-	ctx = withRun(ctx, r.ID)
-	began := time.Now()
-	runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{example.In}, nil)
-	r.Duration = time.Since(began)
-	t := runs[0].Trajectory()
-	r.Usage = t.UsageByModel()
-	if !e.DropTrajectories {
-		r.Trajectory = &t
+	ctx = withRun(ctx, r.Inputs, r.Sample)
+	answer := e.ask
+	if r.Got != nil {
+		answer = e.recorded
 	}
-	err := runs[0].Err
+	pred, err := answer(ctx, example.In, &r)
 	if err == nil {
-		r.Got, err = encode(runs[0].Prediction.Output)
-	}
-	if err == nil {
-		s := e.metric.apply(ctx, example, runs[0].Prediction, e.MetricTimeout)
+		s := e.metric.apply(ctx, example, pred, e.MetricTimeout)
 		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
 	if ctx.Err() != nil {
 		return // the outcome may be due to the cancellation
 	}
+	r.Err = ""
 	if err != nil {
 		r.Score, r.Err = module.Score{}, err.Error()
 	}
+	if e.DropTrajectories {
+		r.Trajectory = nil
+	}
 	e.add(i, r)
+}
+
+// ask runs the module.
+func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*module.Prediction[Out], error) {
+	began := time.Now()
+	runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{in}, nil)
+	r.Duration = time.Since(began)
+	t := runs[0].Trajectory()
+	r.Trajectory, r.Usage = &t, t.UsageByModel()
+	err := runs[0].Err
+	if err == nil {
+		r.Got, err = encode(runs[0].Prediction.Output)
+	}
+	return runs[0].Prediction, err
+}
+
+// recorded returns the answer that the file of results has.
+func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*module.Prediction[Out], error) {
+	pred := &module.Prediction[Out]{}
+	if r.Trajectory != nil {
+		pred.Trajectory = *r.Trajectory
+	}
+	if err := decode(r.Got, &pred.Output); err != nil {
+		return nil, fmt.Errorf("the answer in the file of results cannot be read: %w", err)
+	}
+	return pred, nil
 }
 
 // add adds a result, and ends the evaluation after too many errors.

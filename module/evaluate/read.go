@@ -355,8 +355,8 @@ func (r row) weight(name string) (float64, error) {
 		return 0, err
 	}
 	weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(weight > 0) || !finite(weight) {
-		return 0, r.cell(name).errorf("%q must be a positive number, not %q", name, text)
+	if err != nil || !validWeight(weight) {
+		return 0, r.cell(name).errorf("%q must be a positive number, at most 1e9, not %q", name, text)
 	}
 	return weight, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/models"
 )
 
 // resultsFile is a file of results: a header and then one result on each line.
@@ -24,16 +25,29 @@ type resultsFile struct {
 // header is the first line of a file of results. It says what they are results of.
 type header struct {
 	Version int    `json:"evaluation"`
-	Module  string `json:"module"` // a hash of the state of the module's predictors
+	Module  string `json:"module"` // its Go type
+	Models  string `json:"models"` // of its predictors, by path
+	State   string `json:"state"`  // a hash of what [module.Save] writes, and of the code of a [module.Program]
 	Samples int    `json:"samples"`
 }
 
-func headerOf(m any, samples int) header {
+func headerOf[In, Out any](m module.Module[In, Out], samples int) (header, error) {
+	h := header{Version: 2, Module: fmt.Sprintf("%T", m), Samples: samples}
 	sum := sha256.New()
-	if err := module.Save(sum, m); err != nil {
-		sum.Reset() // the runs report what is wrong with the predictors
+	if p, compiled := m.(*module.Program[In, Out]); compiled {
+		io.WriteString(sum, p.Script.Code) //nolint:errcheck // a hash returns no errors
 	}
-	return header{1, hex.EncodeToString(sum.Sum(nil)[:8]), samples}
+	var names []string
+	for path, p := range module.Predictors(m) {
+		names = append(names, fmt.Sprintf("%s: %q", path, models.CapabilitiesOf(p.Model).Model))
+	}
+	if h.Models = strings.Join(names, ", "); len(names) > 0 {
+		if err := module.Save(sum, m); err != nil {
+			return h, fmt.Errorf("evaluate: the module has no state for the file of results: %w", err)
+		}
+	}
+	h.State = hex.EncodeToString(sum.Sum(nil)[:8])
+	return h, nil
 }
 
 // openResults opens or makes a file of results, and calls each for those that it has, with the numbers of their lines.
@@ -105,7 +119,13 @@ func checkHeader(line []byte, want header) error {
 	case got.Version != want.Version:
 		return errors.New("it was written by another version of Writ; name another file in Options.Results")
 	case got.Module != want.Module:
-		return errors.New("it has results of a module with other predictors; name another file in Options.Results")
+		return fmt.Errorf("it has results of the module type %s, not %s; name another file in Options.Results",
+			got.Module, want.Module)
+	case got.Models != want.Models:
+		return fmt.Errorf("it has results with other models: %s, not %s; name another file in Options.Results",
+			got.Models, want.Models)
+	case got.State != want.State:
+		return errors.New("it has results of other instructions, demos or code; name another file in Options.Results")
 	case got.Samples != want.Samples:
 		return fmt.Errorf("it has results of %d samples per example, not %d; name another file in Options.Results",
 			got.Samples, want.Samples)
@@ -125,10 +145,15 @@ func (f *resultsFile) write(v any) error {
 	return nil
 }
 
-// resume opens the file of results, and takes the results that it has without those with an error.
-func (e *evaluation[In, Out]) resume(m any) error {
+// resume opens the file of results and takes those that it has. If the module failed, its run is repeated, and if the
+// metric failed, it is called again.
+func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 	if e.Results == "" {
 		return nil
+	}
+	header, err := headerOf(m, e.Samples)
+	if err != nil {
+		return err
 	}
 	type place struct {
 		id     string
@@ -138,7 +163,7 @@ func (e *evaluation[In, Out]) resume(m any) error {
 	for i, r := range e.results {
 		places[place{r.ID, r.Sample}] = i
 	}
-	log, err := openResults(e.Results, headerOf(m, e.Samples), func(r Result) error {
+	e.log, err = openResults(e.Results, header, func(r Result) error {
 		i, found := places[place{r.ID, r.Sample}]
 		if !found {
 			return fmt.Errorf("it has a result of example %q, which is not in the set; name another file in "+
@@ -148,16 +173,16 @@ func (e *evaluation[In, Out]) resume(m any) error {
 			return fmt.Errorf("example %q has changed since the result was written; name another file in Options.Results",
 				r.ID)
 		}
-		if r.Err != "" {
+		if r.Err != "" && r.Got == nil {
 			return nil
 		}
 		r.Group, r.Weight = e.results[i].Group, e.results[i].Weight
-		if e.DropTrajectories {
+		e.ended[i] = r.Err == ""
+		if e.DropTrajectories && e.ended[i] {
 			r.Trajectory = nil
 		}
-		e.results[i], e.ended[i] = r, true
+		e.results[i] = r
 		return nil
 	})
-	e.log = log
 	return err
 }
