@@ -37,33 +37,35 @@ type Options struct {
 	// metric that ignores its context continues in the background.
 	MetricTimeout time.Duration
 
-	// Results is the path of a JSON Lines file to which results are appended as they come. If it has results already,
-	// only the other runs are made; those that ended with an error are repeated, and where only the metric failed, it is
-	// called again. So an evaluation that was killed continues when it is started again.
+	// Results is the path of a JSON Lines file to which each result is appended. If the file already has results, only
+	// the missing runs are made, and those that failed are repeated; if only the metric failed, only the metric is called
+	// again. So an evaluation that was killed continues when it is started again.
 	//
-	// It is an error if another evaluation is using the file, or if the file has results of a module of another type, with
-	// another state as [module.Save] writes it, with models of other names, or with another Script. It does not say which
-	// metric was used: name another file for another metric.
+	// A file is refused if another evaluation is using it, or if its results are those of another module: one that has
+	// another Go type, state (see [module.Save]) or Script, or models with other names. The metric is not compared, so
+	// use another file for another metric.
 	Results string
 
-	// Progress shows how many runs have ended and what they scored: on one line that changes if it is a terminal, and
-	// otherwise on a line every few seconds.
+	// Progress is where the number of completed runs and their score are shown: on one line that changes if it is a
+	// terminal, and otherwise on a new line every few seconds.
 	Progress io.Writer
 
 	// Prices maps the names of models, as they report them, to their prices.
 	Prices map[string]models.Price
 
-	// DropTrajectories leaves the trajectories out of the results, which saves memory.
+	// DropTrajectories leaves the trajectories out of the results to save memory.
 	DropTrajectories bool
 }
 
 // Evaluate runs a module on examples and scores its answers. Nil options are the defaults.
 //
-// A run without an answer, and a metric that fails, is a result with an error. It is not part of the score, and it is
-// counted in Report.Errors. If there are more than Options.MaxErrors of them, or if ctx ends, Evaluate returns an
-// error together with a Report of the results so far. Other errors are returned before the first run, with no Report:
-// the set is empty or has duplicate IDs, the module has tools with effects and Options.Policy is nil, or the file of
-// results does not fit.
+// If a run has no answer, or the metric fails, the result has an error. It is not part of the score, and is counted in
+// Report.Errors. If there are more than Options.MaxErrors of them, or if ctx ends, Evaluate returns an error together
+// with a Report of the results so far.
+//
+// Other errors are returned before the first run, without a Report: the examples are not a valid set, the answers would
+// depend on their order, the module has tools with effects and Options.Policy is nil, or Options.Results is a file of
+// other results.
 func Evaluate[In, Out any](
 	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
 ) (*Report, error) {
@@ -90,7 +92,7 @@ type evaluation[In, Out any] struct {
 	examples []Example[In, Out]
 	modules  []module.Module[In, Out] // one for each sample
 	metric   Metric[In, Out]
-	results  []Result // of each example, its samples
+	results  []Result // the samples of each example are next to each other
 
 	mu       sync.Mutex
 	ended    []bool // which results are complete

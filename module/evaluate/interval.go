@@ -112,6 +112,18 @@ func intervalOf(all []observation) Interval {
 	return i
 }
 
+// intervals returns the interval of each part, or nil if there are none.
+func intervals(parts map[string][]observation, of func([]observation) Interval) map[string]Interval {
+	if len(parts) == 0 {
+		return nil
+	}
+	all := map[string]Interval{}
+	for name, list := range parts {
+		all[name] = of(list)
+	}
+	return all
+}
+
 // wilson returns Wilson's score interval of a proportion among n observations, at the quantile z.
 func wilson(p, n, z float64) (low, high float64) {
 	center := (p + z*z/(2*n)) / (1 + z*z/n)
@@ -132,10 +144,10 @@ func studentT(freedom int) float64 {
 	return z + (z3+z)/4/f + (5*z5+16*z3+3*z)/96/(f*f) + (3*z7+19*z5+17*z3-15*z)/384/(f*f*f)
 }
 
-// clusterOf returns what the results of an example depend on.
-func (r *Result) clusterOf() string {
-	if r.Group != "" {
-		return "group " + r.Group
+// clusterOf returns what an example has in common with the examples that it depends on.
+func clusterOf(group, id string) string {
+	if group != "" {
+		return "group " + group
 	}
-	return "example " + r.ID
+	return "example " + id
 }

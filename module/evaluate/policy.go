@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// WithPolicy returns a context in which the tools of m are subject to the policy. It is for code that runs modules
-// during an evaluation by itself; [Evaluate] does the same.
+// WithPolicy returns a context in which the tools of m are subject to the policy. [Evaluate] calls it; call it yourself
+// if you run modules without Evaluate.
 //
 // WithPolicy returns an error if the answers of m depend on the order of its runs, according to
 // [module.CheckIndependent], or if m has tools with effects and the policy is nil.
@@ -63,7 +63,7 @@ func guard(next tools.Caller) tools.Caller {
 	})
 }
 
-// Act is the policy that lets an evaluation act: tools with effects are called.
+// Act is the policy that lets an evaluation act: it permits calls of tools with effects.
 func Act(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		return next.Call(context.WithValue(ctx, actKey{}, c.Tool), c)

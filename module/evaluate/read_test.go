@@ -124,7 +124,7 @@ func TestReadOptions(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	_, err = read(text, evaluate.JSONL, &evaluate.ReadOptions{Fields: map[string]string{"texts": "review"}})
-	contains(t, err, `ReadOptions.Fields has "texts", which is no field of the signature`)
+	contains(t, err, `ReadOptions.Fields has "texts", which is not a field of the signature`)
 }
 
 // A signature may have fields with the names of the other parts of an example.

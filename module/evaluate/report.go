@@ -84,18 +84,13 @@ func newReport(results []Result, prices map[string]models.Price) *Report {
 			r.Errors++
 			continue
 		}
-		scores = append(scores, observation{one.clusterOf(), one.Score.Value, one.Weight})
+		cluster := clusterOf(one.Group, one.ID)
+		scores = append(scores, observation{cluster, one.Score.Value, one.Weight})
 		for name, value := range one.Score.Parts {
-			parts[name] = append(parts[name], observation{one.clusterOf(), value, one.Weight})
+			parts[name] = append(parts[name], observation{cluster, value, one.Weight})
 		}
 	}
-	r.Score = intervalOf(scores)
-	for name, list := range parts {
-		if r.Parts == nil {
-			r.Parts = map[string]Interval{}
-		}
-		r.Parts[name] = intervalOf(list)
-	}
+	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
 	r.Latency = percentiles(results)
 	r.charge(prices)
 	return r
