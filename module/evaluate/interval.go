@@ -89,13 +89,14 @@ func intervalOf(all []observation) Interval {
 	}
 	var squares, weight float64
 	for _, c := range list {
-		residual := c.value - mean*c.weight
-		squares += residual * residual
 		weight += c.weight
 	}
-	k := float64(n)
-	variance := k / (k - 1) * squares / (weight * weight)
-	t := studentT(n - 1)
+	for _, c := range list {
+		residual := (c.value - mean*c.weight) / weight
+		squares += residual * residual
+	}
+	k, t := float64(n), studentT(n-1)
+	variance := k / (k - 1) * squares
 	for _, o := range all {
 		if o.value < 0 || o.value > 1 {
 			half := t * math.Sqrt(variance)

@@ -59,8 +59,9 @@ func Record(w io.Writer) tools.Policy {
 // A call gets the result of the same call, according to [tools.Binding.Key]: the one that was recorded for the same
 // inputs and sample, or else for the same inputs and the first sample, or else for any inputs. If a run makes a call
 // several times, it gets the recorded results in order, and then the last of them again; outside of an evaluation, as
-// in [module.Program.Verify], it always gets the first. A call that was not recorded ends the run with an error. The
-// functions llm and rlm of a [module.RLM], which ask models, are neither recorded nor replaced.
+// in [module.Program.Verify], it always gets the first. Examples with the same inputs share their recordings. A call
+// that was not recorded ends the run with an error. The functions llm and rlm of a [module.RLM], which ask models, are
+// neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
 	p := &player{byTool: map[string][]recording{}, index: map[*tools.Binding]map[recordedCall][]*recording{}}
 	lines := bufio.NewReader(r)
@@ -145,13 +146,14 @@ func (p *player) recordings(b *tools.Binding, calls []recordedCall) []*recording
 	return nil
 }
 
+// indexed returns the recordings of a tool, by call.
 func indexed(b *tools.Binding, list []recording) map[recordedCall][]*recording {
 	index := map[recordedCall][]*recording{}
 	for i := range list {
 		r := &list[i]
 		key, err := b.Key(r.Args)
 		if err != nil {
-			continue // it cannot be called like that
+			continue // the tool does not accept such arguments
 		}
 		index[recordedCall{key: key}] = append(index[recordedCall{key: key}], r)
 		if c := (recordedCall{key, r.Inputs, r.Sample}); r.Inputs != "" {

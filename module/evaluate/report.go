@@ -32,8 +32,9 @@ type Report struct {
 	Usage       module.ModelUsage `json:"usage,omitempty"`
 	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
 
-	// Cost is the cost of Usage, and MetricCost that of MetricUsage, according to Options.Prices. The usage of the
-	// models in Unpriced, which have no price, is not included.
+	// Cost is the cost of Usage, and MetricCost that of MetricUsage, according to Options.Prices. Input that a provider
+	// writes to its cache costs the same as other input. The usage of the models in Unpriced, which have no price, is not
+	// included.
 	Cost       float64  `json:"cost,omitempty"`
 	MetricCost float64  `json:"metric_cost,omitempty"`
 	Unpriced   []string `json:"unpriced,omitempty"`
