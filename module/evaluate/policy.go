@@ -45,8 +45,8 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	return tools.WithPolicies(ctx, guard), nil
 }
 
-// acts reports whether a call of the tool may have an effect, according to the host: what a server or a name claims
-// permits nothing.
+// acts reports whether a call of the tool may have an effect. Only the class that the host set counts, not what a server
+// or a name claims.
 func acts(b *tools.Binding) bool { return b.Hints.Class != tools.Read }
 
 // actKey is the key of the tool whose call has passed [Act]. Calls of other tools within it must pass Act themselves.
@@ -105,7 +105,7 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	}
 }
 
-// Chain returns the policy that applies several, the first of them outermost:
+// Chain returns a policy that applies several policies, the first of them outermost:
 //
 //	Chain(Record(file), Act)   // acts, and records what the tools return
 //	Chain(Fakes(fakes), Act)   // acts, except with the tools that have a fake

@@ -308,7 +308,7 @@ func (r row) cell(name string) *cell {
 	return nil
 }
 
-// missing says that a row lacks a value.
+// missing returns the error about a value that a row lacks.
 func (r row) missing(name string) error {
 	if r.cell(name) != nil {
 		return r.cell(name).errorf("field %q: a value is required", name)
