@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,8 +81,8 @@ func Evaluate[In, Out any](
 		return nil, err
 	}
 	e.runAll(ctx)
-	if err := e.close(); err != nil && e.err == nil {
-		e.err = err
+	if e.log != nil {
+		e.err = cmp.Or(e.err, e.log.file.Close())
 	}
 	return e.report(), e.err
 }
@@ -279,13 +280,6 @@ func (e *evaluation[In, Out]) end(err error) {
 		e.err = err
 	}
 	e.stop()
-}
-
-func (e *evaluation[In, Out]) close() error {
-	if e.log == nil {
-		return nil
-	}
-	return e.log.file.Close()
 }
 
 // report returns the report of the results so far.

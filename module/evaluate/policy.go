@@ -45,8 +45,8 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	return tools.WithPolicies(ctx, guard), nil
 }
 
-// acts reports whether a call of the tool may have an effect. Only the class that the host set counts, not what a server
-// or a name claims.
+// acts reports whether a call of the tool may have an effect. Only the class that the host set counts, not the claims
+// of a server or a name.
 func acts(b *tools.Binding) bool { return b.Hints.Class != tools.Read }
 
 // actKey is the key of the tool whose call has passed [Act]. Calls of other tools within it must pass Act themselves.

@@ -1,7 +1,7 @@
 package evaluate
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -64,15 +64,13 @@ func Record(w io.Writer) tools.Policy {
 // neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
 	p := &player{byTool: map[string][]recording{}, index: map[*tools.Binding]map[recordedCall][]*recording{}}
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			break
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("evaluate: recordings: %w", err)
-		}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: recordings: %w", err)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
 		var one struct {
 			recording
 			Example string // in recordings of earlier versions

@@ -79,8 +79,7 @@ func newReport(results []Result, prices map[string]models.Price) *Report {
 	scores, parts := []observation{}, map[string][]observation{}
 	for i := range results {
 		one := &results[i]
-		addUsage(&r.Usage, one.Usage)
-		addUsage(&r.MetricUsage, one.MetricUsage)
+		r.Usage, r.MetricUsage = sum(r.Usage, one.Usage), sum(r.MetricUsage, one.MetricUsage)
 		if one.Err != "" {
 			r.Errors++
 			continue
@@ -110,21 +109,9 @@ func percentiles(results []Result) Percentiles {
 	return Percentiles{at(50), at(90), at(99), at(100)}
 }
 
-// addUsage adds the usage of each model to sum.
-func addUsage(sum *module.ModelUsage, usage module.ModelUsage) {
-	for model, u := range usage {
-		if *sum == nil {
-			*sum = module.ModelUsage{}
-		}
-		s := (*sum)[model]
-		s.Calls += u.Calls
-		s.Hits += u.Hits
-		s.InputTokens += u.InputTokens
-		s.CachedTokens += u.CachedTokens
-		s.OutputTokens += u.OutputTokens
-		s.ThinkingTokens += u.ThinkingTokens
-		(*sum)[model] = s
-	}
+// sum returns the usage of both. It lets a trajectory add them up.
+func sum(a, b module.ModelUsage) module.ModelUsage {
+	return module.Trajectory{Spent: a, Runs: []module.Trajectory{{Spent: b}}}.UsageByModel()
 }
 
 // charge computes the costs.

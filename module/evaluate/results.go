@@ -43,7 +43,7 @@ func headerOf[In, Out any](m module.Module[In, Out], samples int) (header, error
 	}
 	if h.Models = strings.Join(names, ", "); len(names) > 0 {
 		if err := module.Save(sum, m); err != nil {
-			return h, fmt.Errorf("evaluate: the module has no state for the file of results: %w", err)
+			return h, fmt.Errorf("evaluate: the module cannot be compared with that of the file of results: %w", err)
 		}
 	}
 	h.State = hex.EncodeToString(sum.Sum(nil)[:8])
