@@ -54,10 +54,12 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 		return nil
 	}
 	c.options.logWarnings(c.set)
-	if _, keeps := c.box.(keeper); keeps {
-		c.session = true
-	}
 	p := c.options.predictor(model)
+	if _, keeps := c.box.(keeper); keeps {
+		c.session, p.shares = true, sharedSession
+	} else if c.chat {
+		p.shares = sharedConversation
+	}
 	p.Spec, p.task, p.set = replies.ProgramSpec(spec), spec, c.set
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,

@@ -62,7 +62,11 @@ func TestEveryModuleMakesAttempts(t *testing.T) {
 	for _, k := range everyKind(t, seen.model()) {
 		seen.seen = nil
 		m := k.m
-		if _, ok := m.(*module.Chat[orders, sum]); ok {
+		_, isChat := m.(*module.Chat[orders, sum])
+		if err := module.CheckIndependent(m); (err != nil) != isChat {
+			t.Errorf("%T: %v", m, err)
+		}
+		if isChat {
 			continue
 		}
 		_, _ = module.Samples(

@@ -75,12 +75,21 @@ type Predictor struct {
 	refused *sync.Map             // the names of models that refused tools; shared by clones
 	decided bool                  // a run has begun, so the form of calls is fixed
 	set     *tools.Set            // the tools of its programs or calls; or nil
+	shares  shared                // what the runs of its module share; or ""
 	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
 	system  memo.Last[promptKey, string]
 	lenient memo.Last[*signature.Spec, *signature.Spec]
 	schema  memo.Last[*signature.Spec, wireSchema]
 }
+
+// shared is what makes the runs of a module depend on each other.
+type shared string
+
+const (
+	sharedConversation shared = "conversation"
+	sharedSession      shared = "session"
+)
 
 // Demo is an example question with its answer.
 type Demo struct {
@@ -148,7 +157,8 @@ func (p *Predictor) Clone() *Predictor {
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
 		CallOptions: slices.Clone(p.CallOptions), PickDemos: p.PickDemos, Source: p.Source,
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
-		calling:          p.calling, refused: p.refused, set: p.set, task: p.task, onEvent: p.onEvent,
+		calling:          p.calling, refused: p.refused, set: p.set, shares: p.shares, task: p.task,
+		onEvent: p.onEvent,
 	}
 	c.system.CopyFrom(&p.system)
 	c.lenient.CopyFrom(&p.lenient)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/module"
@@ -16,8 +17,8 @@ type Part[In, Out any] struct {
 	Weight float64 // in [Weighted]
 }
 
-// Weighted is the weighted mean of metrics. Their values are parts of the score, by name; their own parts have the name
-// of the metric and a period before their names. The feedback is that of all metrics.
+// Weighted is the weighted mean of several metrics. The score has the value of each metric as a part, by its name, and
+// the parts of each metric as name.part. The feedback is that of all metrics.
 func Weighted[In, Out any](parts ...Part[In, Out]) Metric[In, Out] {
 	total := 0.0
 	valid := len(parts) > 0
@@ -37,18 +38,14 @@ func Weighted[In, Out any](parts ...Part[In, Out]) Metric[In, Out] {
 	})
 }
 
-// Min is the least value of metrics: an answer is as good as it is in the worst respect. For metrics that are 0 or 1,
+// Min is the lowest value of several metrics: an answer is only as good as its worst aspect. If the metrics are 0 or 1,
 // it is 1 if all of them are. Parts and feedback are those of [Weighted].
 func Min[In, Out any](parts ...Part[In, Out]) Metric[In, Out] {
 	return combined(parts, func(values []float64) (float64, error) {
 		if len(values) == 0 {
 			return 0, errors.New("Min needs parts")
 		}
-		least := values[0]
-		for _, v := range values {
-			least = min(least, v)
-		}
-		return least, nil
+		return slices.Min(values), nil
 	})
 }
 

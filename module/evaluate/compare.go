@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // Comparison is how two evaluations of the same examples differ.
@@ -52,12 +51,12 @@ type Change struct {
 // Compare compares two reports on the same examples. It returns an error if their examples differ, or if no example
 // has a score in both.
 //
-// The interval of a difference is from a paired bootstrap: the observations, which are examples, or groups if there are
-// any, are drawn again with replacement up to 10,000 times, and the interval contains 95 % of the means (Efron and
-// Tibshirani, "An Introduction to the Bootstrap", 1993; Koehn, "Statistical Significance Tests for Machine Translation
+// The interval of a difference comes from a paired bootstrap: the examples, or their groups if there are any, are
+// sampled with replacement up to 10,000 times, and the interval contains 95 % of the means (Efron and Tibshirani,
+// "An Introduction to the Bootstrap", 1993; Koehn, "Statistical Significance Tests for Machine Translation
 // Evaluation", EMNLP 2004). Unlike the t-interval, it makes no assumption about the distribution of the differences,
-// most of which are 0. With fewer than about 20 examples it is too narrow. The seed is fixed, so that the same reports
-// give the same interval.
+// most of which are 0. With fewer than about 20 examples it is too narrow. The seed is fixed, so that the same
+// reports give the same interval.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a == nil || b == nil {
 		return nil, errors.New("evaluate: a report is nil")
@@ -82,7 +81,8 @@ func Compare(a, b *Report) (*Comparison, error) {
 			c.Unpaired = append(c.Unpaired, x.first.ID)
 			continue
 		}
-		at := func(value float64) observation { return observation{x.first.clusterOf(), value, x.first.Weight} }
+		cluster := clusterOf(x.first.Group, x.first.ID)
+		at := func(value float64) observation { return observation{cluster, value, x.first.Weight} }
 		as, bs = append(as, at(x.mean())), append(bs, at(y.mean()))
 		differences = append(differences, at(y.mean()-x.mean()))
 		for name, value := range x.parts {
@@ -98,12 +98,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 		return nil, errors.New("evaluate: no example has a score in both reports")
 	}
 	c.A, c.B, c.Difference = intervalOf(as), intervalOf(bs), bootstrap(differences)
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		if c.Parts == nil {
-			c.Parts = map[string]Interval{}
-		}
-		c.Parts[name] = bootstrap(parts[name])
-	}
+	c.Parts = intervals(parts, bootstrap)
 	slices.SortStableFunc(c.Changed, func(x, y Change) int { return cmp.Compare(x.B-x.A, y.B-y.A) })
 	return c, nil
 }
@@ -200,26 +195,18 @@ func bootstrap(all []observation) Interval {
 
 // String returns the comparison as a table: the scores, and the examples that changed.
 func (c *Comparison) String() string {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range c.rows() {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
+	text := aligned(c.rows())
 	if len(c.Changed) > 0 {
-		fmt.Fprintln(t, "\nchanged\tA\tB\texpected\tanswer of A\tanswer of B")
-		for _, row := range c.changes() {
-			fmt.Fprintln(t, strings.Join(row, "\t"))
-		}
+		text += "\n\n" + aligned(c.changes())
 	}
-	t.Flush() //nolint:errcheck // a strings.Builder returns no errors
-	return strings.TrimSuffix(b.String(), "\n")
+	return text
 }
 
 // Markdown returns the comparison as Markdown tables.
 func (c *Comparison) Markdown() string {
-	text := table([]string{"", ""}, c.rows())
-	if len(c.Changed) > 0 {
-		text += "\n" + table([]string{"changed", "A", "B", "expected", "answer of A", "answer of B"}, c.changes())
+	text := markdown([]string{"", ""}, c.rows())
+	if changes := c.changes(); len(c.Changed) > 0 {
+		text += "\n" + markdown(changes[0], changes[1:])
 	}
 	return text
 }
@@ -236,13 +223,14 @@ func (c *Comparison) rows() [][]string {
 	return rows
 }
 
+// changes returns a row for each example that changed, below a header.
 func (c *Comparison) changes() [][]string {
-	rows := make([][]string, len(c.Changed))
-	for i, one := range c.Changed {
-		rows[i] = []string{
+	rows := [][]string{{"changed", "A", "B", "expected", "answer of A", "answer of B"}}
+	for _, one := range c.Changed {
+		rows = append(rows, []string{
 			one.ID, fmt.Sprintf("%.3f", one.A), fmt.Sprintf("%.3f", one.B),
 			shown(one.Want), shown(one.GotA), shown(one.GotB),
-		}
+		})
 	}
 	return rows
 }

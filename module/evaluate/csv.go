@@ -98,7 +98,7 @@ func isText(f signature.Field) bool {
 
 func isTextSchema(raw json.RawMessage) bool {
 	var s struct {
-		Type  json.RawMessage   `json:"type"`
+		Type  any               `json:"type"`
 		Enum  []any             `json:"enum"`
 		AnyOf []json.RawMessage `json:"anyOf"`
 		OneOf []json.RawMessage `json:"oneOf"`
@@ -106,22 +106,20 @@ func isTextSchema(raw json.RawMessage) bool {
 	if json.Unmarshal(raw, &s) != nil {
 		return false
 	}
-	isNull := func(raw json.RawMessage) bool { return string(raw) == `{"type":"null"}` }
-	switch all := slices.Concat(s.AnyOf, s.OneOf); {
-	case len(s.Type) > 0:
-		var types []string
-		if json.Unmarshal(s.Type, &types) != nil {
-			return string(s.Type) == `"string"`
-		}
-		return slices.Contains(types, "string") &&
-			!slices.ContainsFunc(types, func(t string) bool { return t != "string" && t != "null" })
-	case len(s.Enum) > 0:
-		return !slices.ContainsFunc(s.Enum, func(v any) bool { _, ok := v.(string); return !ok && v != nil })
-	default:
-		return len(all) > 0 && !slices.ContainsFunc(all, func(raw json.RawMessage) bool {
-			return !isNull(raw) && !isTextSchema(raw)
-		})
+	switch t := s.Type.(type) {
+	case string:
+		return t == "string"
+	case []any:
+		return slices.Contains(t, any("string")) &&
+			!slices.ContainsFunc(t, func(v any) bool { return v != "string" && v != "null" })
 	}
+	if len(s.Enum) > 0 {
+		return !slices.ContainsFunc(s.Enum, func(v any) bool { _, ok := v.(string); return !ok && v != nil })
+	}
+	alternatives := slices.Concat(s.AnyOf, s.OneOf)
+	return len(alternatives) > 0 && !slices.ContainsFunc(alternatives, func(raw json.RawMessage) bool {
+		return string(raw) != `{"type":"null"}` && !isTextSchema(raw)
+	})
 }
 
 // csvCell writes a value of a field as a cell that csvValue reads as the same value.

@@ -63,14 +63,18 @@
 //
 // # Examples
 //
-// An [Example] is a question with the expected answer. [Read] and [Write] know JSON Lines, JSON and CSV, and [Split]
+// An [Example] is a question with its expected answer. [Read] and [Write] support JSON Lines, JSON and CSV, and [Split]
 // divides a set into parts.
 //
 // # Metrics
 //
-// A [Metric] is a function that scores an answer and says in words what is wrong. [ExactMatch], [TextMatch], [F1],
-// [Contains], [Within], [JSONFields] and [SetMatch] compare outputs with the expected ones; [Judge] asks a model;
-// [Weighted] and [Min] combine metrics.
+// A [Metric] is a function that scores an answer and says in words what is wrong. [Judge] asks a model, and [Weighted]
+// and [Min] combine metrics.
+//
+// [ExactMatch], [TextMatch], [F1], [Contains], [Within], [JSONFields] and [SetMatch] compare outputs with the expected
+// ones: those that are named, or all that the expected answer has. If they compare several outputs, the score has the
+// value of each as a part. If the answer is wrong, the feedback names the outputs that differ, and ends with
+// Example.Note.
 //
 // # Results
 //

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,30 +38,35 @@ type Options struct {
 	// metric that ignores its context continues in the background.
 	MetricTimeout time.Duration
 
-	// Results is the path of a JSON Lines file to which results are appended as they come. If it has results already,
-	// only the other runs are made, and those that ended with an error are repeated. So an evaluation that was killed
-	// continues when it is started again. It is an error if another evaluation is using the file. Use another file for
-	// another module, model or metric.
+	// Results is the path of a JSON Lines file to which each result is appended. If the file already has results, only
+	// the missing runs are made, and those that failed are repeated; if only the metric failed, only the metric is called
+	// again. So an evaluation that was killed continues when it is started again.
+	//
+	// A file is refused if another evaluation is using it, or if its results are those of another module: one that has
+	// another Go type, state (see [module.Save]) or Script, or models with other names. The metric is not compared, so
+	// use another file for another metric.
 	Results string
 
-	// Progress shows how many runs have ended and what they scored: on one line that changes if it is a terminal, and
-	// otherwise on a line every few seconds.
+	// Progress is where the number of completed runs and their score are shown: on one line that changes if it is a
+	// terminal, and otherwise on a new line every few seconds.
 	Progress io.Writer
 
 	// Prices maps the names of models, as they report them, to their prices.
 	Prices map[string]models.Price
 
-	// DropTrajectories leaves the trajectories out of the results, which saves memory.
+	// DropTrajectories leaves the trajectories out of the results to save memory.
 	DropTrajectories bool
 }
 
 // Evaluate runs a module on examples and scores its answers. Nil options are the defaults.
 //
-// A run without an answer, and a metric that fails, is a result with an error. It is not part of the score, and it is
-// counted in Report.Errors. If there are more than Options.MaxErrors of them, or if ctx ends, Evaluate returns an
-// error together with a Report of the results so far. Other errors are returned before the first run, with no Report:
-// the set is empty or has duplicate IDs, the module has tools with effects and Options.Policy is nil, or the file of
-// results does not fit.
+// If a run has no answer, or the metric fails, the result has an error. It is not part of the score, and is counted in
+// Report.Errors. If there are more than Options.MaxErrors of them, or if ctx ends, Evaluate returns an error together
+// with a Report of the results so far.
+//
+// Other errors are returned before the first run, without a Report: the examples are not a valid set, the answers would
+// depend on their order, the module has tools with effects and Options.Policy is nil, or Options.Results is a file of
+// other results.
 func Evaluate[In, Out any](
 	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
 ) (*Report, error) {
@@ -75,8 +81,8 @@ func Evaluate[In, Out any](
 		return nil, err
 	}
 	e.runAll(ctx)
-	if err := e.close(); err != nil && e.err == nil {
-		e.err = err
+	if e.log != nil {
+		e.err = cmp.Or(e.err, e.log.file.Close())
 	}
 	return e.report(), e.err
 }
@@ -87,7 +93,7 @@ type evaluation[In, Out any] struct {
 	examples []Example[In, Out]
 	modules  []module.Module[In, Out] // one for each sample
 	metric   Metric[In, Out]
-	results  []Result // of each example, its samples
+	results  []Result // the samples of each example are next to each other
 
 	mu       sync.Mutex
 	ended    []bool // which results are complete
@@ -100,17 +106,13 @@ type evaluation[In, Out any] struct {
 func prepare[In, Out any](
 	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
 ) (*evaluation[In, Out], error) {
-	v := reflect.ValueOf(m)
-	switch _, isChat := m.(*module.Chat[In, Out]); {
+	switch v := reflect.ValueOf(m); {
 	case ctx == nil:
 		return nil, errors.New("evaluate: the context is nil")
 	case m == nil, v.Kind() == reflect.Pointer && v.IsNil():
 		return nil, errors.New("evaluate: the module is nil")
 	case metric == nil:
 		return nil, errors.New("evaluate: the metric is nil")
-	case isChat:
-		return nil, errors.New("evaluate: a Chat cannot be evaluated, since all examples would be turns of one " +
-			"conversation; use a CodeAct")
 	}
 	set, err := numbered(examples)
 	if err != nil {
@@ -201,33 +203,57 @@ func (e *evaluation[In, Out]) runAll(ctx context.Context) {
 	}
 }
 
-// run makes one run and adds its result, unless the context ends first.
+// run makes one run and adds its result, unless the context ends first. If the file of results has an answer, only the
+// metric is called.
 func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	example, r := e.examples[i/e.Samples], e.results[i]
-	ctx = withRun(ctx, r.ID)
-	began := time.Now()
-	runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{example.In}, nil)
-	r.Duration = time.Since(began)
-	t := runs[0].Trajectory()
-	r.Usage = t.UsageByModel()
-	if !e.DropTrajectories {
-		r.Trajectory = &t
+	ctx = withRun(ctx, r.Inputs, r.Sample)
+	answer := e.ask
+	if r.Got != nil {
+		answer = e.recorded
 	}
-	err := runs[0].Err
+	pred, err := answer(ctx, example.In, &r)
 	if err == nil {
-		r.Got, err = encode(runs[0].Prediction.Output)
-	}
-	if err == nil {
-		s := e.metric.apply(ctx, example, runs[0].Prediction, e.MetricTimeout)
+		s := e.metric.apply(ctx, example, pred, e.MetricTimeout)
 		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
 	if ctx.Err() != nil {
 		return // the outcome may be due to the cancellation
 	}
+	r.Err = ""
 	if err != nil {
 		r.Score, r.Err = module.Score{}, err.Error()
 	}
+	if e.DropTrajectories {
+		r.Trajectory = nil
+	}
 	e.add(i, r)
+}
+
+// ask runs the module.
+func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*module.Prediction[Out], error) {
+	began := time.Now()
+	runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{in}, nil)
+	r.Duration = time.Since(began)
+	t := runs[0].Trajectory()
+	r.Trajectory, r.Usage = &t, t.UsageByModel()
+	err := runs[0].Err
+	if err == nil {
+		r.Got, err = encode(runs[0].Prediction.Output)
+	}
+	return runs[0].Prediction, err
+}
+
+// recorded returns the answer that the file of results has.
+func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*module.Prediction[Out], error) {
+	pred := &module.Prediction[Out]{}
+	if r.Trajectory != nil {
+		pred.Trajectory = *r.Trajectory
+	}
+	if err := decode(r.Got, &pred.Output); err != nil {
+		return nil, fmt.Errorf("the answer in the file of results cannot be read: %w", err)
+	}
+	return pred, nil
 }
 
 // add adds a result, and ends the evaluation after too many errors.
@@ -254,13 +280,6 @@ func (e *evaluation[In, Out]) end(err error) {
 		e.err = err
 	}
 	e.stop()
-}
-
-func (e *evaluation[In, Out]) close() error {
-	if e.log == nil {
-		return nil
-	}
-	return e.log.file.Close()
 }
 
 // report returns the report of the results so far.

@@ -19,6 +19,7 @@ import (
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/sandbox"
 )
 
 func TestEvaluate(t *testing.T) {
@@ -53,7 +54,13 @@ func TestEvaluateMistakes(t *testing.T) {
 	t.Parallel()
 	type example = evaluate.Example[Question, Answer]
 	metric := evaluate.ExactMatch[Question, Answer]()
-	chat := module.NewChat(asking, llmtest.New(), nil, nil, nil)
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	chat := module.NewChat(asking, llmtest.New(), box, nil, nil)
+	shared := module.NewCodeAct(asking, llmtest.New(), box.NewSession(nil), nil, nil)
 	for _, test := range []struct {
 		name     string
 		m        module.Module[Question, Answer]
@@ -66,16 +73,30 @@ func TestEvaluateMistakes(t *testing.T) {
 		{"number taken", atlas{}, []example{{ID: "2"}, {}}, metric, "examples 1 and 2 have the same ID"},
 		{"negative weight", atlas{}, []example{{Weight: -1}}, metric, `example "1" has the weight -1`},
 		{"weight NaN", atlas{}, []example{{Weight: math.NaN()}}, metric, "weights must be positive"},
+		{"large weight", atlas{}, []example{{}, {Weight: 1e308}}, metric, `"2" has the weight 1e+308; weights must be ` +
+			"positive and at most 1e9"},
 		{"no module", nil, []example{{}}, metric, "the module is nil"},
 		{"nil pointer", (*module.Predict[Question, Answer])(nil), []example{{}}, metric, "the module is nil"},
 		{"no metric", atlas{}, []example{{}}, nil, "the metric is nil"},
-		{"chat", chat, []example{{}}, metric, "a Chat cannot be evaluated"},
+		{"chat", chat, []example{{}}, metric, "evaluate: the answers would depend on the order of the examples: " +
+			"module: the runs of the module are turns of one conversation, since it is a Chat; use a CodeAct"},
+		{"session", wrapped{shared}, []example{{}}, metric, "module: the runs of Act share the variables of a session; " +
+			"use a *sandbox.Sandbox"},
 	} {
 		r, err := evaluate.Evaluate(t.Context(), test.m, test.examples, test.metric, nil)
 		if contains(t, err, test.want); r != nil {
 			t.Errorf("%s: got a report", test.name)
 		}
 	}
+}
+
+// wrapped is a module that has another one in a field.
+type wrapped struct {
+	Act *module.CodeAct[Question, Answer]
+}
+
+func (w wrapped) Run(ctx context.Context, in Question) (*module.Prediction[Answer], error) {
+	return w.Act.Run(ctx, in)
 }
 
 // A metric that fails is never counted as a score.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 )
 
@@ -21,7 +20,7 @@ type Example[In, Out any] struct {
 	// Want is the expected answer.
 	Want Out
 
-	// Weight is how much the example counts. Zero means 1.
+	// Weight is how much the example counts, at most 1e9. Zero means 1.
 	Weight float64
 
 	// Group names what the example shares with others, such as the document that their questions are about. [Split]
@@ -52,13 +51,17 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 		if e.Weight == 0 {
 			e.Weight = 1
 		}
-		if !(e.Weight > 0) || math.IsInf(e.Weight, 0) {
-			return nil, fmt.Errorf("evaluate: example %q has the weight %v; weights must be positive", e.ID, e.Weight)
+		if !validWeight(e.Weight) {
+			return nil, fmt.Errorf("evaluate: example %q has the weight %v; weights must be positive and at most 1e9",
+				e.ID, e.Weight)
 		}
 		set[i] = e
 	}
 	return set, nil
 }
+
+// validWeight reports whether an example may have a weight. Sums of larger ones could be infinite.
+func validWeight(w float64) bool { return w > 0 && w <= 1e9 }
 
 // encode returns a value as JSON without escapes for HTML.
 func encode(v any) (json.RawMessage, error) {

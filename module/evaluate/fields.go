@@ -15,22 +15,20 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// The metrics of this file compare named outputs. Without names, they compare all outputs that the expected answer has.
-// A metric of several outputs also returns the value of each of them as a part. If the answer is wrong, the feedback
-// names the outputs that differ, and adds Example.Note.
-
 // ExactMatch is 1 if the outputs are equal as JSON, and otherwise 0. Numbers are equal if their values are, such as 1
 // and 1.0.
 func ExactMatch[In, Out any](outputs ...string) Metric[In, Out] {
-	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (module.Score, error) {
-		return module.Score{Value: truth(equal(want, got))}, nil
-	})
+	return compare[In, Out](slices.Min, outputs, compareJSON)
+}
+
+func compareJSON(want, got json.RawMessage) (module.Score, error) {
+	return module.Score{Value: truth(equal(want, got))}, nil
 }
 
 // TextMatch is 1 if the texts are equal apart from case, punctuation, English articles and space, and otherwise 0. It
 // is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016).
 func TextMatch[In, Out any](outputs ...string) Metric[In, Out] {
-	return compareTexts[In, Out](least, outputs, func(want, got string) float64 {
+	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
 		return truth(normalize(want) == normalize(got))
 	})
 }
@@ -44,14 +42,14 @@ func F1[In, Out any](outputs ...string) Metric[In, Out] {
 // Contains is 1 if each text contains the expected one as a sequence of whole words, normalized as in [TextMatch], and
 // otherwise 0.
 func Contains[In, Out any](outputs ...string) Metric[In, Out] {
-	return compareTexts[In, Out](least, outputs, func(want, got string) float64 {
+	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
 		return truth(strings.Contains(" "+normalize(got)+" ", " "+normalize(want)+" "))
 	})
 }
 
 // Within is 1 if the numbers differ from the expected ones by at most the tolerance, and otherwise 0.
 func Within[In, Out any](tolerance float64, outputs ...string) Metric[In, Out] {
-	return compare[In, Out](least, outputs, func(want, got json.RawMessage) (module.Score, error) {
+	return compare[In, Out](slices.Min, outputs, func(want, got json.RawMessage) (module.Score, error) {
 		w, err := numberOf(want)
 		if err != nil {
 			return module.Score{}, err
@@ -71,9 +69,7 @@ func numberOf(raw json.RawMessage) (float64, error) {
 
 // JSONFields is the share of the outputs that are equal as JSON, as in [ExactMatch].
 func JSONFields[In, Out any](outputs ...string) Metric[In, Out] {
-	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
-		return module.Score{Value: truth(equal(want, got))}, nil
-	})
+	return compare[In, Out](average, outputs, compareJSON)
 }
 
 // SetMatch compares lists as sets. Its value is the harmonic mean (F1) of precision, the share of the items in the
@@ -97,7 +93,7 @@ func SetMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	})
 }
 
-// share returns n of all, which is 1 of nothing.
+// share returns n divided by all, or 1 if both are 0.
 func share(n, all int) float64 {
 	if all == 0 {
 		return 1
@@ -119,11 +115,10 @@ func itemsOf(raw json.RawMessage) ([]string, error) {
 	return slices.Compact(items), nil
 }
 
-// pair is an output as it is wanted and as it is.
+// pair is the expected and the actual value of an output.
 type pair struct {
 	name      string
 	want, got json.RawMessage
-	value     float64
 }
 
 // pairsOf returns the named outputs, or all that the expected answer has.
@@ -136,8 +131,9 @@ func pairsOf[In, Out any](e Example[In, Out], got *module.Prediction[Out], names
 	if err != nil {
 		return nil, err
 	}
+	known := namesOf(e.Want, want)
 	if len(names) == 0 {
-		names = namesOf(e.Want, want)
+		names = known
 	}
 	if len(names) == 0 {
 		return nil, errors.New("the expected answer is empty")
@@ -147,14 +143,15 @@ func pairsOf[In, Out any](e Example[In, Out], got *module.Prediction[Out], names
 		pairs[i].name = name
 		pairs[i].want, _ = want.Get(name)
 		pairs[i].got, _ = answer.Get(name)
-		if pairs[i].want == nil && !slices.Contains(namesOf(e.Want, want), name) {
+		if pairs[i].want == nil && !slices.Contains(known, name) {
 			return nil, fmt.Errorf("the expected answer has no output %q", name)
 		}
 	}
 	return pairs, nil
 }
 
-// namesOf returns the names of the outputs that an expected answer can have if it is a struct, or else those it has.
+// namesOf returns the names of the outputs that an expected answer has: of the fields of a struct, even if they are
+// omitted from its JSON, and otherwise of the values.
 func namesOf(v any, values signature.Values) []string {
 	var names []string
 	t := reflect.TypeOf(v)
@@ -173,22 +170,22 @@ func namesOf(v any, values signature.Values) []string {
 	return names
 }
 
-// compare makes a metric of a comparison of single outputs. The value is combined from those of the outputs.
+// compare makes a metric of a comparison of single outputs, whose values are combined.
 func compare[In, Out any](
-	combine func([]pair) float64, names []string, compareOne func(want, got json.RawMessage) (module.Score, error),
+	combine func([]float64) float64, names []string, compareOne func(want, got json.RawMessage) (module.Score, error),
 ) Metric[In, Out] {
 	return func(_ context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error) {
 		pairs, err := pairsOf(e, got, names)
 		if err != nil {
 			return module.Score{}, err
 		}
-		parts := map[string]float64{}
+		values, parts := make([]float64, len(pairs)), map[string]float64{}
 		for i, p := range pairs {
 			one, err := compareOne(p.want, p.got)
 			if err != nil {
 				return module.Score{}, fmt.Errorf("output %q of the expected answer: %w", p.name, err)
 			}
-			pairs[i].value = one.Value
+			values[i] = one.Value
 			prefix := ""
 			if len(pairs) > 1 {
 				parts[p.name], prefix = one.Value, p.name+"."
@@ -197,13 +194,13 @@ func compare[In, Out any](
 				parts[prefix+name] = value
 			}
 		}
-		return module.Score{Value: combine(pairs), Feedback: feedback(pairs, e.Note), Parts: parts}, nil
+		return module.Score{Value: combine(values), Feedback: feedback(pairs, values, e.Note), Parts: parts}, nil
 	}
 }
 
 // compareTexts makes a metric of a comparison of texts. An output that is not a text is wrong.
 func compareTexts[In, Out any](
-	combine func([]pair) float64, names []string, value func(want, got string) float64,
+	combine func([]float64) float64, names []string, value func(want, got string) float64,
 ) Metric[In, Out] {
 	return compare[In, Out](combine, names, func(want, got json.RawMessage) (module.Score, error) {
 		w, err := textOf(want)
@@ -218,27 +215,19 @@ func compareTexts[In, Out any](
 	})
 }
 
-func least(pairs []pair) float64 {
-	value := pairs[0].value
-	for _, p := range pairs {
-		value = min(value, p.value)
-	}
-	return value
-}
-
-func average(pairs []pair) float64 {
+func average(values []float64) float64 {
 	sum := 0.0
-	for _, p := range pairs {
-		sum += p.value
+	for _, v := range values {
+		sum += v
 	}
-	return sum / float64(len(pairs))
+	return sum / float64(len(values))
 }
 
 // feedback names the outputs that differ, and adds the note of the example. It is empty if all are right.
-func feedback(pairs []pair, note string) string {
+func feedback(pairs []pair, values []float64, note string) string {
 	var lines []string
-	for _, p := range pairs {
-		if p.value < 1 {
+	for i, p := range pairs {
+		if values[i] < 1 {
 			lines = append(lines, fmt.Sprintf("%s: expected %s, got %s.", p.name, clip(p.want), clip(p.got)))
 		}
 	}

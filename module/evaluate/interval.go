@@ -89,13 +89,14 @@ func intervalOf(all []observation) Interval {
 	}
 	var squares, weight float64
 	for _, c := range list {
-		residual := c.value - mean*c.weight
-		squares += residual * residual
 		weight += c.weight
 	}
-	k := float64(n)
-	variance := k / (k - 1) * squares / (weight * weight)
-	t := studentT(n - 1)
+	for _, c := range list {
+		residual := (c.value - mean*c.weight) / weight
+		squares += residual * residual
+	}
+	k, t := float64(n), studentT(n-1)
+	variance := k / (k - 1) * squares
 	for _, o := range all {
 		if o.value < 0 || o.value > 1 {
 			half := t * math.Sqrt(variance)
@@ -110,6 +111,18 @@ func intervalOf(all []observation) Interval {
 		i.Low, i.High = wilson(mean, mean*(1-mean)/variance, t)
 	}
 	return i
+}
+
+// intervals returns the interval of each part, or nil if there are none.
+func intervals(parts map[string][]observation, of func([]observation) Interval) map[string]Interval {
+	if len(parts) == 0 {
+		return nil
+	}
+	all := map[string]Interval{}
+	for name, list := range parts {
+		all[name] = of(list)
+	}
+	return all
 }
 
 // wilson returns Wilson's score interval of a proportion among n observations, at the quantile z.
@@ -132,10 +145,10 @@ func studentT(freedom int) float64 {
 	return z + (z3+z)/4/f + (5*z5+16*z3+3*z)/96/(f*f) + (3*z7+19*z5+17*z3-15*z)/384/(f*f*f)
 }
 
-// clusterOf returns what the results of an example depend on.
-func (r *Result) clusterOf() string {
-	if r.Group != "" {
-		return "group " + r.Group
+// clusterOf returns what an example has in common with the examples that it depends on.
+func clusterOf(group, id string) string {
+	if group != "" {
+		return "group " + group
 	}
-	return "example " + r.ID
+	return "example " + id
 }

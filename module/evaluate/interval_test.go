@@ -40,6 +40,7 @@ func TestInterval(t *testing.T) {
 		{"half", ones(100, 50), "0.500 [0.402, 0.598]"},
 		{"many", ones(10_000, 5000), "0.500 [0.490, 0.510]"},
 		{"weights", []observation{{"a", 1, 3}, {"b", 0, 1}}, "0.750 [0.005, 0.999]"},
+		{"small weights", []observation{{"a", 1, 3e-200}, {"b", 0, 1e-200}}, "0.750 [0.005, 0.999]"},
 		{"unbounded", []observation{{"a", 10, 1}, {"b", 20, 1}, {"c", 30, 1}}, "20.000 [-4.842, 44.842]"},
 		{"samples do not narrow it", append(ones(100, 50), ones(100, 50)...), "0.500 [0.402, 0.598]"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,13 +12,18 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// WithPolicy returns a context in which the tools of m are subject to the policy. It is for code that runs modules
-// during an evaluation by itself; [Evaluate] does the same.
+// WithPolicy returns a context in which the tools of m are subject to the policy. [Evaluate] calls it; call it yourself
+// if you run modules without Evaluate.
 //
-// If m has tools with effects and the policy is nil, WithPolicy returns an error that names them. A call that reaches
-// a tool with effects without passing [Act] ends the run with an error, and the tool is not called. That includes
-// tools that [module.Tools] does not list, such as those of a module of your own.
+// WithPolicy returns an error if the answers of m depend on the order of its runs, according to
+// [module.CheckIndependent], or if m has tools with effects and the policy is nil.
+//
+// A call that reaches a tool with effects without passing [Act] ends the run with an error, and the tool is not called.
+// That includes tools that [module.Tools] does not list, such as those of a module of your own.
 func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Context, error) {
+	if err := module.CheckIndependent(m); err != nil {
+		return nil, fmt.Errorf("evaluate: the answers would depend on the order of the examples: %w", err)
+	}
 	if policy != nil {
 		return tools.WithPolicies(ctx, policy, guard), nil
 	}
@@ -27,7 +33,7 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 			continue
 		}
 		name := b.Path()
-		if path != "Predictor" { // the module's own
+		if path != "Predictor" { // which is the module's own
 			name += " of " + path
 		}
 		found = append(found, name)
@@ -39,8 +45,8 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	return tools.WithPolicies(ctx, guard), nil
 }
 
-// acts reports whether a call of the tool may have an effect, according to the host: what a server or a name claims
-// permits nothing.
+// acts reports whether a call of the tool may have an effect. Only the class that the host set counts, not the claims
+// of a server or a name.
 func acts(b *tools.Binding) bool { return b.Hints.Class != tools.Read }
 
 // actKey is the key of the tool whose call has passed [Act]. Calls of other tools within it must pass Act themselves.
@@ -57,14 +63,15 @@ func guard(next tools.Caller) tools.Caller {
 	})
 }
 
-// Act is the policy that lets an evaluation act: tools with effects are called.
+// Act is the policy that lets an evaluation act: it permits calls of tools with effects.
 func Act(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		return next.Call(context.WithValue(ctx, actKey{}, c.Tool), c)
 	})
 }
 
-// Refuse returns a policy that refuses calls of the tools of some classes, according to [tools.Hints]. Without classes, it refuses all tools but those of class Read. The model is told, and can answer without the call.
+// Refuse returns a policy that refuses calls of tools of the classes, according to [tools.Hints]. Without classes, it
+// refuses all tools except those of the class Read. The model is told, and can answer without the call.
 func Refuse(classes ...tools.Class) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
@@ -78,14 +85,18 @@ func Refuse(classes ...tools.Class) tools.Policy {
 
 // Fakes returns a policy that calls functions instead of tools. Their names are the paths of the tools, such as refund
 // or mail.send, as [tools.Binding.Path] returns them. The handler of a [tools.Func] is such a function. Tools without a
-// fake are called, if they have no effects.
+// fake are called if they have no effects.
 func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 			fake, ok := fakes[c.Tool.Path()]
 			switch {
 			case !ok:
-				return next.Call(ctx, c)
+				result, err := next.Call(ctx, c)
+				if tools.IsFatal(err) {
+					err = fmt.Errorf("%w (there are fakes of %q)", err, slices.Sorted(maps.Keys(fakes)))
+				}
+				return result, err
 			case fake == nil:
 				return nil, tools.Fatal(fmt.Errorf("evaluate: the fake of %s is nil", c.Tool.Path()))
 			}
@@ -94,7 +105,7 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	}
 }
 
-// Chain returns the policy that applies several, the first of them outermost:
+// Chain returns a policy that applies several policies, the first of them outermost:
 //
 //	Chain(Record(file), Act)   // acts, and records what the tools return
 //	Chain(Fakes(fakes), Act)   // acts, except with the tools that have a fake

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -156,6 +157,53 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// A fake with a misspelt name does not replace the tool.
+func TestMisspeltFake(t *testing.T) {
+	t.Parallel()
+	known := func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(`"known"`), nil
+	}
+	fakes := map[string]tools.Handler{"refnd": nil, "lookup": known}
+	r, err := evaluateShop(t, newShop(t), evaluate.Fakes(fakes))
+	if err != nil || !strings.HasSuffix(r.Results[0].Err, `a tool by this name (there are fakes of ["lookup" "refnd"])`) {
+		t.Errorf("got %s, %v", r.Results[0].Err, err)
+	}
+}
+
+// Recordings keep the samples of an example apart, and the examples of two sets with the same ID.
+func TestRecordingsOfRuns(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	other := []evaluate.Example[Complaint, Settled]{{ID: "a", In: Complaint{"a1, again"}}}
+	run := func(s *shop, examples []evaluate.Example[Complaint, Settled], samples int, policy tools.Policy) []string {
+		r, err := evaluate.Evaluate(t.Context(), s.Agent, examples, evaluate.ExactMatch[Complaint, Settled](),
+			&evaluate.Options{Workers: 4, Samples: samples, Policy: policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, one := range r.Results {
+			got = append(got, string(one.Got)+one.Err)
+		}
+		return got
+	}
+	s, policy := newShop(t), evaluate.Chain(evaluate.Record(&file), evaluate.Act)
+	samples, again := run(s, complaints, 3, policy), run(s, other, 1, policy)
+	recorded, err := evaluate.Recorded(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(newShop(t), complaints, 3, recorded); !slices.Equal(got, samples) {
+		t.Errorf("got %q, not %q", got, samples)
+	}
+	if got := run(newShop(t), complaints, 4, recorded); got[3] != samples[0] {
+		t.Errorf("a fourth sample: got %q, not %q", got, samples)
+	}
+	if got := run(newShop(t), other, 1, recorded); !slices.Equal(got, again) {
+		t.Errorf("got %q, not %q", got, again)
+	}
+}
+
 // What was recorded while acting answers a later evaluation, which does not act.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
@@ -195,10 +243,12 @@ func TestRecordedMistakes(t *testing.T) {
 	contains(t, err, "recordings: line 2: invalid character")
 	_, err = evaluate.Recorded(strings.NewReader("{}\n"))
 	contains(t, err, "line 1 is not a recorded call")
+	_, err = evaluate.Recorded(strings.NewReader(`{"example": "a", "tool": "a", "args": {}}`))
+	contains(t, err, "line 1 was recorded by an earlier version of Writ; record the calls again")
 }
 
 func FuzzRecorded(f *testing.F) {
-	f.Add(`{"example": "a", "tool": "lookup", "args": {"order": "a1"}, "result": "x"}` + "\n")
+	f.Add(`{"inputs": "a", "sample": 1, "tool": "lookup", "args": {"order": "a1"}, "result": "x"}` + "\n")
 	f.Add(`{"tool": "lookup", "args": {}, "error": {"tool": "lookup", "kind": "failed", "message": "no"}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		policy, err := evaluate.Recorded(strings.NewReader(text))

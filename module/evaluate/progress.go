@@ -9,9 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far an evaluation is, on one line. The libraries of progress bars that are well kept
-// (schollz/progressbar, cheggaaa/pb) bring four or more modules into every program, mostly for colors and for the
-// width of characters, which this line does not need. Package term says whether the writer is a terminal.
+// progress shows how far an evaluation is, on one line.
 type progress struct {
 	w       io.Writer
 	bar     bool          // w is a terminal

@@ -38,48 +38,20 @@ type ReadOptions struct {
 
 	// Unlabeled accepts rows without expected outputs, for metrics that do not need them.
 	Unlabeled bool
-
-	// Name is what errors call the data.
-	Name string
 }
 
 // Read reads examples. Nil options are the defaults.
 //
-// Every value must fit its field; values that are no field of the signature, nor part of an [Example], are ignored. An
-// example without an ID gets its number, from 1. The error names the line, the column and the field.
+// Every value must fit its field. Values that are neither a field of the signature nor a part of an [Example] are
+// ignored. An example without an ID gets its number, from 1. Errors name the line, the column and the field.
 //
-// A cell of a CSV file is the text itself if the field is a text, and otherwise JSON, such as 3, true or ["a", "b"]; a
-// field of another kind may also have a text without quotes. An empty cell is an empty text if a text is required,
-// and otherwise a missing value. Package encoding/csv reads CR LF in a text as LF.
+// In a CSV file, the cell of a text is the text itself. Other cells are JSON, such as 3, true or ["a", "b"], and are
+// read as a text if they are not valid JSON. An empty cell is an empty text if the field requires a text, and otherwise
+// a missing value. Package encoding/csv reads CR LF in a text as LF.
 func Read[In, Out any](
 	r io.Reader, format Format, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
-	if sig == nil {
-		return nil, errors.New("evaluate: the signature is nil")
-	}
-	var options ReadOptions
-	if o != nil {
-		options = *o
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	rows, err := rowsOf(data, format)
-	if err == nil {
-		var reader *reader[In, Out]
-		if reader, err = newReader[In, Out](sig.Spec(), options); err == nil {
-			var list []Example[In, Out]
-			if list, err = reader.examples(rows); err == nil {
-				return list, nil
-			}
-		}
-	}
-	name := options.Name
-	if name == "" {
-		name = "examples"
-	}
-	return nil, fmt.Errorf("evaluate: %s:%w", name, err)
+	return read(r, "examples", format, sig, o)
 }
 
 // ReadFile reads a file of examples. Its extension is its format: .jsonl, .json or .csv.
@@ -91,14 +63,36 @@ func ReadFile[In, Out any](
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
 	defer file.Close()
-	options := ReadOptions{Name: path}
-	if o != nil {
-		options = *o
-		if options.Name == "" {
-			options.Name = path
-		}
+	return read(file, path, Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")), sig, o)
+}
+
+// read reads examples. The name is what errors call the data.
+func read[In, Out any](
+	r io.Reader, name string, format Format, sig *signature.Signature[In, Out], o *ReadOptions,
+) ([]Example[In, Out], error) {
+	if sig == nil {
+		return nil, errors.New("evaluate: the signature is nil")
 	}
-	return Read(file, Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")), sig, &options)
+	if o == nil {
+		o = &ReadOptions{}
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	rows, err := rowsOf(data, format)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %s:%w", name, err)
+	}
+	reader, err := newReader[In, Out](sig.Spec(), *o)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	list, err := reader.examples(rows)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %s:%w", name, err)
+	}
+	return list, nil
 }
 
 // row is the values of an example.
@@ -115,9 +109,10 @@ type cell struct {
 	text string          // in a CSV file
 }
 
-// position is a place in a file. Its String begins an error.
+// position is a place in a file, from 1. It is 0 if it is unknown.
 type position struct{ line, column int }
 
+// errorf returns an error that follows the name of the file.
 func (p position) errorf(format string, args ...any) error {
 	at := ""
 	if p.line > 0 {
@@ -132,12 +127,11 @@ func (p position) errorf(format string, args ...any) error {
 // rowsOf reads the rows of a file.
 func rowsOf(data []byte, format Format) ([]row, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if !utf8.Valid(data) {
-		at := 0
-		for r, size := utf8.DecodeRune(data); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(data[at:]) {
-			at += size
+	for at, size := 0, 0; at < len(data); at += size {
+		var r rune
+		if r, size = utf8.DecodeRune(data[at:]); r == utf8.RuneError && size == 1 {
+			return nil, newLines(data).at(at).errorf("the text is not UTF-8")
 		}
-		return nil, newLines(data).at(at).errorf("the text is not UTF-8")
 	}
 	var rows []row
 	var err error
@@ -160,15 +154,14 @@ func rowsOf(data []byte, format Format) ([]row, error) {
 // reader makes examples from rows.
 type reader[In, Out any] struct {
 	options ReadOptions
-	inputs  *signature.Spec // its inputs
-	outputs *signature.Spec // its outputs, which may be missing if they are not labeled
-	ids     map[string]position
+	spec    *signature.Spec
+	outputs *signature.Spec // with outputs that may be missing if the examples are not labeled
 }
 
 func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Out], error) {
 	for name := range o.Fields {
 		if _, found := spec.Field(name); !found {
-			return nil, position{}.errorf("ReadOptions.Fields has %q, which is no field of the signature", name)
+			return nil, fmt.Errorf("ReadOptions.Fields has %q, which is not a field of the signature", name)
 		}
 	}
 	labels := labelNames(spec)
@@ -177,7 +170,7 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Ou
 			*name = labels[i]
 		}
 	}
-	r := &reader[In, Out]{options: o, inputs: spec, outputs: spec, ids: map[string]position{}}
+	r := &reader[In, Out]{options: o, spec: spec, outputs: spec}
 	if !o.Unlabeled {
 		return r, nil
 	}
@@ -185,7 +178,7 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Ou
 		var err error
 		f.Required = false
 		if r.outputs, err = r.outputs.WithField(f.Name, f); err != nil {
-			return nil, position{}.errorf("%w", err)
+			return nil, err
 		}
 	}
 	return r, nil
@@ -203,7 +196,7 @@ func labelNames(spec *signature.Spec) []string {
 }
 
 func (r *reader[In, Out]) examples(rows []row) ([]Example[In, Out], error) {
-	list := make([]Example[In, Out], len(rows))
+	list, lines := make([]Example[In, Out], len(rows)), map[string]int{}
 	for i, row := range rows {
 		e, err := r.example(row)
 		if err != nil {
@@ -212,11 +205,10 @@ func (r *reader[In, Out]) examples(rows []row) ([]Example[In, Out], error) {
 		if e.ID == "" {
 			e.ID = strconv.Itoa(i + 1)
 		}
-		if first, repeated := r.ids[e.ID]; repeated {
-			return nil, row.errorf("the ID %q is also that of the example in line %d; IDs must be unique", e.ID, first.line)
+		if first, repeated := lines[e.ID]; repeated {
+			return nil, row.errorf("the ID %q is also that of the example in line %d; IDs must be unique", e.ID, first)
 		}
-		r.ids[e.ID] = row.position
-		list[i] = e
+		list[i], lines[e.ID] = e, row.line
 	}
 	return list, nil
 }
@@ -233,11 +225,11 @@ func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
 	if e.Weight, err = row.weight(r.options.Weight); err != nil {
 		return e, err
 	}
-	inputs, err := r.values(row, r.inputs.Inputs())
+	inputs, err := r.values(row, r.spec.Inputs())
 	if err != nil {
 		return e, err
 	}
-	if inputs, err = r.inputs.Encode(inputs); err != nil {
+	if inputs, err = r.spec.Encode(inputs); err != nil {
 		return e, row.errorf("%w", err)
 	}
 	if e.In, err = into[In](inputs); err != nil {
@@ -316,7 +308,7 @@ func (r row) cell(name string) *cell {
 	return nil
 }
 
-// missing says that a row lacks a value.
+// missing returns the error about a value that a row lacks.
 func (r row) missing(name string) error {
 	if r.cell(name) != nil {
 		return r.cell(name).errorf("field %q: a value is required", name)
@@ -355,8 +347,8 @@ func (r row) weight(name string) (float64, error) {
 		return 0, err
 	}
 	weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(weight > 0) || !finite(weight) {
-		return 0, r.cell(name).errorf("%q must be a positive number, not %q", name, text)
+	if err != nil || !validWeight(weight) {
+		return 0, r.cell(name).errorf("%q must be a positive number, at most 1e9, not %q", name, text)
 	}
 	return weight, nil
 }

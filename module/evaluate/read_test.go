@@ -92,7 +92,8 @@ func TestReadErrors(t *testing.T) {
 		{"jsonl", `{"id": "1", ` + good[1:] + "\n" + `{"id": 1, ` + good[1:],
 			`examples:2:1: the ID "1" is also that of the example in line 1; IDs must be unique`},
 		{"jsonl", `{"id": {}, ` + good[1:], `examples:1:8: "id" must be a text, not {}`},
-		{"jsonl", `{"weight": -1, ` + good[1:], `examples:1:12: "weight" must be a positive number, not "-1"`},
+		{"jsonl", `{"weight": -1, ` + good[1:], `examples:1:12: "weight" must be a positive number, at most 1e9, not "-1"`},
+		{"jsonl", `{"weight": 1e308, ` + good[1:], `"weight" must be a positive number, at most 1e9, not "1e308"`},
 		{"json", "[\n  " + good + ",\n  {\"text\": 1}\n]", `examples:3:12: field "text": the value must be a string, not 1`},
 		{"json", good, `examples:1:1: the examples must be a JSON array of objects`},
 		{"json", "[" + good + ",\n]", `examples:2:1: the JSON is invalid`},
@@ -123,7 +124,7 @@ func TestReadOptions(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	_, err = read(text, evaluate.JSONL, &evaluate.ReadOptions{Fields: map[string]string{"texts": "review"}})
-	contains(t, err, `ReadOptions.Fields has "texts", which is no field of the signature`)
+	contains(t, err, `ReadOptions.Fields has "texts", which is not a field of the signature`)
 }
 
 // A signature may have fields with the names of the other parts of an example.

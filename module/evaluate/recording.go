@@ -1,8 +1,10 @@
 package evaluate
 
 import (
-	"bufio"
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,11 +16,12 @@ import (
 
 // recording is a recorded call, one line of JSON.
 type recording struct {
-	Example string           `json:"example,omitempty"` // the ID of the example in whose run the call was made
-	Tool    string           `json:"tool"`              // as tools.Binding.Path returns it
-	Args    json.RawMessage  `json:"args"`
-	Result  json.RawMessage  `json:"result,omitempty"`
-	Error   *tools.ToolError `json:"error,omitempty"`
+	Inputs string           `json:"inputs,omitempty"` // a hash of the inputs of the run that made the call
+	Sample int              `json:"sample,omitempty"` // the sample of the run
+	Tool   string           `json:"tool"`             // as tools.Binding.Path returns it
+	Args   json.RawMessage  `json:"args"`
+	Result json.RawMessage  `json:"result,omitempty"`
+	Error  *tools.ToolError `json:"error,omitempty"`
 }
 
 // Record returns a policy that writes the calls of tools and their results to w, as JSON Lines, for [Recorded]. The
@@ -32,7 +35,8 @@ func Record(w io.Writer) tools.Policy {
 			if asksModel(c.Tool) {
 				return result, err
 			}
-			r := recording{Example: runOf(ctx).example, Tool: c.Tool.Path(), Args: c.Args, Result: result}
+			run := runOf(ctx)
+			r := recording{Inputs: run.hash(), Sample: run.sample, Tool: c.Tool.Path(), Args: c.Args, Result: result}
 			if err != nil && (tools.IsFatal(err) || ctx.Err() != nil || !errors.As(err, &r.Error)) {
 				return result, err
 			}
@@ -53,28 +57,34 @@ func Record(w io.Writer) tools.Policy {
 // Recorded returns a policy that answers calls from what [Record] wrote, so that no tool is called.
 //
 // A call gets the result of the same call, according to [tools.Binding.Key]: the one that was recorded for the same
-// example, or else for any example. If a run makes a call several times, it gets the recorded results in order, and
-// then the last of them again. A call that was not recorded ends the run with an error. The functions llm and rlm of a
-// [module.RLM], which ask models, are neither recorded nor replaced.
+// inputs and sample, or else for the same inputs and the first sample, or else for any inputs. If a run makes a call
+// several times, it gets the recorded results in order, and then the last of them again; outside of an evaluation, as
+// in [module.Program.Verify], it always gets the first. Examples with the same inputs share their recordings. A call
+// that was not recorded ends the run with an error. The functions llm and rlm of a [module.RLM], which ask models, are
+// neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
-	p := &player{byTool: map[string][]recording{}, keyed: map[*tools.Binding]map[string][]*recording{}}
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			break
+	p := &player{byTool: map[string][]recording{}, index: map[*tools.Binding]map[recordedCall][]*recording{}}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: recordings: %w", err)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		var one struct {
+			recording
+			Example string // in recordings of earlier versions
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("evaluate: recordings: %w", err)
-		}
-		var one recording
-		if err := json.Unmarshal(line, &one); err != nil {
+		switch err := json.Unmarshal(line, &one); {
+		case err != nil:
 			return nil, fmt.Errorf("evaluate: recordings: line %d: %w", n, err)
-		}
-		if one.Tool == "" || len(one.Args) == 0 {
+		case one.Tool == "" || len(one.Args) == 0:
 			return nil, fmt.Errorf("evaluate: recordings: line %d is not a recorded call: tool or args is missing", n)
+		case one.Example != "":
+			return nil, fmt.Errorf("evaluate: recordings: line %d was recorded by an earlier version of Writ; "+
+				"record the calls again", n)
 		}
-		p.byTool[one.Tool] = append(p.byTool[one.Tool], one)
+		p.byTool[one.Tool] = append(p.byTool[one.Tool], one.recording)
 	}
 	return p.policy, nil
 }
@@ -87,7 +97,7 @@ type player struct {
 	byTool map[string][]recording
 
 	mu    sync.Mutex
-	keyed map[*tools.Binding]map[string][]*recording // by key; see callKey
+	index map[*tools.Binding]map[recordedCall][]*recording
 }
 
 func (p *player) policy(next tools.Caller) tools.Caller {
@@ -100,10 +110,7 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 			return nil, err
 		}
 		run := runOf(ctx)
-		list := p.recordings(c.Tool, callKey(run.example, key))
-		if list == nil {
-			list = p.recordings(c.Tool, callKey("", key))
-		}
+		list := p.recordings(c.Tool, []recordedCall{{key, run.hash(), run.sample}, {key, run.hash(), 0}, {key: key}})
 		if list == nil {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: there is no recording of %s(%s); record the calls again",
 				c.Tool.Path(), clip(c.Args)))
@@ -116,51 +123,73 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 	})
 }
 
-// callKey returns the key of a call in the run of an example, or in any run if example is empty.
-func callKey(example, key string) string { return key + example }
-
-// recordings returns the recordings of a call, in order.
-func (p *player) recordings(b *tools.Binding, key string) []*recording {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.keyed[b] == nil {
-		p.keyed[b] = keyed(b, p.byTool[b.Path()])
-	}
-	return p.keyed[b][key]
+// recordedCall is a call in the run of a sample, or in any run if inputs is empty.
+type recordedCall struct {
+	key, inputs string
+	sample      int
 }
 
-func keyed(b *tools.Binding, list []recording) map[string][]*recording {
-	index := map[string][]*recording{}
+// recordings returns the recordings of the first of the calls that has any, in order.
+func (p *player) recordings(b *tools.Binding, calls []recordedCall) []*recording {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.index[b] == nil {
+		p.index[b] = indexed(b, p.byTool[b.Path()])
+	}
+	for _, c := range calls {
+		if list := p.index[b][c]; list != nil {
+			return list
+		}
+	}
+	return nil
+}
+
+// indexed returns the recordings of a tool, by call.
+func indexed(b *tools.Binding, list []recording) map[recordedCall][]*recording {
+	index := map[recordedCall][]*recording{}
 	for i := range list {
 		r := &list[i]
 		key, err := b.Key(r.Args)
 		if err != nil {
-			continue // it cannot be called like that
+			continue // the tool does not accept such arguments
 		}
-		index[callKey("", key)] = append(index[callKey("", key)], r)
-		if r.Example != "" {
-			index[callKey(r.Example, key)] = append(index[callKey(r.Example, key)], r)
+		index[recordedCall{key: key}] = append(index[recordedCall{key: key}], r)
+		if c := (recordedCall{key, r.Inputs, r.Sample}); r.Inputs != "" {
+			index[c] = append(index[c], r)
 		}
 	}
 	return index
 }
 
-// exampleRun is a run of an example.
+// exampleRun is a run of an example. An example is recognized by its inputs, since different sets may use the same IDs.
 type exampleRun struct {
-	example string
+	inputs json.RawMessage // nil outside of an evaluation
+	sample int
 
-	mu    sync.Mutex
-	calls map[string]int // by key
+	mu     sync.Mutex
+	hashed string
+	calls  map[string]int // by key
 }
 
 type runKey struct{}
 
 // withRun returns a context that says which example is run.
-func withRun(ctx context.Context, example string) context.Context {
-	return context.WithValue(ctx, runKey{}, &exampleRun{example: example})
+func withRun(ctx context.Context, inputs json.RawMessage, sample int) context.Context {
+	return context.WithValue(ctx, runKey{}, &exampleRun{inputs: inputs, sample: sample})
 }
 
-// runOf returns the run of an example, or one without an ID.
+// hash returns a hash of the inputs, or "" outside of an evaluation.
+func (r *exampleRun) hash() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hashed == "" && r.inputs != nil {
+		sum := sha256.Sum256([]byte(canonical(r.inputs)))
+		r.hashed = hex.EncodeToString(sum[:16])
+	}
+	return r.hashed
+}
+
+// runOf returns the run of an example, or an empty one outside of an evaluation.
 func runOf(ctx context.Context) *exampleRun {
 	if run, ok := ctx.Value(runKey{}).(*exampleRun); ok {
 		return run

@@ -32,8 +32,9 @@ type Report struct {
 	Usage       module.ModelUsage `json:"usage,omitempty"`
 	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
 
-	// Cost is the cost of Usage, and MetricCost that of MetricUsage, according to Options.Prices. The usage of the
-	// models in Unpriced, which have no price, is not included.
+	// Cost is the cost of Usage, and MetricCost that of MetricUsage, according to Options.Prices. Input that a provider
+	// writes to its cache costs the same as other input. The usage of the models in Unpriced, which have no price, is not
+	// included.
 	Cost       float64  `json:"cost,omitempty"`
 	MetricCost float64  `json:"metric_cost,omitempty"`
 	Unpriced   []string `json:"unpriced,omitempty"`
@@ -78,24 +79,18 @@ func newReport(results []Result, prices map[string]models.Price) *Report {
 	scores, parts := []observation{}, map[string][]observation{}
 	for i := range results {
 		one := &results[i]
-		addUsage(&r.Usage, one.Usage)
-		addUsage(&r.MetricUsage, one.MetricUsage)
+		r.Usage, r.MetricUsage = sum(r.Usage, one.Usage), sum(r.MetricUsage, one.MetricUsage)
 		if one.Err != "" {
 			r.Errors++
 			continue
 		}
-		scores = append(scores, observation{one.clusterOf(), one.Score.Value, one.Weight})
+		cluster := clusterOf(one.Group, one.ID)
+		scores = append(scores, observation{cluster, one.Score.Value, one.Weight})
 		for name, value := range one.Score.Parts {
-			parts[name] = append(parts[name], observation{one.clusterOf(), value, one.Weight})
+			parts[name] = append(parts[name], observation{cluster, value, one.Weight})
 		}
 	}
-	r.Score = intervalOf(scores)
-	for name, list := range parts {
-		if r.Parts == nil {
-			r.Parts = map[string]Interval{}
-		}
-		r.Parts[name] = intervalOf(list)
-	}
+	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
 	r.Latency = percentiles(results)
 	r.charge(prices)
 	return r
@@ -114,21 +109,9 @@ func percentiles(results []Result) Percentiles {
 	return Percentiles{at(50), at(90), at(99), at(100)}
 }
 
-// addUsage adds the usage of each model to sum.
-func addUsage(sum *module.ModelUsage, usage module.ModelUsage) {
-	for model, u := range usage {
-		if *sum == nil {
-			*sum = module.ModelUsage{}
-		}
-		s := (*sum)[model]
-		s.Calls += u.Calls
-		s.Hits += u.Hits
-		s.InputTokens += u.InputTokens
-		s.CachedTokens += u.CachedTokens
-		s.OutputTokens += u.OutputTokens
-		s.ThinkingTokens += u.ThinkingTokens
-		(*sum)[model] = s
-	}
+// sum returns the usage of both. It lets a trajectory add them up.
+func sum(a, b module.ModelUsage) module.ModelUsage {
+	return module.Trajectory{Spent: a, Runs: []module.Trajectory{{Spent: b}}}.UsageByModel()
 }
 
 // charge computes the costs.

@@ -16,18 +16,12 @@ import (
 
 // String returns a summary: the score and its parts with 95 % intervals, errors, latency, usage and cost.
 func (r *Report) String() string {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range r.rows() {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
-	t.Flush() //nolint:errcheck // a strings.Builder returns no errors
-	return strings.TrimSuffix(b.String(), "\n")
+	return aligned(r.rows())
 }
 
 // Markdown returns the summary as a table, and a table of the answers that are not right: at most 20, the worst first.
 func (r *Report) Markdown() string {
-	text := table([]string{"", ""}, r.rows())
+	text := markdown([]string{"", ""}, r.rows())
 	var wrong []*Result
 	for i := range r.Results {
 		if one := &r.Results[i]; one.Err != "" || one.Score.Value < 1 {
@@ -49,11 +43,11 @@ func (r *Report) Markdown() string {
 		}
 		rows = append(rows, []string{one.ID, score, clip(one.Want), clip(one.Got), why})
 	}
-	return text + "\n" + table([]string{"example", "score", "expected", "answer", "feedback"}, rows)
+	return text + "\n" + markdown([]string{"example", "score", "expected", "answer", "feedback"}, rows)
 }
 
 func (r *Report) rows() [][]string {
-	rows := [][]string{{"score", r.Score.String() + observed(r.Score.N, r.grouped())}}
+	rows := [][]string{{"score", r.Score.String() + r.observed()}}
 	for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
 		rows = append(rows, []string{"  " + name, r.Parts[name].String()})
 	}
@@ -92,22 +86,19 @@ func usageRows(name string, usage module.ModelUsage) (rows [][]string) {
 	return rows
 }
 
-func (r *Report) grouped() bool {
-	return slices.ContainsFunc(r.Results, func(one Result) bool { return one.Group != "" })
-}
-
-// observed says what an interval is of.
-func observed(n int, grouped bool) string {
-	switch {
+// observed says how many examples or groups the score is the mean of.
+func (r *Report) observed() string {
+	switch n := r.Score.N; {
 	case n == 0:
 		return ""
-	case grouped:
+	case slices.ContainsFunc(r.Results, func(one Result) bool { return one.Group != "" }):
 		return " over " + plural(n, "group")
+	default:
+		return " over " + plural(n, "example")
 	}
-	return " over " + plural(n, "example")
 }
 
-// short returns a duration with three digits or so.
+// short rounds a duration to about three digits.
 func short(d time.Duration) time.Duration {
 	for unit := time.Second; unit >= time.Microsecond; unit /= 1000 {
 		if d >= unit {
@@ -117,8 +108,19 @@ func short(d time.Duration) time.Duration {
 	return d
 }
 
-// table returns a Markdown table.
-func table(head []string, rows [][]string) string {
+// aligned returns a table as lines with aligned columns.
+func aligned(rows [][]string) string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	t.Flush() //nolint:errcheck // a strings.Builder returns no errors
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// markdown returns a table in Markdown.
+func markdown(head []string, rows [][]string) string {
 	var b strings.Builder
 	line := func(cells []string) {
 		b.WriteByte('|')

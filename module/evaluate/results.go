@@ -13,6 +13,7 @@ import (
 
 	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/models"
 )
 
 // resultsFile is a file of results: a header and then one result on each line.
@@ -24,48 +25,64 @@ type resultsFile struct {
 // header is the first line of a file of results. It says what they are results of.
 type header struct {
 	Version int    `json:"evaluation"`
-	Module  string `json:"module"` // a hash of the state of the module's predictors
+	Module  string `json:"module"` // its Go type
+	Models  string `json:"models"` // of its predictors, by path
+	State   string `json:"state"`  // a hash of what [module.Save] writes, and of the code of a [module.Program]
 	Samples int    `json:"samples"`
 }
 
-func headerOf(m any, samples int) header {
+func headerOf[In, Out any](m module.Module[In, Out], samples int) (header, error) {
+	h := header{Version: 2, Module: fmt.Sprintf("%T", m), Samples: samples}
 	sum := sha256.New()
-	if err := module.Save(sum, m); err != nil {
-		sum.Reset() // the runs report what is wrong with the predictors
+	if p, compiled := m.(*module.Program[In, Out]); compiled {
+		io.WriteString(sum, p.Script.Code) //nolint:errcheck // a hash returns no errors
 	}
-	return header{1, hex.EncodeToString(sum.Sum(nil)[:8]), samples}
+	var names []string
+	for path, p := range module.Predictors(m) {
+		names = append(names, fmt.Sprintf("%s: %q", path, models.CapabilitiesOf(p.Model).Model))
+	}
+	if h.Models = strings.Join(names, ", "); len(names) > 0 {
+		if err := module.Save(sum, m); err != nil {
+			return h, fmt.Errorf("evaluate: the module cannot be compared with that of the file of results: %w", err)
+		}
+	}
+	h.State = hex.EncodeToString(sum.Sum(nil)[:8])
+	return h, nil
 }
 
-// openResults opens or makes a file of results, and calls each for those that it has, with the numbers of their lines.
-// A line that was cut off when the process was killed is removed.
-func openResults(path string, want header, each func(r Result) error) (_ *resultsFile, err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+// openResults opens or creates a file of results, and calls each for the results that it has.
+func openResults(path string, want header, each func(r Result) error) (*resultsFile, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: the file of results: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			file.Close()
-		}
-	}()
-	if err := filelock.Own(file); err != nil {
-		return nil, fmt.Errorf("evaluate: the file of results %s: %w", path, err)
 	}
 	f := &resultsFile{file, path}
-	end, err := f.read(want, each)
-	if err != nil {
+	if err := f.prepare(want, each); err != nil {
+		file.Close()
 		return nil, err
 	}
-	if err := file.Truncate(end); err != nil {
-		return nil, fmt.Errorf("evaluate: the file of results: %w", err)
+	return f, nil
+}
+
+// prepare reads the file, and removes a line that was cut off when the process was killed.
+func (f *resultsFile) prepare(want header, each func(r Result) error) error {
+	if err := filelock.Own(f.file); err != nil {
+		return fmt.Errorf("evaluate: the file of results %s: %w", f.path, err)
 	}
-	if _, err := file.Seek(end, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("evaluate: the file of results: %w", err)
+	end, err := f.read(want, each)
+	if err != nil {
+		return fmt.Errorf("evaluate: %s, %w; name another file in Options.Results", f.path, err)
 	}
-	if end == 0 {
-		err = f.write(want)
+	if err = f.file.Truncate(end); err == nil {
+		_, err = f.file.Seek(end, io.SeekStart)
 	}
-	return f, err
+	switch {
+	case err != nil:
+		return fmt.Errorf("evaluate: the file of results: %w", err)
+	case end == 0:
+		return f.write(want)
+	}
+	return nil
 }
 
 // read reads the complete lines, and returns where they end.
@@ -73,29 +90,34 @@ func (f *resultsFile) read(want header, each func(r Result) error) (end int64, e
 	lines := bufio.NewReaderSize(f.file, 1<<16)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			const begin = `{"evaluation":`
-			if text := string(line); n == 1 && !strings.HasPrefix(text, begin) && !strings.HasPrefix(begin, text) {
-				return 0, fmt.Errorf("evaluate: %s: %w", f.path, errNotResults)
-			}
+		cutOff := errors.Is(err, io.EOF)
+		switch {
+		case cutOff && (n > 1 || beginsHeader(line)):
 			return end, nil
-		}
-		if err == nil && n == 1 {
+		case cutOff:
+			err = errNotResults
+		case err == nil && n == 1:
 			err = checkHeader(line, want)
-		} else if err == nil {
+		case err == nil:
 			var r Result
 			if err = json.Unmarshal(line, &r); err == nil {
 				err = each(r)
 			}
 		}
 		if err != nil {
-			return 0, fmt.Errorf("evaluate: %s, line %d: %w", f.path, n, err)
+			return 0, fmt.Errorf("line %d: %w", n, err)
 		}
 		end += int64(len(line))
 	}
 }
 
-var errNotResults = errors.New("it is not a file of results; name another file in Options.Results")
+var errNotResults = errors.New("it is not a file of results")
+
+// beginsHeader reports whether a line that was cut off may be a header.
+func beginsHeader(line []byte) bool {
+	const begin = `{"evaluation":`
+	return strings.HasPrefix(begin, string(line[:min(len(line), len(begin))]))
+}
 
 func checkHeader(line []byte, want header) error {
 	var got header
@@ -103,17 +125,20 @@ func checkHeader(line []byte, want header) error {
 	case err != nil || got.Version == 0:
 		return errNotResults
 	case got.Version != want.Version:
-		return errors.New("it was written by another version of Writ; name another file in Options.Results")
+		return errors.New("it was written by another version of Writ")
 	case got.Module != want.Module:
-		return errors.New("it has results of a module with other predictors; name another file in Options.Results")
+		return fmt.Errorf("it has results of the module type %s, not %s", got.Module, want.Module)
+	case got.Models != want.Models:
+		return fmt.Errorf("it has results with other models: %s, not %s", got.Models, want.Models)
+	case got.State != want.State:
+		return errors.New("it has results of other instructions, demos or code")
 	case got.Samples != want.Samples:
-		return fmt.Errorf("it has results of %d samples per example, not %d; name another file in Options.Results",
-			got.Samples, want.Samples)
+		return fmt.Errorf("it has results of %d samples per example, not %d", got.Samples, want.Samples)
 	}
 	return nil
 }
 
-// write appends a line. It is written at once, so that a process that is killed leaves complete lines but for the last.
+// write appends a line. It is written at once, so that a process that is killed leaves complete lines, except the last.
 func (f *resultsFile) write(v any) error {
 	line, err := encode(v)
 	if err == nil {
@@ -125,10 +150,15 @@ func (f *resultsFile) write(v any) error {
 	return nil
 }
 
-// resume opens the file of results, and takes the results that it has without those with an error.
-func (e *evaluation[In, Out]) resume(m any) error {
+// resume opens the file of results and takes those that it has. If the module failed, its run is repeated, and if the
+// metric failed, it is called again.
+func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 	if e.Results == "" {
 		return nil
+	}
+	header, err := headerOf(m, e.Samples)
+	if err != nil {
+		return err
 	}
 	type place struct {
 		id     string
@@ -138,26 +168,24 @@ func (e *evaluation[In, Out]) resume(m any) error {
 	for i, r := range e.results {
 		places[place{r.ID, r.Sample}] = i
 	}
-	log, err := openResults(e.Results, headerOf(m, e.Samples), func(r Result) error {
+	e.log, err = openResults(e.Results, header, func(r Result) error {
 		i, found := places[place{r.ID, r.Sample}]
 		if !found {
-			return fmt.Errorf("it has a result of example %q, which is not in the set; name another file in "+
-				"Options.Results", r.ID)
+			return fmt.Errorf("it has a result of example %q, which is not in the set", r.ID)
 		}
 		if want := e.results[i]; !equal(r.Inputs, want.Inputs) || !equal(r.Want, want.Want) {
-			return fmt.Errorf("example %q has changed since the result was written; name another file in Options.Results",
-				r.ID)
+			return fmt.Errorf("example %q has changed since the result was written", r.ID)
 		}
-		if r.Err != "" {
+		if r.Err != "" && r.Got == nil {
 			return nil
 		}
 		r.Group, r.Weight = e.results[i].Group, e.results[i].Weight
-		if e.DropTrajectories {
+		e.ended[i] = r.Err == ""
+		if e.DropTrajectories && e.ended[i] {
 			r.Trajectory = nil
 		}
-		e.results[i], e.ended[i] = r, true
+		e.results[i] = r
 		return nil
 	})
-	e.log = log
 	return err
 }

@@ -3,6 +3,7 @@ package evaluate_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -77,6 +79,41 @@ func tear(t *testing.T, path string, kills int) {
 	}
 }
 
+// If the metric failed, it is called again, with what the module did. The module is not run again.
+func TestResumeCallsMetric(t *testing.T) {
+	t.Parallel()
+	examples, _ := numbers(3, all)
+	for _, o := range []evaluate.Options{{}, {DropTrajectories: true}} {
+		var calls atomic.Int32
+		m, broken := student(&calls, func() {}, 100), true
+		metric := func(
+			_ context.Context, _ evaluate.Example[Question, Answer], got *module.Prediction[Answer],
+		) (module.Score, error) {
+			if broken {
+				return module.Score{}, errors.New("the judge is down")
+			}
+			return module.Score{Value: float64(len(got.Trajectory.Steps)) / 2, Feedback: got.Output.Capital}, nil
+		}
+		o.Workers, o.Results = 1, filepath.Join(t.TempDir(), "results.jsonl")
+		if _, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o); err != nil {
+			t.Fatal(err)
+		}
+		broken = false
+		for range 2 {
+			r, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o)
+			if err != nil || r.Errors != 0 || r.Results[0].Score.Feedback != "right" || r.Usage["student"].Calls != 3 {
+				t.Errorf("got %v, %v", r, err)
+			}
+			if steps := 2 * r.Score.Mean; (steps == 1) == o.DropTrajectories || calls.Load() != 3 {
+				t.Errorf("%v steps, %d calls", steps, calls.Load())
+			}
+			if (r.Results[0].Trajectory == nil) != o.DropTrajectories {
+				t.Errorf("trajectory %v", r.Results[0].Trajectory)
+			}
+		}
+	}
+}
+
 // Runs that ended with an error are repeated.
 func TestResumeRepeatsErrors(t *testing.T) {
 	t.Parallel()
@@ -134,7 +171,15 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	changed[1].Want.Capital = "other"
 	contains(t, try(m, changed, o), `example "2" has changed since the result was written`)
 	other := module.NewPredict(signature.Must(signature.New[Question, Answer]("Think first.")), model, nil)
-	contains(t, try(other, examples, o), "line 1: it has results of a module with other predictors")
+	contains(t, try(other, examples, o), "line 1: it has results of other instructions, demos or code")
+	contains(t, try(module.NewChainOfThought(asking, model, nil), examples, o),
+		"line 1: it has results of the module type *module.Predict[github.com/writ-go/writ/module/evaluate_test.Question")
+	contains(t, try(module.NewPredict(asking, model.With(llmtest.Capabilities{Model: "better"}), nil), examples, o),
+		`line 1: it has results with other models: Predictor: "", not Predictor: "better"`)
+	invalid := module.NewPredict(asking, model, nil)
+	invalid.Predictor.Temperature = new(float64)
+	*invalid.Predictor.Temperature = -1
+	contains(t, try(invalid, examples, o), "the temperature -1 is not between 0 and 100")
 	o.Samples = 2
 	contains(t, try(m, examples, o), "line 1: it has results of 1 samples per example, not 2")
 	o = evaluate.Options{Results: filepath.Join(t.TempDir(), "other.txt")}
@@ -146,6 +191,36 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	contains(t, try(m, examples, o), "the file of results: open ")
 	if n := len(model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// A file has results of one program, and of one module without predictors.
+func TestResultsOfOtherCode(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	examples, _ := numbers(1, all)
+	type pair [2]module.Module[Question, Answer]
+	program := func(code string) module.Module[Question, Answer] {
+		return module.NewProgram(asking, module.Script{Code: code}, box, nil, nil)
+	}
+	for want, m := range map[string]pair{
+		"other instructions, demos or code": {program(`submit({capital: "right"})`), program(`submit({capital: "wrong"})`)},
+
+		"the module type evaluate_test.atlas, not evaluate_test.panics": {atlas{"country 1": "right"}, panics{}},
+	} {
+		o := &evaluate.Options{Results: filepath.Join(t.TempDir(), "results.jsonl")}
+		for i := range m {
+			_, err := evaluate.Evaluate(t.Context(), m[i], examples, evaluate.ExactMatch[Question, Answer](), o)
+			if i == 1 {
+				contains(t, err, want)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -3,9 +3,9 @@ package evaluate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 )
 
 // Split divides a set into parts, such as one for training, one for validation and one for the final test:
@@ -77,17 +77,10 @@ func checkFractions(fractions []float64) error {
 func units[In, Out any](set []Example[In, Out], seed uint64) [][]int {
 	members := map[string][]int{}
 	for i, e := range set {
-		key := "example " + e.ID
-		if e.Group != "" {
-			key = "group " + e.Group
-		}
+		key := clusterOf(e.Group, e.ID)
 		members[key] = append(members[key], i)
 	}
-	keys := make([]string, 0, len(members))
-	for key := range members {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, strings.Compare)
+	keys := slices.Sorted(maps.Keys(members))
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 	slices.SortStableFunc(keys, func(a, b string) int { return len(members[b]) - len(members[a]) })
 	list := make([][]int, len(keys))

@@ -13,8 +13,8 @@ import (
 )
 
 // Write writes examples in a format that [Read] reads: the ID, the inputs, the expected outputs and, if there are any,
-// the groups, weights and notes. An example that does not fit the signature is an error. In the format CSV, an empty
-// optional text becomes a missing value.
+// the groups, weights and notes. An example that does not fit the signature is an error. In CSV, an empty optional text
+// becomes a missing value.
 func Write[In, Out any](
 	w io.Writer, format Format, sig *signature.Signature[In, Out], examples []Example[In, Out],
 ) error {
@@ -61,18 +61,18 @@ func valuesOf[In, Out any](sig *signature.Signature[In, Out], e Example[In, Out]
 		}
 	}
 	labels := labelNames(sig.Spec())
-	text := func(name, text string) {
+	label := func(name, text string) {
 		if text != "" {
 			values = append(values, signature.Value{Name: name, JSON: literal(text)})
 		}
 	}
-	text(labels[0], e.ID)
-	text(labels[1], e.Group)
+	label(labels[0], e.ID)
+	label(labels[1], e.Group)
 	if e.Weight != 0 {
 		weight := strconv.FormatFloat(e.Weight, 'g', -1, 64)
 		values = append(values, signature.Value{Name: labels[2], JSON: json.RawMessage(weight)})
 	}
-	text(labels[3], e.Note)
+	label(labels[3], e.Note)
 	return values, nil
 }
 

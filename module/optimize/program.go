@@ -44,15 +44,11 @@ type batch struct {
 func newProgram[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*program[M, In, Out], error) {
-	v := reflect.ValueOf(m)
-	switch _, isChat := any(m).(*module.Chat[In, Out]); {
+	switch v := reflect.ValueOf(m); {
 	case ctx == nil:
 		return nil, errors.New("optimize: the context is nil")
 	case !v.IsValid(), v.Kind() == reflect.Pointer && v.IsNil():
 		return nil, errors.New("optimize: the module is nil")
-	case isChat:
-		return nil, errors.New("optimize: a Chat cannot be optimized, since all examples would be turns of one " +
-			"conversation; use a CodeAct")
 	case metric == nil:
 		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
 	}
@@ -181,8 +177,8 @@ type place[In any] struct {
 	i  int
 }
 
-// MarshalJSON writes nothing: reports of batches are not read.
-func (place[In]) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+// MarshalJSON writes the input. See [json.Marshaler].
+func (p place[In]) MarshalJSON() ([]byte, error) { return encode(p.in) }
 
 // watched runs a candidate on a batch, and records what its predictors do.
 type watched[M module.Module[In, Out], In, Out any] struct {
