@@ -71,20 +71,14 @@ func Recorded(r io.Reader) (tools.Policy, error) {
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++
-		var one struct {
-			recording
-			Example string // in recordings of earlier versions
-		}
+		var one recording
 		switch err := json.Unmarshal(line, &one); {
 		case err != nil:
 			return nil, fmt.Errorf("evaluate: recordings: line %d: %w", n, err)
 		case one.Tool == "" || len(one.Args) == 0:
 			return nil, fmt.Errorf("evaluate: recordings: line %d is not a recorded call: tool or args is missing", n)
-		case one.Example != "":
-			return nil, fmt.Errorf("evaluate: recordings: line %d was recorded by an earlier version of Writ; "+
-				"record the calls again", n)
 		}
-		p.byTool[one.Tool] = append(p.byTool[one.Tool], one.recording)
+		p.byTool[one.Tool] = append(p.byTool[one.Tool], one)
 	}
 	return p.policy, nil
 }

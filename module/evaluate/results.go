@@ -32,7 +32,7 @@ type header struct {
 }
 
 func headerOf[In, Out any](m module.Module[In, Out], samples int) (header, error) {
-	h := header{Version: 2, Module: fmt.Sprintf("%T", m), Samples: samples}
+	h := header{Version: 1, Module: fmt.Sprintf("%T", m), Samples: samples}
 	sum := sha256.New()
 	if p, compiled := m.(*module.Program[In, Out]); compiled {
 		io.WriteString(sum, p.Script.Code) //nolint:errcheck // a hash returns no errors
