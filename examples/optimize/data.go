@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -62,7 +63,8 @@ func (c *command) readData() (err error) {
 func inputs(e example) string {
 	var in any
 	_ = json.Unmarshal([]byte(e.In.String()), &in)
-	return fmt.Sprint(in)
+	text, _ := json.Marshal(in)
+	return string(text)
 }
 
 // readSet reads a file with examples, if there is one.
@@ -70,7 +72,8 @@ func (c *command) readSet(file string) ([]example, error) {
 	if file == "" {
 		return nil, nil
 	}
-	examples, err := evaluate.ReadFile(file, c.sig, &evaluate.ReadOptions{Note: c.feedback})
+	const noColumn = "\x00"
+	examples, err := evaluate.ReadFile(file, c.sig, &evaluate.ReadOptions{Note: cmp.Or(c.feedback, noColumn)})
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +81,8 @@ func (c *command) readSet(file string) ([]example, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range examples {
-		if c.feedback == "" {
-			examples[i].Note = ""
-		}
-		c.data.rows[rowKey(examples[i])] = rows[i]
+	for i, e := range examples {
+		c.data.rows[rowKey(e)] = rows[i]
 	}
 	return examples, nil
 }

@@ -104,7 +104,7 @@ func (c *command) checkOutput() error {
 	if c.save == "" {
 		return nil
 	}
-	_, missing := os.Stat(c.save)
+	_, missing := os.Lstat(c.save)
 	f, err := os.OpenFile(c.save, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("-save: %w", err)
