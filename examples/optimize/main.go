@@ -36,9 +36,10 @@ func main() {
 
 // flagNames replaces Go names in messages of the packages by the flags that a user of the command knows.
 var flagNames = strings.NewReplacer(
-	"optimize: optimize: ", "optimize: ", "Options.MaxErrors", "the limit", " ReadOptions.Fields can name it", "",
-	"examples of Train", "examples of -train", "examples of Val", "examples of -dev", " on Val", " on -dev",
-	"Val has", "-dev has",
+	"optimize: optimize: ", "optimize: ", "Options.MaxErrors", "the limit", "Options.Dir", "-dir",
+	" ReadOptions.Fields can name it", "", "Options.Teacher, more Rounds, or a lower Threshold", "-model",
+	"examples of Train", "examples of -train", "examples of Val", "examples of -dev", " on Train", " on -train",
+	" on Val", " on -dev", "Val has", "-dev has",
 )
 
 // The fields of the signature are known only at run time.
