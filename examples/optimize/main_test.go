@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/writ-go/writ/module/evaluate"
 )
 
 // arguments returns flags for the data of this example and the simulated models, and more of them.
@@ -55,7 +57,34 @@ func TestOptimizers(t *testing.T) {
 			if needed := name == "gepa" || name == "mipro"; needed != (got.ReflectionCalls > 0) {
 				t.Errorf("the reflection model was called %d times", got.ReflectionCalls)
 			}
+			text, _, err = execute(t, arguments("-load", saved, "-dev", "data/test.jsonl", "-json")...)
+			var report evaluate.Report
+			if err != nil || json.Unmarshal([]byte(text), &report) != nil || report.Score.Mean != got.After {
+				t.Errorf("the loaded program scores %v (%v), want %v", report.Score, err, got.After)
+			}
 		})
+	}
+}
+
+// -reflection is called at most a quarter as often as -calls says.
+func TestReflectionCalls(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	train, dev, replies := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "dev.jsonl"), filepath.Join(dir, "replies")
+	for file, text := range map[string]string{
+		train:   `{"ticket": "The contract is old.", "team": "legal"}`,
+		dev:     `{"ticket": "Who signs the contract?", "team": "legal"}`,
+		replies: strings.Repeat("I have no idea.\n---\n", 20) + "None.",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, _, err := execute(t, arguments("-optimizer", "gepa", "-calls", "12", "-json",
+		"-reflection", "script:"+replies, "-train", train, "-dev", dev, "-feedback", "")...)
+	var got summary
+	if err != nil || json.Unmarshal([]byte(text), &got) != nil || got.ReflectionCalls != 3 || got.StudentCalls >= 12 {
+		t.Errorf("got %s, %v", text, err)
 	}
 }
 

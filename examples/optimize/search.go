@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -104,6 +105,16 @@ func (c *command) improve(ctx context.Context) error {
 		})
 	}
 	return c.show(result, before, after)
+}
+
+// keep returns the state of a program, after it wrote it to -save.
+func (c *command) keep(p program) (json.RawMessage, error) {
+	var state bytes.Buffer
+	err := module.Save(&state, p)
+	if err == nil && c.save != "" {
+		err = os.WriteFile(c.save, state.Bytes(), 0o600)
+	}
+	return state.Bytes(), err
 }
 
 // summary is what -json prints. The scores are those of the test set, the calls those of the search.

@@ -115,13 +115,3 @@ func (c *command) checkOutput() error {
 	}
 	return nil
 }
-
-// keep returns the state of a program, after it wrote it to -save.
-func (c *command) keep(p program) (json.RawMessage, error) {
-	var state bytes.Buffer
-	err := module.Save(&state, p)
-	if err == nil && c.save != "" {
-		err = os.WriteFile(c.save, state.Bytes(), 0o600)
-	}
-	return state.Bytes(), err
-}
