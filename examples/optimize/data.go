@@ -176,7 +176,8 @@ func (d *data) remote(url string) metric {
 			Feedback string
 		}
 		if err != nil || json.Unmarshal(reply, &score) != nil || score.Score == nil || response.StatusCode != http.StatusOK {
-			return s, fmt.Errorf(`the server answered %s: %.200q; want {"score": 0.5, "feedback": "…"}`, response.Status, reply)
+			const want = `{"score": 0.5, "feedback": "…"}`
+			return s, fmt.Errorf("the server answered %s: %.200q; want %s", response.Status, reply, want)
 		}
 		if score.Feedback == "" && *score.Score < 1 {
 			score.Feedback = e.Note

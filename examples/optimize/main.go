@@ -97,8 +97,8 @@ func (c *command) parse(args []string) error {
 	flags.StringVar(&c.feedback, "feedback", "", "the `column` whose text is the feedback on a wrong answer")
 	flags.StringVar(&c.optimizer, "optimizer", "",
 		"the `name` of a search: "+optimizerNames()+"; without it, only -dev is scored")
-	flags.IntVar(&c.calls, "calls", 500, "the most calls of -model in the search; -reflection is called at most a quarter "+
-		"as often; the two evaluations of -test are not counted; 0 means no limit")
+	flags.IntVar(&c.calls, "calls", 500, "the most calls of -model in the search; -reflection is called at most a "+
+		"quarter as often; the two evaluations of -test are not counted; 0 means no limit")
 	flags.Uint64Var(&c.seed, "seed", 0, "searches with the same seed and the same replies have the same result")
 	flags.StringVar(&c.model, "model", "", modelUsage)
 	flags.StringVar(&c.reflection, "reflection", "", "the `model` that writes instructions for gepa and mipro; as -model")

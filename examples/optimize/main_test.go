@@ -70,7 +70,8 @@ func TestOptimizers(t *testing.T) {
 func TestReflectionCalls(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	train, dev, replies := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "dev.jsonl"), filepath.Join(dir, "replies")
+	train, dev := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "dev.jsonl")
+	replies := filepath.Join(dir, "replies")
 	for file, text := range map[string]string{
 		train:   `{"ticket": "The contract is old.", "team": "legal"}`,
 		dev:     `{"ticket": "Who signs the contract?", "team": "legal"}`,
