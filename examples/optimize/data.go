@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -10,66 +11,84 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
-	"github.com/writ-go/writ/signature"
 )
 
-type (
-	example = evaluate.Example[values, values]
-	metric  = evaluate.Metric[values, values]
-)
-
-// data is the examples and how answers to them are scored.
+// data is the examples of -train, -dev and -test, and the rows that they were made of.
 type data struct {
 	train, dev, test []example
-	metric           metric
-	rows             map[string]json.RawMessage // the rows of the files, by rowKey
-}
-
-func (d *data) read(sig *signature.Signature[values, values], c *config) error {
-	d.rows = map[string]json.RawMessage{}
-	noted := c.feedback == ""
-	for _, set := range []struct {
-		file string
-		into *[]example
-	}{{c.train, &d.train}, {c.dev, &d.dev}, {c.test, &d.test}} {
-		if set.file == "" {
-			continue
-		}
-		list, err := evaluate.ReadFile(set.file, sig, &evaluate.ReadOptions{Note: c.feedback})
-		if err != nil {
-			return err
-		}
-		rows, err := rowsOf(set.file)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			if c.feedback == "" {
-				list[i].Note = ""
-			}
-			noted = noted || list[i].Note != ""
-			d.rows[rowKey(list[i])] = rows[i]
-		}
-		*set.into = list
-	}
-	if !noted {
-		return fmt.Errorf("no example has a text in the column %q, which -feedback names", c.feedback)
-	}
-	var err error
-	d.metric, err = d.metricOf(c.metric)
-	return err
+	rows             map[string]json.RawMessage // by rowKey
 }
 
 // rowKey identifies an example. Examples without IDs have the same numbers in several files.
 func rowKey(e example) string { return e.ID + "\n" + e.In.String() }
 
-// rowsOf returns the rows of a file that evaluate.ReadFile can read, with all columns.
-func rowsOf(file string) (rows []json.RawMessage, err error) {
+// readData reads the files with examples.
+func (c *command) readData() (err error) {
+	d := &c.data
+	d.rows = map[string]json.RawMessage{}
+	for _, set := range []struct {
+		flag, file string
+		examples   *[]example
+	}{{"-train", c.train, &d.train}, {"-dev", c.dev, &d.dev}, {"-test", c.test, &d.test}} {
+		if *set.examples, err = c.readSet(set.file); err != nil {
+			return fmt.Errorf("%s: %w", set.flag, err)
+		}
+	}
+	noted, searched, shared := c.feedback == "", map[string]bool{}, 0
+	for _, e := range slices.Concat(d.train, d.dev) {
+		noted, searched[inputs(e)] = noted || e.Note != "", true
+	}
+	for _, e := range d.test {
+		if searched[inputs(e)] {
+			shared++
+		}
+	}
+	if shared > 0 {
+		fmt.Fprintf(c.stderr, "warning: %d of the %d examples of -test are also in -train or -dev, so the score after the "+
+			"search will be too high; remove them from one of the files\n", shared, len(d.test))
+	}
+	if !noted {
+		return fmt.Errorf("no example has a text in the column %q, which -feedback names", c.feedback)
+	}
+	return nil
+}
+
+// inputs returns the inputs of an example in the same form, however a file writes them.
+func inputs(e example) string {
+	var in any
+	_ = json.Unmarshal([]byte(e.In.String()), &in)
+	text, _ := json.Marshal(in)
+	return string(text)
+}
+
+// readSet reads a file with examples, if there is one.
+func (c *command) readSet(file string) ([]example, error) {
+	if file == "" {
+		return nil, nil
+	}
+	const noColumn = "\x00"
+	examples, err := evaluate.ReadFile(file, c.sig, &evaluate.ReadOptions{Note: cmp.Or(c.feedback, noColumn)})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := readRows(file)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range examples {
+		c.data.rows[rowKey(e)] = rows[i]
+	}
+	return examples, nil
+}
+
+// readRows returns the rows of a file that evaluate.ReadFile can read, with all columns.
+func readRows(file string) (rows []json.RawMessage, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -78,37 +97,32 @@ func rowsOf(file string) (rows []json.RawMessage, err error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".json":
 		err = json.Unmarshal(text, &rows)
-		return rows, err
+	case ".jsonl":
+		for line := range bytes.Lines(text) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				rows = append(rows, line)
+			}
+		}
 	case ".csv":
-		cells, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-		if err != nil {
+		var records [][]string
+		if records, err = csv.NewReader(bytes.NewReader(text)).ReadAll(); err != nil {
 			return nil, err
 		}
-		for _, line := range cells[1:] {
+		for _, record := range records[1:] {
 			row := map[string]string{}
-			for i, name := range cells[0] {
-				row[name] = line[i]
+			for i, name := range records[0] {
+				row[strings.TrimSpace(name)] = record[i]
 			}
-			raw, _ := json.Marshal(row)
+			raw, _ := json.Marshal(row) // texts are always encoded
 			rows = append(rows, raw)
 		}
-		return rows, nil
 	}
-	for d := json.NewDecoder(bytes.NewReader(text)); ; {
-		var row json.RawMessage
-		if err := d.Decode(&row); err != nil {
-			if err == io.EOF {
-				err = nil
-			}
-			return rows, err
-		}
-		rows = append(rows, row)
-	}
+	return rows, err
 }
 
-const metricUsage = "how answers are scored: exact, text (apart from case, punctuation and articles), f1 (words in " +
-	"common), contains, fields (the share that is equal), set, within:0.1, or " +
-	`url:http://… (gets {"row": …, "got": …} and answers {"score": 0.5, "feedback": "…"})`
+const metricUsage = "exact, text (apart from case, punctuation and articles), f1 (words in common), contains, " +
+	"fields (the share that is equal), set, within:0.1, or url:http://… " +
+	`(gets {"row": …, "got": …} and answers {"score": 0.5, "feedback": "…"})`
 
 var metrics = map[string]func(outputs ...string) metric{
 	"exact": evaluate.ExactMatch[values, values], "text": evaluate.TextMatch[values, values],
@@ -116,52 +130,54 @@ var metrics = map[string]func(outputs ...string) metric{
 	"fields": evaluate.JSONFields[values, values], "set": evaluate.SetMatch[values, values],
 }
 
-// metricOf returns the metric that -metric names.
-func (d *data) metricOf(text string) (metric, error) {
+// metricOf returns the metric that -metric names. It tries it on an expected answer, before any other costs money.
+func (d *data) metricOf(ctx context.Context, text string) (m metric, err error) {
 	name, argument, _ := strings.Cut(text, ":")
-	switch known, found := metrics[text]; {
-	case found:
-		return known(), nil
+	switch known := metrics[text]; {
+	case known != nil:
+		m = known()
 	case name == "within":
 		tolerance, err := strconv.ParseFloat(argument, 64)
-		if err != nil {
-			return nil, fmt.Errorf("-metric %s: %w; write a number, such as within:0.1", text, err)
+		if err != nil || !(tolerance >= 0) {
+			return nil, fmt.Errorf("-metric %s: write a number after the colon, such as within:0.1", text)
 		}
-		return evaluate.Within[values, values](tolerance), nil
+		m = evaluate.Within[values, values](tolerance)
 	case name == "url":
-		return d.remote(argument), nil
+		m = d.remote(argument)
+	default:
+		return nil, fmt.Errorf("no metric is named %q; -metric is one of %s", text, metricUsage)
 	}
-	return nil, fmt.Errorf("no metric is named %q; -metric says %s", text, metricUsage)
+	if _, err := m(ctx, d.dev[0], &module.Prediction[values]{Output: d.dev[0].Want}); err != nil {
+		return nil, fmt.Errorf("-metric %s cannot score the first example of -dev: %w", text, err)
+	}
+	return m, nil
 }
 
 // remote returns a metric that a server computes.
 func (d *data) remote(url string) metric {
-	return func(ctx context.Context, e example, got *module.Prediction[values]) (module.Score, error) {
+	return func(ctx context.Context, e example, got *module.Prediction[values]) (s module.Score, err error) {
 		body, err := json.Marshal(map[string]any{"row": d.rows[rowKey(e)], "got": got.Output})
 		if err != nil {
-			return module.Score{}, err
+			return s, err
 		}
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 		if err != nil {
-			return module.Score{}, err
+			return s, err
 		}
 		request.Header.Set("Content-Type", "application/json")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return module.Score{}, err
+			return s, err
 		}
 		defer response.Body.Close()
 		reply, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-		if err != nil {
-			return module.Score{}, err
-		}
 		var score struct {
-			Score    *float64 `json:"score"`
-			Feedback string   `json:"feedback"`
+			Score    *float64
+			Feedback string
 		}
-		if err := json.Unmarshal(reply, &score); err != nil || score.Score == nil || response.StatusCode != http.StatusOK {
-			return module.Score{}, fmt.Errorf(`%s answered %s: %.200q; want {"score": 0.5, "feedback": "…"}`,
-				url, response.Status, reply)
+		if err != nil || json.Unmarshal(reply, &score) != nil || score.Score == nil || response.StatusCode != http.StatusOK {
+			const want = `{"score": 0.5, "feedback": "…"}`
+			return s, fmt.Errorf("the server answered %s: %.200q; want %s", response.Status, reply, want)
 		}
 		if score.Feedback == "" && *score.Score < 1 {
 			score.Feedback = e.Note

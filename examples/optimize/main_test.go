@@ -4,18 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/writ-go/writ/module/evaluate"
 )
 
-// command returns flags for the data of this example and the simulated models, and more of them.
-func command(more ...string) []string {
+// arguments returns flags for the data of this example and the simulated models, and more of them.
+func arguments(more ...string) []string {
 	return append([]string{
 		"-signature", "ticket -> team", "-instructions", "Choose the team for the ticket.",
 		"-train", "data/train.jsonl", "-dev", "data/dev.jsonl", "-test", "data/test.jsonl",
@@ -23,11 +25,11 @@ func command(more ...string) []string {
 	}, more...)
 }
 
-func execute(t *testing.T, args ...string) (stdout string, err error) {
+func execute(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	var out bytes.Buffer
-	err = run(t.Context(), args, &out, io.Discard)
-	return out.String(), err
+	var out, messages bytes.Buffer
+	err = run(t.Context(), args, &out, &messages)
+	return out.String(), messages.String(), err
 }
 
 func TestOptimizers(t *testing.T) {
@@ -36,7 +38,7 @@ func TestOptimizers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			saved := filepath.Join(t.TempDir(), "program.json")
-			text, err := execute(t, command("-optimizer", name, "-json", "-save", saved)...)
+			text, _, err := execute(t, arguments("-optimizer", name, "-json", "-save", saved)...)
 			var got summary
 			if err != nil || json.Unmarshal([]byte(text), &got) != nil {
 				t.Fatalf("got %q, %v", text, err)
@@ -55,7 +57,35 @@ func TestOptimizers(t *testing.T) {
 			if needed := name == "gepa" || name == "mipro"; needed != (got.ReflectionCalls > 0) {
 				t.Errorf("the reflection model was called %d times", got.ReflectionCalls)
 			}
+			text, _, err = execute(t, arguments("-load", saved, "-dev", "data/test.jsonl", "-json")...)
+			var report evaluate.Report
+			if err != nil || json.Unmarshal([]byte(text), &report) != nil || report.Score.Mean != got.After {
+				t.Errorf("the loaded program scores %v (%v), want %v", report.Score, err, got.After)
+			}
 		})
+	}
+}
+
+// -reflection is called at most a quarter as often as -calls says.
+func TestReflectionCalls(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	train, dev := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "dev.jsonl")
+	replies := filepath.Join(dir, "replies")
+	for file, text := range map[string]string{
+		train:   `{"ticket": "The contract is old.", "team": "legal"}`,
+		dev:     `{"ticket": "Who signs the contract?", "team": "legal"}`,
+		replies: strings.Repeat("I have no idea.\n---\n", 20) + "None.",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, _, err := execute(t, arguments("-optimizer", "gepa", "-calls", "12", "-json",
+		"-reflection", "script:"+replies, "-train", train, "-dev", dev, "-feedback", "")...)
+	var got summary
+	if err != nil || json.Unmarshal([]byte(text), &got) != nil || got.ReflectionCalls != 3 || got.StudentCalls >= 12 {
+		t.Errorf("got %s, %v", text, err)
 	}
 }
 
@@ -82,17 +112,17 @@ func TestRemoteMetric(t *testing.T) {
 		fmt.Fprintf(w, `{"score": 0, "feedback": %q}`, body.Row.Note)
 	}))
 	defer server.Close()
-	args := command("-optimizer", "gepa", "-metric", "url:"+server.URL, "-json", "-dir", t.TempDir())
-	text, err := execute(t, args...)
+	args := arguments("-optimizer", "gepa", "-metric", "url:"+server.URL, "-json", "-dir", t.TempDir())
+	text, _, err := execute(t, args...)
 	var got summary
 	if err != nil || json.Unmarshal([]byte(text), &got) != nil || got.After < got.Before+0.3 {
 		t.Fatalf("got %s, %v", text, err)
 	}
 	// A run that continues does not score it again.
-	if again, err := execute(t, args...); again != text {
+	if again, _, err := execute(t, args...); again != text {
 		t.Errorf("the second run prints %s, %v, want %s", again, err, text)
 	}
-	rows, err := rowsOf("data/test.jsonl")
+	rows, err := readRows("data/test.jsonl")
 	if err != nil || len(rows) != 20 {
 		t.Fatal(len(rows), err)
 	}
@@ -107,23 +137,23 @@ func TestRemoteMetric(t *testing.T) {
 func TestText(t *testing.T) {
 	t.Parallel()
 	saved := filepath.Join(t.TempDir(), "program.json")
-	text, err := execute(t, command("-optimizer", "gepa", "-save", saved)...)
+	text, _, err := execute(t, arguments("-optimizer", "gepa", "-save", saved)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		"The best candidates", "GEPA: reflection", "0 demos", "B - A  +0.", "changed", "student calls",
+		"The best candidates", "GEPA: reflection", "B - A  +0.", "changed", "student calls",
 		"The program is in " + saved + ".\n",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
-	before, err := execute(t, command()...)
+	before, _, err := execute(t, arguments()...)
 	if err != nil || !strings.Contains(before, "score    0.350") {
 		t.Errorf("got %s, %v", before, err)
 	}
-	after, err := execute(t, command("-load", saved)...)
+	after, _, err := execute(t, arguments("-load", saved)...)
 	if err != nil || !strings.Contains(after, "score    0.950") {
 		t.Errorf("got %s, %v", after, err)
 	}
@@ -147,7 +177,7 @@ func TestScript(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := execute(t, "-signature", "question -> answer", "-train", filepath.Join(dir, "train.csv"),
+	text, _, err := execute(t, "-signature", "question -> answer", "-train", filepath.Join(dir, "train.csv"),
 		"-dev", filepath.Join(dir, "dev.json"), "-test", filepath.Join(dir, "test.jsonl"), "-optimizer", "labeled",
 		"-model", "script:"+filepath.Join(dir, "replies"), "-workers", "1", "-json")
 	if want := `{"before":0,"after":1,"student_calls":2,"reflection_calls":0,"program":`; !strings.HasPrefix(text, want) {
@@ -157,25 +187,83 @@ func TestScript(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	t.Parallel()
+	const types = "exact, text (apart from case"
+	missing := filepath.Join(t.TempDir(), "missing", "file")
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{nil, "-signature is missing: inputs and outputs in DSPy's notation, such as 'question -> answer'"},
-		{command("ticket"), `argument "ticket" is not a flag; write the signature in quotes, after -signature`},
-		{command("-optimizer", "best"), `no optimizer is named "best"; use one of ` + optimizerNames()},
-		{command("-optimizer", "gepa", "-test", ""), "-test is missing: a file with examples"},
-		{command("-optimizer", "gepa", "-reflection", ""), "-reflection is missing: gepa needs a model"},
-		{command("-optimizer", "gepa", "-calls", "10"), "Budget.StudentCalls is 10"},
-		{command("-metric", "within:x"), "-metric within:x: "},
-		{command("-metric", "best"), `no metric is named "best"; -metric says how answers are scored: exact, `},
-		{command("-feedback", "remark"), `no example has a text in the column "remark", which -feedback names`},
-		{command("-signature", "ticket -> group"), "data/train.jsonl:1"},
-		{command("-load", "data/test.jsonl"), "module: "},
+		{arguments("ticket"), `argument "ticket" is not a flag; write the signature in quotes, after -signature`},
+		{arguments("-sigature", "x"), "flag provided but not defined: -sigature; -h describes the flags"},
+		{arguments("-optimizer", "best"), `no optimizer is named "best"; -optimizer is one of ` + optimizerNames()},
+		{arguments("-optimizer", "gepa", "-test", ""), "-test is missing: a file with examples"},
+		{arguments("-optimizer", "gepa", "-reflection", ""), "-reflection is missing: the model that writes"},
+		{arguments("-optimizer", "gepa", "-calls", "10"),
+			"-calls is 10, but scoring the 20 examples of -dev once takes 20 calls"},
+		{arguments("-calls", "-1"), "-calls is -1; write a positive number, or 0 for no limit"},
+		{arguments("-workers", "0"), "-workers is 0; write a positive number"},
+		{arguments("-model", "stdent"), `no model is named "stdent"; -model is provider:model, such as openai:gpt-5.1`},
+		{arguments("-reflection", "opnai:x"), `-reflection: models: provider "opnai" of model "opnai:x" is unknown; use one`},
+		{arguments("-metric", "within:x"), "-metric within:x: write a number after the colon, such as within:0.1"},
+		{arguments("-metric", "within:1"), "-metric within:1 cannot score the first example of -dev: "},
+		{arguments("-metric", "url:localhost"), "-metric url:localhost cannot score the first example of -dev: "},
+		{arguments("-metric", "best"), `no metric is named "best"; -metric is one of ` + types},
+		{arguments("-feedback", "remark"), `no example has a text in the column "remark", which -feedback names`},
+		{arguments("-signature", "ticket -> group"), "-train: evaluate: data/train.jsonl:1"},
+		{arguments("-dev", missing), "-dev: evaluate: open " + missing},
+		{arguments("-load", "data/test.jsonl"), "-load data/test.jsonl: module: "},
+		{arguments("-save", missing), "-save: open " + missing},
+		{arguments("-dir", "main.go"), "-dir: mkdir main.go: "},
 	} {
-		got, err := execute(t, c.args...)
-		if err == nil || !strings.Contains(err.Error(), c.want) || got != "" {
-			t.Errorf("%q:\ngot  %v\nwant %s", c.args, err, c.want)
+		stdout, stderr, err := execute(t, c.args...)
+		if err == nil || !strings.Contains(err.Error(), c.want) || stdout+stderr != "" {
+			t.Errorf("%q:\ngot  %v%s%s\nwant %s", c.args, err, stdout, stderr, c.want)
 		}
+	}
+}
+
+// What costs money is kept if the program cannot be saved after all.
+func TestSaveFails(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var scored atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if scored.Add(1) > 1 {
+			_ = os.Remove(dir) // after the first score, which is part of the checks
+		}
+		fmt.Fprint(w, `{"score": 0.5}`)
+	}))
+	defer server.Close()
+	_, stderr, err := execute(t, arguments("-optimizer", "labeled", "-metric", "url:"+server.URL,
+		"-save", filepath.Join(dir, "program.json"))...)
+	if err == nil || !strings.Contains(stderr, `"instructions": "Choose the team for the ticket."`) {
+		t.Errorf("got %v, %s", err, stderr)
+	}
+}
+
+// Examples of -test are the same as others if their inputs are, in whatever form.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "test.csv")
+	text := "team,ticket\nsales,The \u00e9tui is broken.\nsales,The discount code does not work.\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, err := execute(t, arguments("-test", file)...)
+	want := "warning: 1 of the 2 examples of -test are also in -train or -dev, so the score after the search will be too "
+	if err != nil || !strings.HasPrefix(stderr, want) {
+		t.Errorf("got %s, %v", stderr, err)
+	}
+}
+
+func TestFlagNames(t *testing.T) {
+	t.Parallel()
+	const text = "optimize: optimize: the module fails on all examples of Val; 0.5 on Val"
+	if got := flagNames.Replace(text); got != "optimize: the module fails on all examples of -dev; 0.5 on -dev" {
+		t.Error(got)
 	}
 }

@@ -6,18 +6,19 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"sync/atomic"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/optimize"
+	"golang.org/x/term"
 )
 
 var optimizers = map[string]optimize.Optimizer{
@@ -33,11 +34,11 @@ var optimizers = map[string]optimize.Optimizer{
 func optimizerNames() string { return strings.Join(slices.Sorted(maps.Keys(optimizers)), ", ") }
 
 // measure scores the examples of -dev, and saves the program as it is.
-func (c *config) measure(ctx context.Context) error {
-	if _, err := keep(c.program, c.save); err != nil {
+func (c *command) measure(ctx context.Context) error {
+	if _, err := c.keep(c.program); err != nil {
 		return err
 	}
-	report, err := c.score(ctx, c.program, c.examples.dev, "")
+	report, err := c.evaluate(ctx, "-dev", c.program, c.data.dev)
 	switch {
 	case err != nil:
 		return err
@@ -48,88 +49,70 @@ func (c *config) measure(ctx context.Context) error {
 	return err
 }
 
-func (c *config) score(
-	ctx context.Context, m module.Module[values, values], examples []example, results string,
-) (*evaluate.Report, error) {
-	return evaluate.Evaluate(ctx, m, examples, c.examples.metric, &evaluate.Options{
-		Workers: c.workers, Progress: c.stderr, Results: results, DropTrajectories: true, MaxErrors: max(10, len(examples)/2),
-	})
-}
-
-// scoreTest scores the test set before or after the search. With -dir, a search that continues does not score it again.
-func (c *config) scoreTest(
-	ctx context.Context, when string, m module.Module[values, values], state []byte,
-) (*evaluate.Report, error) {
-	fmt.Fprintf(c.stderr, "the test set %s the search:\n", when)
-	results := ""
+// evaluate scores a program. With -dir, results that it has are not computed again.
+func (c *command) evaluate(ctx context.Context, what string, p program, examples []example) (*evaluate.Report, error) {
+	o := &evaluate.Options{
+		Workers: c.workers, Progress: c.stderr, DropTrajectories: true, MaxErrors: max(10, len(examples)/2),
+	}
 	if c.dir != "" {
-		if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		about := sha256.New()
+		if err := module.Save(about, p); err != nil {
 			return nil, err
 		}
-		about := sha256.Sum256(fmt.Appendf(state, "\n%s\n%s\n%s", c.model, c.metric, c.test))
-		results = filepath.Join(c.dir, fmt.Sprintf("test-%s-%.8x.jsonl", when, about))
+		fmt.Fprintln(about, c.model, c.metric, examples)
+		o.Results = filepath.Join(c.dir, fmt.Sprintf("results-%.8x.jsonl", about.Sum(nil)))
 	}
-	report, err := c.score(ctx, m, c.examples.test, results)
+	fmt.Fprintf(c.stderr, "%s:\n", what)
+	report, err := evaluate.Evaluate(ctx, p, examples, c.score, o)
 	if err != nil {
-		return nil, fmt.Errorf("the test set %s the search: %w", when, err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return report, nil
 }
 
 // improve runs the search, between two evaluations of the test set.
-func (c *config) improve(ctx context.Context) error {
-	by, found := optimizers[c.optimizer]
-	if !found {
-		return fmt.Errorf("no optimizer is named %q; use one of %s", c.optimizer, optimizerNames())
-	}
-	if c.reflectionModel == nil && (c.optimizer == "gepa" || c.optimizer == "mipro") {
-		return errors.New("-reflection is missing: " + c.optimizer + " needs a model that writes instructions")
-	}
-	given, err := keep(c.program, "")
-	if err != nil {
-		return err
-	}
-	before, err := c.scoreTest(ctx, "before", c.program, given)
+func (c *command) improve(ctx context.Context) error {
+	before, err := c.evaluate(ctx, "-test before the search", c.program, c.data.test)
 	if err != nil {
 		return err
 	}
 	bar := newBar(c.stderr, c.calls)
-	result, err := optimize.Run(module.Observe(ctx, bar.observe), c.program, by,
-		optimize.Data[values, values]{Train: c.examples.train, Val: c.examples.dev}, c.examples.metric, &optimize.Options{
-			Budget: optimize.Budget{StudentCalls: c.calls}, Seed: c.seed, Workers: c.workers, Dir: c.dir,
-			Reflection: c.reflectionModel, Progress: bar,
+	result, err := optimize.Run(module.Observe(ctx, bar.observe), c.program, optimizers[c.optimizer],
+		optimize.Data[values, values]{Train: c.data.train, Val: c.data.dev}, c.score, &optimize.Options{
+			Budget: optimize.Budget{StudentCalls: c.calls, ReflectionCalls: (c.calls + 3) / 4},
+			Seed:   c.seed, Workers: c.workers, Dir: c.dir, Reflection: c.reflector, Progress: bar,
 		})
+	fmt.Fprint(bar, "") // removes it
 	if err != nil {
 		return err
 	}
-	bar.end()
-	var improved module.Module[values, values] = result.Module
+	improved := result.Module
 	if c.optimizer == "ensemble" {
 		improved = optimize.NewEnsemble(result.Top(3))
 	}
-	state, err := keep(improved, c.save) // so that it is not lost if its test fails
-	if err != nil {
-		return err
+	var after *evaluate.Report
+	state, err := c.keep(improved) // before the test, which may fail
+	if err == nil {
+		after, err = c.evaluate(ctx, "-test after the search", improved, c.data.test)
 	}
-	after, err := c.scoreTest(ctx, "after", improved, state)
-	if err != nil {
+	switch {
+	case err != nil:
+		fmt.Fprintf(c.stderr, "the improved program:\n%s\n", state) // it may be in no file
 		return err
-	}
-	if c.asJSON {
-		spent := result.Spent
+	case c.asJSON:
 		return json.NewEncoder(c.stdout).Encode(summary{
-			before.Score.Mean, after.Score.Mean, spent.StudentCalls, spent.ReflectionCalls, state,
+			before.Score.Mean, after.Score.Mean, result.Spent.StudentCalls, result.Spent.ReflectionCalls, state,
 		})
 	}
 	return c.show(result, before, after)
 }
 
-// keep returns the state of a module, and writes it to a file if there is a name.
-func keep(m module.Module[values, values], file string) (json.RawMessage, error) {
+// keep returns the state of a program, after it wrote it to -save.
+func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
-	err := module.Save(&state, m)
-	if err == nil && file != "" {
-		err = os.WriteFile(file, state.Bytes(), 0o600)
+	err := module.Save(&state, p)
+	if err == nil && c.save != "" {
+		err = os.WriteFile(c.save, state.Bytes(), 0o600)
 	}
 	return state.Bytes(), err
 }
@@ -144,35 +127,55 @@ type summary struct {
 }
 
 // show prints the best candidates and the comparison for people.
-func (c *config) show(result *optimize.Result[*predict], before, after *evaluate.Report) error {
+func (c *command) show(result *optimize.Result[program], before, after *evaluate.Report) error {
 	comparison, err := evaluate.Compare(before, after)
 	if err != nil {
 		return err
 	}
 	best := slices.Clone(result.Candidates)
 	slices.SortStableFunc(best, func(a, b optimize.Candidate) int { return cmp.Compare(b.Score, a.Score) })
-	var text bytes.Buffer
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "The best candidates, by their score on -dev, which chose them:")
+	text := "The best candidates, by their scores on -dev, which chose them:\n"
 	for _, one := range best[:min(len(best), 3)] {
-		fmt.Fprintf(t, "%d\t%.3f\t%s\t%s\n", one.ID, one.Score, one.By, contents(one))
+		text += fmt.Sprintf("%.3f  candidate %d (%s)\n", one.Score, one.ID, one.By)
 	}
-	t.Flush() //nolint:errcheck // a bytes.Buffer returns no errors
-	fmt.Fprintf(&text, "\nThe examples of -test, before (A) and after (B):\n%s\n\nThe search used %s.\n",
+	text += fmt.Sprintf("\nThe examples of -test, before (A) and after (B):\n%s\n\nThe search used %s.\n",
 		comparison, result.Spent)
 	if c.save != "" {
-		fmt.Fprintf(&text, "The program is in %s.\n", c.save)
+		text += fmt.Sprintf("The program is in %s.\n", c.save)
 	}
-	_, err = c.stdout.Write(text.Bytes())
+	_, err = io.WriteString(c.stdout, text)
 	return err
 }
 
-// contents says how much a candidate tells the model.
-func contents(c optimize.Candidate) string {
-	letters, demos := 0, 0
-	for _, s := range c.Predictors {
-		letters += len([]rune(s.Instructions))
-		demos += len(s.Demos)
+// bar shows how many replies a search has received, on the last line of a terminal. What is written to it replaces that
+// line. Elsewhere there is no bar.
+type bar struct {
+	io.Writer
+	most    int // 0 is no limit
+	replies atomic.Int64
+	clear   string // clears the line of a terminal
+}
+
+func newBar(w io.Writer, most int) *bar {
+	b := &bar{Writer: w, most: most}
+	if w == os.Stderr && term.IsTerminal(int(os.Stderr.Fd())) {
+		b.clear = "\r\x1b[K"
 	}
-	return fmt.Sprintf("%d characters of instructions, %d demos", letters, demos)
+	return b
+}
+
+// observe counts replies.
+func (b *bar) observe(_ context.Context, e module.Event) {
+	if _, is := e.(module.ModelResponse); is && b.clear != "" {
+		const width = 30
+		n := int(b.replies.Add(1))
+		done := width * min(n, b.most) / max(b.most, 1)
+		fmt.Fprintf(b, "[%s%s] calls: %d", strings.Repeat("#", done), strings.Repeat(".", width-done), n)
+	}
+}
+
+// Write replaces the bar by a text, and names in it by flags.
+func (b *bar) Write(text []byte) (int, error) {
+	_, err := io.WriteString(b.Writer, b.clear+flagNames.Replace(string(text)))
+	return len(text), err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -23,18 +24,19 @@ var rules = []struct{ word, team, guess, rule string }{
 	{"crash", "support", "support", "A crash goes to support."},
 }
 
-// student returns a simulated model that sorts tickets. It knows a rule if a sentence of its instructions states it, or
-// if a demo follows it. If a ticket has the words of two rules, it applies the second.
+// student returns a simulated model that sorts tickets. It knows a rule if a sentence of its prompt states it, or if a
+// demo follows it. If a ticket has the words of two rules, it applies the second.
 func student() llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		ticket := field(r.Last(), "ticket")
-		if ticket == "" {
+		_, ticket, found := strings.Cut(r.Last(), "[[ ## ticket ## ]]\n")
+		if !found {
 			return llmtest.Reply{}, errors.New("the student can only sort tickets; use -signature 'ticket -> team'")
 		}
-		team, all := "support", texts(r.Messages)
+		ticket, _, _ = strings.Cut(ticket, "\n")
+		prompt, team := strings.TrimSuffix(r.Text(), r.Last()), "support"
 		for _, k := range rules {
-			switch told := stated(all[0], k.word, k.team) || shown(all, k.word, k.team); {
-			case mentions(ticket, k.word) && told:
+			switch known := stated(prompt, k.word, k.team) || shown(prompt, k.word, k.team); {
+			case mentions(ticket, k.word) && known:
 				team = k.team
 			case mentions(ticket, k.word):
 				team = k.guess
@@ -44,7 +46,7 @@ func student() llms.Model {
 	})
 }
 
-// reflection returns a simulated model that writes instructions. It knows only what its prompt shows.
+// reflection returns a simulated model that writes instructions. It knows only what its prompt states.
 func reflection() llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		text := "Choose the team for the ticket."
@@ -57,9 +59,9 @@ func reflection() llms.Model {
 	})
 }
 
-// stated reports whether a sentence of a text has both words.
-func stated(text, word, team string) bool {
-	for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '.' || r == '\n' }) {
+// stated reports whether a sentence of a prompt has both words.
+func stated(prompt, word, team string) bool {
+	for sentence := range strings.FieldsFuncSeq(prompt, func(r rune) bool { return r == '.' || r == '\n' }) {
 		if mentions(sentence, word) && mentions(sentence, team) {
 			return true
 		}
@@ -67,10 +69,12 @@ func stated(text, word, team string) bool {
 	return false
 }
 
-// shown reports whether a demo has a ticket with the word and the right team.
-func shown(messages []string, word, team string) bool {
-	for i := range len(messages) - 1 {
-		if mentions(field(messages[i], "ticket"), word) && field(messages[i+1], "team") == team {
+var demo = regexp.MustCompile(`(?s)\[\[ ## ticket ## \]\]\n([^\n{]+)\n.*?\[\[ ## team ## \]\]\n(\w+)`)
+
+// shown reports whether a demo in a prompt has a ticket with the word and the right team.
+func shown(prompt, word, team string) bool {
+	for _, d := range demo.FindAllStringSubmatch(prompt, -1) {
+		if mentions(d[1], word) && d[2] == team {
 			return true
 		}
 	}
@@ -78,22 +82,3 @@ func shown(messages []string, word, team string) bool {
 }
 
 func mentions(text, word string) bool { return strings.Contains(strings.ToLower(text), word) }
-
-// field returns the value of a field in a message.
-func field(message, name string) string {
-	_, rest, _ := strings.Cut(message, "[[ ## "+name+" ## ]]\n")
-	value, _, _ := strings.Cut(rest, "\n")
-	return strings.TrimSpace(value)
-}
-
-func texts(messages []llms.MessageContent) []string {
-	all := make([]string, len(messages))
-	for i, m := range messages {
-		for _, part := range m.Parts {
-			if t, ok := part.(llms.TextContent); ok {
-				all[i] += t.Text
-			}
-		}
-	}
-	return all
-}
