@@ -49,7 +49,7 @@ type GEPA struct {
 func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 	s := g.search(t)
 	for range s.Iterations {
-		if s.best().Score >= s.Perfect {
+		if t.best().Score >= s.Perfect {
 			return nil
 		}
 		if s.useless == maxUseless {
@@ -98,7 +98,7 @@ type gepaSearch struct {
 
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
-	tried      []*Candidate     // by reflection, accepted or not
+	tried      map[string]bool  // the contents of candidates, accepted or not
 	batches    *batches
 	useless    int             // reflections without a new text since the last useful one
 	mergeDue   bool            // a candidate was accepted since the last attempt to merge
@@ -131,7 +131,7 @@ func (g GEPA) search(t *Task) *gepaSearch {
 			s.components = append(s.components, component{p, b.Path(), b.Description})
 		}
 	}
-	s.pool, s.tried = []*gepaCandidate{{Candidate: t.Start()}}, []*Candidate{t.Start()}
+	s.pool, s.tried = []*gepaCandidate{{Candidate: t.Start()}}, map[string]bool{t.Start().content(): true}
 	s.batches = &batches{rand: t.Rand(), n: len(t.train), size: min(s.Minibatch, len(t.train))}
 	return s
 }
@@ -170,17 +170,6 @@ func (c component) set(to *Candidate, text string) {
 	to.Predictors[c.predictor.Path] = state
 }
 
-// best returns the accepted candidate with the highest mean score; of equal ones, the oldest.
-func (s *gepaSearch) best() *gepaCandidate {
-	best := s.pool[0]
-	for _, c := range s.pool[1:] {
-		if c.Score > best.Score {
-			best = c
-		}
-	}
-	return best
-}
-
 // front returns the candidates that nothing dominates, by their index in the pool.
 func (s *gepaSearch) front() map[int]int {
 	scores := make([][]float64, len(s.pool))
@@ -190,11 +179,12 @@ func (s *gepaSearch) front() map[int]int {
 	return paretoFront(scores)
 }
 
-// known reports whether a candidate that was tried has the same texts.
-func (s *gepaSearch) known(c *Candidate) bool {
-	return slices.ContainsFunc(s.tried, func(other *Candidate) bool {
-		return !slices.ContainsFunc(s.components, func(k component) bool { return k.text(c) != k.text(other) })
-	})
+// isNew reports whether no candidate with the same texts was tried, and notes that this one is.
+func (s *gepaSearch) isNew(c *Candidate) bool {
+	content := c.content()
+	known := s.tried[content]
+	s.tried[content] = true
+	return !known
 }
 
 // accept adds a candidate to the pool and to the result.
@@ -202,8 +192,7 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	if err := s.task.Accept(ctx, c.Candidate); err != nil {
 		return err
 	}
-	s.pool, s.tried = append(s.pool, c), append(s.tried, c.Candidate)
-	s.mergeDue = true
+	s.pool, s.mergeDue = append(s.pool, c), true
 	return nil
 }
 

@@ -30,12 +30,12 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	child := s.task.New(parent.Candidate, "GEPA: reflection on "+c.predictor.Path)
 	child.Why = "rewrote " + c.String()
 	c.set(child, text)
-	if s.known(child) {
+	if !s.isNew(child) {
 		s.task.Warn("GEPA: for %v, the reflection model returned a text that it has returned before; "+
 			"a model with a higher temperature has more ideas", c)
 		return nil
 	}
-	s.useless, s.tried = 0, append(s.tried, child)
+	s.useless = 0
 	after, err := s.task.Evaluate(ctx, child, TrainSplit, batch)
 	if err != nil || total(after) <= total(before) {
 		return err

@@ -40,7 +40,7 @@ func paretoFront(scores [][]float64) map[int]int {
 	return front
 }
 
-// bestPerExample returns the candidates with the highest score of each example. NaN is no score.
+// bestPerExample returns the candidates with the highest score of each example.
 func bestPerExample(scores [][]float64) [][]int {
 	var best [][]int
 	for i := range scores[0] {
@@ -91,14 +91,10 @@ func pickFromFront(r *rand.Rand, front map[int]int) int {
 	return candidates[len(candidates)-1]
 }
 
-// mean returns the mean of the scores that are numbers, or NaN if there are none.
 func mean(scores []float64) float64 {
-	sum, n := 0.0, 0
+	sum := 0.0
 	for _, s := range scores {
-		if !math.IsNaN(s) {
-			sum += s
-			n++
-		}
+		sum += s
 	}
-	return sum / float64(n)
+	return sum / float64(len(scores))
 }

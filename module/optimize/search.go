@@ -120,22 +120,19 @@ func (t *Task) estimate(by Optimizer) {
 }
 
 // Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that
-// was accepted before gets its scores, and is not added again.
+// was accepted before gets its ID and its scores, and is not added again.
 func (t *Task) Accept(ctx context.Context, c *Candidate) error {
 	outcomes, err := t.Evaluate(ctx, c, ValSplit, nil)
 	if err != nil {
 		return err
 	}
-	c.Failed = 0
-	for _, o := range outcomes {
-		if o.Err != nil {
-			c.Failed++
-		}
-	}
+	c.score(outcomes, t.val)
 	content := c.content()
-	if slices.ContainsFunc(t.accepted, func(a *Candidate) bool { return a.content() == content }) {
+	c.ID = slices.IndexFunc(t.accepted, func(a *Candidate) bool { return a.content() == content })
+	if c.ID >= 0 {
 		return nil
 	}
+	c.ID = len(t.accepted)
 	if c.Flags = t.copies(c); len(c.Flags) > 0 {
 		t.Warn("candidate %d: %s", c.ID, c.Flags[0])
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -33,7 +32,6 @@ type Task struct {
 	ledger     *ledger
 	rand       *rand.Rand
 	start      *Candidate
-	candidates int // made so far
 	accepted   []*Candidate
 	outcomes   map[string]Outcome         // by scope
 	sources    map[string]map[string]bool // the IDs of the examples of Train that demos were made of, by demoKey
@@ -108,7 +106,6 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	for _, p := range t.predictors {
 		t.start.Predictors[p.Path] = stateOf(p.given)
 	}
-	t.candidates = 1
 	log, err := t.openLog()
 	if err != nil {
 		return nil, err
@@ -216,14 +213,11 @@ func (t *Task) Start() *Candidate { return t.start }
 
 // New returns a copy of a candidate whose Predictors may be edited until it is evaluated.
 func (t *Task) New(parent *Candidate, by string) *Candidate {
-	c := &Candidate{
-		ID: t.candidates, Parents: []int{parent.ID}, By: by, Predictors: copyStates(parent.Predictors), Score: math.NaN(),
+	parents := []int{parent.ID}
+	if parent.ID < 0 {
+		parents = parent.Parents
 	}
-	for range t.val {
-		c.Scores = append(c.Scores, math.NaN())
-	}
-	t.candidates++
-	return c
+	return &Candidate{ID: -1, Parents: parents, By: by, Predictors: copyStates(parent.Predictors)}
 }
 
 // Evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
@@ -232,20 +226,7 @@ func (t *Task) New(parent *Candidate, by string) *Candidate {
 // An example of Train is run without the demos that were made of it. The error is [ErrBudget], that of ctx, or one
 // that would end every run, such as a provider that refuses access; failures on single examples are in the outcomes.
 func (t *Task) Evaluate(ctx context.Context, c *Candidate, split Split, indices []int) ([]Outcome, error) {
-	outcomes, err := t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
-	if err != nil || split != ValSplit {
-		return outcomes, err
-	}
-	if c.Scores == nil {
-		for range t.val {
-			c.Scores = append(c.Scores, math.NaN())
-		}
-	}
-	for _, o := range outcomes {
-		c.Scores[o.Item] = o.Score.Value
-	}
-	c.Score = t.mean(c.Scores)
-	return outcomes, nil
+	return t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
 }
 
 // Teach has the teacher answer examples of Train in the place of the candidate's models. In rounds from 1 on, the
@@ -326,16 +307,6 @@ func (t *Task) teaches(c *Candidate, item Item) bool {
 		}
 	}
 	return false
-}
-
-// mean returns the weighted mean of scores on Val.
-func (t *Task) mean(scores []float64) float64 {
-	sum, weights := 0.0, 0.0
-	for i, s := range scores {
-		sum += s * t.val[i].Weight
-		weights += t.val[i].Weight
-	}
-	return sum / weights
 }
 
 // Ask asks the reflection model. A reply without text, such as a refusal, is a warning and "".
