@@ -97,13 +97,12 @@ func (s State) same(o State) bool {
 	return string(a) == string(b) && (s.pick == nil) == (o.pick == nil)
 }
 
-// apply sets the state in a predictor. Demos for which leaveOut returns true are left out.
-func (s State) apply(p *module.Predictor, leaveOut func(module.Demo) bool) {
+// apply sets the state in a predictor.
+func (s State) apply(p *module.Predictor) {
 	if p.Spec.Instructions() != s.Instructions {
 		p.Spec = p.Spec.WithInstructions(s.Instructions)
 	}
-	p.Demos = slices.DeleteFunc(slices.Clone(s.Demos), leaveOut)
-	p.ToolDescriptions = maps.Clone(s.ToolDescriptions)
+	p.Demos, p.ToolDescriptions = slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions)
 	if s.pick != nil {
 		p.PickDemos = s.pick
 	}

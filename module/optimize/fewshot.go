@@ -122,9 +122,7 @@ func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, b
 func (o BootstrapFewShot) shown(t *Task, traces []Outcome, order []int, by string) *Candidate {
 	c := t.New(t.Start(), by)
 	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
-	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
-		return slices.ContainsFunc(traces, func(o Outcome) bool { return o.Item == i })
-	})
+	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, seenItems(traces)) })
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo
 		for _, trace := range traces {

@@ -18,7 +18,7 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if !ok {
 		return nil // no component took part in these examples
 	}
-	seen := slices.Concat(before, parent.recall(batch))
+	seen := slices.Concat(before, s.recall(parent, batch))
 	parent.failed = s.failed(parent.failed, before)
 	text, err := s.rewrite(ctx, parent.Candidate, c, seen)
 	if err != nil {
@@ -60,10 +60,10 @@ func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *ge
 const recalled = 5
 
 // recall returns the latest failures of the candidate that are not in the minibatch.
-func (c *gepaCandidate) recall(batch []int) []Outcome {
+func (s *gepaSearch) recall(c *gepaCandidate, batch []int) []Outcome {
 	var earlier []Outcome
 	for _, o := range slices.Backward(c.failed) {
-		if !slices.Contains(batch, o.Item) && len(earlier) < recalled {
+		if len(earlier) < recalled && !s.task.repeats(o.Item, batch) {
 			earlier = append(earlier, o)
 		}
 	}

@@ -107,6 +107,9 @@ func (r *Result[M]) Top(n int) []M { return r.top(n) }
 // Run searches with an optimizer for a better version of m, and returns it as a clone of the same type; m is not
 // changed. Nil options are the defaults.
 //
+// In a search, failed runs score 0, and so do runs with a negative score, with a warning. Shift the scores of such a
+// metric so that none is below 0.
+//
 // If the budget is spent before the search is over, the result is the best that was found so far, with a warning. An
 // error means that there is no result: the arguments are invalid, the module fails on every example, a model's
 // provider refuses access, or ctx ended. With Options.Dir, the search continues when Run is called again.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"strconv"
 
@@ -92,9 +91,9 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				first+1, i+1, name, item.ID)
 		}
 		places[item.ID] = i
-		if !(item.Weight > 0) || math.IsInf(item.Weight, 1) {
-			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be positive",
-				item.ID, name, item.Weight)
+		if !(item.Weight > 0 && item.Weight <= 1e9) {
+			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be positive and at "+
+				"most 1e9", item.ID, name, item.Weight)
 		}
 		var err error
 		if item.Inputs, err = encode(e.In); err != nil {
@@ -103,6 +102,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 		if item.Want, err = encode(e.Want); err != nil {
 			return nil, fmt.Errorf("optimize: the expected answer of example %q of Data.%s: %w", item.ID, name, err)
 		}
+		item.key = keyOf(item.Inputs)
 		items[i] = item
 	}
 	return items, nil
@@ -119,15 +119,10 @@ func encode(v any) (json.RawMessage, error) {
 
 // build returns a clone of the module with a candidate. The source is set where the candidate changed something.
 func (p *program[M, In, Out]) build(c *Candidate, source string) M {
-	return p.buildWithout(c, source, func(module.Demo) bool { return false })
-}
-
-// buildWithout leaves out some of the demos.
-func (p *program[M, In, Out]) buildWithout(c *Candidate, source string, leaveOut func(module.Demo) bool) M {
 	m := module.Clone(p.module)
 	for path, predictor := range module.Predictors(m) {
 		if s := c.Predictors[path]; !s.same(stateOf(predictor)) {
-			s.apply(predictor, leaveOut)
+			s.apply(predictor)
 			if source != "" {
 				predictor.Source = source
 			}
@@ -147,7 +142,7 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outc
 		data, items = p.data.Val, t.val
 	}
 	w := &watched[M, In, Out]{program: p, task: t, batch: b, items: items, runs: make([]watchedRun, len(b.indices))}
-	w.shared = w.build(func(module.Demo) bool { return false })
+	w.shared = w.build(b.candidate)
 	var examples []evaluate.Example[place[In], Out]
 	for i, index := range b.indices {
 		e := data[index]
@@ -190,7 +185,7 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 	task    *Task
 	batch   batch
 	items   []Item
-	shared  M // for examples that no demo was made of
+	shared  M // the candidate with all demos
 	runs    []watchedRun
 }
 
@@ -199,12 +194,9 @@ type watchedRun struct {
 	calls []PredictorCall
 }
 
-// build returns the candidate with the teacher's models, if the batch is taught.
-func (w *watched[M, In, Out]) build(leaveOut func(module.Demo) bool) M {
-	if !w.batch.teach && w.batch.candidate == w.task.start {
-		return w.program.module // its clones share what it computes for its prompts
-	}
-	m := w.program.buildWithout(w.batch.candidate, "", leaveOut)
+// build returns a clone of the module with a candidate; with the teacher's models, if the batch is taught.
+func (w *watched[M, In, Out]) build(c *Candidate) M {
+	m := w.program.build(c, "")
 	if !w.batch.teach {
 		return m
 	}
@@ -225,10 +217,12 @@ func (w *watched[M, In, Out]) build(leaveOut func(module.Demo) bool) M {
 
 // moduleFor returns the candidate without the demos that were made of the example.
 func (w *watched[M, In, Out]) moduleFor(item Item) M {
-	if w.batch.split == ValSplit || !w.task.teaches(w.batch.candidate, item) {
-		return w.shared
+	if w.batch.split == TrainSplit {
+		if c := w.task.without(w.batch.candidate, item); c != w.batch.candidate {
+			return w.build(c)
+		}
 	}
-	return w.build(func(d module.Demo) bool { return w.task.sources[demoKey(d)][item.ID] })
+	return w.shared
 }
 
 // Run runs the candidate. See [module.Module].

@@ -34,8 +34,9 @@ type Task struct {
 	start      *Candidate
 	accepted   []*Candidate
 	outcomes   map[string]Outcome         // by scope
-	sources    map[string]map[string]bool // the IDs of the examples of Train that demos were made of, by demoKey
+	sources    map[string]map[string]bool // the keys of the examples of Train that demos were made of, by demoKey
 	warnings   []string
+	negative   bool // there was a warning of a negative score
 }
 
 // Split is a set of examples.
@@ -56,6 +57,8 @@ type Item struct {
 	Inputs, Want json.RawMessage // objects
 	Note         string
 	Weight       float64
+
+	key string // the same for all examples with the same inputs
 }
 
 // Predictor is a predictor of the module.
@@ -72,7 +75,7 @@ type Predictor struct {
 // Outcome is how a candidate did on an example.
 type Outcome struct {
 	Item  int          // the index in its set
-	Score module.Score // zero if there is an error
+	Score module.Score // zero if there is an error; a negative value counts as 0
 	Err   error        // of the module or of the metric
 
 	// Got, Calls and Trajectory are what the module did. They are empty for examples of Val, whose only purpose is
@@ -292,21 +295,35 @@ func (t *Task) runNew(ctx context.Context, b batch, items []Item) error {
 		if b.split == ValSplit {
 			o.Got, o.Calls, o.Trajectory = nil, nil, nil
 		}
+		o.Score.Value = t.notNegative(o.Score.Value, b.split, items[o.Item].ID)
 		t.outcomes[b.scope(items[o.Item])] = o
 	}
 	return nil
 }
 
-// teaches reports whether a demo of a candidate was made of an example.
-func (t *Task) teaches(c *Candidate, item Item) bool {
-	for _, s := range c.Predictors {
-		for _, d := range s.Demos {
-			if t.sources[demoKey(d)][item.ID] {
-				return true
-			}
-		}
+// notNegative returns 0 for a negative score, so that a run with an answer is never worse than one that failed.
+func (t *Task) notNegative(score float64, split Split, id string) float64 {
+	if score < 0 && !t.negative {
+		t.negative = true
+		t.Warn("the metric scored %g on example %q of %v, and negative scores count as 0, like failed runs; shift or "+
+			"clamp the scores of the metric", score, id, split)
 	}
-	return false
+	return max(score, 0)
+}
+
+// without returns the candidate without the demos that were made of an example of Train; itself if it has none.
+func (t *Task) without(c *Candidate, item Item) *Candidate {
+	isOwn := func(d module.Demo) bool { return t.sources[demoKey(d)][item.key] }
+	shown, changed := copyStates(c.Predictors), false
+	for path, s := range shown {
+		n := len(s.Demos)
+		s.Demos = slices.DeleteFunc(s.Demos, isOwn)
+		shown[path], changed = s, changed || len(s.Demos) < n
+	}
+	if !changed {
+		return c
+	}
+	return &Candidate{Predictors: shown}
 }
 
 // Ask asks the reflection model. A reply without text, such as a refusal, is a warning and "".

@@ -2,11 +2,70 @@ package optimize_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/optimize"
 )
+
+// unreliable is a student whose line is bad always or at times, as its instructions say. Without such instructions, its
+// answers are wrong.
+func unreliable() predict {
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		var n int
+		_, _ = fmt.Sscanf(inputOf(r.Last(), "number"), "%d", &n) // 0 without a number
+		atTimes := strings.Contains(r.Text(), "Fail at times.")
+		switch {
+		case strings.Contains(r.Text(), "Fail always."), atTimes && n%5 == 0:
+			return llmtest.Reply{}, errors.New("the line is bad")
+		case atTimes:
+			return reply("text", nameOf(n)), nil
+		}
+		return reply("text", "unknown"), nil
+	})
+	return module.NewPredict(spelled, model, nil)
+}
+
+// A candidate that fails on everything is not better than a module with negative scores.
+func TestNegativeScores(t *testing.T) {
+	t.Parallel()
+	penalty := func(
+		_ context.Context, e evaluate.Example[question, answer], _ *module.Prediction[answer],
+	) (module.Score, error) {
+		return module.Score{Value: float64(100 - e.In.Number)}, nil // 0 to -19
+	}
+	r, err := optimize.Run(t.Context(), unreliable(), proposing("Predictor", "Fail always."), numbersData(), penalty, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`the metric scored -1 on example "n101" of Val, and negative scores count as 0, like failed runs; shift or clamp ` +
+			`the scores of the metric`,
+		"none of the other candidates is better than the module as it was given",
+	}
+	if !slices.Equal(r.Warnings, want) || r.Best.ID != 0 || r.Best.Score != 0 {
+		t.Errorf("best %d with %v, warnings: %q", r.Best.ID, r.Best.Score, r.Warnings)
+	}
+}
+
+func TestMoreFailures(t *testing.T) {
+	t.Parallel()
+	r, err := optimize.Run(t.Context(), unreliable(), proposing("Predictor", "Fail at times."), numbersData(), right, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "the result fails on 4 of 20 examples of Val, more than the module as it was given, which fails on 0; " +
+		"evaluate both to see the errors before you use it"
+	if len(r.Warnings) != 1 || r.Warnings[0] != want || r.Best.Score != 0.8 {
+		t.Errorf("scored %v, warnings: %q", r.Best.Score, r.Warnings)
+	}
+}
 
 // The IDs of candidates are their places in the result, whatever was tried in between.
 func TestCandidateIDs(t *testing.T) {
