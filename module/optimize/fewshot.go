@@ -94,7 +94,7 @@ func (t *Task) warnNoTraces(threshold float64) {
 // Estimate implements [Estimator].
 func (o BootstrapFewShot) Estimate(t *Task) Spent {
 	o = o.orDefault()
-	return t.taught(min(o.MaxBootstrapped*2, len(t.train)*o.Rounds), len(t.val))
+	return t.taught(len(t.train)*o.Rounds, len(t.val))
 }
 
 // taught returns an estimate with calls of the teacher.
@@ -122,7 +122,7 @@ func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, b
 func (o BootstrapFewShot) shown(t *Task, traces []Outcome, order []int, by string) *Candidate {
 	c := t.New(t.Start(), by)
 	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
-	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, seenItems(traces)) })
+	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, indicesOf(traces)) })
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo
 		for _, trace := range traces {
@@ -212,7 +212,7 @@ func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
 // Estimate implements [Estimator].
 func (o BootstrapRandomSearch) Estimate(t *Task) Spent {
 	n := cmp.Or(max(o.Candidates, 0), 16)
-	return t.taught(n*min(o.orDefault().MaxBootstrapped, len(t.train)), (n+2)*len(t.val))
+	return t.taught((n+1)*len(t.train)*o.orDefault().Rounds, (n+2)*len(t.val))
 }
 
 // inOrder returns the indices 0 to n-1.

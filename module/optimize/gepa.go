@@ -24,7 +24,7 @@ import (
 // The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
 // (2025, arXiv:2507.19457). To need fewer runs, it also shows a reflection some examples that were not run and earlier
 // failures of the same candidate, and it evaluates a rewrite on a quarter of Val before the rest. It needs
-// Options.Reflection, and ends when the budget is spent.
+// Options.Reflection.
 type GEPA struct {
 	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
 	Minibatch int
@@ -33,8 +33,8 @@ type GEPA struct {
 	// it is zero, it is 5; a negative number means none.
 	Examples int
 
-	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. Usually the budget ends
-	// the search.
+	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. A search that uses them all
+	// has a warning that says so.
 	Iterations int
 
 	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
@@ -50,6 +50,7 @@ func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 	s := g.search(t)
 	for range s.Iterations {
 		if t.best().Score >= s.Perfect {
+			t.say("GEPA: the best candidate has the score %g on all of Val, so the search ended", s.Perfect)
 			return nil
 		}
 		if s.useless == maxUseless {
@@ -65,20 +66,27 @@ func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 			return err
 		}
 	}
+	s.warnOfEnd()
 	return nil
+}
+
+// warnOfEnd says what would help after the last iteration.
+func (s *gepaSearch) warnOfEnd() {
+	if s.idle*s.batches.size >= s.batches.n {
+		s.task.Warn("GEPA: in the last %d of %d iterations, no candidate made a mistake on Train, so there was nothing to "+
+			"learn; use more examples, or more difficult ones", s.idle, s.Iterations)
+		return
+	}
+	s.task.Warn("GEPA: all %d iterations were used; raise GEPA.Iterations to continue the search", s.Iterations)
 }
 
 // reflects reports that Options.Reflection is required.
 func (g GEPA) reflects() bool { return true }
 
-// Estimate implements [Estimator]. It assumes that a third of the rewrites are accepted.
+// Estimate implements [Estimator].
 func (g GEPA) Estimate(t *Task) Spent {
 	g = g.withDefaults()
-	runs := g.Iterations*2*g.Minibatch + g.Iterations/3*len(t.val)
-	return Spent{
-		StudentCalls:    min(runs, t.Left().StudentCalls/t.callsPerRun()),
-		ReflectionCalls: min(g.Iterations, t.Left().ReflectionCalls),
-	}
+	return Spent{StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: 2 * g.Iterations}
 }
 
 func (g GEPA) withDefaults() GEPA {
@@ -101,6 +109,7 @@ type gepaSearch struct {
 	tried      map[string]bool  // the contents of candidates, accepted or not
 	batches    *batches
 	useless    int             // reflections without a new text since the last useful one
+	idle       int             // iterations without a mistake on Train since the last one with a mistake
 	mergeDue   bool            // a candidate was accepted since the last attempt to merge
 	merged     map[string]bool // attempts to merge
 }

@@ -11,9 +11,13 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	parent := s.pool[pickFromFront(s.task.Rand(), s.front())]
 	batch := s.batches.next()
 	before, err := s.task.Evaluate(ctx, parent.Candidate, TrainSplit, batch)
-	if err != nil || s.allPerfect(before) {
+	if err != nil {
 		return err
 	}
+	if s.idle++; s.allPerfect(before) {
+		return nil
+	}
+	s.idle = 0
 	c, ok := s.turn(parent, before)
 	if !ok {
 		return nil // no component took part in these examples
@@ -122,12 +126,12 @@ func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component
 		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), func(string) error { return nil })
 	}
 	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes),
-		s.task.someOfTrain(s.Examples, seenItems(outcomes)...))
+		s.task.someOfTrain(s.Examples, indicesOf(outcomes)...))
 	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
 }
 
-// seenItems returns the examples of outcomes.
-func seenItems(outcomes []Outcome) []int {
+// indicesOf returns the indices of the examples of outcomes.
+func indicesOf(outcomes []Outcome) []int {
 	items := make([]int, len(outcomes))
 	for i, o := range outcomes {
 		items[i] = o.Item

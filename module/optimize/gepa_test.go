@@ -213,7 +213,7 @@ func TestSearchEndsWithTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if !strings.Contains(progress.String(), "estimate: 60 student calls,") { // what the first evaluation left
+		if !strings.Contains(progress.String(), "estimate: at most 60 student calls,") { // what the first evaluation left
 			t.Errorf("%s: got\n%s", name, progress.String())
 		}
 		if r.Spent.StudentCalls > 100 || r.Module == nil {

@@ -78,7 +78,7 @@ func (o KNNFewShot) Estimate(t *Task) Spent {
 	if !o.Bootstrap {
 		return Spent{StudentCalls: len(t.val)}
 	}
-	return t.taught(len(t.train), len(t.val))
+	return t.taught(len(t.train)*max(o.Rounds, 1), len(t.val))
 }
 
 // Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to

@@ -74,13 +74,14 @@ func (m MIPROv2) reflects() bool { return m.Instructions != 1 }
 func (m MIPROv2) Estimate(t *Task) Spent {
 	m = m.withDefaults(t)
 	runs := m.Trials*min(m.Minibatch, len(t.val)) + (m.Trials/m.FullEvery+1)*len(t.val)
+	s := t.taught(0, runs)
 	if m.DemoSets > 0 {
-		runs += min(len(t.train), m.DemoSets*m.Demos)
+		s = t.taught(len(t.train), runs)
 	}
-	return Spent{
-		StudentCalls:    min(runs, t.Left().StudentCalls/t.callsPerRun()),
-		ReflectionCalls: min(1+(m.Instructions-1)*len(t.unfrozen()), t.Left().ReflectionCalls),
+	if m.Instructions > 1 {
+		s.ReflectionCalls = 1 + 2*(m.Instructions-1)*len(t.unfrozen())
 	}
+	return s
 }
 
 // callsPerRun returns how often a run asks the student, judged by the first evaluation on Val, if nothing else was run.
@@ -141,6 +142,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 	estimator.add(make([]int, len(estimator.sizes)), 0)
 	for trial := range s.Trials {
 		if s.lastCall() {
+			s.task.Warn("MIPROv2: the budget was enough for %d of %d trials", trial, s.Trials)
 			break
 		}
 		c := s.combine(estimator.propose(s.task.Rand()))

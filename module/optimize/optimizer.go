@@ -21,10 +21,10 @@ type Optimizer interface {
 	Optimize(ctx context.Context, t *Task) error
 }
 
-// Estimator is implemented by optimizers that know what a search will take.
+// Estimator is implemented by optimizers that know the most that a search will take.
 type Estimator interface {
-	// Estimate returns the calls of a search in which each run of the module is one call. Run shows the estimate
-	// after the module was evaluated as it was given, when it knows what a run takes.
+	// Estimate returns the maximum numbers of calls if each run of the module were one call. Run shows the estimate after
+	// it has evaluated the module as it was given, with the calls that a run took there, and within the budget.
 	Estimate(t *Task) Spent
 }
 

@@ -93,7 +93,7 @@ func (t *Task) close(ctx context.Context, err error) error {
 	return errors.Join(err, log.Close())
 }
 
-// estimate shows what the search will take.
+// estimate shows the most that the search will take.
 func (t *Task) estimate(by Optimizer) {
 	e, ok := by.(Estimator)
 	if !ok {
@@ -104,12 +104,14 @@ func (t *Task) estimate(by Optimizer) {
 	if base.StudentCalls == 0 { // a cache answered
 		perRun = 1
 	}
-	s.StudentCalls = int(math.Ceil(float64(s.StudentCalls) * perRun))
-	s.TeacherCalls = int(math.Ceil(float64(s.TeacherCalls) * perRun))
+	left := t.Left()
+	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), left.StudentCalls)
+	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), left.TeacherCalls)
+	s.ReflectionCalls = min(s.ReflectionCalls, left.ReflectionCalls)
 	if base.StudentCalls > 0 {
 		s.Cost = base.Cost / float64(base.StudentCalls) * float64(s.StudentCalls)
 	}
-	t.say("estimate: %v (one evaluation on Val: %v)", s, base)
+	t.say("estimate: at most %v (one evaluation on Val: %v)", s, base)
 }
 
 // Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that

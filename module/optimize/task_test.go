@@ -99,3 +99,38 @@ func TestCandidateIDs(t *testing.T) {
 		t.Errorf("got %s, best %d, want %s", got, r.Best.ID, want)
 	}
 }
+
+// An estimate is the most that a search can take.
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	small := optimize.BootstrapFewShot{MaxLabeled: 5}
+	for _, c := range []struct {
+		by     optimize.Optimizer
+		budget int
+		want   string
+	}{
+		{optimize.LabeledFewShot{}, 0, "at most 20 student calls ("},
+		{small, 0, "at most 34 student calls ("},
+		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 0, "at most 156 student calls ("},
+		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 100, "at most 80 student calls ("},
+		{optimize.KNNFewShot{Bootstrap: true, Rounds: 2}, 0, "at most 48 student calls ("},
+		{optimize.GEPA{Iterations: 2}, 0, "at most 52 student calls, 4 reflection calls ("},
+		{optimize.MIPROv2{Instructions: 2, Trials: 4}, 0, "at most 114 student calls, 3 reflection calls ("},
+	} {
+		var progress strings.Builder
+		advisor := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{Text: fmt.Sprint("Advice ", r.N)}, nil
+		})
+		r := run(t, c.by, &optimize.Options{
+			Budget: optimize.Budget{StudentCalls: c.budget}, Progress: &progress, Reflection: advisor,
+		})
+		var most int
+		_, after, _ := strings.Cut(progress.String(), "optimize: estimate: ")
+		if _, err := fmt.Sscanf(after, "at most %d", &most); err != nil || !strings.HasPrefix(after, c.want) {
+			t.Errorf("%T: got %s, want %s", c.by, after, c.want)
+		}
+		if n := r.Spent.StudentCalls - 20; n > most {
+			t.Errorf("%T: %d calls, estimated %d", c.by, n, most)
+		}
+	}
+}
