@@ -68,7 +68,7 @@ type BootstrapFewShot struct {
 	Threshold float64
 }
 
-func (o BootstrapFewShot) orDefault() BootstrapFewShot {
+func (o BootstrapFewShot) withDefaults() BootstrapFewShot {
 	o.MaxBootstrapped, o.Rounds = cmp.Or(max(o.MaxBootstrapped, 0), 4), cmp.Or(max(o.Rounds, 0), 1)
 	o.MaxLabeled, o.Threshold = cmp.Or(o.MaxLabeled, 16), cmp.Or(o.Threshold, 1)
 	return o
@@ -81,7 +81,7 @@ func (o BootstrapFewShot) Optimize(ctx context.Context, t *Task) error {
 		return err
 	}
 	if n == 0 {
-		t.warnNoTraces(o.orDefault().Threshold)
+		t.warnNoTraces(o.withDefaults().Threshold)
 	}
 	return t.Accept(ctx, c)
 }
@@ -93,7 +93,7 @@ func (t *Task) warnNoTraces(threshold float64) {
 
 // Estimate implements [Estimator].
 func (o BootstrapFewShot) Estimate(t *Task) Spent {
-	o = o.orDefault()
+	o = o.withDefaults()
 	return t.taught(len(t.train)*o.Rounds, len(t.val))
 }
 
@@ -108,7 +108,7 @@ func (t *Task) taught(teacher, student int) Spent {
 // Bootstrap returns a candidate whose demos come from examples of Train, which are tried in the given order, and the
 // number of examples on which the teacher did well. The candidate has not been evaluated.
 func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, by string) (*Candidate, int, error) {
-	o = o.orDefault()
+	o = o.withDefaults()
 	prompted := t.New(t.Start(), "teacher")
 	t.setLabeled(prompted, order, o.MaxLabeled)
 	traces, err := o.teach(ctx, t, prompted, order)
@@ -179,7 +179,7 @@ type BootstrapRandomSearch struct {
 
 // Optimize implements [Optimizer].
 func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
-	b := o.orDefault()
+	b := o.withDefaults()
 	done := func(c *Candidate) bool { return c.Score >= cmp.Or(o.StopAt, 1) }
 	labeled := t.New(t.Start(), "BootstrapRandomSearch: labeled demos")
 	if t.setLabeled(labeled, t.Rand().Perm(len(t.train)), b.MaxLabeled) > 0 {
@@ -192,7 +192,7 @@ func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
 		order, by := inOrder(len(t.train)), "BootstrapRandomSearch: in order"
 		if i > 0 {
 			order, by = t.Rand().Perm(len(t.train)), fmt.Sprintf("BootstrapRandomSearch: random set %d", i)
-			b.MaxBootstrapped = 1 + t.Rand().IntN(o.orDefault().MaxBootstrapped)
+			b.MaxBootstrapped = 1 + t.Rand().IntN(o.withDefaults().MaxBootstrapped)
 		}
 		c, n, err := b.Bootstrap(ctx, t, order, by)
 		if err != nil {
@@ -212,7 +212,7 @@ func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
 // Estimate implements [Estimator].
 func (o BootstrapRandomSearch) Estimate(t *Task) Spent {
 	n := cmp.Or(max(o.Candidates, 0), 16)
-	return t.taught((n+1)*len(t.train)*o.orDefault().Rounds, (n+2)*len(t.val))
+	return t.taught((n+1)*len(t.train)*o.withDefaults().Rounds, (n+2)*len(t.val))
 }
 
 // inOrder returns the indices 0 to n-1.

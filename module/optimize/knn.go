@@ -39,19 +39,22 @@ type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
 // Optimize implements [Optimizer].
 func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
-	pick, all := Nearest(cmp.Or(max(o.K, 0), 3), o.Embed), inOrder(len(t.train))
+	all, picks := inOrder(len(t.train)), map[string]Pick{}
+	for _, p := range t.unfrozen() { // each has an index of its own demos
+		picks[p.Path] = Nearest(cmp.Or(max(o.K, 0), 3), o.Embed)
+	}
 	c := t.New(t.Start(), "KNNFewShot")
 	if t.setLabeled(c, all, len(all)) == 0 && !o.Bootstrap {
 		return errors.New("optimize: the examples do not have the fields of any predictor that may be changed, so " +
 			"they cannot be its demos; set KNNFewShot.Bootstrap")
 	}
-	t.pickWith(c, pick)
+	c.setPicks(picks)
 	if !o.Bootstrap {
 		return t.Accept(ctx, c)
 	}
 	b := BootstrapFewShot{
 		MaxBootstrapped: len(all), MaxLabeled: len(all), Rounds: o.Rounds, Threshold: o.Threshold,
-	}.orDefault()
+	}.withDefaults()
 	traces, err := b.teach(ctx, t, c, all)
 	if err != nil {
 		return err
@@ -60,16 +63,16 @@ func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
 		t.warnNoTraces(b.Threshold)
 	}
 	c = b.shown(t, traces, all, "KNNFewShot")
-	t.pickWith(c, pick)
+	c.setPicks(picks)
 	return t.Accept(ctx, c)
 }
 
-// pickWith makes the demos of the predictors that may be changed picked for each question.
-func (t *Task) pickWith(c *Candidate, pick Pick) {
-	for _, p := range t.unfrozen() {
-		s := c.Predictors[p.Path]
+// setPicks has the demos of predictors picked for each question.
+func (c *Candidate) setPicks(picks map[string]Pick) {
+	for path, pick := range picks {
+		s := c.Predictors[path]
 		s.pick = pick
-		c.Predictors[p.Path] = s
+		c.Predictors[path] = s
 	}
 }
 

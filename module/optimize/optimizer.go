@@ -119,6 +119,9 @@ func Run[M module.Module[In, Out], In, Out any](
 	if by == nil {
 		return nil, errors.New("optimize: the optimizer is nil; pass one, such as optimize.BootstrapFewShot{}")
 	}
+	if o == nil {
+		o = &Options{}
+	}
 	p, err := newProgram(ctx, m, d, metric, o)
 	if err != nil {
 		return nil, err

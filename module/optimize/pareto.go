@@ -61,10 +61,7 @@ func bestPerExample(scores [][]float64) [][]int {
 // worstFirst returns the indices of the candidates by their mean score. Of equal ones, the newer is worse, so that
 // a search does not move away from a candidate for nothing.
 func worstFirst(scores [][]float64) []int {
-	indices := make([]int, len(scores))
-	for i := range indices {
-		indices[i] = i
-	}
+	indices := inOrder(len(scores))
 	slices.SortFunc(indices, func(a, b int) int {
 		return cmp.Or(cmp.Compare(mean(scores[a]), mean(scores[b])), b-a)
 	})

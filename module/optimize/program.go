@@ -12,7 +12,6 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
-	"github.com/writ-go/writ/signature"
 )
 
 // program is the module that is optimized with its examples: the part of a [Task] that has types.
@@ -35,6 +34,7 @@ type batch struct {
 	candidate *Candidate
 	content   string // of the candidate
 	split     Split
+	items     []Item // all examples of the split
 	indices   []int
 	teach     bool
 	round     int
@@ -54,9 +54,6 @@ func newProgram[M module.Module[In, Out], In, Out any](
 			"conversation; use a CodeAct")
 	case metric == nil:
 		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
-	}
-	if o == nil {
-		o = &Options{}
 	}
 	_, err := evaluate.WithPolicy(ctx, m, o.Policy)
 	return &program[M, In, Out]{m, d, metric}, err
@@ -137,17 +134,17 @@ func (p *program[M, In, Out]) save(w io.Writer, c *Candidate, source string) err
 
 // run runs a candidate on examples, several at the same time. The outcomes are in the order of the indices.
 func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outcome, error) {
-	data, items := p.data.Train, t.train
+	data := p.data.Train
 	if b.split == ValSplit {
-		data, items = p.data.Val, t.val
+		data = p.data.Val
 	}
-	w := &watched[M, In, Out]{program: p, task: t, batch: b, items: items, runs: make([]watchedRun, len(b.indices))}
+	w := &watched[M, In, Out]{program: p, task: t, batch: b, runs: make([]watchedRun, len(b.indices))}
 	w.shared = w.build(b.candidate)
 	var examples []evaluate.Example[place[In], Out]
 	for i, index := range b.indices {
 		e := data[index]
 		examples = append(examples, evaluate.Example[place[In], Out]{
-			ID: items[index].ID, In: place[In]{e.In, i}, Want: e.Want, Weight: e.Weight, Group: e.Group, Note: e.Note,
+			ID: b.items[index].ID, In: place[In]{e.In, i}, Want: e.Want, Weight: e.Weight, Group: e.Group, Note: e.Note,
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
@@ -184,7 +181,6 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 	program *program[M, In, Out]
 	task    *Task
 	batch   batch
-	items   []Item
 	shared  M // the candidate with all demos
 	runs    []watchedRun
 }
@@ -216,9 +212,9 @@ func (w *watched[M, In, Out]) build(c *Candidate) M {
 }
 
 // moduleFor returns the candidate without the demos that were made of the example.
-func (w *watched[M, In, Out]) moduleFor(item Item) M {
+func (w *watched[M, In, Out]) moduleFor(index int) M {
 	if w.batch.split == TrainSplit {
-		if c := w.task.without(w.batch.candidate, item); c != w.batch.candidate {
+		if c := w.task.without(w.batch.candidate, w.batch.items[index]); c != w.batch.candidate {
 			return w.build(c)
 		}
 	}
@@ -227,9 +223,9 @@ func (w *watched[M, In, Out]) moduleFor(item Item) M {
 
 // Run runs the candidate. See [module.Module].
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In]) (*module.Prediction[Out], error) {
-	item, r := w.items[w.batch.indices[in.i]], newRecorder(w.task.specs)
-	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(item))
-	m := module.Module[In, Out](w.moduleFor(item))
+	index, r := w.batch.indices[in.i], newRecorder(w.task.specs)
+	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
+	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.in}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
 	return results[0].Prediction, results[0].Err
@@ -247,27 +243,19 @@ func (w *watched[M, In, Out]) role() role {
 func (w *watched[M, In, Out]) score(
 	ctx context.Context, e evaluate.Example[place[In], Out], got *module.Prediction[Out],
 ) (module.Score, error) {
-	item := w.items[w.batch.indices[e.In.i]]
-	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(item))
+	index := w.batch.indices[e.In.i]
+	item := w.batch.items[index]
+	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(index))
 	return w.program.metric(ctx, evaluate.Example[In, Out]{
 		ID: item.ID, In: e.In.in, Want: e.Want, Weight: item.Weight, Group: e.Group, Note: e.Note,
 	}, got)
 }
 
 // scope identifies the run of an example.
-func (b batch) scope(item Item) string {
+func (b batch) scope(index int) string {
 	taught := "run"
 	if b.teach {
 		taught = "round " + strconv.Itoa(b.round)
 	}
-	return fmt.Sprintf("%s %s %q %s", b.content, b.split, item.ID, taught)
-}
-
-// specsOf returns the specs of a module's predictors by their paths.
-func specsOf(m any) map[string]*signature.Spec {
-	specs := map[string]*signature.Spec{}
-	for path, p := range module.Predictors(m) {
-		specs[path] = p.Spec
-	}
-	return specs
+	return fmt.Sprintf("%s %s %q %s", b.content, b.split, b.items[index].ID, taught)
 }

@@ -105,6 +105,16 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+func TestKeepTooLong(t *testing.T) {
+	t.Parallel()
+	_, err := optimize.Run(t.Context(), newStudent(), proposing("Predictor"), numbersData(), right,
+		&optimize.Options{Keep: []string{"Name the number."}, MaxInstructions: 15})
+	want := "optimize: Options.Keep has a text of 16 characters, but Options.MaxInstructions is 15"
+	if fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // Instructions that are too long already are a warning: only shorter ones are accepted.
 func TestMaxInstructions(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -87,13 +88,9 @@ type Outcome struct {
 
 func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	t := &Task{
-		runner: r, by: nameOf(by), specs: specsOf(r.value()), outcomes: map[string]Outcome{},
+		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]Outcome{},
 		sources: map[string]map[string]bool{},
 	}
-	if o != nil {
-		t.options = *o
-	}
-	o = &t.options
 	var err error
 	if t.train, t.val, err = r.items(); err != nil {
 		return nil, err
@@ -107,7 +104,7 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
 	t.start = &Candidate{By: "given", Predictors: map[string]State{}}
 	for _, p := range t.predictors {
-		t.start.Predictors[p.Path] = stateOf(p.given)
+		t.start.Predictors[p.Path], t.specs[p.Path] = stateOf(p.given), p.Spec
 	}
 	log, err := t.openLog()
 	if err != nil {
@@ -159,6 +156,9 @@ func (t *Task) checkKeep() error {
 	for _, keep := range t.options.Keep {
 		if keep == "" {
 			return errors.New("optimize: Options.Keep has an empty text")
+		}
+		if n, most := utf8.RuneCountInString(keep), t.options.MaxInstructions; most > 0 && n > most {
+			return fmt.Errorf("optimize: Options.Keep has a text of %d characters, but Options.MaxInstructions is %d", n, most)
 		}
 		if !slices.ContainsFunc(t.predictors, func(p Predictor) bool {
 			return strings.Contains(p.Spec.Instructions(), keep)
@@ -243,36 +243,34 @@ func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
 	if err := t.checkCandidate(b.candidate); err != nil {
 		return nil, err
 	}
-	items := t.train
+	b.content, b.items = b.candidate.content(), t.train
 	if b.split == ValSplit {
-		items = t.val
+		b.items = t.val
 	}
 	all := b.indices
 	if all == nil {
-		for i := range items {
-			all = append(all, i)
-		}
+		all = inOrder(len(b.items))
 	}
-	b.content, b.indices = b.candidate.content(), nil
+	b.indices = nil
 	for _, i := range all {
-		if i < 0 || i >= len(items) {
+		if i < 0 || i >= len(b.items) {
 			return nil, fmt.Errorf("optimize: %v has no example %d", b.split, i)
 		}
-		if _, known := t.outcomes[b.scope(items[i])]; !known && !slices.Contains(b.indices, i) {
+		if _, known := t.outcomes[b.scope(i)]; !known && !slices.Contains(b.indices, i) {
 			b.indices = append(b.indices, i)
 		}
 	}
-	if err := t.runNew(ctx, b, items); err != nil {
+	if err := t.runNew(ctx, b); err != nil {
 		return nil, err
 	}
 	outcomes := make([]Outcome, len(all))
 	for i, index := range all {
-		outcomes[i] = t.outcomes[b.scope(items[index])]
+		outcomes[i] = t.outcomes[b.scope(index)]
 	}
 	return outcomes, nil
 }
 
-func (t *Task) runNew(ctx context.Context, b batch, items []Item) error {
+func (t *Task) runNew(ctx context.Context, b batch) error {
 	if len(b.indices) == 0 {
 		return nil
 	}
@@ -295,8 +293,8 @@ func (t *Task) runNew(ctx context.Context, b batch, items []Item) error {
 		if b.split == ValSplit {
 			o.Got, o.Calls, o.Trajectory = nil, nil, nil
 		}
-		o.Score.Value = t.notNegative(o.Score.Value, b.split, items[o.Item].ID)
-		t.outcomes[b.scope(items[o.Item])] = o
+		o.Score.Value = t.notNegative(o.Score.Value, b.split, b.items[o.Item].ID)
+		t.outcomes[b.scope(o.Item)] = o
 	}
 	return nil
 }
