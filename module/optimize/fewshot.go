@@ -51,7 +51,7 @@ func (t *Task) setLabeled(c *Candidate, order []int, k int) (n int) {
 // demos are filled up with examples of Train as they are. Use it if the answer is reached in several steps or by
 // several predictors, with at least ten examples.
 //
-// The teacher is the module with Options.Teacher, or with its own models. It has seen labeled demos, but not that of
+// The teacher is the module with Options.Teacher, or with its own models. It is shown labeled demos, except the one of
 // the example that it answers.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
@@ -166,7 +166,7 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, orde
 
 // BootstrapRandomSearch tries many sets of demos and keeps the one that scores best on Val: labeled demos alone, the
 // demos of [BootstrapFewShot], and those of BootstrapFewShot with examples in random order and in random number. Use
-// it if BootstrapFewShot helps and 50 or more examples are at hand. It is simple, and hard to beat for demos.
+// it if BootstrapFewShot helps and there are at least 50 examples. It is simple, and few searches find better demos.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
 // Pipelines" (ICLR 2024).

@@ -19,7 +19,7 @@ import (
 //
 // Use it if the metric can say in words what was wrong ([module.Score].Feedback): that is what it learns from, and with
 // good feedback it needs few runs of the module. It does not add demos; run it on the result of a
-// [BootstrapRandomSearch] to have both. If all that is known is right or wrong, use BootstrapRandomSearch or [MIPROv2].
+// [BootstrapRandomSearch] to have both. If the metric says only right or wrong, use BootstrapRandomSearch or [MIPROv2].
 //
 // The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
 // (2025, arXiv:2507.19457). To need fewer runs, it also shows a reflection some examples that were not run and earlier
@@ -33,8 +33,8 @@ type GEPA struct {
 	// it is zero, it is 5; a negative number means none.
 	Examples int
 
-	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. A search that uses them all
-	// has a warning that says so.
+	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. If a search uses all of them,
+	// a warning says so.
 	Iterations int
 
 	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
@@ -48,16 +48,7 @@ type GEPA struct {
 // Optimize implements [Optimizer].
 func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 	s := g.search(t)
-	for range s.Iterations {
-		if t.best().Score >= s.Perfect {
-			t.say("GEPA: the best candidate has the score %g on all of Val, so the search ended", s.Perfect)
-			return nil
-		}
-		if s.useless == maxUseless {
-			t.Warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
-				"another model, or a higher temperature", maxUseless)
-			return nil
-		}
+	for i := 0; !s.ended(i); i++ {
 		merged, err := s.merge(ctx)
 		if err == nil && !merged {
 			err = s.reflect(ctx)
@@ -66,18 +57,26 @@ func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 			return err
 		}
 	}
-	s.warnOfEnd()
 	return nil
 }
 
-// warnOfEnd says what would help after the last iteration.
-func (s *gepaSearch) warnOfEnd() {
-	if s.idle*s.batches.size >= s.batches.n {
+// ended reports whether the search is over, and says why.
+func (s *gepaSearch) ended(iterations int) bool {
+	switch {
+	case s.task.best().Score >= s.Perfect:
+		s.task.say("GEPA: the best candidate has the score %g on all of Val, so the search ended", s.Perfect)
+	case s.useless == maxUseless:
+		s.task.Warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
+			"another model, or a higher temperature", maxUseless)
+	case iterations < s.Iterations:
+		return false
+	case s.idle*s.batches.size >= s.batches.n:
 		s.task.Warn("GEPA: in the last %d of %d iterations, no candidate made a mistake on Train, so there was nothing to "+
 			"learn; use more examples, or more difficult ones", s.idle, s.Iterations)
-		return
+	default:
+		s.task.Warn("GEPA: all %d iterations were used; raise GEPA.Iterations to continue the search", s.Iterations)
 	}
-	s.task.Warn("GEPA: all %d iterations were used; raise GEPA.Iterations to continue the search", s.Iterations)
+	return true
 }
 
 // reflects reports that Options.Reflection is required.

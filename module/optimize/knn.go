@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// KNNFewShot shows the model, with each question, the examples of Train that are most similar to it. Use it if the
-// questions differ so much that no few examples represent them, and if there are many examples.
+// KNNFewShot shows the model, with each question, the examples of Train that are most similar to it. Use it if there
+// are many examples, and the questions differ so much that a few of them cannot represent the others.
 //
 // The demos are the examples as they are or, with Bootstrap, the runs in which a teacher answered them well. The module
 // has all of them among its Demos. A state that was saved with them is loaded into a module whose PickDemos is set to
@@ -136,7 +136,7 @@ func (n *nearest) scores(ctx context.Context, inputs signature.Values, demos []m
 	return scores, nil
 }
 
-// indexOf returns the index of demos, which is the last one for all questions of a predictor.
+// indexOf returns the index of demos. It keeps the last one, since the demos are the same for all questions.
 func (n *nearest) indexOf(demos []module.Demo) *wordIndex {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -57,7 +57,7 @@ func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
 		return errors.New("optimize: MIPROv2 has nothing to choose: Instructions is 1 and DemoSets is negative")
 	}
 	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
-	s.callsPerRun = t.callsPerRun()
+	s.callsPerRun = max(1, (t.Spent().StudentCalls+len(t.val)-1)/len(t.val))
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}
@@ -84,9 +84,6 @@ func (m MIPROv2) Estimate(t *Task) Spent {
 	return s
 }
 
-// callsPerRun returns how often a run asks the student, judged by the first evaluation on Val, if nothing else was run.
-func (t *Task) callsPerRun() int { return max(1, (t.Spent().StudentCalls+len(t.val)-1)/len(t.val)) }
-
 func (m MIPROv2) withDefaults(t *Task) MIPROv2 {
 	m.Instructions, m.DemoSets = cmp.Or(max(m.Instructions, 0), 5), cmp.Or(m.DemoSets, 6)
 	m.Demos, m.Threshold = cmp.Or(max(m.Demos, 0), 6), cmp.Or(m.Threshold, 1)
@@ -102,7 +99,7 @@ type miproSearch struct {
 	task       *Task
 	predictors []Predictor
 
-	callsPerRun int // of the student, as on Val
+	callsPerRun int // of the student, in the first evaluation on Val
 
 	// For each predictor, the choices. The first is the current one.
 	instructions [][]string

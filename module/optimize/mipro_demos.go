@@ -64,7 +64,7 @@ func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 	return good, nil
 }
 
-// demoSet returns a number of demos, each of another example. Examples as they are make up for runs that are missing.
+// demoSet returns demos of different examples. If there are too few runs, it adds examples as they are.
 func (s *miproSearch) demoSet(p Predictor, runs []Outcome, size int) []module.Demo {
 	var set []module.Demo
 	var used []int

@@ -14,17 +14,17 @@ import (
 )
 
 // Optimizer searches for a better module. It proposes candidates, has a [Task] evaluate them, and accepts the good
-// ones. Given the same replies and scores, it must do the same again: its only sources of chance are [Task.Rand] and
-// the models, and it calls the methods of the Task from one goroutine.
+// ones. With the same replies and scores, it must do the same again: [Task.Rand] is its only source of randomness, and
+// it calls the methods of the Task from one goroutine.
 type Optimizer interface {
 	// Optimize returns when the search is over. [ErrBudget] ends it as well, and is not a failure.
 	Optimize(ctx context.Context, t *Task) error
 }
 
-// Estimator is implemented by optimizers that know the most that a search will take.
+// Estimator is implemented by optimizers that can say how many calls a search takes at most.
 type Estimator interface {
-	// Estimate returns the maximum numbers of calls if each run of the module were one call. Run shows the estimate after
-	// it has evaluated the module as it was given, with the calls that a run took there, and within the budget.
+	// Estimate returns the maximum number of calls, where each run of the module counts as one. Run evaluates the module
+	// as it was given, multiplies by the calls of a run, applies the budget, and shows the result.
 	Estimate(t *Task) Spent
 }
 
@@ -72,7 +72,7 @@ type Options struct {
 	// MaxInstructions limits the characters of the instructions of a predictor. Zero means no limit.
 	MaxInstructions int
 
-	// Progress, if set, is told the estimate, each accepted candidate and each warning, on a line each.
+	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.
 	Progress io.Writer
 
 	// Prices are the prices of models by name, for Budget.Cost and Spent.Cost.

@@ -67,7 +67,9 @@ func TestFrozen(t *testing.T) {
 	all := letters(40)
 	d := optimize.Data[letter, response]{Train: all[:20], Val: all[20:]}
 	for path, want := range map[string]string{
-		"Sort": "a candidate (proposing) changes Sort, which is frozen", "Other": `"Other", which is not a predictor`, "Reply": "<nil>",
+		"Sort":  `candidate "proposing" changes Sort, which is frozen`,
+		"Other": `candidate "proposing" has a state for "Other", which is not a predictor`,
+		"Reply": "<nil>",
 	} {
 		_, err := optimize.Run(t.Context(), newDesk(), proposing(path, "Do better."), d, sameText,
 			&optimize.Options{Frozen: []string{"Sort"}})

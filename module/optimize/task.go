@@ -21,8 +21,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Task is the work of an [Optimizer], without the types of the module. It alone runs the module and asks models, and
-// so it counts, limits, records and resumes. Its methods must be called from one goroutine.
+// Task is what an [Optimizer] works with: the module and its examples, without their types. All runs and all questions
+// to models go through it, so that it can count, limit, record and resume them. Its methods must be called from one
+// goroutine.
 type Task struct {
 	options    Options
 	by         string // the name of the optimizer
@@ -214,7 +215,8 @@ func (t *Task) Predictors() []Predictor { return slices.Clone(t.predictors) }
 // Start returns the module as it was given. It has been accepted already.
 func (t *Task) Start() *Candidate { return t.start }
 
-// New returns a copy of a candidate whose Predictors may be edited until it is evaluated.
+// New returns a copy of a candidate, whose Predictors may be edited until it is evaluated. The argument by says what
+// makes it; see [Candidate].
 func (t *Task) New(parent *Candidate, by string) *Candidate {
 	parents := []int{parent.ID}
 	if parent.ID < 0 {
@@ -232,7 +234,7 @@ func (t *Task) Evaluate(ctx context.Context, c *Candidate, split Split, indices 
 	return t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
 }
 
-// Teach has the teacher answer examples of Train in the place of the candidate's models. In rounds from 1 on, the
+// Teach has the teacher answer examples of Train in place of the candidate's models. In rounds from 1 on, the
 // temperature is 1, unless the module sets one, and the replies differ from those of other rounds.
 func (t *Task) Teach(ctx context.Context, c *Candidate, indices []int, round int) ([]Outcome, error) {
 	return t.runBatch(ctx, batch{candidate: c, split: TrainSplit, indices: indices, teach: true, round: round})
