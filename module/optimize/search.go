@@ -108,10 +108,12 @@ func (t *Task) estimate(by Optimizer) {
 	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), left.StudentCalls)
 	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), left.TeacherCalls)
 	s.ReflectionCalls = min(s.ReflectionCalls, left.ReflectionCalls)
-	if base.StudentCalls > 0 {
-		s.Cost = base.Cost / float64(base.StudentCalls) * float64(s.StudentCalls)
+	cost := ""
+	if base.Cost > 0 && base.StudentCalls > 0 {
+		cost = fmt.Sprintf("; the student calls cost about %.3g, and more if prompts become longer",
+			base.Cost/float64(base.StudentCalls)*float64(s.StudentCalls))
 	}
-	t.say("estimate: at most %v (one evaluation on Val: %v)", s, base)
+	t.say("estimate: at most %v%s (one evaluation on Val: %v)", s, cost, base)
 }
 
 // Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that

@@ -11,6 +11,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/module/optimize"
 )
 
@@ -112,7 +113,8 @@ func TestEstimate(t *testing.T) {
 		{optimize.LabeledFewShot{}, 0, "at most 20 student calls ("},
 		{small, 0, "at most 34 student calls ("},
 		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 0, "at most 156 student calls ("},
-		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 100, "at most 80 student calls ("},
+		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 100,
+			"at most 80 student calls; the student calls cost about 0.0116, and more if prompts become longer ("},
 		{optimize.KNNFewShot{Bootstrap: true, Rounds: 2}, 0, "at most 48 student calls ("},
 		{optimize.GEPA{Iterations: 2}, 0, "at most 52 student calls, 4 reflection calls ("},
 		{optimize.MIPROv2{Instructions: 2, Trials: 4}, 0, "at most 114 student calls, 3 reflection calls ("},
@@ -121,13 +123,20 @@ func TestEstimate(t *testing.T) {
 		advisor := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			return llmtest.Reply{Text: fmt.Sprint("Advice ", r.N)}, nil
 		})
-		r := run(t, c.by, &optimize.Options{
+		o := &optimize.Options{
 			Budget: optimize.Budget{StudentCalls: c.budget}, Progress: &progress, Reflection: advisor,
-		})
+		}
+		if c.budget > 0 {
+			o.Prices = map[string]models.Price{"": {Input: 1, Output: 1}}
+		}
+		r := run(t, c.by, o)
 		var most int
 		_, after, _ := strings.Cut(progress.String(), "optimize: estimate: ")
 		if _, err := fmt.Sscanf(after, "at most %d", &most); err != nil || !strings.HasPrefix(after, c.want) {
 			t.Errorf("%T: got %s, want %s", c.by, after, c.want)
+		}
+		if priced := "; the student calls cost about "; strings.Contains(after, priced) != (c.budget > 0) {
+			t.Errorf("%T: got %s", c.by, after)
 		}
 		if n := r.Spent.StudentCalls - 20; n > most {
 			t.Errorf("%T: %d calls, estimated %d", c.by, n, most)
