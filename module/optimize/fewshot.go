@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -25,10 +24,14 @@ type LabeledFewShot struct {
 func (o LabeledFewShot) Optimize(ctx context.Context, t *Task) error {
 	c := t.New(t.Start(), "LabeledFewShot")
 	if t.setLabeled(c, t.Rand().Perm(len(t.train)), cmp.Or(o.K, 16)) == 0 {
-		return errors.New("optimize: the examples do not have the fields of any predictor that may be changed, so " +
-			"they cannot be its demos; use BootstrapFewShot, whose demos come from runs of the module")
+		return errNoFields("use BootstrapFewShot, whose demos come from runs of the module")
 	}
 	return t.Accept(ctx, c)
+}
+
+func errNoFields(advice string) error {
+	return fmt.Errorf("optimize: the examples do not have the fields of any predictor that may be changed, so they "+
+		"cannot be its demos; %s", advice)
 }
 
 // Estimate implements [Estimator].
@@ -152,7 +155,7 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, orde
 			}
 			left = left[n:]
 			for _, outcome := range outcomes {
-				if outcome.Err == nil && outcome.Score.Value >= o.Threshold {
+				if outcome.reaches(o.Threshold) {
 					good = append(good, outcome)
 				} else {
 					failed = append(failed, outcome.Item)

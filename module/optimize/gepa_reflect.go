@@ -14,7 +14,7 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.idle++; s.allPerfect(before) {
+	if s.idle++; len(s.failed(nil, before)) == 0 {
 		return nil
 	}
 	s.idle = 0
@@ -78,19 +78,13 @@ func (s *gepaSearch) recall(c *gepaCandidate, batch []int) []Outcome {
 func (s *gepaSearch) failed(known, outcomes []Outcome) []Outcome {
 	for _, o := range outcomes {
 		again := func(other Outcome) bool { return other.Item == o.Item }
-		if s.isPerfect(o) || slices.ContainsFunc(known, again) {
+		if o.reaches(s.Perfect) || slices.ContainsFunc(known, again) {
 			continue
 		}
 		known = append(known, o)
 	}
 	return known
 }
-
-func (s *gepaSearch) allPerfect(outcomes []Outcome) bool {
-	return !slices.ContainsFunc(outcomes, func(o Outcome) bool { return !s.isPerfect(o) })
-}
-
-func (s *gepaSearch) isPerfect(o Outcome) bool { return o.Err == nil && o.Score.Value >= s.Perfect }
 
 // turn returns the next component of a candidate that took part in the outcomes.
 func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []Outcome) (component, bool) {

@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,8 +44,7 @@ func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
 	}
 	c := t.New(t.Start(), "KNNFewShot")
 	if t.setLabeled(c, all, len(all)) == 0 && !o.Bootstrap {
-		return errors.New("optimize: the examples do not have the fields of any predictor that may be changed, so " +
-			"they cannot be its demos; set KNNFewShot.Bootstrap")
+		return errNoFields("set KNNFewShot.Bootstrap")
 	}
 	c.setPicks(picks)
 	if !o.Bootstrap {

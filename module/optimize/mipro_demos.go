@@ -56,7 +56,7 @@ func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 			return nil, err
 		}
 		for _, o := range outcomes {
-			if o.Err == nil && o.Score.Value >= s.Threshold {
+			if o.reaches(s.Threshold) {
 				good = append(good, o)
 			}
 		}

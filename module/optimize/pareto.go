@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -70,22 +71,11 @@ func worstFirst(scores [][]float64) []int {
 
 // pickFromFront chooses a candidate of the front with a probability proportional to the examples it is best at.
 func pickFromFront(r *rand.Rand, front map[int]int) int {
-	var candidates []int
-	for c := range front {
-		candidates = append(candidates, c)
+	var lots []int
+	for _, c := range slices.Sorted(maps.Keys(front)) {
+		lots = append(lots, slices.Repeat([]int{c}, front[c])...)
 	}
-	slices.Sort(candidates)
-	total := 0
-	for _, c := range candidates {
-		total += front[c]
-	}
-	n := r.IntN(total)
-	for _, c := range candidates {
-		if n -= front[c]; n < 0 {
-			return c
-		}
-	}
-	return candidates[len(candidates)-1]
+	return lots[r.IntN(len(lots))]
 }
 
 func mean(scores []float64) float64 {

@@ -63,7 +63,7 @@ func (t *Task) warnOfRepeats() {
 	}
 	if n := t.inVal(train); n > 0 {
 		t.Warn("%d examples of Val have the same inputs as examples of Train, so prompts may contain their answers, and "+
-			"the scores are too high; keep the sets apart", n)
+			"the scores are too high; remove them, or split the examples with a Group for each input", n)
 	}
 	if n := t.inVal(demos); n > 0 {
 		t.Warn("%d examples of Val are demos of the module as it was given, so the scores are too high; use other "+

@@ -148,7 +148,7 @@ func TestSharedExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "1 examples of Val have the same inputs as examples of Train, so prompts may contain their answers, and " +
-			"the scores are too high; keep the sets apart"
+			"the scores are too high; remove them, or split the examples with a Group for each input"
 		if slices.Contains(r.Warnings, want) != c.warns {
 			t.Errorf("%v: warnings %q", c.in, r.Warnings)
 		}

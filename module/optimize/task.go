@@ -87,6 +87,9 @@ type Outcome struct {
 	Trajectory *module.Trajectory
 }
 
+// reaches reports whether the run has an answer with at least the given score.
+func (o Outcome) reaches(score float64) bool { return o.Err == nil && o.Score.Value >= score }
+
 func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	t := &Task{
 		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]Outcome{},
