@@ -69,7 +69,8 @@ type Options struct {
 	// Keep are texts that must stay in the instructions that have them.
 	Keep []string
 
-	// MaxInstructions limits the characters of the instructions of a predictor. Zero means no limit.
+	// MaxInstructions limits the characters of new instructions of a predictor. Zero means no limit. If the module has
+	// longer ones already, they stay until shorter ones are better, and there is a warning.
 	MaxInstructions int
 
 	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.

@@ -63,7 +63,7 @@ type Item struct {
 	key string // the same for all examples with the same inputs
 }
 
-// Predictor is a predictor of the module.
+// Predictor describes a predictor of the module.
 type Predictor struct {
 	Path   string
 	Spec   *signature.Spec
@@ -353,7 +353,7 @@ func (t *Task) Ask(ctx context.Context, prompt string) (string, error) {
 	return reply, nil
 }
 
-// Rand returns the source of chance of the search.
+// Rand returns the source of randomness of the search.
 func (t *Task) Rand() *rand.Rand { return t.rand }
 
 // Left returns what is left of the budget. A field without a limit has its greatest value.
