@@ -226,3 +226,12 @@ func inOrder(n int) []int {
 	}
 	return list
 }
+
+// indicesOf returns the indices of the examples of outcomes.
+func indicesOf(outcomes []Outcome) []int {
+	list := make([]int, len(outcomes))
+	for i, o := range outcomes {
+		list[i] = o.Item
+	}
+	return list
+}

@@ -123,12 +123,3 @@ func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component
 		s.task.someOfTrain(s.Examples, indicesOf(outcomes)...))
 	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
 }
-
-// indicesOf returns the indices of the examples of outcomes.
-func indicesOf(outcomes []Outcome) []int {
-	items := make([]int, len(outcomes))
-	for i, o := range outcomes {
-		items[i] = o.Item
-	}
-	return items
-}
