@@ -31,7 +31,7 @@ type Budget struct {
 	Time            time.Duration // of one call of Run; replies that are in Options.Dir take no time
 }
 
-// Spent is what an optimization used, or is estimated to use. Replies that a cache answered are free.
+// Spent is what an optimization used, or is estimated to use. Replies from a cache are free.
 type Spent struct {
 	StudentCalls    int           `json:"student_calls"`
 	TeacherCalls    int           `json:"teacher_calls,omitempty"`

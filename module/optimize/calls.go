@@ -92,16 +92,10 @@ func (r *recorder) answered(c *PredictorCall, output json.RawMessage) {
 	if json.Unmarshal(output, &values) != nil {
 		return
 	}
-	spec := r.specs[c.Path]
-	if spec == nil {
-		return
-	}
 	for _, v := range values {
-		if isOutput(spec, v.Name) {
-			c.put(v.Name, v.JSON)
-		}
+		r.set(c, v.Name, v.JSON)
 	}
-	if isOutput(spec, "tool") && !has(c.Outputs, "tool") {
+	if !has(c.Outputs, "tool") {
 		r.set(c, "tool", text("submit"))
 		r.set(c, "args", output)
 	}
@@ -121,12 +115,8 @@ func (r *recorder) explain(c *PredictorCall) {
 // set sets an output if the predictor has it.
 func (r *recorder) set(c *PredictorCall, name string, value json.RawMessage) {
 	if spec := r.specs[c.Path]; spec != nil && isOutput(spec, name) && value != nil {
-		c.put(name, value)
+		c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
 	}
-}
-
-func (c *PredictorCall) put(name string, value json.RawMessage) {
-	c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
 }
 
 // list returns the calls in the order of the requests, their outputs in the order of the fields.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/writ-go/writ/module"
@@ -15,21 +14,19 @@ import (
 
 // Candidate is a version of the module.
 type Candidate struct {
-	ID      int    `json:"id"`                // 0 is the module as it was given
-	Parents []int  `json:"parents,omitempty"` // the candidates that it was made from
+	ID      int    `json:"id"`                // its index in Result.Candidates; -1 until it is accepted
+	Parents []int  `json:"parents,omitempty"` // the accepted candidates that it was made from
 	By      string `json:"by"`                // what made it, such as "GEPA: reflection on Sort"
 	Why     string `json:"why,omitempty"`     // in words, if the maker has a reason
 
 	// Predictors are the states by the paths of the predictors.
 	Predictors map[string]State `json:"predictors"`
 
-	// Scores are the scores on Val, by index; NaN where the candidate was not evaluated. Examples on which it failed
-	// have the score 0. Score is their weighted mean, or NaN if some are missing. The JSON of NaN is null.
-	Scores []float64 `json:"-"`
-	Score  float64   `json:"-"`
-
-	// Failed is the number of examples of Val on which it failed.
-	Failed int `json:"failed,omitempty"`
+	// Score is the weighted mean of Scores, which are the scores on Val, by index. They are set when the candidate is
+	// accepted. Examples on which it failed have the score 0; Failed is their number.
+	Score  float64   `json:"score"`
+	Scores []float64 `json:"scores,omitempty"`
+	Failed int       `json:"failed,omitempty"`
 
 	// Flags are what a person should look at, such as examples that were copied into the instructions.
 	Flags []string `json:"flags,omitempty"`
@@ -50,24 +47,18 @@ type State struct {
 // Pick picks the demos for a question; see module.Predictor.
 type Pick = func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error)
 
-// MarshalJSON writes the candidate with its scores.
-func (c Candidate) MarshalJSON() ([]byte, error) {
-	type plain Candidate
-	number := func(x float64) *float64 {
-		if math.IsNaN(x) {
-			return nil
+// score sets the scores from the outcomes on all of Val.
+func (c *Candidate) score(outcomes []Outcome, val []Item) {
+	c.Scores, c.Failed = make([]float64, len(val)), 0
+	sum, weights := 0.0, 0.0
+	for i, o := range outcomes {
+		c.Scores[i] = o.Score.Value
+		sum, weights = sum+o.Score.Value*val[i].Weight, weights+val[i].Weight
+		if o.Err != nil {
+			c.Failed++
 		}
-		return &x
 	}
-	var scores []*float64
-	for _, s := range c.Scores {
-		scores = append(scores, number(s))
-	}
-	return json.Marshal(struct {
-		plain
-		Score  *float64   `json:"score"`
-		Scores []*float64 `json:"scores,omitempty"`
-	}{plain(c), number(c.Score), scores})
+	c.Score = sum / weights
 }
 
 // copyStates returns a copy that can be edited without changing the original.
@@ -106,13 +97,12 @@ func (s State) same(o State) bool {
 	return string(a) == string(b) && (s.pick == nil) == (o.pick == nil)
 }
 
-// apply sets the state in a predictor. Demos for which leaveOut returns true are left out.
-func (s State) apply(p *module.Predictor, leaveOut func(module.Demo) bool) {
+// apply sets the state in a predictor.
+func (s State) apply(p *module.Predictor) {
 	if p.Spec.Instructions() != s.Instructions {
 		p.Spec = p.Spec.WithInstructions(s.Instructions)
 	}
-	p.Demos = slices.DeleteFunc(slices.Clone(s.Demos), leaveOut)
-	p.ToolDescriptions = maps.Clone(s.ToolDescriptions)
+	p.Demos, p.ToolDescriptions = slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions)
 	if s.pick != nil {
 		p.PickDemos = s.pick
 	}

@@ -19,7 +19,7 @@ func (t *Task) Labeled(path string, indices []int) (demos []module.Demo) {
 		}
 		for _, i := range indices {
 			if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) {
-				demos = append(demos, t.madeOf(d, i))
+				demos = append(demos, t.madeOf(d, t.train[i].key))
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (t *Task) Traced(path string, o Outcome) (demos []module.Demo) {
 		for _, c := range o.Calls {
 			d := module.Demo{Inputs: c.Inputs, Outputs: c.Outputs}
 			if c.Path == path && c.exemplary() && p.accepts(d) {
-				demos = append(demos, t.madeOf(d, o.Item))
+				demos = append(demos, t.madeOf(d, t.train[o.Item].key))
 			}
 		}
 	}
@@ -83,22 +83,6 @@ func (p Predictor) accepts(d module.Demo) bool {
 	probe := p.given.Clone()
 	probe.Demos = []module.Demo{d}
 	return module.Save(&bytes.Buffer{}, struct{ Predictor *module.Predictor }{probe}) == nil
-}
-
-// madeOf notes that a demo was made of an example of Train.
-func (t *Task) madeOf(d module.Demo, index int) module.Demo {
-	key := demoKey(d)
-	if t.sources[key] == nil {
-		t.sources[key] = map[string]bool{}
-	}
-	t.sources[key][t.train[index].ID] = true
-	return d
-}
-
-// demoKey identifies a demo.
-func demoKey(d module.Demo) string {
-	raw, _ := json.Marshal(d)
-	return string(raw)
 }
 
 // unfrozen returns the predictors that may be changed.

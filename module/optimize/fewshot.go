@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -25,10 +24,14 @@ type LabeledFewShot struct {
 func (o LabeledFewShot) Optimize(ctx context.Context, t *Task) error {
 	c := t.New(t.Start(), "LabeledFewShot")
 	if t.setLabeled(c, t.Rand().Perm(len(t.train)), cmp.Or(o.K, 16)) == 0 {
-		return errors.New("optimize: the examples do not have the fields of any predictor that may be changed, so " +
-			"they cannot be its demos; use BootstrapFewShot, whose demos come from runs of the module")
+		return errNoFields("use BootstrapFewShot, whose demos come from runs of the module")
 	}
 	return t.Accept(ctx, c)
+}
+
+func errNoFields(advice string) error {
+	return fmt.Errorf("optimize: the examples do not have the fields of any predictor that may be changed, so they "+
+		"cannot be its demos; %s", advice)
 }
 
 // Estimate implements [Estimator].
@@ -51,7 +54,7 @@ func (t *Task) setLabeled(c *Candidate, order []int, k int) (n int) {
 // demos are filled up with examples of Train as they are. Use it if the answer is reached in several steps or by
 // several predictors, with at least ten examples.
 //
-// The teacher is the module with Options.Teacher, or with its own models. It has seen labeled demos, but not that of
+// The teacher is the module with Options.Teacher, or with its own models. It is shown labeled demos, except the one of
 // the example that it answers.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
@@ -68,7 +71,7 @@ type BootstrapFewShot struct {
 	Threshold float64
 }
 
-func (o BootstrapFewShot) orDefault() BootstrapFewShot {
+func (o BootstrapFewShot) withDefaults() BootstrapFewShot {
 	o.MaxBootstrapped, o.Rounds = cmp.Or(max(o.MaxBootstrapped, 0), 4), cmp.Or(max(o.Rounds, 0), 1)
 	o.MaxLabeled, o.Threshold = cmp.Or(o.MaxLabeled, 16), cmp.Or(o.Threshold, 1)
 	return o
@@ -81,7 +84,7 @@ func (o BootstrapFewShot) Optimize(ctx context.Context, t *Task) error {
 		return err
 	}
 	if n == 0 {
-		t.warnNoTraces(o.orDefault().Threshold)
+		t.warnNoTraces(o.withDefaults().Threshold)
 	}
 	return t.Accept(ctx, c)
 }
@@ -93,8 +96,8 @@ func (t *Task) warnNoTraces(threshold float64) {
 
 // Estimate implements [Estimator].
 func (o BootstrapFewShot) Estimate(t *Task) Spent {
-	o = o.orDefault()
-	return t.taught(min(o.MaxBootstrapped*2, len(t.train)*o.Rounds), len(t.val))
+	o = o.withDefaults()
+	return t.taught(len(t.train)*o.Rounds, len(t.val))
 }
 
 // taught returns an estimate with calls of the teacher.
@@ -108,7 +111,7 @@ func (t *Task) taught(teacher, student int) Spent {
 // Bootstrap returns a candidate whose demos come from examples of Train, which are tried in the given order, and the
 // number of examples on which the teacher did well. The candidate has not been evaluated.
 func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, by string) (*Candidate, int, error) {
-	o = o.orDefault()
+	o = o.withDefaults()
 	prompted := t.New(t.Start(), "teacher")
 	t.setLabeled(prompted, order, o.MaxLabeled)
 	traces, err := o.teach(ctx, t, prompted, order)
@@ -122,9 +125,7 @@ func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, b
 func (o BootstrapFewShot) shown(t *Task, traces []Outcome, order []int, by string) *Candidate {
 	c := t.New(t.Start(), by)
 	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
-	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
-		return slices.ContainsFunc(traces, func(o Outcome) bool { return o.Item == i })
-	})
+	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, indicesOf(traces)) })
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo
 		for _, trace := range traces {
@@ -154,7 +155,7 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, orde
 			}
 			left = left[n:]
 			for _, outcome := range outcomes {
-				if outcome.Err == nil && outcome.Score.Value >= o.Threshold {
+				if outcome.reaches(o.Threshold) {
 					good = append(good, outcome)
 				} else {
 					failed = append(failed, outcome.Item)
@@ -168,7 +169,7 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, orde
 
 // BootstrapRandomSearch tries many sets of demos and keeps the one that scores best on Val: labeled demos alone, the
 // demos of [BootstrapFewShot], and those of BootstrapFewShot with examples in random order and in random number. Use
-// it if BootstrapFewShot helps and 50 or more examples are at hand. It is simple, and hard to beat for demos.
+// it if BootstrapFewShot helps and there are at least 50 examples. It is simple, and few searches find better demos.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
 // Pipelines" (ICLR 2024).
@@ -181,7 +182,7 @@ type BootstrapRandomSearch struct {
 
 // Optimize implements [Optimizer].
 func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
-	b := o.orDefault()
+	b := o.withDefaults()
 	done := func(c *Candidate) bool { return c.Score >= cmp.Or(o.StopAt, 1) }
 	labeled := t.New(t.Start(), "BootstrapRandomSearch: labeled demos")
 	if t.setLabeled(labeled, t.Rand().Perm(len(t.train)), b.MaxLabeled) > 0 {
@@ -194,7 +195,7 @@ func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
 		order, by := inOrder(len(t.train)), "BootstrapRandomSearch: in order"
 		if i > 0 {
 			order, by = t.Rand().Perm(len(t.train)), fmt.Sprintf("BootstrapRandomSearch: random set %d", i)
-			b.MaxBootstrapped = 1 + t.Rand().IntN(o.orDefault().MaxBootstrapped)
+			b.MaxBootstrapped = 1 + t.Rand().IntN(o.withDefaults().MaxBootstrapped)
 		}
 		c, n, err := b.Bootstrap(ctx, t, order, by)
 		if err != nil {
@@ -214,7 +215,7 @@ func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
 // Estimate implements [Estimator].
 func (o BootstrapRandomSearch) Estimate(t *Task) Spent {
 	n := cmp.Or(max(o.Candidates, 0), 16)
-	return t.taught(n*min(o.orDefault().MaxBootstrapped, len(t.train)), (n+2)*len(t.val))
+	return t.taught((n+1)*len(t.train)*o.withDefaults().Rounds, (n+2)*len(t.val))
 }
 
 // inOrder returns the indices 0 to n-1.
@@ -222,6 +223,15 @@ func inOrder(n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
+	}
+	return list
+}
+
+// indicesOf returns the indices of the examples of outcomes.
+func indicesOf(outcomes []Outcome) []int {
+	list := make([]int, len(outcomes))
+	for i, o := range outcomes {
+		list[i] = o.Item
 	}
 	return list
 }

@@ -19,12 +19,12 @@ import (
 //
 // Use it if the metric can say in words what was wrong ([module.Score].Feedback): that is what it learns from, and with
 // good feedback it needs few runs of the module. It does not add demos; run it on the result of a
-// [BootstrapRandomSearch] to have both. If all that is known is right or wrong, use BootstrapRandomSearch or [MIPROv2].
+// [BootstrapRandomSearch] to have both. If the metric says only right or wrong, use BootstrapRandomSearch or [MIPROv2].
 //
 // The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
 // (2025, arXiv:2507.19457). To need fewer runs, it also shows a reflection some examples that were not run and earlier
 // failures of the same candidate, and it evaluates a rewrite on a quarter of Val before the rest. It needs
-// Options.Reflection, and ends when the budget is spent.
+// Options.Reflection.
 type GEPA struct {
 	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
 	Minibatch int
@@ -33,8 +33,8 @@ type GEPA struct {
 	// it is zero, it is 5; a negative number means none.
 	Examples int
 
-	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. Usually the budget ends
-	// the search.
+	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. If a search uses all of them,
+	// a warning says so.
 	Iterations int
 
 	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
@@ -48,15 +48,7 @@ type GEPA struct {
 // Optimize implements [Optimizer].
 func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 	s := g.search(t)
-	for range s.Iterations {
-		if s.best().Score >= s.Perfect {
-			return nil
-		}
-		if s.useless == maxUseless {
-			t.Warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
-				"another model, or a higher temperature", maxUseless)
-			return nil
-		}
+	for i := 0; !s.ended(i); i++ {
 		merged, err := s.merge(ctx)
 		if err == nil && !merged {
 			err = s.reflect(ctx)
@@ -68,17 +60,32 @@ func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 	return nil
 }
 
+// ended reports whether the search is over, and says why.
+func (s *gepaSearch) ended(iterations int) bool {
+	switch {
+	case s.task.best().Score >= s.Perfect:
+		s.task.say("GEPA: the best candidate has the score %g on all of Val, so the search ended", s.Perfect)
+	case s.useless == maxUseless:
+		s.task.Warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
+			"another model, or a higher temperature", maxUseless)
+	case iterations < s.Iterations:
+		return false
+	case s.idle*s.batches.size >= s.batches.n:
+		s.task.Warn("GEPA: in the last %d of %d iterations, no candidate made a mistake on Train, so there was nothing to "+
+			"learn; use more examples, or more difficult ones", s.idle, s.Iterations)
+	default:
+		s.task.Warn("GEPA: all %d iterations were used; raise GEPA.Iterations to continue the search", s.Iterations)
+	}
+	return true
+}
+
 // reflects reports that Options.Reflection is required.
 func (g GEPA) reflects() bool { return true }
 
-// Estimate implements [Estimator]. It assumes that a third of the rewrites are accepted.
+// Estimate implements [Estimator].
 func (g GEPA) Estimate(t *Task) Spent {
 	g = g.withDefaults()
-	runs := g.Iterations*2*g.Minibatch + g.Iterations/3*len(t.val)
-	return Spent{
-		StudentCalls:    min(runs, t.Left().StudentCalls/t.callsPerRun()),
-		ReflectionCalls: min(g.Iterations, t.Left().ReflectionCalls),
-	}
+	return Spent{StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: 2 * g.Iterations}
 }
 
 func (g GEPA) withDefaults() GEPA {
@@ -98,9 +105,10 @@ type gepaSearch struct {
 
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
-	tried      []*Candidate     // by reflection, accepted or not
+	tried      map[string]bool  // the contents of candidates, accepted or not
 	batches    *batches
 	useless    int             // reflections without a new text since the last useful one
+	idle       int             // iterations without a mistake on Train since the last one with a mistake
 	mergeDue   bool            // a candidate was accepted since the last attempt to merge
 	merged     map[string]bool // attempts to merge
 }
@@ -131,7 +139,7 @@ func (g GEPA) search(t *Task) *gepaSearch {
 			s.components = append(s.components, component{p, b.Path(), b.Description})
 		}
 	}
-	s.pool, s.tried = []*gepaCandidate{{Candidate: t.Start()}}, []*Candidate{t.Start()}
+	s.pool, s.tried = []*gepaCandidate{{Candidate: t.Start()}}, map[string]bool{t.Start().content(): true}
 	s.batches = &batches{rand: t.Rand(), n: len(t.train), size: min(s.Minibatch, len(t.train))}
 	return s
 }
@@ -170,17 +178,6 @@ func (c component) set(to *Candidate, text string) {
 	to.Predictors[c.predictor.Path] = state
 }
 
-// best returns the accepted candidate with the highest mean score; of equal ones, the oldest.
-func (s *gepaSearch) best() *gepaCandidate {
-	best := s.pool[0]
-	for _, c := range s.pool[1:] {
-		if c.Score > best.Score {
-			best = c
-		}
-	}
-	return best
-}
-
 // front returns the candidates that nothing dominates, by their index in the pool.
 func (s *gepaSearch) front() map[int]int {
 	scores := make([][]float64, len(s.pool))
@@ -190,11 +187,12 @@ func (s *gepaSearch) front() map[int]int {
 	return paretoFront(scores)
 }
 
-// known reports whether a candidate that was tried has the same texts.
-func (s *gepaSearch) known(c *Candidate) bool {
-	return slices.ContainsFunc(s.tried, func(other *Candidate) bool {
-		return !slices.ContainsFunc(s.components, func(k component) bool { return k.text(c) != k.text(other) })
-	})
+// isNew reports whether no candidate with the same texts was tried, and notes that this one is.
+func (s *gepaSearch) isNew(c *Candidate) bool {
+	content := c.content()
+	known := s.tried[content]
+	s.tried[content] = true
+	return !known
 }
 
 // accept adds a candidate to the pool and to the result.
@@ -202,8 +200,7 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	if err := s.task.Accept(ctx, c.Candidate); err != nil {
 		return err
 	}
-	s.pool, s.tried = append(s.pool, c), append(s.tried, c.Candidate)
-	s.mergeDue = true
+	s.pool, s.mergeDue = append(s.pool, c), true
 	return nil
 }
 

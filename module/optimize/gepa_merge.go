@@ -23,7 +23,7 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 	pair := pairs[s.task.Rand().IntN(len(pairs))]
 	s.merged[pair.String()] = true
 	child := s.combine(pair)
-	if s.known(child) {
+	if !s.isNew(child) {
 		return false, nil
 	}
 	sample := s.contested(pair)

@@ -11,14 +11,18 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	parent := s.pool[pickFromFront(s.task.Rand(), s.front())]
 	batch := s.batches.next()
 	before, err := s.task.Evaluate(ctx, parent.Candidate, TrainSplit, batch)
-	if err != nil || s.allPerfect(before) {
+	if err != nil {
 		return err
 	}
+	if s.idle++; len(s.failed(nil, before)) == 0 {
+		return nil
+	}
+	s.idle = 0
 	c, ok := s.turn(parent, before)
 	if !ok {
 		return nil // no component took part in these examples
 	}
-	seen := slices.Concat(before, parent.recall(batch))
+	seen := slices.Concat(before, s.recall(parent, batch))
 	parent.failed = s.failed(parent.failed, before)
 	text, err := s.rewrite(ctx, parent.Candidate, c, seen)
 	if err != nil {
@@ -30,12 +34,12 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	child := s.task.New(parent.Candidate, "GEPA: reflection on "+c.predictor.Path)
 	child.Why = "rewrote " + c.String()
 	c.set(child, text)
-	if s.known(child) {
+	if !s.isNew(child) {
 		s.task.Warn("GEPA: for %v, the reflection model returned a text that it has returned before; "+
 			"a model with a higher temperature has more ideas", c)
 		return nil
 	}
-	s.useless, s.tried = 0, append(s.tried, child)
+	s.useless = 0
 	after, err := s.task.Evaluate(ctx, child, TrainSplit, batch)
 	if err != nil || total(after) <= total(before) {
 		return err
@@ -60,10 +64,10 @@ func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *ge
 const recalled = 5
 
 // recall returns the latest failures of the candidate that are not in the minibatch.
-func (c *gepaCandidate) recall(batch []int) []Outcome {
+func (s *gepaSearch) recall(c *gepaCandidate, batch []int) []Outcome {
 	var earlier []Outcome
 	for _, o := range slices.Backward(c.failed) {
-		if !slices.Contains(batch, o.Item) && len(earlier) < recalled {
+		if len(earlier) < recalled && !s.task.repeats(o.Item, batch) {
 			earlier = append(earlier, o)
 		}
 	}
@@ -74,19 +78,13 @@ func (c *gepaCandidate) recall(batch []int) []Outcome {
 func (s *gepaSearch) failed(known, outcomes []Outcome) []Outcome {
 	for _, o := range outcomes {
 		again := func(other Outcome) bool { return other.Item == o.Item }
-		if s.isPerfect(o) || slices.ContainsFunc(known, again) {
+		if o.reaches(s.Perfect) || slices.ContainsFunc(known, again) {
 			continue
 		}
 		known = append(known, o)
 	}
 	return known
 }
-
-func (s *gepaSearch) allPerfect(outcomes []Outcome) bool {
-	return !slices.ContainsFunc(outcomes, func(o Outcome) bool { return !s.isPerfect(o) })
-}
-
-func (s *gepaSearch) isPerfect(o Outcome) bool { return o.Err == nil && o.Score.Value >= s.Perfect }
 
 // turn returns the next component of a candidate that took part in the outcomes.
 func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []Outcome) (component, bool) {
@@ -122,15 +120,6 @@ func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component
 		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), func(string) error { return nil })
 	}
 	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes),
-		s.task.someOfTrain(s.Examples, seenItems(outcomes)...))
+		s.task.someOfTrain(s.Examples, indicesOf(outcomes)...))
 	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
-}
-
-// seenItems returns the examples of outcomes.
-func seenItems(outcomes []Outcome) []int {
-	items := make([]int, len(outcomes))
-	for i, o := range outcomes {
-		items[i] = o.Item
-	}
-	return items
 }

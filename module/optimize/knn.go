@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// KNNFewShot shows the model, with each question, the examples of Train that are most similar to it. Use it if the
-// questions differ so much that no few examples represent them, and if there are many examples.
+// KNNFewShot shows the model, with each question, the examples of Train that are most similar to it. Use it if there
+// are many examples, and the questions differ so much that a few of them cannot represent the others.
 //
 // The demos are the examples as they are or, with Bootstrap, the runs in which a teacher answered them well. The module
 // has all of them among its Demos. A state that was saved with them is loaded into a module whose PickDemos is set to
@@ -39,19 +38,21 @@ type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
 // Optimize implements [Optimizer].
 func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
-	pick, all := Nearest(cmp.Or(max(o.K, 0), 3), o.Embed), inOrder(len(t.train))
+	all, picks := inOrder(len(t.train)), map[string]Pick{}
+	for _, p := range t.unfrozen() { // each has an index of its own demos
+		picks[p.Path] = Nearest(cmp.Or(max(o.K, 0), 3), o.Embed)
+	}
 	c := t.New(t.Start(), "KNNFewShot")
 	if t.setLabeled(c, all, len(all)) == 0 && !o.Bootstrap {
-		return errors.New("optimize: the examples do not have the fields of any predictor that may be changed, so " +
-			"they cannot be its demos; set KNNFewShot.Bootstrap")
+		return errNoFields("set KNNFewShot.Bootstrap")
 	}
-	t.pickWith(c, pick)
+	c.setPicks(picks)
 	if !o.Bootstrap {
 		return t.Accept(ctx, c)
 	}
 	b := BootstrapFewShot{
 		MaxBootstrapped: len(all), MaxLabeled: len(all), Rounds: o.Rounds, Threshold: o.Threshold,
-	}.orDefault()
+	}.withDefaults()
 	traces, err := b.teach(ctx, t, c, all)
 	if err != nil {
 		return err
@@ -60,16 +61,16 @@ func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
 		t.warnNoTraces(b.Threshold)
 	}
 	c = b.shown(t, traces, all, "KNNFewShot")
-	t.pickWith(c, pick)
+	c.setPicks(picks)
 	return t.Accept(ctx, c)
 }
 
-// pickWith makes the demos of the predictors that may be changed picked for each question.
-func (t *Task) pickWith(c *Candidate, pick Pick) {
-	for _, p := range t.unfrozen() {
-		s := c.Predictors[p.Path]
+// setPicks has the demos of predictors picked for each question.
+func (c *Candidate) setPicks(picks map[string]Pick) {
+	for path, pick := range picks {
+		s := c.Predictors[path]
 		s.pick = pick
-		c.Predictors[p.Path] = s
+		c.Predictors[path] = s
 	}
 }
 
@@ -78,7 +79,7 @@ func (o KNNFewShot) Estimate(t *Task) Spent {
 	if !o.Bootstrap {
 		return Spent{StudentCalls: len(t.val)}
 	}
-	return t.taught(len(t.train), len(t.val))
+	return t.taught(len(t.train)*max(o.Rounds, 1), len(t.val))
 }
 
 // Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to
@@ -133,7 +134,7 @@ func (n *nearest) scores(ctx context.Context, inputs signature.Values, demos []m
 	return scores, nil
 }
 
-// indexOf returns the index of demos, which is the last one for all questions of a predictor.
+// indexOf returns the index of demos. It keeps the last one, since the demos are the same for all questions.
 func (n *nearest) indexOf(demos []module.Demo) *wordIndex {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -57,7 +57,7 @@ func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
 		return errors.New("optimize: MIPROv2 has nothing to choose: Instructions is 1 and DemoSets is negative")
 	}
 	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
-	s.callsPerRun = t.callsPerRun()
+	s.callsPerRun = max(1, (t.Spent().StudentCalls+len(t.val)-1)/len(t.val))
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}
@@ -74,17 +74,15 @@ func (m MIPROv2) reflects() bool { return m.Instructions != 1 }
 func (m MIPROv2) Estimate(t *Task) Spent {
 	m = m.withDefaults(t)
 	runs := m.Trials*min(m.Minibatch, len(t.val)) + (m.Trials/m.FullEvery+1)*len(t.val)
+	s := t.taught(0, runs)
 	if m.DemoSets > 0 {
-		runs += min(len(t.train), m.DemoSets*m.Demos)
+		s = t.taught(len(t.train), runs)
 	}
-	return Spent{
-		StudentCalls:    min(runs, t.Left().StudentCalls/t.callsPerRun()),
-		ReflectionCalls: min(1+(m.Instructions-1)*len(t.unfrozen()), t.Left().ReflectionCalls),
+	if m.Instructions > 1 {
+		s.ReflectionCalls = 1 + 2*(m.Instructions-1)*len(t.unfrozen())
 	}
+	return s
 }
-
-// callsPerRun returns how often a run asks the student, judged by the first evaluation on Val, if nothing else was run.
-func (t *Task) callsPerRun() int { return max(1, (t.Spent().StudentCalls+len(t.val)-1)/len(t.val)) }
 
 func (m MIPROv2) withDefaults(t *Task) MIPROv2 {
 	m.Instructions, m.DemoSets = cmp.Or(max(m.Instructions, 0), 5), cmp.Or(m.DemoSets, 6)
@@ -101,7 +99,7 @@ type miproSearch struct {
 	task       *Task
 	predictors []Predictor
 
-	callsPerRun int // of the student, as on Val
+	callsPerRun int // of the student, in the first evaluation on Val
 
 	// For each predictor, the choices. The first is the current one.
 	instructions [][]string
@@ -141,6 +139,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 	estimator.add(make([]int, len(estimator.sizes)), 0)
 	for trial := range s.Trials {
 		if s.lastCall() {
+			s.task.Warn("MIPROv2: the budget was enough for %d of %d trials", trial, s.Trials)
 			break
 		}
 		c := s.combine(estimator.propose(s.task.Rand()))

@@ -56,7 +56,7 @@ func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 			return nil, err
 		}
 		for _, o := range outcomes {
-			if o.Err == nil && o.Score.Value >= s.Threshold {
+			if o.reaches(s.Threshold) {
 				good = append(good, o)
 			}
 		}
@@ -64,19 +64,19 @@ func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 	return good, nil
 }
 
-// demoSet returns a number of demos, each of another example. Examples as they are make up for runs that are missing.
+// demoSet returns demos of different examples. If there are too few runs, it adds examples as they are.
 func (s *miproSearch) demoSet(p Predictor, runs []Outcome, size int) []module.Demo {
 	var set []module.Demo
-	used := map[int]bool{}
+	var used []int
 	for _, i := range s.task.Rand().Perm(len(runs)) {
 		traced := s.task.Traced(p.Path, runs[i])
 		if len(traced) > 0 && len(set) < size {
 			set = append(set, traced[s.task.Rand().IntN(len(traced))])
-			used[runs[i].Item] = true
+			used = append(used, runs[i].Item)
 		}
 	}
 	for _, i := range s.task.Rand().Perm(len(s.task.train)) {
-		if !used[i] && len(set) < size {
+		if len(set) < size && !s.task.repeats(i, used) {
 			set = append(set, s.task.Labeled(p.Path, []int{i})...)
 		}
 	}

@@ -14,17 +14,17 @@ import (
 )
 
 // Optimizer searches for a better module. It proposes candidates, has a [Task] evaluate them, and accepts the good
-// ones. Given the same replies and scores, it must do the same again: its only sources of chance are [Task.Rand] and
-// the models, and it calls the methods of the Task from one goroutine.
+// ones. With the same replies and scores, it must do the same again: [Task.Rand] is its only source of randomness, and
+// it calls the methods of the Task from one goroutine.
 type Optimizer interface {
 	// Optimize returns when the search is over. [ErrBudget] ends it as well, and is not a failure.
 	Optimize(ctx context.Context, t *Task) error
 }
 
-// Estimator is implemented by optimizers that know what a search will take.
+// Estimator is implemented by optimizers that can say how many calls a search takes at most.
 type Estimator interface {
-	// Estimate returns the calls of a search in which each run of the module is one call. Run shows the estimate
-	// after the module was evaluated as it was given, when it knows what a run takes.
+	// Estimate returns the maximum number of calls, where each run of the module counts as one. Run evaluates the module
+	// as it was given, multiplies by the calls of a run, applies the budget, and shows the result.
 	Estimate(t *Task) Spent
 }
 
@@ -69,10 +69,11 @@ type Options struct {
 	// Keep are texts that must stay in the instructions that have them.
 	Keep []string
 
-	// MaxInstructions limits the characters of the instructions of a predictor. Zero means no limit.
+	// MaxInstructions limits the characters of new instructions of a predictor. Zero means no limit. If the module has
+	// longer ones already, they stay until shorter ones are better, and there is a warning.
 	MaxInstructions int
 
-	// Progress, if set, is told the estimate, each accepted candidate and each warning, on a line each.
+	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.
 	Progress io.Writer
 
 	// Prices are the prices of models by name, for Budget.Cost and Spent.Cost.
@@ -107,6 +108,9 @@ func (r *Result[M]) Top(n int) []M { return r.top(n) }
 // Run searches with an optimizer for a better version of m, and returns it as a clone of the same type; m is not
 // changed. Nil options are the defaults.
 //
+// In a search, failed runs score 0, and so do runs with a negative score, with a warning. Shift the scores of such a
+// metric so that none is below 0.
+//
 // If the budget is spent before the search is over, the result is the best that was found so far, with a warning. An
 // error means that there is no result: the arguments are invalid, the module fails on every example, a model's
 // provider refuses access, or ctx ended. With Options.Dir, the search continues when Run is called again.
@@ -115,6 +119,9 @@ func Run[M module.Module[In, Out], In, Out any](
 ) (*Result[M], error) {
 	if by == nil {
 		return nil, errors.New("optimize: the optimizer is nil; pass one, such as optimize.BootstrapFewShot{}")
+	}
+	if o == nil {
+		o = &Options{}
 	}
 	p, err := newProgram(ctx, m, d, metric, o)
 	if err != nil {

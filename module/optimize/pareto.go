@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -40,7 +41,7 @@ func paretoFront(scores [][]float64) map[int]int {
 	return front
 }
 
-// bestPerExample returns the candidates with the highest score of each example. NaN is no score.
+// bestPerExample returns the candidates with the highest score of each example.
 func bestPerExample(scores [][]float64) [][]int {
 	var best [][]int
 	for i := range scores[0] {
@@ -61,10 +62,7 @@ func bestPerExample(scores [][]float64) [][]int {
 // worstFirst returns the indices of the candidates by their mean score. Of equal ones, the newer is worse, so that
 // a search does not move away from a candidate for nothing.
 func worstFirst(scores [][]float64) []int {
-	indices := make([]int, len(scores))
-	for i := range indices {
-		indices[i] = i
-	}
+	indices := inOrder(len(scores))
 	slices.SortFunc(indices, func(a, b int) int {
 		return cmp.Or(cmp.Compare(mean(scores[a]), mean(scores[b])), b-a)
 	})
@@ -73,32 +71,17 @@ func worstFirst(scores [][]float64) []int {
 
 // pickFromFront chooses a candidate of the front with a probability proportional to the examples it is best at.
 func pickFromFront(r *rand.Rand, front map[int]int) int {
-	var candidates []int
-	for c := range front {
-		candidates = append(candidates, c)
+	var lots []int
+	for _, c := range slices.Sorted(maps.Keys(front)) {
+		lots = append(lots, slices.Repeat([]int{c}, front[c])...)
 	}
-	slices.Sort(candidates)
-	total := 0
-	for _, c := range candidates {
-		total += front[c]
-	}
-	n := r.IntN(total)
-	for _, c := range candidates {
-		if n -= front[c]; n < 0 {
-			return c
-		}
-	}
-	return candidates[len(candidates)-1]
+	return lots[r.IntN(len(lots))]
 }
 
-// mean returns the mean of the scores that are numbers, or NaN if there are none.
 func mean(scores []float64) float64 {
-	sum, n := 0.0, 0
+	sum := 0.0
 	for _, s := range scores {
-		if !math.IsNaN(s) {
-			sum += s
-			n++
-		}
+		sum += s
 	}
-	return sum / float64(n)
+	return sum / float64(len(scores))
 }

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"strconv"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
-	"github.com/writ-go/writ/signature"
 )
 
 // program is the module that is optimized with its examples: the part of a [Task] that has types.
@@ -36,6 +34,7 @@ type batch struct {
 	candidate *Candidate
 	content   string // of the candidate
 	split     Split
+	items     []Item // all examples of the split
 	indices   []int
 	teach     bool
 	round     int
@@ -51,9 +50,6 @@ func newProgram[M module.Module[In, Out], In, Out any](
 		return nil, errors.New("optimize: the module is nil")
 	case metric == nil:
 		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
-	}
-	if o == nil {
-		o = &Options{}
 	}
 	_, err := evaluate.WithPolicy(ctx, m, o.Policy)
 	return &program[M, In, Out]{m, d, metric}, err
@@ -88,9 +84,9 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				first+1, i+1, name, item.ID)
 		}
 		places[item.ID] = i
-		if !(item.Weight > 0) || math.IsInf(item.Weight, 1) {
-			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be positive",
-				item.ID, name, item.Weight)
+		if !(item.Weight > 0 && item.Weight <= 1e9) {
+			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be positive and at "+
+				"most 1e9", item.ID, name, item.Weight)
 		}
 		var err error
 		if item.Inputs, err = encode(e.In); err != nil {
@@ -99,6 +95,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 		if item.Want, err = encode(e.Want); err != nil {
 			return nil, fmt.Errorf("optimize: the expected answer of example %q of Data.%s: %w", item.ID, name, err)
 		}
+		item.key = keyOf(item.Inputs)
 		items[i] = item
 	}
 	return items, nil
@@ -115,15 +112,10 @@ func encode(v any) (json.RawMessage, error) {
 
 // build returns a clone of the module with a candidate. The source is set where the candidate changed something.
 func (p *program[M, In, Out]) build(c *Candidate, source string) M {
-	return p.buildWithout(c, source, func(module.Demo) bool { return false })
-}
-
-// buildWithout leaves out some of the demos.
-func (p *program[M, In, Out]) buildWithout(c *Candidate, source string, leaveOut func(module.Demo) bool) M {
 	m := module.Clone(p.module)
 	for path, predictor := range module.Predictors(m) {
 		if s := c.Predictors[path]; !s.same(stateOf(predictor)) {
-			s.apply(predictor, leaveOut)
+			s.apply(predictor)
 			if source != "" {
 				predictor.Source = source
 			}
@@ -138,17 +130,17 @@ func (p *program[M, In, Out]) save(w io.Writer, c *Candidate, source string) err
 
 // run runs a candidate on examples, several at the same time. The outcomes are in the order of the indices.
 func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outcome, error) {
-	data, items := p.data.Train, t.train
+	data := p.data.Train
 	if b.split == ValSplit {
-		data, items = p.data.Val, t.val
+		data = p.data.Val
 	}
-	w := &watched[M, In, Out]{program: p, task: t, batch: b, items: items, runs: make([]watchedRun, len(b.indices))}
-	w.shared = w.build(func(module.Demo) bool { return false })
+	w := &watched[M, In, Out]{program: p, task: t, batch: b, runs: make([]watchedRun, len(b.indices))}
+	w.shared = w.build(b.candidate)
 	var examples []evaluate.Example[place[In], Out]
 	for i, index := range b.indices {
 		e := data[index]
 		examples = append(examples, evaluate.Example[place[In], Out]{
-			ID: items[index].ID, In: place[In]{e.In, i}, Want: e.Want, Weight: e.Weight, Group: e.Group, Note: e.Note,
+			ID: b.items[index].ID, In: place[In]{e.In, i}, Want: e.Want, Weight: e.Weight, Group: e.Group, Note: e.Note,
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
@@ -185,8 +177,7 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 	program *program[M, In, Out]
 	task    *Task
 	batch   batch
-	items   []Item
-	shared  M // for examples that no demo was made of
+	shared  M // the candidate with all demos
 	runs    []watchedRun
 }
 
@@ -195,12 +186,9 @@ type watchedRun struct {
 	calls []PredictorCall
 }
 
-// build returns the candidate with the teacher's models, if the batch is taught.
-func (w *watched[M, In, Out]) build(leaveOut func(module.Demo) bool) M {
-	if !w.batch.teach && w.batch.candidate == w.task.start {
-		return w.program.module // its clones share what it computes for its prompts
-	}
-	m := w.program.buildWithout(w.batch.candidate, "", leaveOut)
+// build returns a clone of the module with a candidate; with the teacher's models, if the batch is taught.
+func (w *watched[M, In, Out]) build(c *Candidate) M {
+	m := w.program.build(c, "")
 	if !w.batch.teach {
 		return m
 	}
@@ -220,18 +208,20 @@ func (w *watched[M, In, Out]) build(leaveOut func(module.Demo) bool) M {
 }
 
 // moduleFor returns the candidate without the demos that were made of the example.
-func (w *watched[M, In, Out]) moduleFor(item Item) M {
-	if w.batch.split == ValSplit || !w.task.teaches(w.batch.candidate, item) {
-		return w.shared
+func (w *watched[M, In, Out]) moduleFor(index int) M {
+	if w.batch.split == TrainSplit {
+		if c := w.task.without(w.batch.candidate, w.batch.items[index]); c != w.batch.candidate {
+			return w.build(c)
+		}
 	}
-	return w.build(func(d module.Demo) bool { return w.task.sources[demoKey(d)][item.ID] })
+	return w.shared
 }
 
 // Run runs the candidate. See [module.Module].
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In]) (*module.Prediction[Out], error) {
-	item, r := w.items[w.batch.indices[in.i]], newRecorder(w.task.specs)
-	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(item))
-	m := module.Module[In, Out](w.moduleFor(item))
+	index, r := w.batch.indices[in.i], newRecorder(w.task.specs)
+	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
+	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.in}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
 	return results[0].Prediction, results[0].Err
@@ -249,27 +239,19 @@ func (w *watched[M, In, Out]) role() role {
 func (w *watched[M, In, Out]) score(
 	ctx context.Context, e evaluate.Example[place[In], Out], got *module.Prediction[Out],
 ) (module.Score, error) {
-	item := w.items[w.batch.indices[e.In.i]]
-	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(item))
+	index := w.batch.indices[e.In.i]
+	item := w.batch.items[index]
+	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(index))
 	return w.program.metric(ctx, evaluate.Example[In, Out]{
 		ID: item.ID, In: e.In.in, Want: e.Want, Weight: item.Weight, Group: e.Group, Note: e.Note,
 	}, got)
 }
 
 // scope identifies the run of an example.
-func (b batch) scope(item Item) string {
+func (b batch) scope(index int) string {
 	taught := "run"
 	if b.teach {
 		taught = "round " + strconv.Itoa(b.round)
 	}
-	return fmt.Sprintf("%s %s %q %s", b.content, b.split, item.ID, taught)
-}
-
-// specsOf returns the specs of a module's predictors by their paths.
-func specsOf(m any) map[string]*signature.Spec {
-	specs := map[string]*signature.Spec{}
-	for path, p := range module.Predictors(m) {
-		specs[path] = p.Spec
-	}
-	return specs
+	return fmt.Sprintf("%s %s %q %s", b.content, b.split, b.items[index].ID, taught)
 }

@@ -87,8 +87,11 @@ func element(b *strings.Builder, name, text string) {
 // someOfTrain returns examples of Train for a prompt, without those that it has already.
 func (t *Task) someOfTrain(n int, without ...int) []string {
 	var shown []string
-	others := slices.DeleteFunc(t.rand.Perm(len(t.train)), func(i int) bool { return slices.Contains(without, i) })
-	for _, i := range others[:min(max(n, 0), len(others))] {
+	for _, i := range t.rand.Perm(len(t.train)) {
+		if len(shown) >= n || t.repeats(i, without) {
+			continue
+		}
+		without = append(without, i)
 		var b strings.Builder
 		element(&b, "inputs", data(string(t.train[i].Inputs)))
 		writeWanted(&b, t.train[i])

@@ -24,7 +24,7 @@ func (t *Task) Check(path, instructions string) error {
 	return nil
 }
 
-// Rules returns what instructions must fulfil, for the model that writes them; or "".
+// Rules returns the rules that instructions must follow, for the model that writes them; or "".
 func (t *Task) Rules() string {
 	var b strings.Builder
 	for _, keep := range t.options.Keep {
@@ -41,7 +41,7 @@ func (t *Task) Rules() string {
 func (t *Task) checkCandidate(c *Candidate) error {
 	for path := range c.Predictors {
 		if _, ok := t.start.Predictors[path]; !ok {
-			return fmt.Errorf("optimize: candidate %d has a state for %q, which is not a predictor of the module", c.ID, path)
+			return fmt.Errorf("optimize: candidate %q has a state for %q, which is not a predictor of the module", c.By, path)
 		}
 	}
 	for _, p := range t.predictors {
@@ -50,13 +50,13 @@ func (t *Task) checkCandidate(c *Candidate) error {
 			continue
 		}
 		if p.Frozen {
-			return fmt.Errorf("optimize: candidate %d changes %s, which is frozen", c.ID, p.Path)
+			return fmt.Errorf("optimize: candidate %q changes %s, which is frozen", c.By, p.Path)
 		}
 		if s.Instructions == given.Instructions {
 			continue
 		}
 		if err := t.Check(p.Path, s.Instructions); err != nil {
-			return fmt.Errorf("optimize: candidate %d: %w", c.ID, err)
+			return fmt.Errorf("optimize: candidate %q: %w", c.By, err)
 		}
 	}
 	return nil

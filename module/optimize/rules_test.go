@@ -3,6 +3,7 @@ package optimize_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +67,9 @@ func TestFrozen(t *testing.T) {
 	all := letters(40)
 	d := optimize.Data[letter, response]{Train: all[:20], Val: all[20:]}
 	for path, want := range map[string]string{
-		"Sort": "candidate 1 changes Sort, which is frozen", "Other": `"Other", which is not a predictor`, "Reply": "<nil>",
+		"Sort":  `candidate "proposing" changes Sort, which is frozen`,
+		"Other": `candidate "proposing" has a state for "Other", which is not a predictor`,
+		"Reply": "<nil>",
 	} {
 		_, err := optimize.Run(t.Context(), newDesk(), proposing(path, "Do better."), d, sameText,
 			&optimize.Options{Frozen: []string{"Sort"}})
@@ -104,6 +107,29 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+func TestKeepTooLong(t *testing.T) {
+	t.Parallel()
+	_, err := optimize.Run(t.Context(), newStudent(), proposing("Predictor"), numbersData(), right,
+		&optimize.Options{Keep: []string{"Name the number."}, MaxInstructions: 15})
+	want := "optimize: Options.Keep has a text of 16 characters, but Options.MaxInstructions is 15"
+	if fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Instructions that are too long already are a warning: only shorter ones are accepted.
+func TestMaxInstructions(t *testing.T) {
+	t.Parallel()
+	for most, warns := range map[int]bool{15: true, 16: false, 0: false} {
+		r := run(t, proposing("Predictor", "sevenths"), &optimize.Options{MaxInstructions: most})
+		want := "the instructions of Predictor have 16 characters already; new ones must be shorter, since " +
+			"Options.MaxInstructions is 15"
+		if slices.Contains(r.Warnings, want) != warns || r.Best.Score != 1 {
+			t.Errorf("%d: scored %v, warnings: %q", most, r.Best.Score, r.Warnings)
+		}
+	}
+}
+
 // A reflection model that says nothing, or the same again, ends nothing.
 func TestReflection(t *testing.T) {
 	t.Parallel()
@@ -125,7 +151,7 @@ func TestReflection(t *testing.T) {
 		if len(r.Candidates) != 1 || r.Spent.ReflectionCalls != 1 || r.Spent.StudentCalls != 20 {
 			t.Errorf("%d candidates, spent %v", len(r.Candidates), r.Spent)
 		}
-		if text == "" && (len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "the reflection model gave no answer")) {
+		if text == "" && !strings.HasPrefix(fmt.Sprint(r.Warnings), "[the reflection model gave no answer") {
 			t.Errorf("warnings: %q", r.Warnings)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"unicode/utf8"
 )
 
 // search evaluates the module as it was given and runs the optimizer.
@@ -18,20 +19,23 @@ func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
 	if n := len(t.val); n < 20 {
 		t.Warn("Val has only %d examples, so scores differ by chance; use at least 20", n)
 	}
-	if n := t.shared(); n > 0 {
-		t.Warn("%d examples of Val have the same inputs as examples of Train, so demos may contain their answers", n)
-	}
-	for _, p := range t.predictors {
-		if p.given.System != "" && !p.Frozen {
+	t.warnOfRepeats()
+	for _, p := range t.unfrozen() {
+		if p.given.System != "" {
 			t.Warn("%s has a System prompt of its own, so its instructions have no effect", p.Path)
+		}
+		n, most := utf8.RuneCountInString(p.Spec.Instructions()), t.options.MaxInstructions
+		if most > 0 && n > most {
+			t.Warn("the instructions of %s have %d characters already; new ones must be shorter, since "+
+				"Options.MaxInstructions is %d", p.Path, n, most)
 		}
 	}
 	if err := t.acceptStart(ctx); err != nil {
 		return err
 	}
 	t.estimate(by)
-	warned := len(t.warnings)
-	switch err := by.Optimize(ctx, t); {
+	err = by.Optimize(ctx, t)
+	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
 	case errors.Is(err, ErrBudget):
@@ -41,26 +45,15 @@ func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
 		return err
 	}
 	switch {
-	case len(t.accepted) == 1 && len(t.warnings) == warned:
+	case len(t.accepted) == 1 && err == nil:
 		t.Warn("no candidate was good enough to be compared with the module as it was given, which is the result")
 	case len(t.accepted) > 1 && t.best() == t.start:
 		t.Warn("none of the other candidates is better than the module as it was given")
+	case t.best().Failed > t.start.Failed:
+		t.Warn("the result fails on %d of %d examples of Val, more than the module as it was given, which fails on %d; "+
+			"evaluate both to see the errors before you use it", t.best().Failed, len(t.val), t.start.Failed)
 	}
 	return nil
-}
-
-// shared returns the number of examples of Val that Train has as well.
-func (t *Task) shared() (n int) {
-	known := map[string]bool{}
-	for _, item := range t.train {
-		known[string(item.Inputs)] = true
-	}
-	for _, item := range t.val {
-		if known[string(item.Inputs)] {
-			n++
-		}
-	}
-	return n
 }
 
 // acceptStart evaluates the module as it was given.
@@ -100,7 +93,7 @@ func (t *Task) close(ctx context.Context, err error) error {
 	return errors.Join(err, log.Close())
 }
 
-// estimate shows what the search will take.
+// estimate shows the most that the search will take.
 func (t *Task) estimate(by Optimizer) {
 	e, ok := by.(Estimator)
 	if !ok {
@@ -111,31 +104,32 @@ func (t *Task) estimate(by Optimizer) {
 	if base.StudentCalls == 0 { // a cache answered
 		perRun = 1
 	}
-	s.StudentCalls = int(math.Ceil(float64(s.StudentCalls) * perRun))
-	s.TeacherCalls = int(math.Ceil(float64(s.TeacherCalls) * perRun))
-	if base.StudentCalls > 0 {
-		s.Cost = base.Cost / float64(base.StudentCalls) * float64(s.StudentCalls)
+	left := t.Left()
+	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), left.StudentCalls)
+	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), left.TeacherCalls)
+	s.ReflectionCalls = min(s.ReflectionCalls, left.ReflectionCalls)
+	cost := ""
+	if base.Cost > 0 && base.StudentCalls > 0 {
+		cost = fmt.Sprintf("; the student calls cost about %.3g, and more if prompts become longer",
+			base.Cost/float64(base.StudentCalls)*float64(s.StudentCalls))
 	}
-	t.say("estimate: %v (one evaluation on Val: %v)", s, base)
+	t.say("estimate: at most %v%s (one evaluation on Val: %v)", s, cost, base)
 }
 
 // Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that
-// was accepted before gets its scores, and is not added again.
+// was accepted before gets its ID and its scores, and is not added again.
 func (t *Task) Accept(ctx context.Context, c *Candidate) error {
 	outcomes, err := t.Evaluate(ctx, c, ValSplit, nil)
 	if err != nil {
 		return err
 	}
-	c.Failed = 0
-	for _, o := range outcomes {
-		if o.Err != nil {
-			c.Failed++
-		}
-	}
+	c.score(outcomes, t.val)
 	content := c.content()
-	if slices.ContainsFunc(t.accepted, func(a *Candidate) bool { return a.content() == content }) {
+	c.ID = slices.IndexFunc(t.accepted, func(a *Candidate) bool { return a.content() == content })
+	if c.ID >= 0 {
 		return nil
 	}
+	c.ID = len(t.accepted)
 	if c.Flags = t.copies(c); len(c.Flags) > 0 {
 		t.Warn("candidate %d: %s", c.ID, c.Flags[0])
 	}

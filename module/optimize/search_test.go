@@ -268,7 +268,7 @@ func TestBadInput(t *testing.T) {
 	good, twice := numbersData(), numbersData()
 	twice.Val = append(twice.Val, twice.Val[3])
 	heavy := data{Train: numbers(0, 3), Val: append(examples{}, good.Val...)}
-	heavy.Val[0].Weight = math.NaN()
+	heavy.Val[0].Weight = 1e308
 	unset := module.NewPredict(spelled, nil, nil)
 	act := tools.Func("act", "Acts.", func(context.Context, question) (answer, error) { return answer{}, nil }, nil)
 	set, err := tools.NewSet(t.Context(), act)
@@ -289,7 +289,8 @@ func TestBadInput(t *testing.T) {
 		{newStudent(), by, data{Train: good.Train}, optimize.Options{}, "Data.Val is empty"},
 		{newStudent(), by, data{Val: good.Val}, optimize.Options{}, "Data.Train is empty"},
 		{newStudent(), by, twice, optimize.Options{}, `examples 4 and 21 of Data.Val have the same ID "n103"`},
-		{newStudent(), by, heavy, optimize.Options{}, "weights must be positive"},
+		{newStudent(), by, heavy, optimize.Options{},
+			`example "n100" of Data.Val has the weight 1e+308; weights must be positive and at most 1e9`},
 		{newStudent(), by, good, optimize.Options{Frozen: []string{"Sort"}},
 			`Options.Frozen has "Sort", but the predictors of the module are Predictor`},
 		{newStudent(), by, good, optimize.Options{Frozen: []string{"Predictor"}}, "nothing can be optimized"},

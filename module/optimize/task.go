@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -21,8 +21,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Task is the work of an [Optimizer], without the types of the module. It alone runs the module and asks models, and
-// so it counts, limits, records and resumes. Its methods must be called from one goroutine.
+// Task is what an [Optimizer] works with: the module and its examples, without their types. All runs and all questions
+// to models go through it, so that it can count, limit, record and resume them. Its methods must be called from one
+// goroutine.
 type Task struct {
 	options    Options
 	by         string // the name of the optimizer
@@ -33,11 +34,11 @@ type Task struct {
 	ledger     *ledger
 	rand       *rand.Rand
 	start      *Candidate
-	candidates int // made so far
 	accepted   []*Candidate
 	outcomes   map[string]Outcome         // by scope
-	sources    map[string]map[string]bool // the IDs of the examples of Train that demos were made of, by demoKey
+	sources    map[string]map[string]bool // the keys of the examples of Train that demos were made of, by demoKey
 	warnings   []string
+	negative   bool // there was a warning of a negative score
 }
 
 // Split is a set of examples.
@@ -58,9 +59,11 @@ type Item struct {
 	Inputs, Want json.RawMessage // objects
 	Note         string
 	Weight       float64
+
+	key string // the same for all examples with the same inputs
 }
 
-// Predictor is a predictor of the module.
+// Predictor describes a predictor of the module.
 type Predictor struct {
 	Path   string
 	Spec   *signature.Spec
@@ -74,7 +77,7 @@ type Predictor struct {
 // Outcome is how a candidate did on an example.
 type Outcome struct {
 	Item  int          // the index in its set
-	Score module.Score // zero if there is an error
+	Score module.Score // zero if there is an error; a negative value counts as 0
 	Err   error        // of the module or of the metric
 
 	// Got, Calls and Trajectory are what the module did. They are empty for examples of Val, whose only purpose is
@@ -84,15 +87,14 @@ type Outcome struct {
 	Trajectory *module.Trajectory
 }
 
+// reaches reports whether the run has an answer with at least the given score.
+func (o Outcome) reaches(score float64) bool { return o.Err == nil && o.Score.Value >= score }
+
 func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	t := &Task{
-		runner: r, by: nameOf(by), specs: specsOf(r.value()), outcomes: map[string]Outcome{},
+		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]Outcome{},
 		sources: map[string]map[string]bool{},
 	}
-	if o != nil {
-		t.options = *o
-	}
-	o = &t.options
 	var err error
 	if t.train, t.val, err = r.items(); err != nil {
 		return nil, err
@@ -106,9 +108,8 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
 	t.start = &Candidate{By: "given", Predictors: map[string]State{}}
 	for _, p := range t.predictors {
-		t.start.Predictors[p.Path] = stateOf(p.given)
+		t.start.Predictors[p.Path], t.specs[p.Path] = stateOf(p.given), p.Spec
 	}
-	t.candidates = 1
 	log, err := t.openLog()
 	if err != nil {
 		return nil, err
@@ -159,6 +160,9 @@ func (t *Task) checkKeep() error {
 	for _, keep := range t.options.Keep {
 		if keep == "" {
 			return errors.New("optimize: Options.Keep has an empty text")
+		}
+		if n, most := utf8.RuneCountInString(keep), t.options.MaxInstructions; most > 0 && n > most {
+			return fmt.Errorf("optimize: Options.Keep has a text of %d characters, but Options.MaxInstructions is %d", n, most)
 		}
 		if !slices.ContainsFunc(t.predictors, func(p Predictor) bool {
 			return strings.Contains(p.Spec.Instructions(), keep)
@@ -214,16 +218,14 @@ func (t *Task) Predictors() []Predictor { return slices.Clone(t.predictors) }
 // Start returns the module as it was given. It has been accepted already.
 func (t *Task) Start() *Candidate { return t.start }
 
-// New returns a copy of a candidate whose Predictors may be edited until it is evaluated.
+// New returns a copy of a candidate, whose Predictors may be edited until it is evaluated. The argument by says what
+// makes it; see [Candidate].
 func (t *Task) New(parent *Candidate, by string) *Candidate {
-	c := &Candidate{
-		ID: t.candidates, Parents: []int{parent.ID}, By: by, Predictors: copyStates(parent.Predictors), Score: math.NaN(),
+	parents := []int{parent.ID}
+	if parent.ID < 0 {
+		parents = parent.Parents
 	}
-	for range t.val {
-		c.Scores = append(c.Scores, math.NaN())
-	}
-	t.candidates++
-	return c
+	return &Candidate{ID: -1, Parents: parents, By: by, Predictors: copyStates(parent.Predictors)}
 }
 
 // Evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
@@ -232,23 +234,10 @@ func (t *Task) New(parent *Candidate, by string) *Candidate {
 // An example of Train is run without the demos that were made of it. The error is [ErrBudget], that of ctx, or one
 // that would end every run, such as a provider that refuses access; failures on single examples are in the outcomes.
 func (t *Task) Evaluate(ctx context.Context, c *Candidate, split Split, indices []int) ([]Outcome, error) {
-	outcomes, err := t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
-	if err != nil || split != ValSplit {
-		return outcomes, err
-	}
-	if c.Scores == nil {
-		for range t.val {
-			c.Scores = append(c.Scores, math.NaN())
-		}
-	}
-	for _, o := range outcomes {
-		c.Scores[o.Item] = o.Score.Value
-	}
-	c.Score = t.mean(c.Scores)
-	return outcomes, nil
+	return t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
 }
 
-// Teach has the teacher answer examples of Train in the place of the candidate's models. In rounds from 1 on, the
+// Teach has the teacher answer examples of Train in place of the candidate's models. In rounds from 1 on, the
 // temperature is 1, unless the module sets one, and the replies differ from those of other rounds.
 func (t *Task) Teach(ctx context.Context, c *Candidate, indices []int, round int) ([]Outcome, error) {
 	return t.runBatch(ctx, batch{candidate: c, split: TrainSplit, indices: indices, teach: true, round: round})
@@ -259,36 +248,34 @@ func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
 	if err := t.checkCandidate(b.candidate); err != nil {
 		return nil, err
 	}
-	items := t.train
+	b.content, b.items = b.candidate.content(), t.train
 	if b.split == ValSplit {
-		items = t.val
+		b.items = t.val
 	}
 	all := b.indices
 	if all == nil {
-		for i := range items {
-			all = append(all, i)
-		}
+		all = inOrder(len(b.items))
 	}
-	b.content, b.indices = b.candidate.content(), nil
+	b.indices = nil
 	for _, i := range all {
-		if i < 0 || i >= len(items) {
+		if i < 0 || i >= len(b.items) {
 			return nil, fmt.Errorf("optimize: %v has no example %d", b.split, i)
 		}
-		if _, known := t.outcomes[b.scope(items[i])]; !known && !slices.Contains(b.indices, i) {
+		if _, known := t.outcomes[b.scope(i)]; !known && !slices.Contains(b.indices, i) {
 			b.indices = append(b.indices, i)
 		}
 	}
-	if err := t.runNew(ctx, b, items); err != nil {
+	if err := t.runNew(ctx, b); err != nil {
 		return nil, err
 	}
 	outcomes := make([]Outcome, len(all))
 	for i, index := range all {
-		outcomes[i] = t.outcomes[b.scope(items[index])]
+		outcomes[i] = t.outcomes[b.scope(index)]
 	}
 	return outcomes, nil
 }
 
-func (t *Task) runNew(ctx context.Context, b batch, items []Item) error {
+func (t *Task) runNew(ctx context.Context, b batch) error {
 	if len(b.indices) == 0 {
 		return nil
 	}
@@ -311,31 +298,35 @@ func (t *Task) runNew(ctx context.Context, b batch, items []Item) error {
 		if b.split == ValSplit {
 			o.Got, o.Calls, o.Trajectory = nil, nil, nil
 		}
-		t.outcomes[b.scope(items[o.Item])] = o
+		o.Score.Value = t.notNegative(o.Score.Value, b.split, b.items[o.Item].ID)
+		t.outcomes[b.scope(o.Item)] = o
 	}
 	return nil
 }
 
-// teaches reports whether a demo of a candidate was made of an example.
-func (t *Task) teaches(c *Candidate, item Item) bool {
-	for _, s := range c.Predictors {
-		for _, d := range s.Demos {
-			if t.sources[demoKey(d)][item.ID] {
-				return true
-			}
-		}
+// notNegative returns 0 for a negative score, so that a run with an answer is never worse than one that failed.
+func (t *Task) notNegative(score float64, split Split, id string) float64 {
+	if score < 0 && !t.negative {
+		t.negative = true
+		t.Warn("the metric scored %g on example %q of %v, and negative scores count as 0, like failed runs; shift or "+
+			"clamp the scores of the metric", score, id, split)
 	}
-	return false
+	return max(score, 0)
 }
 
-// mean returns the weighted mean of scores on Val.
-func (t *Task) mean(scores []float64) float64 {
-	sum, weights := 0.0, 0.0
-	for i, s := range scores {
-		sum += s * t.val[i].Weight
-		weights += t.val[i].Weight
+// without returns the candidate without the demos that were made of an example of Train; itself if it has none.
+func (t *Task) without(c *Candidate, item Item) *Candidate {
+	isOwn := func(d module.Demo) bool { return t.sources[demoKey(d)][item.key] }
+	shown, changed := copyStates(c.Predictors), false
+	for path, s := range shown {
+		n := len(s.Demos)
+		s.Demos = slices.DeleteFunc(s.Demos, isOwn)
+		shown[path], changed = s, changed || len(s.Demos) < n
 	}
-	return sum / weights
+	if !changed {
+		return c
+	}
+	return &Candidate{Predictors: shown}
 }
 
 // Ask asks the reflection model. A reply without text, such as a refusal, is a warning and "".
@@ -362,7 +353,7 @@ func (t *Task) Ask(ctx context.Context, prompt string) (string, error) {
 	return reply, nil
 }
 
-// Rand returns the source of chance of the search.
+// Rand returns the source of randomness of the search.
 func (t *Task) Rand() *rand.Rand { return t.rand }
 
 // Left returns what is left of the budget. A field without a limit has its greatest value.

@@ -1,0 +1,95 @@
+package optimize
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature"
+)
+
+// keyOf returns the same text for inputs that are equal.
+func keyOf(inputs json.RawMessage) string {
+	var members map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(inputs))
+	decoder.UseNumber() // long integers keep their digits
+	if decoder.Decode(&members) != nil {
+		return string(inputs)
+	}
+	maps.DeleteFunc(members, func(_ string, v any) bool { return v == nil })
+	key, _ := json.Marshal(members)
+	return string(key)
+}
+
+// repeats reports whether an example of Train has the same inputs as one of the others.
+func (t *Task) repeats(index int, others []int) bool {
+	return slices.ContainsFunc(others, func(other int) bool { return t.train[index].key == t.train[other].key })
+}
+
+// demoKey identifies a demo.
+func demoKey(d module.Demo) string {
+	raw, _ := json.Marshal(d)
+	return string(raw)
+}
+
+// madeOf notes that a demo was made of the example of Train with a key.
+func (t *Task) madeOf(d module.Demo, key string) module.Demo {
+	demo := demoKey(d)
+	if t.sources[demo] == nil {
+		t.sources[demo] = map[string]bool{}
+	}
+	t.sources[demo][key] = true
+	return d
+}
+
+// warnOfRepeats warns of examples of Val that are also in Train, or among the demos of the module as it was given. Of
+// these demos, it notes those that were made of examples of Train.
+func (t *Task) warnOfRepeats() {
+	train, demos := map[string]bool{}, map[string]bool{}
+	for _, item := range t.train {
+		train[item.key] = true
+	}
+	isOther := t.otherInputs()
+	for _, p := range t.predictors {
+		for _, d := range p.Demos {
+			inputs, _ := json.Marshal(slices.DeleteFunc(slices.Clone(d.Inputs), isOther))
+			key := keyOf(inputs)
+			if demos[key] = true; train[key] {
+				t.madeOf(d, key)
+			}
+		}
+	}
+	if n := t.inVal(train); n > 0 {
+		t.Warn("%d examples of Val have the same inputs as examples of Train, so prompts may contain their answers, and "+
+			"the scores are too high; remove them, or split the examples with a Group for each input", n)
+	}
+	if n := t.inVal(demos); n > 0 {
+		t.Warn("%d examples of Val are demos of the module as it was given, so the scores are too high; use other "+
+			"examples", n)
+	}
+}
+
+// inVal returns the number of examples of Val whose keys are known.
+func (t *Task) inVal(known map[string]bool) (n int) {
+	for _, item := range t.val {
+		if known[item.key] {
+			n++
+		}
+	}
+	return n
+}
+
+// otherInputs returns a function that reports whether an input is not one of the module's, but of an inner predictor.
+func (t *Task) otherInputs() func(signature.Value) bool {
+	own := map[string]bool{}
+	for _, item := range slices.Concat(t.train, t.val) {
+		var inputs signature.Values
+		_ = json.Unmarshal(item.Inputs, &inputs)
+		for _, v := range inputs {
+			own[v.Name] = true
+		}
+	}
+	return func(v signature.Value) bool { return !own[v.Name] }
+}
