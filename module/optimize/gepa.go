@@ -195,6 +195,12 @@ func (s *gepaSearch) isNew(c *Candidate) bool {
 	return !known
 }
 
+// accepted reports whether a candidate with the same texts is in the pool.
+func (s *gepaSearch) accepted(c *Candidate) bool {
+	content := c.content()
+	return slices.ContainsFunc(s.pool, func(other *gepaCandidate) bool { return other.content() == content })
+}
+
 // accept adds a candidate to the pool and to the result.
 func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	if err := s.task.Accept(ctx, c.Candidate); err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // reflect has one component of a candidate rewritten, from what the candidate did on a minibatch. If the rewrite is
-// better on the minibatch, it is accepted.
+// better on the minibatch, it is accepted. A rewrite that was not better on another minibatch may have been unlucky.
 func (s *gepaSearch) reflect(ctx context.Context) error {
 	parent := s.pool[pickFromFront(s.task.Rand(), s.front())]
 	batch := s.batches.next()
@@ -34,12 +34,15 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	child := s.task.New(parent.Candidate, "GEPA: reflection on "+c.predictor.Path)
 	child.Why = "rewrote " + c.String()
 	c.set(child, text)
-	if !s.isNew(child) {
+	if s.isNew(child) {
+		s.useless = 0
+	} else {
 		s.task.Warn("GEPA: for %v, the reflection model returned a text that it has returned before; "+
 			"a model with a higher temperature has more ideas", c)
+	}
+	if s.accepted(child) {
 		return nil
 	}
-	s.useless = 0
 	after, err := s.task.Evaluate(ctx, child, TrainSplit, batch)
 	if err != nil || total(after) <= total(before) {
 		return err
