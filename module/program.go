@@ -70,17 +70,10 @@ func NewProgram[In, Out any](
 	p := &Program[In, Out]{Script: s, coder: coder[In, Out]{
 		signature: sig, environment: environment{box: box, set: set, options: o.orDefault(8)},
 	}}
-	if o.Fallback != nil {
-		p.Predictor = p.coder.question(o.Fallback, "")
-	} else if p.Predictor = p.coder.question(noModel{}, ""); p.Predictor != nil {
-		p.Predictor.Model = nil
-	}
+	p.Predictor = p.coder.question(o.Fallback, "")
 	p.finish(o.Sub)
 	return p
 }
-
-// noModel stands for a model that is not needed to make a Predictor.
-type noModel struct{ llms.Model }
 
 // Program returns a module that answers with a program, in the sandbox, with the tools and with the options of c. If
 // the program fails, the run goes on as a run of c. See [NewProgram] about the script. The result has a copy of c's
@@ -166,11 +159,11 @@ func (p *Program[In, Out]) Briefing() string {
 // compiled is the first program of a run.
 type compiled struct {
 	code      string
-	changes   []sandbox.Finding // why it must not run
+	outdated  string // why it must not run; or ""
 	fallbacks atomic.Int64
 }
 
-// KindChanged is the kind of the findings about a program that was written for another signature or for other tools.
+// KindChanged is the kind of the finding about a program that was written for another signature or for other tools.
 const KindChanged sandbox.Kind = "changed"
 
 // isCompiled reports whether the program that is next, or the last one, is the compiled one.
@@ -186,7 +179,7 @@ func (r *codeRun) ask(ctx context.Context) error {
 		r.steps++
 		return nil
 	}
-	why := errors.New(prompt.FirstLine(r.last().Observation))
+	why := r.problem
 	if f := r.outcome.Failure; f != nil {
 		why = f
 	}
@@ -195,16 +188,20 @@ func (r *codeRun) ask(ctx context.Context) error {
 		return fmt.Errorf("the compiled program failed and has no fallback: %w", why)
 	}
 	r.compiled.fallbacks.Add(1)
-	r.emit(FellBack{r.at(1), prompt.FirstLine(r.last().Observation)})
+	reason := why.Error()
+	if f := r.outcome.Failure; f != nil && len(f.Findings) > 0 { // before them, the error only counts them
+		reason = f.Findings[0].String()
+	}
+	r.emit(FellBack{r.at(1), prompt.FirstLine(reason)})
 	return r.run.ask(ctx)
 }
 
 // outdated returns the outcome of a compiled program that is not run, because the signature or a tool has changed. It
 // returns nil for other programs.
 func (r *codeRun) outdated() *sandbox.Outcome {
-	if !r.isCompiled() || len(r.compiled.changes) == 0 {
+	if !r.isCompiled() || r.compiled.outdated == "" {
 		return nil
 	}
-	all := r.compiled.changes
-	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: all[0], Findings: all}}
+	changed := sandbox.Finding{Kind: KindChanged, Message: r.compiled.outdated}
+	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: changed, Findings: []sandbox.Finding{changed}}}
 }

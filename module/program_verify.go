@@ -1,15 +1,18 @@
 package module
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // Verify runs the program on the examples of its Script, without a fallback. The error joins those of the examples that
-// the program does not answer as they say. It is for tests:
+// the program does not answer as they say; if the program is refused, the error says so once. It is for tests:
 //
 //	recorded, err := evaluate.Recorded(file)
 //	…
@@ -17,19 +20,24 @@ import (
 //
 // Tools are called unless a policy in ctx replaces them.
 func (p *Program[In, Out]) Verify(ctx context.Context) error {
-	if p == nil || p.coder.name == "" {
+	switch {
+	case p == nil || p.coder.name == "":
 		return notMade("Program")
-	}
-	if len(p.Script.Examples) == 0 {
+	case p.coder.err != nil:
+		return p.coder.err
+	case len(p.Script.Examples) == 0:
 		return errors.New("module: verify: the Script has no Examples")
 	}
 	alone := *p
-	if alone.Predictor = p.Predictor.Clone(); alone.Predictor != nil {
-		alone.Predictor.Model = nil
-	}
+	alone.Predictor = p.Predictor.Clone()
+	alone.Predictor.Model = nil
 	var errs []error
 	for i, e := range p.Script.Examples {
-		if err := alone.verify(ctx, e); err != nil {
+		err := alone.verify(ctx, e)
+		if f, failed := errors.AsType[*sandbox.Failure](err); failed && !f.Ran() {
+			return fmt.Errorf("module: verify: %s", bare(err)) // the same for every example
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("module: verify example %d: %s", i+1, bare(err)))
 		}
 	}
@@ -42,7 +50,7 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 		return err
 	}
 	var in In
-	if err := json.Unmarshal(inputs, &in); err != nil {
+	if err := decodeExactly(inputs, &in); err != nil {
 		return fmt.Errorf("the inputs: %w", err)
 	}
 	pred, err := p.Run(ctx, in)
@@ -53,14 +61,19 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 	if err != nil {
 		return err
 	}
-	if got := pred.Trajectory.Answer(); !sameJSON(got, want) {
+	expected, err := schema.Compile(fmt.Appendf(nil, `{"const": %s}`, want)) // compares numbers exactly
+	if err != nil {
+		return fmt.Errorf("the outputs: %w", err)
+	}
+	if got := pred.Trajectory.Answer(); expected.Validate(got) != nil {
 		return fmt.Errorf("the answer is %s instead of %s", shorten(string(got), maxReason), shorten(string(want), maxReason))
 	}
 	return nil
 }
 
-// sameJSON reports whether two texts have the same value.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+// decodeExactly decodes JSON. Where its type leaves that open, a number keeps all digits.
+func decodeExactly(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(into)
 }

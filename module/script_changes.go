@@ -39,23 +39,22 @@ func (s *Script) changedSignature(now Script) (changes []string, err error) {
 	return changes, nil
 }
 
-// changedTools returns what differs between the tools that a program was written for and the present ones.
-func (s *Script) changedTools(set *tools.Set) (changes []string) {
+// changedTools returns what differs between the tools that a program was written for and the present ones, of which it
+// mentions some. Since models are shown the changes, they include nothing but names from the file of the script.
+func (s *Script) changedTools(mentioned []ScriptTool, set *tools.Set) (changes []string) {
+	all := set.Bindings()
 	for _, was := range s.Tools {
-		at := slices.IndexFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Path() == was.Path })
-		if at < 0 {
-			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", was.Path))
-			continue
-		}
-		now := declared(set.Bindings()[at])
+		at := slices.IndexFunc(all, func(b *tools.Binding) bool { return b.Path() == was.Path })
 		switch {
-		case now.Schemas == was.Schemas:
-		case now.Declaration == was.Declaration:
-			changes = append(changes, fmt.Sprintf("the schemas of the tool %s have changed since the program was written",
-				was.Path))
-		default:
-			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written: it was %s and is %s",
-				was.Path, was.Declaration, now.Declaration))
+		case at < 0:
+			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", was.Path))
+		case declared(all[at]).Schemas != was.Schemas:
+			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written", was.Path))
+		}
+	}
+	for _, t := range mentioned {
+		if !slices.ContainsFunc(s.Tools, func(was ScriptTool) bool { return was.Path == t.Path }) {
+			changes = append(changes, fmt.Sprintf("the program mentions the tool %s, but was not written for it", t.Path))
 		}
 	}
 	return changes
@@ -98,7 +97,7 @@ func declared(b *tools.Binding) ScriptTool {
 // returned as it is.
 func canonical(raw json.RawMessage) []byte {
 	var value any
-	if json.Unmarshal(raw, &value) != nil {
+	if decodeExactly(raw, &value) != nil {
 		return raw
 	}
 	text, err := json.Marshal(withoutTexts(value))
