@@ -61,8 +61,6 @@ type CompileReport struct {
 
 	// Warnings say what is doubtful about the result.
 	Warnings []string `json:"warnings,omitempty"`
-
-	writing []module.Trajectory
 }
 
 // CompileTry is a program that was tried.
@@ -120,10 +118,10 @@ func Compile[In, Out any](
 ) (*module.Program[In, Out], *CompileReport, error) {
 	c, err := newCompiler(act, examples, metric, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("optimize: compile: %w", err)
 	}
 	p, err := c.search(ctx)
-	c.report.Usage = module.Trajectory{Runs: c.report.writing}.UsageByModel()
+	c.report.Usage = module.Trajectory{Runs: c.written}.UsageByModel()
 	if err != nil {
 		return nil, c.report, fmt.Errorf("optimize: compile: %w", err)
 	}
@@ -136,8 +134,9 @@ type compiler[In, Out any] struct {
 	act            *module.CodeAct[In, Out]
 	metric         evaluate.Metric[In, Out]
 	train, heldOut []evaluate.Example[In, Out]
-	answers        answers
+	answers        *answers
 	writer         *module.ChainOfThought[compileTask, compiledCode]
+	written        []module.Trajectory // of the writer
 	report         *CompileReport
 }
 
@@ -154,24 +153,35 @@ func newCompiler[In, Out any](
 	c.Programs, c.Threshold = cmp.Or(max(c.Programs, 0), 6), cmp.Or(c.Threshold, 1)
 	c.HeldOut = cmp.Or(c.HeldOut, 0.5)
 	if act == nil || act.Predictor == nil {
-		return nil, errors.New("optimize: compile: the CodeAct is nil, or was not made by NewCodeAct")
+		return nil, errors.New("the CodeAct is nil, or was not made by NewCodeAct")
 	}
 	if c.HeldOut < 0 || c.HeldOut >= 1 {
-		return nil, fmt.Errorf("optimize: compile: HeldOut is %v; it must be less than 1", c.HeldOut)
+		return nil, fmt.Errorf("HeldOut is %v; it must be more than 0 and less than 1", c.HeldOut)
 	}
 	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut)
 	if err != nil {
-		return nil, fmt.Errorf("optimize: compile: %w", err)
+		return nil, err
+	}
+	if c.Policy, err = neverActs(c.Policy, act); err != nil {
+		return nil, err
 	}
 	c.train, c.heldOut = parts[0], parts[1]
 	if len(c.heldOut) < enoughHeldOut {
 		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so the program "+
 			"may be wrong on other inputs; hold out at least %d", len(c.heldOut), enoughHeldOut))
 	}
-	if c.answers, err = expectedAnswers(act, examples); err != nil {
+	p := act.Program(module.Script{Code: "0"}) // for what the model and the program know
+	briefing := p.Briefing()
+	known := strings.Join([]string{
+		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, briefing,
+	}, "\n")
+	if c.answers, err = expectedAnswers(known, c.train, c.heldOut); err != nil {
 		return nil, err
 	}
-	c.writer = newWriter(act, c.Model)
+	if c.Model == nil {
+		c.Model = act.Predictor.Model
+	}
+	c.writer = newWriter(c.Model, briefing)
 	return c, nil
 }
 
@@ -221,10 +231,9 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 			return try, nil
 		}
 	}
-	if found := c.answers.in(code); len(found) > 0 {
-		try.Problem = containsAnswers(found)
+	if try.Problem, err = c.answers.in(ctx, code); err != nil || try.Problem != "" {
 		try.told = try.Problem
-		return try, nil
+		return try, err
 	}
 	p := c.act.Program(module.Script{Code: code})
 	p.Predictor.Model = nil // no fallback
@@ -260,7 +269,7 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	})
 }
 
-// examples returns questions that a program answered correctly, the shortest first in each report.
+// examples returns a few questions that a program answered correctly, without long ones.
 func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
 	const most, bytes = 10, 2000
 	for _, report := range reports {
@@ -279,11 +288,15 @@ func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module
 // right returns the results with right answers.
 func (c *compiler[In, Out]) right(report *evaluate.Report) (list []evaluate.Result) {
 	for _, r := range report.Results {
-		if r.Err == "" && r.Score.Value >= c.Threshold {
+		if c.isRight(r) {
 			list = append(list, r)
 		}
 	}
 	return list
+}
+
+func (c *compiler[In, Out]) isRight(r evaluate.Result) bool {
+	return r.Err == "" && r.Score.Value >= c.Threshold
 }
 
 func (c *compiler[In, Out]) say(format string, args ...any) {
