@@ -16,17 +16,17 @@ import (
 // Program answers with a program that was written once, instead of asking a model for one in each run. The inputs are
 // constants of the program. It ends with submit(answer), or with the answer as its value.
 //
-// In each run, the program is checked against the tools that there are now, and its answer is validated. If the check,
-// the program or the answer fails, and Predictor has a model, the run goes on as that of a [CodeAct] whose first
-// program failed: the model is shown what happened and writes the next program, and both share one journal, so that
-// no effect is repeated. The program itself never changes.
+// In each run, the program is checked against the present tools, and its answer is validated. A program written
+// for another signature, or for tools with other schemas, is not run; see [Script]. If the check, the program or the
+// answer fails, and Predictor has a model, the run continues like that of a [CodeAct] whose first program failed: the
+// model sees what happened and writes the next program. Both programs share one journal, so no effect is repeated. The
+// Script never changes.
 //
-// If a program was written for another signature, or for tools that had other schemas, it is not run at all; see
-// [Script]. Where judgement is needed, a program may call
+// Where judgement is needed, a program may call
 //
 //	await llm(prompt, schema)
 //
-// which returns a text, or a value that is valid against the JSON Schema, if there is one.
+// which returns a text or, if there is a JSON Schema, a value that is valid against it.
 //
 // Make a Program with [NewProgram], or with [CodeAct.Program] if a CodeAct should take over when it fails; package
 // optimize writes programs from examples. A Program is safe for concurrent use.

@@ -29,8 +29,9 @@ func (p *Program[In, Out]) Verify(ctx context.Context) error {
 		return errors.New("module: verify: the Script has no Examples")
 	}
 	alone := *p
-	alone.Predictor = p.Predictor.Clone()
-	alone.Predictor.Model = nil
+	if alone.Predictor = p.Predictor.Clone(); alone.Predictor != nil {
+		alone.Predictor.Model = nil
+	}
 	var errs []error
 	for i, e := range p.Script.Examples {
 		err := alone.verify(ctx, e)
@@ -57,18 +58,34 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 	if err != nil {
 		return err
 	}
-	want, err := json.Marshal(e.Outputs)
+	outputs, err := json.Marshal(e.Outputs)
 	if err != nil {
 		return err
 	}
-	expected, err := schema.Compile(fmt.Appendf(nil, `{"const": %s}`, want)) // compares numbers exactly
+	want, err := p.coder.signature.Decode(outputs)
 	if err != nil {
 		return fmt.Errorf("the outputs: %w", err)
 	}
-	if got := pred.Trajectory.Answer(); expected.Validate(got) != nil {
-		return fmt.Errorf("the answer is %s instead of %s", shorten(string(got), maxReason), shorten(string(want), maxReason))
+	same, err := sameJSON(pred.Output, want)
+	if err == nil && !same {
+		got := string(pred.Trajectory.Answer())
+		err = fmt.Errorf("the answer is %s instead of %s", shorten(got, maxReason), shorten(string(outputs), maxReason))
 	}
-	return nil
+	return err
+}
+
+// sameJSON reports whether two values have the same JSON, however their numbers are written.
+func sameJSON(a, b any) (bool, error) {
+	x, err := json.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := json.Marshal(b)
+	if err != nil {
+		return false, err
+	}
+	equal, err := schema.Compile(fmt.Appendf(nil, `{"const": %s}`, y)) // compares all digits
+	return err == nil && equal.Validate(x) == nil, err
 }
 
 // decodeExactly decodes JSON. Where its type leaves that open, a number keeps all digits.

@@ -35,13 +35,14 @@ type Script struct {
 	// Instructions are those of the signature. Spaces and line breaks do not matter.
 	Instructions string
 
-	// Tools are the tools whose names occur in the program. It does not run if there are others.
+	// Tools are the tools whose names occur in Code, even in a comment. If Code has the name of another tool, the program
+	// is not run.
 	Tools []ScriptTool
 
 	// From says where the program came from, for people.
 	From string
 
-	// Examples are questions that the program answered correctly, for tests and for the next compilation.
+	// Examples are questions with the program's right answers. [Program.Verify] tests it with them.
 	Examples []Demo
 }
 

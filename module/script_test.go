@@ -11,6 +11,7 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -142,6 +143,29 @@ func TestScriptSchemas(t *testing.T) {
 	} {
 		if got := hash(changed[0], changed[1]) == was; got != same {
 			t.Errorf("%s → %s: the same is %v", changed[0], changed[1], got)
+		}
+	}
+}
+
+// Answers are the same if they are the same in Go.
+func TestProgramVerifyForms(t *testing.T) {
+	t.Parallel()
+	type form struct {
+		Price float64 `json:"price"`
+		Note  *string `json:"note"`
+	}
+	sig := signature.Must(signature.New[orders, form]("Look it up."))
+	var demo module.Demo
+	if err := json.Unmarshal([]byte(`{"inputs":{"limit":1},"outputs":{"price":12.50,"note":null}}`), &demo); err != nil {
+		t.Fatal(err)
+	}
+	for code, same := range map[string]bool{
+		`submit({price: 12.5})`: true, `submit({price: 12.5, note: null})`: true,
+		`submit({price: 12.51})`: false, `submit({price: 12.5, note: ''})`: false,
+	} {
+		script := module.Script{Code: code, Examples: []module.Demo{demo}}
+		if err := module.NewProgram(sig, script, inProcess(t), nil, nil).Verify(t.Context()); (err == nil) != same {
+			t.Errorf("%s: got %v", code, err)
 		}
 	}
 }

@@ -25,8 +25,7 @@ type CompileOptions struct {
 	// Programs limits how many programs are written. Zero means 6.
 	Programs int
 
-	// Threshold is the score from which an answer is right: the runs with such answers are what the model learns from.
-	// Zero means 1.
+	// Threshold is the lowest score of a right answer. The model learns from the runs with right answers. Zero means 1.
 	Threshold float64
 
 	// HeldOut is the fraction of the examples that the model is not shown. Zero means one half.
@@ -43,7 +42,7 @@ type CompileOptions struct {
 	// [evaluate.Act].
 	Policy tools.Policy
 
-	// Progress, if set, is told what was tried, a line each.
+	// Progress, if set, gets a line about each evaluation and each program.
 	Progress io.Writer
 }
 
@@ -56,10 +55,10 @@ type CompileReport struct {
 	Train   *evaluate.Report `json:"train,omitempty"`
 	HeldOut *evaluate.Report `json:"held_out,omitempty"`
 
-	// Usage is that of the model that wrote the programs.
+	// Usage is the usage of the model that wrote the programs.
 	Usage module.ModelUsage `json:"usage,omitempty"`
 
-	// Warnings say what is doubtful about the result.
+	// Warnings say why the result may be wrong.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -104,9 +103,9 @@ func (r *CompileReport) String() string {
 // that of the CodeAct. The result answers without a model, except where the program calls llm, and falls back to the
 // CodeAct; see [module.Program]. To keep it, write its Script to a file.
 //
-// A program that contains expected answers is refused: texts and numbers of Want with more than a few characters, if
-// they are not in any input, in the instructions, or in the declarations of the signature and the tools.
-// What a program may know, such as a list of categories, belongs in the instructions.
+// A program that contains expected answers is refused: texts and numbers in Want that have at least four characters and
+// do not occur in an input, in the instructions, or in the declarations of the signature and the tools. What a program
+// may know, such as a list of categories, belongs in the instructions.
 //
 // Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
 // be at least 40 examples.
@@ -187,7 +186,7 @@ func newCompiler[In, Out any](
 
 // search writes and tries programs until one is accepted.
 func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, Out], err error) {
-	if c.report.Train, err = runFor(ctx, c, c.act, c.train); err != nil {
+	if c.report.Train, err = c.run(ctx, c.act, c.train); err != nil {
 		return nil, err
 	}
 	c.say("CodeAct: %s on %d training examples", scoreText(c.report.Train), len(c.train))
@@ -237,18 +236,18 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 	}
 	p := c.act.Program(module.Script{Code: code})
 	p.Predictor.Model = nil // no fallback
-	if try.Train, err = runFor(ctx, c, p, c.train); err != nil {
+	if try.Train, err = c.run(ctx, p, c.train); err != nil {
 		return try, err
 	}
 	if try.Problem = worseThan(try.Train, c.report.Train, "training"); try.Problem != "" {
 		try.told = c.failures(try.Train)
 		return try, nil
 	}
-	if try.HeldOut, err = runFor(ctx, c, p, c.heldOut); err != nil {
+	if try.HeldOut, err = c.run(ctx, p, c.heldOut); err != nil {
 		return try, err
 	}
 	if c.report.HeldOut == nil {
-		if c.report.HeldOut, err = runFor(ctx, c, c.act, c.heldOut); err != nil {
+		if c.report.HeldOut, err = c.run(ctx, c.act, c.heldOut); err != nil {
 			return try, err
 		}
 		c.say("CodeAct: %s on %d held-out examples", scoreText(c.report.HeldOut), len(c.heldOut))
@@ -269,14 +268,14 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	})
 }
 
-// examples returns a few questions that a program answered correctly, without long ones.
+// examples returns a few questions that a program answered correctly, with its answers. Long ones are left out.
 func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
 	const most, bytes = 10, 2000
 	for _, report := range reports {
 		for _, r := range c.right(report) {
 			var inputs, outputs signature.Values
-			if len(list) == most || len(r.Inputs)+len(r.Want) > bytes ||
-				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Want, &outputs) != nil {
+			if len(list) == most || len(r.Inputs)+len(r.Got) > bytes ||
+				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Got, &outputs) != nil {
 				continue
 			}
 			list = append(list, module.Demo{Inputs: inputs, Outputs: outputs})

@@ -102,16 +102,15 @@ func shownCalls(s module.Step) (list []string) {
 // failures tells the model on which training examples its program failed, and how.
 func (c *compiler[In, Out]) failures(report *evaluate.Report) string {
 	var b strings.Builder
-	shown, wrong := 0, 0
+	wrong := 0
 	for _, r := range report.Results {
 		if c.isRight(r) {
 			continue
 		}
-		if wrong++; shown == shownFailures {
+		if wrong++; wrong > shownFailures {
 			continue
 		}
-		shown++
-		fmt.Fprintf(&b, "Question %d\n", shown)
+		fmt.Fprintf(&b, "Question %d\n", wrong)
 		describeExample(&b, r)
 		switch steps := r.Trajectory.Steps; {
 		case r.Err == "":

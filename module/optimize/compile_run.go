@@ -11,9 +11,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// runFor evaluates the CodeAct or a program without effects.
-func runFor[In, Out any](
-	ctx context.Context, c *compiler[In, Out], m module.Module[In, Out], examples []evaluate.Example[In, Out],
+// run evaluates the CodeAct or a program.
+func (c *compiler[In, Out]) run(
+	ctx context.Context, m module.Module[In, Out], examples []evaluate.Example[In, Out],
 ) (*evaluate.Report, error) {
 	return evaluate.Evaluate(ctx, m, examples, c.metric, &evaluate.Options{
 		Workers: c.Workers, MaxErrors: -1, Policy: c.Policy,

@@ -296,6 +296,24 @@ func TestCompileNamesNoHeldOutAnswers(t *testing.T) {
 	}
 }
 
+// A program passes its own tests if its answers are right for the metric, but not equal to the expected ones.
+func TestCompileLenientMetric(t *testing.T) {
+	t.Parallel()
+	code := `submit({name: 'place ' + n})`
+	c := chore{signature: "n: int -> name: str", agent: code, drafts: []string{code},
+		question: func(i int) (in, want map[string]any) {
+			return map[string]any{"n": i}, map[string]any{"name": fmt.Sprintf("Place %d", i)}
+		}}
+	p, _, err := optimize.Compile(t.Context(), c.codeAct(t, c.model(), nil), c.examples(t, 20),
+		evaluate.TextMatch[values, values]("name"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A program that needs judgement asks a model for it.
 func TestCompileWithJudgement(t *testing.T) {
 	t.Parallel()
