@@ -105,7 +105,7 @@ func (p *Program[In, Out]) finish(sub llms.Model) {
 	if sub == nil {
 		sub = p.Predictor.Model
 	}
-	if mentions(p.Script.Code, llmTool.Name) && sub != nil {
+	if namesIn(p.Script.Code)[llmTool.Name] && sub != nil {
 		p.Sub = c.options.sub(sub)
 		c.set, c.err = c.set.Plus(askTool)
 		p.Predictor.set = c.set

@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/signature"
@@ -62,19 +62,26 @@ func (s *Script) changedTools(mentioned []ScriptTool, set *tools.Set) (changes [
 
 // mentioned returns the tools whose names are in the code. A name in a comment counts as well.
 func mentioned(code string, set *tools.Set) (list []ScriptTool) {
+	names := namesIn(code)
+	inCode := func(name string) bool { return strings.Contains(code, name) }
 	for _, b := range set.Bindings() {
-		member := func(name string) bool { return mentions(code, name) }
-		if (b.Object == "" || mentions(code, b.Object)) && slices.ContainsFunc(b.Names, member) {
+		isNamed := names[b.Names[0]] || slices.ContainsFunc(b.Names[1:], inCode) // the others are no identifiers
+		if isNamed && (b.Object == "" || names[b.Object]) {
 			list = append(list, declared(b))
 		}
 	}
 	return list
 }
 
-// mentions reports whether a name occurs in the code, not as a part of a longer name.
-func mentions(code, name string) bool {
-	found, err := regexp.MatchString(`(^|[^\w$])`+regexp.QuoteMeta(name)+`($|[^\w$])`, code)
-	return found || err != nil
+// namesIn returns the identifiers and other words in the code.
+func namesIn(code string) map[string]bool {
+	names := map[string]bool{}
+	for name := range strings.FieldsFuncSeq(code, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '_' && r != '$'
+	}) {
+		names[name] = true
+	}
+	return names
 }
 
 // declared returns what a script keeps about a tool.

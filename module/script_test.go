@@ -147,6 +147,26 @@ func TestScriptSchemas(t *testing.T) {
 	}
 }
 
+// The tools of a program are those whose names it has, in any notation.
+func TestScriptTools(t *testing.T) {
+	t.Parallel()
+	answer := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }
+	set := toolSet(t, &tools.Tool{Name: "weigh", Handler: answer}, &tools.Tool{Name: "größe", Handler: answer},
+		&tools.Tool{Namespace: "fs", Name: "read/file", Handler: answer})
+	for code, want := range map[string]string{
+		`await weigh({})`: "weigh", `weighs; $weigh; weighß`: "", `größe()`: "größe", `// weigh`: "weigh",
+		`fs.read_file({})`: "fs.read_file", `fs['read/file']({})`: "fs.read_file", `read_file({})`: "",
+	} {
+		var got []string
+		for _, tool := range module.NewProgram(adding, module.Script{Code: code}, inProcess(t), set, nil).Script.Tools {
+			got = append(got, tool.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q", code, got)
+		}
+	}
+}
+
 // Answers are the same if they are the same in Go.
 func TestProgramVerifyForms(t *testing.T) {
 	t.Parallel()
