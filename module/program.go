@@ -189,8 +189,8 @@ func (r *codeRun) ask(ctx context.Context) error {
 	}
 	r.compiled.fallbacks.Add(1)
 	reason := why.Error()
-	if f := r.outcome.Failure; f != nil && len(f.Findings) > 0 { // before them, the error only counts them
-		reason = f.Findings[0].String()
+	if f := r.outcome.Failure; f != nil && len(f.Findings) > 0 {
+		reason = f.Findings[0].String() // the error may begin with the number of findings
 	}
 	r.emit(FellBack{r.at(1), prompt.FirstLine(reason)})
 	return r.run.ask(ctx)

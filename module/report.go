@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,7 @@ func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 		return false
 	}
 	r.asked = true
+	r.problem = errors.New("the program did not ask for the effects of earlier ones")
 	r.observe(prompt.Orphaned(answer, orphans))
 	return true
 }

@@ -230,7 +230,7 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 			return try, nil
 		}
 	}
-	if try.Problem, err = c.answers.in(ctx, code); err != nil || try.Problem != "" {
+	if try.Problem, err = c.answers.problem(ctx, code); err != nil || try.Problem != "" {
 		try.told = try.Problem
 		return try, err
 	}

@@ -84,10 +84,10 @@ func eachScalar(value any, f func(string)) error {
 	return nil
 }
 
-// in returns why a program is refused: it contains answers in its literals that it cannot know. Only those of training
-// examples are named. A program that hides answers, for example by encoding them, is not found out here, but by the
+// problem returns why a program is refused: its literals contain answers that it cannot know. Only those of training
+// examples are named. A program that hides answers, for example by encoding them, is not refused here, but fails on the
 // examples that are held out.
-func (a *answers) in(ctx context.Context, code string) (problem string, err error) {
+func (a *answers) problem(ctx context.Context, code string) (string, error) {
 	found := literals{code}
 	if tree, err := js.Parse(parse.NewInputString(code), js.Options{Inline: true}); err == nil {
 		found = nil

@@ -24,7 +24,7 @@ func TestAnswersOfManyExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem, err := a.in(t.Context(), `submit(['abcdefh7', 'abcdefh2000'][n])`)
+	problem, err := a.problem(t.Context(), `submit(['abcdefh7', 'abcdefh2000'][n])`)
 	if err != nil || !strings.HasPrefix(problem, `it contains expected answers: "abcdefh7";`) {
 		t.Errorf("got %q, %v", problem, err)
 	}
@@ -33,7 +33,7 @@ func TestAnswersOfManyExamples(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if problem, err := a.in(ctx, `'abcdefh7'`); !errors.Is(err, context.Canceled) {
+	if problem, err := a.problem(ctx, `'abcdefh7'`); !errors.Is(err, context.Canceled) {
 		t.Errorf("after it was canceled: %q, %v", problem, err)
 	}
 }
