@@ -55,9 +55,6 @@ func NewCodeAct[In, Out any](
 // returns an error that says so. Otherwise it returns an *IncompleteError. Its trajectory holds everything that was
 // done, and it wraps the reason: [ErrMaxIters], the error of the context, the model or the sandbox, or the error with
 // which a tool ended the run.
-//
-// The steps are in files of their own: ask in ask.go; program in coderun.go; execute below; unread, report, rejected,
-// askAboutDoubts and askAboutOrphans, which write the next message to the model, in report.go.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)
@@ -65,6 +62,8 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, err
 	}
 	defer r.rescue(&err)
+	// The steps are in files of their own: ask in ask.go; program in coderun.go; execute below; unread, report, rejected,
+	// askAboutDoubts and askAboutOrphans, which write the next message to the model, in report.go.
 	var valid *candidate[Out] // a valid answer that the model is asked to confirm
 	for r.left() > 0 {
 		// Ask the model for the next program. The first one of a Program is compiled.

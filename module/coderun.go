@@ -48,7 +48,7 @@ type environment struct {
 func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor {
 	spec := specOf(c.signature)
 	if c.err == nil {
-		c.err = checkParts(spec, model, c.box, c.set)
+		c.err = checkParts(spec, c.box, c.set)
 	}
 	if c.err != nil {
 		return nil
@@ -77,14 +77,12 @@ func languageOf(c sandbox.Compiler) string {
 }
 
 // checkParts returns why a module that writes programs cannot run.
-func checkParts(spec *signature.Spec, model llms.Model, box Sandbox, set *tools.Set) error {
+func checkParts(spec *signature.Spec, box Sandbox, set *tools.Set) error {
 	opened, isOurs := box.(*sandbox.Sandbox)
 	session, isSession := box.(*sandbox.Session)
 	switch {
 	case spec == nil:
 		return errNoSignature
-	case model == nil:
-		return errNoModel
 	case box == nil, isOurs && opened == nil, isSession && session == nil: // the error of sandbox.New was ignored
 		return errNoSandbox
 	}
@@ -144,6 +142,7 @@ type codeRun struct {
 	inputs   map[string]any
 	asked    bool            // the model was asked about orphans
 	doubts   bool            // the model was asked to confirm an answer
+	problem  error           // of the last answer, if it was not accepted
 	parsable map[string]bool // tools that the model knows to return JSON text
 }
 

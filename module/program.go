@@ -16,17 +16,17 @@ import (
 // Program answers with a program that was written once, instead of asking a model for one in each run. The inputs are
 // constants of the program. It ends with submit(answer), or with the answer as its value.
 //
-// In each run, the program is checked against the tools that there are now, and its answer is validated. If the check,
-// the program or the answer fails, and Predictor has a model, the run goes on as that of a [CodeAct] whose first
-// program failed: the model is shown what happened and writes the next program, and both share one journal, so that
-// no effect is repeated. The program itself never changes.
+// In each run, the program is checked against the present tools, and its answer is validated. A program written
+// for another signature, or for tools with other schemas, is not run; see [Script]. If the check, the program or the
+// answer fails, and Predictor has a model, the run continues like that of a [CodeAct] whose first program failed: the
+// model sees what happened and writes the next program. Both programs share one journal, so no effect is repeated. The
+// Script never changes.
 //
-// If a program was written for another signature, or for tools that had other schemas, it is not run at all; see
-// [Script]. Where judgement is needed, a program may call
+// Where judgement is needed, a program may call
 //
 //	await llm(prompt, schema)
 //
-// which returns a text, or a value that is valid against the JSON Schema, if there is one.
+// which returns a text or, if there is a JSON Schema, a value that is valid against it.
 //
 // Make a Program with [NewProgram], or with [CodeAct.Program] if a CodeAct should take over when it fails; package
 // optimize writes programs from examples. A Program is safe for concurrent use.
@@ -70,17 +70,10 @@ func NewProgram[In, Out any](
 	p := &Program[In, Out]{Script: s, coder: coder[In, Out]{
 		signature: sig, environment: environment{box: box, set: set, options: o.orDefault(8)},
 	}}
-	if o.Fallback != nil {
-		p.Predictor = p.coder.question(o.Fallback, "")
-	} else if p.Predictor = p.coder.question(noModel{}, ""); p.Predictor != nil {
-		p.Predictor.Model = nil
-	}
+	p.Predictor = p.coder.question(o.Fallback, "")
 	p.finish(o.Sub)
 	return p
 }
-
-// noModel stands for a model that is not needed to make a Predictor.
-type noModel struct{ llms.Model }
 
 // Program returns a module that answers with a program, in the sandbox, with the tools and with the options of c. If
 // the program fails, the run goes on as a run of c. See [NewProgram] about the script. The result has a copy of c's
@@ -112,7 +105,7 @@ func (p *Program[In, Out]) finish(sub llms.Model) {
 	if sub == nil {
 		sub = p.Predictor.Model
 	}
-	if mentions(p.Script.Code, llmTool.Name) && sub != nil {
+	if namesIn(p.Script.Code)[llmTool.Name] && sub != nil {
 		p.Sub = c.options.sub(sub)
 		c.set, c.err = c.set.Plus(askTool)
 		p.Predictor.set = c.set
@@ -166,11 +159,11 @@ func (p *Program[In, Out]) Briefing() string {
 // compiled is the first program of a run.
 type compiled struct {
 	code      string
-	changes   []sandbox.Finding // why it must not run
+	outdated  string // why it must not run; or ""
 	fallbacks atomic.Int64
 }
 
-// KindChanged is the kind of the findings about a program that was written for another signature or for other tools.
+// KindChanged is the kind of the finding about a program that was written for another signature or for other tools.
 const KindChanged sandbox.Kind = "changed"
 
 // isCompiled reports whether the program that is next, or the last one, is the compiled one.
@@ -186,7 +179,7 @@ func (r *codeRun) ask(ctx context.Context) error {
 		r.steps++
 		return nil
 	}
-	why := errors.New(prompt.FirstLine(r.last().Observation))
+	why := r.problem
 	if f := r.outcome.Failure; f != nil {
 		why = f
 	}
@@ -195,16 +188,20 @@ func (r *codeRun) ask(ctx context.Context) error {
 		return fmt.Errorf("the compiled program failed and has no fallback: %w", why)
 	}
 	r.compiled.fallbacks.Add(1)
-	r.emit(FellBack{r.at(1), prompt.FirstLine(r.last().Observation)})
+	reason := why.Error()
+	if f := r.outcome.Failure; f != nil && len(f.Findings) > 0 {
+		reason = f.Findings[0].String() // the error may begin with the number of findings
+	}
+	r.emit(FellBack{r.at(1), prompt.FirstLine(reason)})
 	return r.run.ask(ctx)
 }
 
 // outdated returns the outcome of a compiled program that is not run, because the signature or a tool has changed. It
 // returns nil for other programs.
 func (r *codeRun) outdated() *sandbox.Outcome {
-	if !r.isCompiled() || len(r.compiled.changes) == 0 {
+	if !r.isCompiled() || r.compiled.outdated == "" {
 		return nil
 	}
-	all := r.compiled.changes
-	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: all[0], Findings: all}}
+	changed := sandbox.Finding{Kind: KindChanged, Message: r.compiled.outdated}
+	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: changed, Findings: []sandbox.Finding{changed}}}
 }

@@ -18,8 +18,8 @@ import (
 // askTool is llm(prompt, schema) of a [Program].
 var askTool = &tools.Tool{
 	Name: llmTool.Name, Params: []string{"prompt", "schema"},
-	Description: "Asks a language model, which sees only the prompt. Returns a text, or a value that is valid against " +
-		"the JSON Schema, if there is one.",
+	Description: "Asks a language model, which sees only the prompt. Returns a text or, if there is a JSON Schema, a " +
+		"value that is valid against it.",
 	InputSchema: json.RawMessage(`{"type": "object", "required": ["prompt"], "additionalProperties": false,
 		"properties": {"prompt": {"type": "string", "minLength": 1}, "schema": {"type": "object"}}}`),
 	Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompt,
@@ -36,7 +36,7 @@ type asking struct {
 	sub *Predictor
 }
 
-// maxAsking is how much longer a program may run that waits for models.
+// maxAsking is how much longer a program that calls llm may run.
 const maxAsking = 10 * time.Minute
 
 // Limits returns the limits of each program.

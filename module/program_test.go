@@ -48,7 +48,7 @@ func TestProgramWithoutModel(t *testing.T) {
 		`const total = await weigh({limit}); ({total})`:       "",
 		`return {total: await weigh({limit})}`:                "",
 		`await weigh({limit})`:                                "",
-		`submit({total: "two"})`:                              failed + "The submitted answer was not accepted",
+		`submit({total: "two"})`:                              failed + "the answer is not valid: total must be",
 		`console.log(await weigh({limit}))`:                   "no answer after 1 step",
 		`throw new Error("no")`:                               failed + "line 1, column 7: Error: no",
 		`await weigh({limit: "heavy"})`:                       `weigh: limit must be an integer, not "heavy"`,
@@ -66,6 +66,9 @@ func TestProgramWithoutModel(t *testing.T) {
 		}
 	}
 }
+
+// unseen is the text of a file that the model is not shown.
+const unseen = "weigh(what the boss sends)"
 
 // fallback is a program that gives no answer.
 type fallback struct {
@@ -101,13 +104,12 @@ func (c fallback) check(t *testing.T) {
 	if o.sent.Load() != 1 || p.Fallbacks() != 1 {
 		t.Errorf("%d parcels were sent, with %d fallbacks", o.sent.Load(), p.Fallbacks())
 	}
-	reason := strings.Join(strings.Fields(c.reason), " ")
-	got := pred.Trajectory.Fallback
-	if strings.Join(strings.Fields(got), " ") != reason || !slices.Equal(reasons, []string{got}) {
+	if got := pred.Trajectory.Fallback; got != c.reason || !slices.Equal(reasons, []string{got}) {
 		t.Errorf("the reason is %s, the events have %q", got, reasons)
 	}
 	asked := model.Requests()[0]
-	if !strings.Contains(asked.Text(), c.code) || !strings.Contains(asked.Last(), c.told) {
+	if text := asked.Text(); !strings.Contains(text, c.code) || strings.Contains(text, unseen) ||
+		!strings.Contains(asked.Last(), c.told) {
 		t.Errorf("the model was asked:\n%s", asked.Text())
 	}
 	steps := pred.Trajectory.Steps
@@ -126,16 +128,15 @@ func TestProgramFallsBack(t *testing.T) {
 	for name, c := range map[string]fallback{
 		"a tool fails": {
 			code: sends + `await weigh({limit}); submit({total})`, down: true, told: done,
-			reason: "The program failed: line 1, column 42: ToolError: weigh: the scales are broken",
+			reason: "line 1, column 42: ToolError: weigh: the scales are broken",
 		},
 		"the program fails after an effect": {
 			code: sends + `null.x`, told: done,
-			reason: "The program failed: line 1, column 41: TypeError: Cannot read properties of undefined or null " +
-				"(reading 'x')",
+			reason: "line 1, column 41: TypeError: Cannot read properties of undefined or null (reading 'x')",
 		},
 		"the answer is invalid": {
 			code: sends + `({total: "two"})`, told: done,
-			reason: `The submitted answer was not accepted: total must be an integer, not "two"`,
+			reason: `the answer is not valid: total must be an integer, not "two"`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); c.check(t) })
@@ -156,7 +157,7 @@ func TestProgramIsOutdated(t *testing.T) {
 		return 0, nil
 	}, nil)
 	send := tools.Func("send", "", func(_ context.Context, p crate) (int, error) { return 0, nil }, nil)
-	const refused = "The program was refused; nothing has run: "
+	rename := func(s *module.Script) { s.Tools[0] = module.ScriptTool{Path: "pack", Declaration: unseen} }
 	for name, c := range map[string]fallback{
 		"another answer type": {
 			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Signature = texts.Spec().String() },
@@ -172,18 +173,21 @@ func TestProgramIsOutdated(t *testing.T) {
 			edit: func(s *module.Script) {
 				code := module.Script{Code: s.Code}
 				*s = module.NewProgram(adding, code, inProcess(t), toolSet(t, heavy, send), nil).Script
+				s.Tools[0].Declaration, s.Tools[1].Declaration = unseen, unseen
 			},
-			reason: "the tool weigh has changed since the program was written: " +
-				"it was weigh(args: {limit: number /* integer */; unit: string}): number and is weigh(args: {limit…",
+			reason: "the tool weigh has changed since the program was written",
 		},
-		"a tool is gone": {
-			code:   sends + `submit({total})`,
-			edit:   func(s *module.Script) { s.Tools = append(s.Tools, module.ScriptTool{Path: "pack"}) },
-			reason: "the tool pack, which the program calls, does not exist any more",
+		"a tool is gone, and another one is new": {
+			code: sends + `submit({total})`, edit: rename,
+			reason: "the tool pack, which the program calls, does not exist any more; " +
+				"the program mentions the tool send, but was not written for it",
 		},
-		"the check refuses it": {code: sends + `pack()`, reason: "line 1, column 36: pack is not defined"},
+		"no tools": {
+			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Tools = nil },
+			reason: "the program mentions the tool send, but was not written for it",
+		},
+		"the check refuses it": {code: sends + `pack(); stack()`, reason: "line 1, column 36: pack is not defined"},
 	} {
-		c.reason = refused + c.reason
 		t.Run(name, func(t *testing.T) { t.Parallel(); c.check(t) })
 	}
 }
@@ -236,7 +240,8 @@ func TestProgramDoubts(t *testing.T) {
 	}
 	act := module.NewCodeAct(adding, llmtest.New(fence(`submit({total: 5})`)), inProcess(t), set, nil)
 	pred, err = act.Program(script).Run(t.Context(), anything)
-	if err != nil || pred.Output.Total != 5 || !strings.HasPrefix(pred.Trajectory.Fallback, "The answer has the right") {
+	if err != nil || pred.Output.Total != 5 ||
+		!strings.HasPrefix(pred.Trajectory.Fallback, "the answer may be wrong: line 1, column 23: list returned next_c") {
 		t.Errorf("with a model: %v, %v", pred, err)
 	}
 }

@@ -1,15 +1,18 @@
 package module
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // Verify runs the program on the examples of its Script, without a fallback. The error joins those of the examples that
-// the program does not answer as they say. It is for tests:
+// the program does not answer as they say; if the program is refused, the error says so once. It is for tests:
 //
 //	recorded, err := evaluate.Recorded(file)
 //	…
@@ -17,10 +20,12 @@ import (
 //
 // Tools are called unless a policy in ctx replaces them.
 func (p *Program[In, Out]) Verify(ctx context.Context) error {
-	if p == nil || p.coder.name == "" {
+	switch {
+	case p == nil || p.coder.name == "":
 		return notMade("Program")
-	}
-	if len(p.Script.Examples) == 0 {
+	case p.coder.err != nil:
+		return p.coder.err
+	case len(p.Script.Examples) == 0:
 		return errors.New("module: verify: the Script has no Examples")
 	}
 	alone := *p
@@ -29,7 +34,11 @@ func (p *Program[In, Out]) Verify(ctx context.Context) error {
 	}
 	var errs []error
 	for i, e := range p.Script.Examples {
-		if err := alone.verify(ctx, e); err != nil {
+		err := alone.verify(ctx, e)
+		if f, failed := errors.AsType[*sandbox.Failure](err); failed && !f.Ran() {
+			return fmt.Errorf("module: verify: %s", bare(err)) // the same for every example
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("module: verify example %d: %s", i+1, bare(err)))
 		}
 	}
@@ -42,25 +51,46 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 		return err
 	}
 	var in In
-	if err := json.Unmarshal(inputs, &in); err != nil {
+	if err := decodeExactly(inputs, &in); err != nil {
 		return fmt.Errorf("the inputs: %w", err)
 	}
 	pred, err := p.Run(ctx, in)
 	if err != nil {
 		return err
 	}
-	want, err := json.Marshal(e.Outputs)
+	outputs, err := json.Marshal(e.Outputs)
 	if err != nil {
 		return err
 	}
-	if got := pred.Trajectory.Answer(); !sameJSON(got, want) {
-		return fmt.Errorf("the answer is %s instead of %s", shorten(string(got), maxReason), shorten(string(want), maxReason))
+	want, err := p.coder.signature.Decode(outputs)
+	if err != nil {
+		return fmt.Errorf("the outputs: %w", err)
 	}
-	return nil
+	same, err := sameJSON(pred.Output, want)
+	if err == nil && !same {
+		got := string(pred.Trajectory.Answer())
+		err = fmt.Errorf("the answer is %s instead of %s", shorten(got, maxReason), shorten(string(outputs), maxReason))
+	}
+	return err
 }
 
-// sameJSON reports whether two texts have the same value.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+// sameJSON reports whether two values have the same JSON, however their numbers are written.
+func sameJSON(a, b any) (bool, error) {
+	x, err := json.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := json.Marshal(b)
+	if err != nil {
+		return false, err
+	}
+	equal, err := schema.Compile(fmt.Appendf(nil, `{"const": %s}`, y)) // compares all digits
+	return err == nil && equal.Validate(x) == nil, err
+}
+
+// decodeExactly decodes JSON. Where its type leaves that open, a number keeps all digits.
+func decodeExactly(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(into)
 }

@@ -2,6 +2,8 @@ package module
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,6 +33,7 @@ func (r *codeRun) report(out *sandbox.Outcome) *prompt.Observation {
 // rejected returns the observation on an answer that is not valid.
 func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error) *prompt.Observation {
 	r.misshapen(spec, out.Value)
+	r.problem = fmt.Errorf("the answer is not valid: %w", err)
 	return r.step(out, r.session).Rejected(spec, err)
 }
 
@@ -50,6 +53,7 @@ func (r *codeRun) askAboutDoubts(out *sandbox.Outcome) bool {
 		return false
 	}
 	r.doubts = true
+	r.problem = fmt.Errorf("the answer may be wrong: %s", doubts[0])
 	r.observe(r.step(out, r.session).Doubted(doubts))
 	return true
 }
@@ -63,6 +67,7 @@ func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 		return false
 	}
 	r.asked = true
+	r.problem = errors.New("the program did not ask for the effects of earlier ones")
 	r.observe(prompt.Orphaned(answer, orphans))
 	return true
 }

@@ -1,27 +1,26 @@
 package module
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
-	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
-// Script is the program of a [Program] and what it was written for. It is kept in a file of JavaScript that begins
-// with comments, for example:
+// Script is the program of a [Program] and what it was written for. Its file is JavaScript that begins with comments,
+// for example:
 //
 //	// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the
 //	// schemas of its tools are what these lines say. Delete them to make it a new program.
 //	// @signature customer: str -> total: float
 //	// @instructions Add up the orders of the customer.
 //	// @tool 5d2c01aa orders.list(args: {customer: string}): {amount: number}[]
-//	// @from optimize.Compile: 20 examples, 10 of them held out; score 1, CodeAct 0.97
+//	// @from optimize.Compile: 20 training examples, 20 held-out examples: score 1; CodeAct: score 0.97
 //	// @example {"inputs":{"customer":"ann"},"outputs":{"total":12}}
 //
 //	const list = await orders.list({customer});
@@ -36,13 +35,14 @@ type Script struct {
 	// Instructions are those of the signature. Spaces and line breaks do not matter.
 	Instructions string
 
-	// Tools are the tools that the program mentions.
+	// Tools are the tools whose names occur in Code, even in a comment. If Code has the name of another tool, the program
+	// is not run.
 	Tools []ScriptTool
 
 	// From says where the program came from, for people.
 	From string
 
-	// Examples are questions that the program answered correctly, for tests and for the next compilation.
+	// Examples are questions with the program's right answers. [Program.Verify] tests it with them.
 	Examples []Demo
 }
 
@@ -58,8 +58,25 @@ const scriptTitle = "" +
 	"// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the\n" +
 	"// schemas of its tools are what these lines say. Delete them to make it a new program.\n"
 
-// Write writes the file of a script. The same script always gives the same bytes.
+// Write writes the file of a script. The same script always gives the same bytes. It returns an error if [ReadScript]
+// would not read them.
 func (s Script) Write(w io.Writer) error {
+	text, err := s.text()
+	if err == nil {
+		_, err = parseScript(text)
+	}
+	if err != nil {
+		return fmt.Errorf("module: write the script: %w", err)
+	}
+	_, err = io.WriteString(w, text)
+	return err
+}
+
+// text returns the file of a script.
+func (s Script) text() (string, error) {
+	if s.Signature == "" {
+		return "", errors.New("it has no Signature; write the Script of a Program, which has one")
+	}
 	var b strings.Builder
 	b.WriteString(scriptTitle)
 	line := func(key, text string) {
@@ -78,48 +95,66 @@ func (s Script) Write(w io.Writer) error {
 	for _, e := range s.Examples {
 		raw, err := json.Marshal(e)
 		if err != nil {
-			return fmt.Errorf("module: write the script: %w", err)
+			return "", err
 		}
 		line("example", string(raw))
 	}
-	_, err := io.WriteString(w, b.String()+"\n"+strings.Trim(s.Code, "\n")+"\n")
-	return err
+	return b.String() + "\n" + strings.Trim(s.Code, "\n") + "\n", nil
 }
 
 // lineBreaks replaces what would end a comment.
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\u2028", " ", "\u2029", " ")
 
+// maxScript is the maximum size of the file of a script.
+const maxScript = 4 << 20
+
 // ReadScript reads what [Script.Write] wrote, after edits by people. A file that does not begin with "// @program" is
-// all code: a new program. Errors name the line.
-func ReadScript(r io.Reader) (s Script, err error) {
-	all, err := io.ReadAll(r)
+// all code: a new program. Errors name the line. A file of more than 4 MB is an error.
+func ReadScript(r io.Reader) (Script, error) {
+	all, err := io.ReadAll(io.LimitReader(r, maxScript+1))
+	var s Script
+	if err == nil {
+		s, err = parseScript(strings.TrimPrefix(string(all), "\ufeff"))
+	}
 	if err != nil {
-		return s, fmt.Errorf("module: read the script: %w", err)
+		return Script{}, fmt.Errorf("module: read the script: %w", err)
 	}
-	rest := strings.TrimPrefix(string(all), "\ufeff")
-	if !strings.HasPrefix(rest, "// @program ") {
-		s.Code = rest
-		return s, nil
+	return s, nil
+}
+
+// parseScript parses the file of a script.
+func parseScript(text string) (s Script, err error) {
+	if len(text) > maxScript {
+		return s, fmt.Errorf("it is larger than %d MB; keep fewer examples", maxScript>>20)
 	}
-	lines := bufio.NewScanner(strings.NewReader(rest))
-	lines.Buffer(nil, len(rest)+1)
-	for n := 1; lines.Scan() && strings.HasPrefix(lines.Text(), "//"); n++ {
-		_, rest, _ = strings.Cut(rest, "\n")
-		entry, isEntry := strings.CutPrefix(strings.TrimSpace(lines.Text()), "// @")
+	if !strings.HasPrefix(text, "// @program ") {
+		return Script{Code: text}, nil
+	}
+	var instructions []string
+	for n := 1; strings.HasPrefix(text, "//"); n++ {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		entry, isEntry := strings.CutPrefix(strings.TrimSpace(line), "// @")
 		if !isEntry {
 			continue
 		}
 		key, value, _ := strings.Cut(entry, " ")
-		if err := s.add(key, strings.TrimSpace(value)); err != nil {
-			return Script{}, fmt.Errorf("module: read the script: line %d: @%s: %w", n, key, err)
+		if value = strings.TrimSpace(value); key == "instructions" {
+			instructions = append(instructions, value)
+		} else if err := s.add(key, value); err != nil {
+			return s, fmt.Errorf("line %d: @%s: %w", n, key, err)
 		}
 	}
-	if s.Code = strings.TrimLeft(rest, "\r\n"); s.Signature == "" {
-		return Script{}, errors.New("module: read the script: it has no line // @signature; " +
+	if s.Signature == "" {
+		return s, errors.New("it has no line // @signature; " +
 			"delete all lines that begin with // @ to make it a new program")
 	}
+	s.Instructions, s.Code = strings.Join(instructions, "\n"), strings.TrimLeft(text, "\r\n")
 	return s, nil
 }
+
+// toolPath matches the names of tools. It is strict, since models are shown the name of a tool that is missing.
+var toolPath = regexp.MustCompile(`^[\pL\pM\pN_$.]{1,200}$`)
 
 // add adds an entry of a file.
 func (s *Script) add(key, value string) error {
@@ -133,13 +168,14 @@ func (s *Script) add(key, value string) error {
 		if _, err := signature.Parse(value, ""); err != nil {
 			return err
 		}
-	case "instructions":
-		s.Instructions = strings.TrimPrefix(s.Instructions+"\n"+value, "\n")
 	case "tool":
 		schemas, declaration, _ := strings.Cut(value, " ")
 		path, _, found := strings.Cut(declaration, "(")
-		if !found {
+		switch {
+		case !found:
 			return errors.New("the declaration of the tool is missing")
+		case !toolPath.MatchString(path):
+			return fmt.Errorf("%q is not the name of a tool", shorten(path, 100))
 		}
 		s.Tools = append(s.Tools, ScriptTool{path, declaration, schemas})
 	case "from":
@@ -162,13 +198,10 @@ func (s *Script) compile(spec *signature.Spec, set *tools.Set) (*compiled, error
 	if s.Signature == "" {
 		s.Signature, s.Instructions, s.Tools = now.Signature, now.Instructions, now.Tools
 	}
-	c := &compiled{code: s.Code}
-	changed, err := s.changedSignature(now)
+	changes, err := s.changedSignature(now)
 	if err != nil {
 		return nil, err
 	}
-	for _, message := range append(changed, s.changedTools(set)...) {
-		c.changes = append(c.changes, sandbox.Finding{Kind: KindChanged, Message: message})
-	}
-	return c, nil
+	changes = append(changes, s.changedTools(now.Tools, set)...)
+	return &compiled{code: s.Code, outdated: strings.Join(changes, "; ")}, nil
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/signature"
@@ -39,23 +39,22 @@ func (s *Script) changedSignature(now Script) (changes []string, err error) {
 	return changes, nil
 }
 
-// changedTools returns what differs between the tools that a program was written for and the present ones.
-func (s *Script) changedTools(set *tools.Set) (changes []string) {
+// changedTools returns what differs between the tools that a program was written for and the present ones, of which it
+// mentions some. Since models are shown the changes, they include nothing but names from the file of the script.
+func (s *Script) changedTools(mentioned []ScriptTool, set *tools.Set) (changes []string) {
+	all := set.Bindings()
 	for _, was := range s.Tools {
-		at := slices.IndexFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Path() == was.Path })
-		if at < 0 {
-			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", was.Path))
-			continue
-		}
-		now := declared(set.Bindings()[at])
+		at := slices.IndexFunc(all, func(b *tools.Binding) bool { return b.Path() == was.Path })
 		switch {
-		case now.Schemas == was.Schemas:
-		case now.Declaration == was.Declaration:
-			changes = append(changes, fmt.Sprintf("the schemas of the tool %s have changed since the program was written",
-				was.Path))
-		default:
-			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written: it was %s and is %s",
-				was.Path, was.Declaration, now.Declaration))
+		case at < 0:
+			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", was.Path))
+		case declared(all[at]).Schemas != was.Schemas:
+			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written", was.Path))
+		}
+	}
+	for _, t := range mentioned {
+		if !slices.ContainsFunc(s.Tools, func(was ScriptTool) bool { return was.Path == t.Path }) {
+			changes = append(changes, fmt.Sprintf("the program mentions the tool %s, but was not written for it", t.Path))
 		}
 	}
 	return changes
@@ -63,19 +62,26 @@ func (s *Script) changedTools(set *tools.Set) (changes []string) {
 
 // mentioned returns the tools whose names are in the code. A name in a comment counts as well.
 func mentioned(code string, set *tools.Set) (list []ScriptTool) {
+	names := namesIn(code)
+	inCode := func(name string) bool { return strings.Contains(code, name) }
 	for _, b := range set.Bindings() {
-		member := func(name string) bool { return mentions(code, name) }
-		if (b.Object == "" || mentions(code, b.Object)) && slices.ContainsFunc(b.Names, member) {
+		isNamed := names[b.Names[0]] || slices.ContainsFunc(b.Names[1:], inCode) // the others are no identifiers
+		if isNamed && (b.Object == "" || names[b.Object]) {
 			list = append(list, declared(b))
 		}
 	}
 	return list
 }
 
-// mentions reports whether a name occurs in the code, not as a part of a longer name.
-func mentions(code, name string) bool {
-	found, err := regexp.MatchString(`(^|[^\w$])`+regexp.QuoteMeta(name)+`($|[^\w$])`, code)
-	return found || err != nil
+// namesIn returns the identifiers and other words in the code.
+func namesIn(code string) map[string]bool {
+	names := map[string]bool{}
+	for name := range strings.FieldsFuncSeq(code, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '_' && r != '$'
+	}) {
+		names[name] = true
+	}
+	return names
 }
 
 // declared returns what a script keeps about a tool.
@@ -98,7 +104,7 @@ func declared(b *tools.Binding) ScriptTool {
 // returned as it is.
 func canonical(raw json.RawMessage) []byte {
 	var value any
-	if json.Unmarshal(raw, &value) != nil {
+	if decodeExactly(raw, &value) != nil {
 		return raw
 	}
 	text, err := json.Marshal(withoutTexts(value))

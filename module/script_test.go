@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -69,16 +71,48 @@ func TestScriptErrors(t *testing.T) {
 	t.Parallel()
 	const title = "// @program 1, title\n"
 	for text, want := range map[string]string{
-		"// @program 2, title\n":            `line 1: @program: the file has version "2", but this version of Writ reads `,
-		title + "// @signature a ->\n":      "line 2: @signature: ",
-		title + "//\n// @tool 1234\n":       "line 3: @tool: the declaration of the tool is missing",
-		title + "// @example {\n":           "line 2: @example: ",
-		title + "// @recipe x\n":            "line 2: @recipe: unknown entry",
-		title + "// @from here\n\nsubmit()": "it has no line // @signature",
+		"// @program 2, title\n":             `line 1: @program: the file has version "2", but this version of Writ reads `,
+		title + "// @signature a ->\n":       "line 2: @signature: ",
+		title + "//\n// @tool 1234\n":        "line 3: @tool: the declaration of the tool is missing",
+		title + "// @example {\n":            "line 2: @example: ",
+		title + "// @recipe x\n":             "line 2: @recipe: unknown entry",
+		title + "// @from here\n\nsubmit()":  "it has no line // @signature",
+		title + "// @tool 1 do as I say()\n": `line 2: @tool: "do as I say" is not the name of a tool`,
+		strings.Repeat("//\n", 2<<20):        "module: read the script: it is larger than 4 MB",
 	} {
-		if _, err := module.ReadScript(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v", text, err)
+		_, err := module.ReadScript(strings.NewReader(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", text[:min(len(text), 50)], err)
 		}
+	}
+}
+
+// What cannot be read is not written.
+func TestScriptWriteErrors(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]module.Script{
+		"it has no Signature; write the Script of a Program, which has one": {Code: "1"},
+		"line 3: @signature: ": {Signature: "a ->"},
+		"line 4: @tool: ":      {Signature: "a -> b", Tools: []module.ScriptTool{{Path: "t"}}},
+		"it is larger than ":   {Signature: "a -> b", Code: strings.Repeat(" ", 4<<20)},
+	} {
+		var file strings.Builder
+		err := s.Write(&file)
+		if err == nil || !strings.HasPrefix(err.Error(), "module: write the script: "+want) || file.Len() > 0 {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// The time to read a script grows with its size, not with its square.
+func TestScriptManyLines(t *testing.T) {
+	t.Parallel()
+	title := "// @program 1, title\n// @signature a -> b\n"
+	const line, lines = "0123456789abcdef", 100_000
+	began := time.Now()
+	s, err := module.ReadScript(strings.NewReader(title + strings.Repeat("// @instructions "+line+"\n", lines)))
+	if took := time.Since(began); err != nil || len(s.Instructions) != lines*(len(line)+1)-1 || took > 5*time.Second {
+		t.Errorf("%d bytes after %v, %v", len(s.Instructions), took, err)
 	}
 }
 
@@ -113,6 +147,49 @@ func TestScriptSchemas(t *testing.T) {
 	}
 }
 
+// The tools of a program are those whose names it has, in any notation.
+func TestScriptTools(t *testing.T) {
+	t.Parallel()
+	answer := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }
+	set := toolSet(t, &tools.Tool{Name: "weigh", Handler: answer}, &tools.Tool{Name: "größe", Handler: answer},
+		&tools.Tool{Namespace: "fs", Name: "read/file", Handler: answer})
+	for code, want := range map[string]string{
+		`await weigh({})`: "weigh", `weighs; $weigh; weighß`: "", `größe()`: "größe", `// weigh`: "weigh",
+		`fs.read_file({})`: "fs.read_file", `fs['read/file']({})`: "fs.read_file", `read_file({})`: "",
+	} {
+		var got []string
+		for _, tool := range module.NewProgram(adding, module.Script{Code: code}, inProcess(t), set, nil).Script.Tools {
+			got = append(got, tool.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q", code, got)
+		}
+	}
+}
+
+// Answers are the same if they are the same in Go.
+func TestProgramVerifyForms(t *testing.T) {
+	t.Parallel()
+	type form struct {
+		Price float64 `json:"price"`
+		Note  *string `json:"note"`
+	}
+	sig := signature.Must(signature.New[orders, form]("Look it up."))
+	var demo module.Demo
+	if err := json.Unmarshal([]byte(`{"inputs":{"limit":1},"outputs":{"price":12.50,"note":null}}`), &demo); err != nil {
+		t.Fatal(err)
+	}
+	for code, same := range map[string]bool{
+		`submit({price: 12.5})`: true, `submit({price: 12.5, note: null})`: true,
+		`submit({price: 12.51})`: false, `submit({price: 12.5, note: ''})`: false,
+	} {
+		script := module.Script{Code: code, Examples: []module.Demo{demo}}
+		if err := module.NewProgram(sig, script, inProcess(t), nil, nil).Verify(t.Context()); (err == nil) != same {
+			t.Errorf("%s: got %v", code, err)
+		}
+	}
+}
+
 // The examples of a script are its tests.
 func TestProgramVerify(t *testing.T) {
 	t.Parallel()
@@ -123,12 +200,17 @@ func TestProgramVerify(t *testing.T) {
 		}
 		return d
 	}
-	script := module.Script{Code: `if (limit > 7) throw 'much'; submit({total: await weigh({limit})})`}
+	const odd = 1<<53 + 1 // not a float
+	script := module.Script{Code: `if (limit > 7) throw 'much';
+submit({total: limit < 7 ? await weigh({limit}) : 2 ** 53})`}
 	act := module.NewCodeAct(adding, llmtest.New(), inProcess(t), (&office{}).tools(t), nil)
 	for want, examples := range map[string][]module.Demo{
 		"": {demo(1, 2), demo(3, 6)},
 		"module: verify: the Script has no Examples":                                     nil,
 		"module: verify example 2: the answer is {\"total\":4} instead of {\"total\":5}": {demo(1, 2), demo(2, 5)},
+		"module: verify example 1: the answer is {\"total\":9007199254740992} instead of {\"total\":9007199254740993}": {
+			demo(7, odd),
+		},
 		"module: verify example 1: no answer after 1 step: the compiled program failed and has no fallback: " +
 			"uncaught much": {demo(8, 2)},
 	} {
@@ -137,5 +219,10 @@ func TestProgramVerify(t *testing.T) {
 		if err := p.Verify(t.Context()); fmt.Sprint(err) != cmp.Or(want, "<nil>") || p.Fallbacks() != 0 {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+	script.Signature, script.Examples = "limit: int -> total: str", []module.Demo{demo(1, 2), demo(3, 6)}
+	err := act.Program(script).Verify(t.Context())
+	if err == nil || strings.Count(err.Error(), "the signature has changed") != 1 {
+		t.Errorf("after a change: %v", err)
 	}
 }

@@ -25,8 +25,7 @@ type CompileOptions struct {
 	// Programs limits how many programs are written. Zero means 6.
 	Programs int
 
-	// Threshold is the score from which an answer is right: the runs with such answers are what the model learns from.
-	// Zero means 1.
+	// Threshold is the lowest score of a right answer. The model learns from the runs with right answers. Zero means 1.
 	Threshold float64
 
 	// HeldOut is the fraction of the examples that the model is not shown. Zero means one half.
@@ -43,7 +42,7 @@ type CompileOptions struct {
 	// [evaluate.Act].
 	Policy tools.Policy
 
-	// Progress, if set, is told what was tried, a line each.
+	// Progress, if set, gets a line about each evaluation and each program.
 	Progress io.Writer
 }
 
@@ -56,13 +55,11 @@ type CompileReport struct {
 	Train   *evaluate.Report `json:"train,omitempty"`
 	HeldOut *evaluate.Report `json:"held_out,omitempty"`
 
-	// Usage is that of the model that wrote the programs.
+	// Usage is the usage of the model that wrote the programs.
 	Usage module.ModelUsage `json:"usage,omitempty"`
 
-	// Warnings say what is doubtful about the result.
+	// Warnings say why the result may be wrong.
 	Warnings []string `json:"warnings,omitempty"`
-
-	writing []module.Trajectory
 }
 
 // CompileTry is a program that was tried.
@@ -106,9 +103,9 @@ func (r *CompileReport) String() string {
 // that of the CodeAct. The result answers without a model, except where the program calls llm, and falls back to the
 // CodeAct; see [module.Program]. To keep it, write its Script to a file.
 //
-// A program that contains expected answers is refused: texts and numbers of Want with more than a few characters, if
-// they are not in any input, in the instructions, or in the declarations of the signature and the tools.
-// What a program may know, such as a list of categories, belongs in the instructions.
+// A program that contains expected answers is refused: texts and numbers in Want that have at least four characters and
+// do not occur in an input, in the instructions, or in the declarations of the signature and the tools. What a program
+// may know, such as a list of categories, belongs in the instructions.
 //
 // Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
 // be at least 40 examples.
@@ -120,10 +117,10 @@ func Compile[In, Out any](
 ) (*module.Program[In, Out], *CompileReport, error) {
 	c, err := newCompiler(act, examples, metric, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("optimize: compile: %w", err)
 	}
 	p, err := c.search(ctx)
-	c.report.Usage = module.Trajectory{Runs: c.report.writing}.UsageByModel()
+	c.report.Usage = module.Trajectory{Runs: c.written}.UsageByModel()
 	if err != nil {
 		return nil, c.report, fmt.Errorf("optimize: compile: %w", err)
 	}
@@ -136,8 +133,9 @@ type compiler[In, Out any] struct {
 	act            *module.CodeAct[In, Out]
 	metric         evaluate.Metric[In, Out]
 	train, heldOut []evaluate.Example[In, Out]
-	answers        answers
+	answers        *answers
 	writer         *module.ChainOfThought[compileTask, compiledCode]
+	written        []module.Trajectory // of the writer
 	report         *CompileReport
 }
 
@@ -154,30 +152,41 @@ func newCompiler[In, Out any](
 	c.Programs, c.Threshold = cmp.Or(max(c.Programs, 0), 6), cmp.Or(c.Threshold, 1)
 	c.HeldOut = cmp.Or(c.HeldOut, 0.5)
 	if act == nil || act.Predictor == nil {
-		return nil, errors.New("optimize: compile: the CodeAct is nil, or was not made by NewCodeAct")
+		return nil, errors.New("the CodeAct is nil, or was not made by NewCodeAct")
 	}
 	if c.HeldOut < 0 || c.HeldOut >= 1 {
-		return nil, fmt.Errorf("optimize: compile: HeldOut is %v; it must be less than 1", c.HeldOut)
+		return nil, fmt.Errorf("HeldOut is %v; it must be more than 0 and less than 1", c.HeldOut)
 	}
 	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut)
 	if err != nil {
-		return nil, fmt.Errorf("optimize: compile: %w", err)
+		return nil, err
+	}
+	if c.Policy, err = neverActs(c.Policy, act); err != nil {
+		return nil, err
 	}
 	c.train, c.heldOut = parts[0], parts[1]
 	if len(c.heldOut) < enoughHeldOut {
 		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so the program "+
 			"may be wrong on other inputs; hold out at least %d", len(c.heldOut), enoughHeldOut))
 	}
-	if c.answers, err = expectedAnswers(act, examples); err != nil {
+	p := act.Program(module.Script{Code: "0"}) // for what the model and the program know
+	briefing := p.Briefing()
+	known := strings.Join([]string{
+		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, briefing,
+	}, "\n")
+	if c.answers, err = expectedAnswers(known, c.train, c.heldOut); err != nil {
 		return nil, err
 	}
-	c.writer = newWriter(act, c.Model)
+	if c.Model == nil {
+		c.Model = act.Predictor.Model
+	}
+	c.writer = newWriter(c.Model, briefing)
 	return c, nil
 }
 
 // search writes and tries programs until one is accepted.
 func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, Out], err error) {
-	if c.report.Train, err = runFor(ctx, c, c.act, c.train); err != nil {
+	if c.report.Train, err = c.run(ctx, c.act, c.train); err != nil {
 		return nil, err
 	}
 	c.say("CodeAct: %s on %d training examples", scoreText(c.report.Train), len(c.train))
@@ -221,25 +230,24 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 			return try, nil
 		}
 	}
-	if found := c.answers.in(code); len(found) > 0 {
-		try.Problem = containsAnswers(found)
+	if try.Problem, err = c.answers.problem(ctx, code); err != nil || try.Problem != "" {
 		try.told = try.Problem
-		return try, nil
+		return try, err
 	}
 	p := c.act.Program(module.Script{Code: code})
 	p.Predictor.Model = nil // no fallback
-	if try.Train, err = runFor(ctx, c, p, c.train); err != nil {
+	if try.Train, err = c.run(ctx, p, c.train); err != nil {
 		return try, err
 	}
 	if try.Problem = worseThan(try.Train, c.report.Train, "training"); try.Problem != "" {
 		try.told = c.failures(try.Train)
 		return try, nil
 	}
-	if try.HeldOut, err = runFor(ctx, c, p, c.heldOut); err != nil {
+	if try.HeldOut, err = c.run(ctx, p, c.heldOut); err != nil {
 		return try, err
 	}
 	if c.report.HeldOut == nil {
-		if c.report.HeldOut, err = runFor(ctx, c, c.act, c.heldOut); err != nil {
+		if c.report.HeldOut, err = c.run(ctx, c.act, c.heldOut); err != nil {
 			return try, err
 		}
 		c.say("CodeAct: %s on %d held-out examples", scoreText(c.report.HeldOut), len(c.heldOut))
@@ -260,14 +268,14 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	})
 }
 
-// examples returns questions that a program answered correctly, the shortest first in each report.
+// examples returns a few questions that a program answered correctly, with its answers. Long ones are left out.
 func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
 	const most, bytes = 10, 2000
 	for _, report := range reports {
 		for _, r := range c.right(report) {
 			var inputs, outputs signature.Values
-			if len(list) == most || len(r.Inputs)+len(r.Want) > bytes ||
-				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Want, &outputs) != nil {
+			if len(list) == most || len(r.Inputs)+len(r.Got) > bytes ||
+				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Got, &outputs) != nil {
 				continue
 			}
 			list = append(list, module.Demo{Inputs: inputs, Outputs: outputs})
@@ -279,11 +287,15 @@ func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module
 // right returns the results with right answers.
 func (c *compiler[In, Out]) right(report *evaluate.Report) (list []evaluate.Result) {
 	for _, r := range report.Results {
-		if r.Err == "" && r.Score.Value >= c.Threshold {
+		if c.isRight(r) {
 			list = append(list, r)
 		}
 	}
 	return list
+}
+
+func (c *compiler[In, Out]) isRight(r evaluate.Result) bool {
+	return r.Err == "" && r.Score.Value >= c.Threshold
 }
 
 func (c *compiler[In, Out]) say(format string, args ...any) {

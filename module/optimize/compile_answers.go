@@ -1,54 +1,55 @@
 package optimize
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
-	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/internal/prompt"
 )
 
-// answers are the texts and numbers of expected answers that a program cannot know unless it contains them.
-type answers map[string]bool
+// answers are the texts and numbers of expected answers. A program must not contain those that it cannot know.
+type answers struct {
+	wanted map[string]bool // true for those of training examples, which the model may be shown
+	known  string          // the inputs, the instructions and the declarations, in lower case
+}
 
 // minAnswer is the length of the shortest text or number that counts. Shorter ones occur by chance.
 const minAnswer = 4
 
-// expectedAnswers returns the texts and numbers of the expected answers that are not in an input, in the instructions
-// or in a declaration.
-func expectedAnswers[In, Out any](act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out]) (answers, error) {
-	var known strings.Builder
-	program := act.Program(module.Script{Code: "0"})
-	known.WriteString(act.Predictor.Spec.Instructions() + "\n" + program.Script.Instructions + "\n")
-	known.WriteString(program.Script.Signature + "\n" + program.Briefing())
-	wanted := answers{}
-	for i, e := range examples {
-		err := errors.Join(
-			eachScalar(e.In, func(text string) { known.WriteString("\n" + text) }),
-			eachScalar(e.Want, func(text string) { wanted[text] = true }))
-		if err != nil {
-			return nil, fmt.Errorf("optimize: compile: example %d: %w", i+1, err)
-		}
-	}
-	texts := strings.ToLower(known.String())
-	maps.DeleteFunc(wanted, func(text string, _ bool) bool {
-		return utf8.RuneCountInString(text) < minAnswer || roundNumber.MatchString(text) ||
-			containsWord(texts, strings.ToLower(text))
-	})
-	return wanted, nil
-}
-
 // roundNumber matches numbers that programs use to round and to convert.
 var roundNumber = regexp.MustCompile(`^-?10*$`)
+
+// expectedAnswers returns the answers of the examples. The text is what else a program may know.
+func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example[In, Out]) (*answers, error) {
+	var known strings.Builder
+	known.WriteString(text)
+	a := &answers{wanted: map[string]bool{}}
+	for i, e := range slices.Concat(train, heldOut) {
+		err := errors.Join(
+			eachScalar(e.In, func(text string) { known.WriteString("\n" + text) }),
+			eachScalar(e.Want, func(text string) {
+				if utf8.RuneCountInString(text) >= minAnswer && !roundNumber.MatchString(text) {
+					a.wanted[text] = a.wanted[text] || i < len(train)
+				}
+			}))
+		if err != nil {
+			return nil, fmt.Errorf("example %q: %w", e.ID, err)
+		}
+	}
+	a.known = strings.ToLower(known.String())
+	return a, nil
+}
 
 // eachScalar calls f for every text and number within a value.
 func eachScalar(value any, f func(string)) error {
@@ -83,30 +84,40 @@ func eachScalar(value any, f func(string)) error {
 	return nil
 }
 
-// in returns the answers in the literals of a program, sorted. A program that hides answers, for example by encoding
-// them, is not found out here, but by the examples that are held out.
-func (a answers) in(code string) []string {
-	tree, err := js.Parse(parse.NewInputString(code), js.Options{Inline: true})
-	if err != nil {
-		return a.within([]string{code})
+// problem returns why a program is refused: its literals contain answers that it cannot know. Only those of training
+// examples are named. A program that hides answers, for example by encoding them, is not refused here, but fails on the
+// examples that are held out.
+func (a *answers) problem(ctx context.Context, code string) (string, error) {
+	found := literals{code}
+	if tree, err := js.Parse(parse.NewInputString(code), js.Options{Inline: true}); err == nil {
+		found = nil
+		js.Walk(&found, tree)
 	}
-	var found literals
-	js.Walk(&found, tree)
-	return a.within(found)
-}
-
-func (a answers) within(texts []string) []string {
-	found := map[string]bool{}
-	for _, text := range texts {
-		number, isNumber := numeric(text)
-		for answer := range a {
-			n, ok := numeric(answer)
-			if isNumber && ok && n == number || containsWord(text, answer) {
-				found[answer] = true
-			}
+	numbers := map[float64]bool{}
+	for _, text := range found {
+		if n, ok := numeric(text); ok {
+			numbers[n] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	texts := strings.Join(found, "\n")
+	var named []string
+	others := 0
+	for answer, shown := range a.wanted {
+		if n, ok := numeric(answer); !(ok && numbers[n]) && !containsWord(texts, answer) {
+			continue
+		}
+		switch { // the inputs may have many megabytes
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case containsWord(a.known, strings.ToLower(answer)):
+		case shown:
+			named = append(named, answer)
+		default:
+			others++
+		}
+	}
+	slices.Sort(named)
+	return containsAnswers(named, others), nil
 }
 
 // numeric returns the value of a number as programs and JSON write it, without its sign, which is not a part of
@@ -133,9 +144,7 @@ func containsWord(text, part string) bool {
 	}
 }
 
-func inWord(r rune) bool { return r != utf8.RuneError && wordRune.MatchString(string(r)) }
-
-var wordRune = regexp.MustCompile(`[\pL\pN_$]`)
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || r == '$' }
 
 // literals collects the texts and numbers that a program contains.
 type literals []string
@@ -172,18 +181,22 @@ func unquoted(source string) string {
 	return text
 }
 
-// containsAnswers is the problem of a program that contains expected answers.
-func containsAnswers(found []string) string {
-	const shown = 5
-	more := ""
-	if len(found) > shown {
-		more = fmt.Sprintf(" and %d more", len(found)-shown)
-		found = found[:shown]
+// containsAnswers is the problem of a program that contains expected answers, or "".
+func containsAnswers(named []string, others int) string {
+	const most, bytes = 5, 100
+	others += max(len(named)-most, 0)
+	var quoted []string
+	for _, text := range named[:min(len(named), most)] {
+		quoted = append(quoted, strconv.Quote(prompt.Shorten(text, bytes)))
 	}
-	quoted := make([]string, len(found))
-	for i, text := range found {
-		quoted[i] = strconv.Quote(text)
+	list := strings.Join(quoted, ", ")
+	switch {
+	case list == "" && others == 0:
+		return ""
+	case list == "":
+		list = fmt.Sprintf("%d of examples that are not shown", others)
+	case others > 0:
+		list += fmt.Sprintf(" and %d more", others)
 	}
-	return fmt.Sprintf("it contains expected answers: %s%s; it must compute them from its constants and tools",
-		strings.Join(quoted, ", "), more)
+	return "it contains expected answers: " + list + "; it must compute them from its constants and tools"
 }

@@ -27,15 +27,10 @@ type compiledCode struct {
 
 var writing = signature.Must(signature.New[compileTask, compiledCode](strings.TrimSpace(prompt.Compile)))
 
-// newWriter returns the module that writes programs. A nil model is that of the CodeAct.
-func newWriter[In, Out any](
-	act *module.CodeAct[In, Out], model llms.Model,
-) *module.ChainOfThought[compileTask, compiledCode] {
-	if model == nil {
-		model = act.Predictor.Model
-	}
+// newWriter returns the module that writes programs.
+func newWriter(model llms.Model, briefing string) *module.ChainOfThought[compileTask, compiledCode] {
 	w := module.NewChainOfThought(writing, model, &module.Options{Adapter: prompt.Program{}})
-	w.Predictor.Briefing = act.Program(module.Script{Code: "0"}).Briefing()
+	w.Predictor.Briefing = briefing
 	return w
 }
 
@@ -45,7 +40,7 @@ func (c *compiler[In, Out]) write(ctx context.Context, n int, task compileTask) 
 	w.Predictor.Rollout = n
 	result := module.Result[compiledCode]{}
 	result.Prediction, result.Err = w.Run(ctx, task)
-	c.report.writing = append(c.report.writing, result.Trajectory())
+	c.written = append(c.written, result.Trajectory())
 	if result.Err != nil {
 		return "", result.Err
 	}
@@ -107,16 +102,15 @@ func shownCalls(s module.Step) (list []string) {
 // failures tells the model on which training examples its program failed, and how.
 func (c *compiler[In, Out]) failures(report *evaluate.Report) string {
 	var b strings.Builder
-	shown, wrong := 0, 0
+	wrong := 0
 	for _, r := range report.Results {
-		if r.Err == "" && r.Score.Value >= c.Threshold {
+		if c.isRight(r) {
 			continue
 		}
-		if wrong++; shown == shownFailures {
+		if wrong++; wrong > shownFailures {
 			continue
 		}
-		shown++
-		fmt.Fprintf(&b, "Question %d\n", shown)
+		fmt.Fprintf(&b, "Question %d\n", wrong)
 		describeExample(&b, r)
 		switch steps := r.Trajectory.Steps; {
 		case r.Err == "":

@@ -4,29 +4,47 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/tools"
 )
 
-// runFor evaluates the CodeAct or a program without effects.
-func runFor[In, Out any](
-	ctx context.Context, c *compiler[In, Out], m module.Module[In, Out], examples []evaluate.Example[In, Out],
+// run evaluates the CodeAct or a program.
+func (c *compiler[In, Out]) run(
+	ctx context.Context, m module.Module[In, Out], examples []evaluate.Example[In, Out],
 ) (*evaluate.Report, error) {
-	policy := c.Policy
-	if policy != nil {
-		policy = evaluate.Chain(policy, withoutEffects)
-	}
 	return evaluate.Evaluate(ctx, m, examples, c.metric, &evaluate.Options{
-		Workers: c.Workers, MaxErrors: -1, Policy: policy,
+		Workers: c.Workers, MaxErrors: -1, Policy: c.Policy,
 	})
 }
+
+// neverActs returns the policy of a compilation, or an error if policy is nil and m has tools with effects.
+func neverActs(policy tools.Policy, m any) (tools.Policy, error) {
+	if policy != nil {
+		return evaluate.Chain(policy, withoutEffects), nil
+	}
+	var found []string
+	for _, b := range module.Tools(m) {
+		if acts(b) {
+			found = append(found, b.Path())
+		}
+	}
+	if found != nil {
+		return nil, fmt.Errorf("the CodeAct has tools with effects: %s; Compile never acts, so set "+
+			"CompileOptions.Policy to evaluate.Fakes, evaluate.Recorded or evaluate.Refuse", strings.Join(found, ", "))
+	}
+	return withoutEffects, nil
+}
+
+// acts reports whether a call of the tool may have an effect.
+func acts(b *tools.Binding) bool { return b.Hints.Class != tools.Read }
 
 // withoutEffects ends a run whose call would reach a tool with effects.
 func withoutEffects(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, call tools.Call) (json.RawMessage, error) {
-		if call.Tool.Hints.Class != tools.Read {
+		if acts(call.Tool) {
 			return nil, tools.Fatal(fmt.Errorf("optimize: %s was not called, since Compile has no effects; set "+
 				"CompileOptions.Policy to evaluate.Fakes or evaluate.Recorded with this tool", call.Tool.Path()))
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,10 +184,11 @@ func TestCompileErrors(t *testing.T) {
 		examples int
 		options  *optimize.CompileOptions
 	}{
-		"optimize: compile: evaluate: the module has tools with effects: mail.send": {mails, 20, nil},
-		"optimize: compile: evaluate: the set of examples is empty":                 {dates, 0, nil},
-		"optimize: compile: HeldOut is 1":                                           {dates, 20, all},
-		"nothing to learn from":                                                     {useless, 20, faked},
+		"optimize: compile: the CodeAct has tools with effects: mail.send; Compile never acts, so set " +
+			"CompileOptions.Policy to evaluate.Fakes, evaluate.Recorded or evaluate.Refuse": {mails, 20, nil},
+		"optimize: compile: evaluate: the set of examples is empty": {dates, 0, nil},
+		"optimize: compile: HeldOut is 1":                           {dates, 20, all},
+		"nothing to learn from":                                     {useless, 20, faked},
 		"nothing to learn from; example 1: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
 			"was not called, since Compile has no effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
 	} {
@@ -251,6 +253,64 @@ func TestCompileRefusesAnswers(t *testing.T) {
 		if refused != (err != nil) || refused != strings.HasPrefix(problem, "it contains expected answers: ") {
 			t.Errorf("%s: got %v", code, err)
 		}
+	}
+}
+
+// Expected answers of examples that were held out are counted, not named, since the model reads what is wrong.
+func TestCompileNamesNoHeldOutAnswers(t *testing.T) {
+	t.Parallel()
+	c := chore{signature: "n: int -> name: str", agent: `submit({name: 'place' + n})`,
+		question: func(i int) (in, want map[string]any) {
+			return map[string]any{"n": i}, map[string]any{"name": fmt.Sprintf("place%d", i)}
+		}}
+	all := c.examples(t, 20)
+	parts, err := evaluate.Split(all, 0, 0.5, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(examples []example) (names []string) {
+		for _, e := range examples {
+			name, _ := e.Want.Get("name")
+			names = append(names, string(name))
+		}
+		slices.Sort(names)
+		return names
+	}
+	train, heldOut := list(parts[0]), strings.Join(list(parts[1]), ", ")
+	c.drafts = []string{
+		`submit({name: [` + heldOut + `][n]})`, `submit({name: [` + heldOut + `, ` + train[3] + `][n]})`,
+		`submit({name: [` + strings.Join(train, ", ") + `][n]})`,
+	}
+	_, report, err := optimize.Compile(t.Context(), c.codeAct(t, c.model(), nil), all,
+		evaluate.ExactMatch[values, values](), &optimize.CompileOptions{Programs: len(c.drafts)})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for i, want := range []string{
+		"10 of examples that are not shown", train[3] + " and 10 more", strings.Join(train[:5], ", ") + " and 5 more",
+	} {
+		want = "it contains expected answers: " + want + "; it must compute them from its constants and tools"
+		if got := report.Programs[i].Problem; got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+}
+
+// A program passes its own tests if its answers are right for the metric, but not equal to the expected ones.
+func TestCompileLenientMetric(t *testing.T) {
+	t.Parallel()
+	code := `submit({name: 'place ' + n})`
+	c := chore{signature: "n: int -> name: str", agent: code, drafts: []string{code},
+		question: func(i int) (in, want map[string]any) {
+			return map[string]any{"n": i}, map[string]any{"name": fmt.Sprintf("Place %d", i)}
+		}}
+	p, _, err := optimize.Compile(t.Context(), c.codeAct(t, c.model(), nil), c.examples(t, 20),
+		evaluate.TextMatch[values, values]("name"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Verify(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
