@@ -38,7 +38,7 @@ func TestOneOwnerAtATime(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != "written while locked" {
 		t.Errorf("others read %q, %v", text, err)
 	}
-	first.Close()
+	filelock.Close(first)
 	if ok, err := filelock.TryLock(second); !ok || err != nil {
 		t.Errorf("TryLock of a file that was closed: %v, %v; want true", ok, err)
 	}

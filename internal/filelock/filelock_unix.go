@@ -19,3 +19,5 @@ func tryLock(file *os.File) (ok bool, err error) {
 		}
 	}
 }
+
+func unlock(file *os.File) error { return unix.Flock(int(file.Fd()), unix.LOCK_UN) }

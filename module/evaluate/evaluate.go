@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
@@ -82,7 +83,7 @@ func Evaluate[In, Out any](
 	}
 	e.runAll(ctx)
 	if e.log != nil {
-		e.err = cmp.Or(e.err, e.log.file.Close())
+		e.err = cmp.Or(e.err, filelock.Close(e.log.file))
 	}
 	return e.report(), e.err
 }

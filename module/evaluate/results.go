@@ -58,7 +58,7 @@ func openResults(path string, want header, each func(r Result) error) (*resultsF
 	}
 	f := &resultsFile{file, path}
 	if err := f.prepare(want, each); err != nil {
-		file.Close()
+		filelock.Close(file)
 		return nil, err
 	}
 	return f, nil

@@ -52,7 +52,7 @@ func OpenLog(path string) (*Log, error) {
 		err = l.read()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("models: the log %s: %w", path, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("models: the log %s: %w", path, err), filelock.Close(file))
 	}
 	return l, nil
 }
@@ -189,4 +189,4 @@ func (l *Log) RetryFailures() error { return l.append(logged{Retry: true}) }
 func (l *Log) Len() int { return len(l.replies) }
 
 // Close closes the file. Further requests fail once they have been answered.
-func (l *Log) Close() error { return l.file.Close() }
+func (l *Log) Close() error { return filelock.Close(l.file) }
