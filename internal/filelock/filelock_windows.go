@@ -19,4 +19,6 @@ func tryLock(file *os.File) (ok bool, err error) {
 	return err == nil, err
 }
 
-func unlock(file *os.File) error { return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, region()) }
+func unlock(file *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, region())
+}
