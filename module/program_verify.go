@@ -9,6 +9,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 )
 
 // Verify runs the program on the examples of its Script, without a fallback. The error joins those of the examples that
@@ -18,7 +19,8 @@ import (
 //	…
 //	err = program.Verify(tools.WithPolicies(ctx, recorded))
 //
-// Tools are called unless a policy in ctx replaces them.
+// Verify has no effects: tools of the class Read are called unless a policy in ctx replaces them, and a call that
+// reaches another tool is an error.
 func (p *Program[In, Out]) Verify(ctx context.Context) error {
 	switch {
 	case p == nil || p.coder.name == "":
@@ -32,6 +34,7 @@ func (p *Program[In, Out]) Verify(ctx context.Context) error {
 	if alone.Predictor = p.Predictor.Clone(); alone.Predictor != nil {
 		alone.Predictor.Model = nil
 	}
+	ctx = tools.WithPolicies(ctx, onlyReads)
 	var errs []error
 	for i, e := range p.Script.Examples {
 		err := alone.verify(ctx, e)
@@ -43,6 +46,17 @@ func (p *Program[In, Out]) Verify(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// onlyReads is a policy that ends a run with an error if it calls a tool that may have an effect.
+func onlyReads(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		if c.Tool.Hints.Class != tools.Read {
+			return nil, tools.Fatal(fmt.Errorf("%s was not called, since Verify has no effects; replace it by a policy "+
+				"in the context, such as evaluate.Fakes or evaluate.Recorded", c.Tool.Path()))
+		}
+		return next.Call(ctx, c)
+	})
 }
 
 func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {

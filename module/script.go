@@ -108,8 +108,8 @@ var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\u2028"
 // maxScript is the maximum size of the file of a script.
 const maxScript = 4 << 20
 
-// ReadScript reads what [Script.Write] wrote, after edits by people. A file that does not begin with "// @program" is
-// all code: a new program. Errors name the line. A file of more than 4 MB is an error.
+// ReadScript reads what [Script.Write] wrote, after edits by people. A file without such lines is all code: a new
+// program. Errors name the line. A file of more than 4 MB is an error.
 func ReadScript(r io.Reader) (Script, error) {
 	all, err := io.ReadAll(io.LimitReader(r, maxScript+1))
 	var s Script
@@ -122,12 +122,19 @@ func ReadScript(r io.Reader) (Script, error) {
 	return s, nil
 }
 
+// scriptEntry matches an entry that limits where a program may run.
+var scriptEntry = regexp.MustCompile(`(?m)^[ \t]*//[ \t]*@(program|signature|instructions|tool) `)
+
 // parseScript parses the file of a script.
 func parseScript(text string) (s Script, err error) {
 	if len(text) > maxScript {
 		return s, fmt.Errorf("it is larger than %d MB; keep fewer examples", maxScript>>20)
 	}
 	if !strings.HasPrefix(text, "// @program ") {
+		if at := scriptEntry.FindStringIndex(text); at != nil {
+			return s, fmt.Errorf("line %d: the lines that begin with // @ must follow a first line // @program; "+
+				"delete all of them to make it a new program", 1+strings.Count(text[:at[1]], "\n"))
+		}
 		return Script{Code: text}, nil
 	}
 	var instructions []string

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
@@ -71,14 +70,16 @@ func TestScriptErrors(t *testing.T) {
 	t.Parallel()
 	const title = "// @program 1, title\n"
 	for text, want := range map[string]string{
-		"// @program 2, title\n":             `line 1: @program: the file has version "2", but this version of Writ reads `,
-		title + "// @signature a ->\n":       "line 2: @signature: ",
-		title + "//\n// @tool 1234\n":        "line 3: @tool: the declaration of the tool is missing",
-		title + "// @example {\n":            "line 2: @example: ",
-		title + "// @recipe x\n":             "line 2: @recipe: unknown entry",
-		title + "// @from here\n\nsubmit()":  "it has no line // @signature",
-		title + "// @tool 1 do as I say()\n": `line 2: @tool: "do as I say" is not the name of a tool`,
-		strings.Repeat("//\n", 2<<20):        "module: read the script: it is larger than 4 MB",
+		"// @program 2, title\n":                 `line 1: @program: the file has version "2", but this version of Writ reads `,
+		title + "// @signature a ->\n":           "line 2: @signature: ",
+		title + "//\n// @tool 1234\n":            "line 3: @tool: the declaration of the tool is missing",
+		title + "// @example {\n":                "line 2: @example: ",
+		title + "// @recipe x\n":                 "line 2: @recipe: unknown entry",
+		title + "// @from here\n\nsubmit()":      "it has no line // @signature",
+		title + "// @tool 1 do as I say()\n":     `line 2: @tool: "do as I say" is not the name of a tool`,
+		"// License: MIT\n" + title + "submit()": "line 2: the lines that begin with // @ must follow a first line // @program",
+		"\n//\t@signature a -> b\nsubmit()":      "line 2: the lines that begin with // @ must follow a first line // @program",
+		strings.Repeat("//\n", 2<<20):            "module: read the script: it is larger than 4 MB",
 	} {
 		_, err := module.ReadScript(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -104,15 +105,14 @@ func TestScriptWriteErrors(t *testing.T) {
 	}
 }
 
-// The time to read a script grows with its size, not with its square.
+// A script with many lines is read in a moment; if the time grew with their square, it would take a minute.
 func TestScriptManyLines(t *testing.T) {
 	t.Parallel()
 	title := "// @program 1, title\n// @signature a -> b\n"
 	const line, lines = "0123456789abcdef", 100_000
-	began := time.Now()
 	s, err := module.ReadScript(strings.NewReader(title + strings.Repeat("// @instructions "+line+"\n", lines)))
-	if took := time.Since(began); err != nil || len(s.Instructions) != lines*(len(line)+1)-1 || took > 5*time.Second {
-		t.Errorf("%d bytes after %v, %v", len(s.Instructions), took, err)
+	if err != nil || len(s.Instructions) != lines*(len(line)+1)-1 {
+		t.Errorf("%d bytes, %v", len(s.Instructions), err)
 	}
 }
 
@@ -220,8 +220,18 @@ submit({total: limit < 7 ? await weigh({limit}) : 2 ** 53})`}
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+	sent := 0
+	send := tools.Func("send", "", func(context.Context, orders) (int, error) { sent++; return sent, nil }, nil)
+	mailing := module.NewProgram(adding, module.Script{
+		Code: "submit({total: await send({limit})})", Examples: []module.Demo{demo(1, 1)},
+	}, inProcess(t), toolSet(t, send), nil)
+	err := mailing.Verify(t.Context())
+	if want := "send was not called, since Verify has no effects; replace it"; err == nil ||
+		!strings.Contains(err.Error(), want) || sent > 0 {
+		t.Errorf("got %v, want %s; %d were sent", err, want, sent)
+	}
 	script.Signature, script.Examples = "limit: int -> total: str", []module.Demo{demo(1, 2), demo(3, 6)}
-	err := act.Program(script).Verify(t.Context())
+	err = act.Program(script).Verify(t.Context())
 	if err == nil || strings.Count(err.Error(), "the signature has changed") != 1 {
 		t.Errorf("after a change: %v", err)
 	}

@@ -110,7 +110,7 @@ func (r *CompileReport) String() string {
 // Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
 // be at least 40 examples.
 //
-// The report is nil only if the arguments cannot be used. If no program was accepted, the error says why.
+// The report is nil if the arguments cannot be used. If no program was accepted, the error says why.
 func Compile[In, Out any](
 	ctx context.Context, act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out],
 	metric evaluate.Metric[In, Out], o *CompileOptions,
@@ -151,8 +151,13 @@ func newCompiler[In, Out any](
 	}
 	c.Programs, c.Threshold = cmp.Or(max(c.Programs, 0), 6), cmp.Or(c.Threshold, 1)
 	c.HeldOut = cmp.Or(c.HeldOut, 0.5)
-	if act == nil || act.Predictor == nil {
-		return nil, errors.New("the CodeAct is nil, or was not made by NewCodeAct")
+	switch {
+	case act == nil || act.Predictor == nil:
+		var in In
+		_, err := act.Run(context.Background(), in) // which says why it cannot run
+		return nil, err
+	case len(examples) < 2:
+		return nil, errors.New("there must be at least 2 examples: some to learn from, and some to test the program")
 	}
 	if c.HeldOut < 0 || c.HeldOut >= 1 {
 		return nil, fmt.Errorf("HeldOut is %v; it must be more than 0 and less than 1", c.HeldOut)

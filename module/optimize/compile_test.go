@@ -13,6 +13,7 @@ import (
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/optimize"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -186,9 +187,9 @@ func TestCompileErrors(t *testing.T) {
 	}{
 		"optimize: compile: the CodeAct has tools with effects: mail.send; Compile never acts, so set " +
 			"CompileOptions.Policy to evaluate.Fakes, evaluate.Recorded or evaluate.Refuse": {mails, 20, nil},
-		"optimize: compile: evaluate: the set of examples is empty": {dates, 0, nil},
-		"optimize: compile: HeldOut is 1":                           {dates, 20, all},
-		"nothing to learn from":                                     {useless, 20, faked},
+		"optimize: compile: there must be at least 2 examples": {dates, 1, nil},
+		"optimize: compile: HeldOut is 1":                      {dates, 20, all},
+		"nothing to learn from":                                {useless, 20, faked},
 		"nothing to learn from; example 1: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
 			"was not called, since Compile has no effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
 	} {
@@ -199,8 +200,12 @@ func TestCompileErrors(t *testing.T) {
 			t.Errorf("got %v, want %s; %d mails were sent", err, want, w.sent.Load())
 		}
 	}
-	if _, _, err := optimize.Compile[values, values](t.Context(), nil, nil, metric, nil); err == nil {
-		t.Error("a nil CodeAct: no error")
+	noBox := module.NewCodeAct(signature.Must(signature.Parse(dates.signature, "")), llmtest.New(), nil, nil, nil)
+	for want, act := range map[string]*module.CodeAct[values, values]{"nil": nil, "sandbox": noBox} {
+		_, _, err := optimize.Compile(t.Context(), act, dates.examples(t, 2), metric, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 	down := errors.New("down")
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
