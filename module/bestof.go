@@ -16,13 +16,13 @@ import (
 // concurrently if the module is.
 type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Score, error)
 
-// Score is what a [Reward] returns.
+// Score is what a [Reward], or a metric of package evaluate, returns.
 type Score struct {
-	// Value is higher for better answers.
+	// Value is higher for better answers, usually from 0 to 1. Optimizers take 1 for right.
 	Value float64 `json:"value"`
 
-	// Feedback tells the next attempt of a [Refine] what to do better. If it is empty, Refine asks a model
-	// for advice.
+	// Feedback says in words what is wrong: for reports, for optimizers such as GEPA, and for the next attempt of a
+	// [Refine]. If it is empty, Refine asks a model for advice.
 	Feedback string `json:"feedback,omitempty"`
 
 	// Parts are the values that Value was computed from, by name, for reports. They may be nil.

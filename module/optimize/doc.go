@@ -54,7 +54,10 @@
 //			log.Fatal(err)
 //		}
 //		report, err := evaluate.Evaluate(context.Background(), result.Module, sets[2], exact, nil)
-//		fmt.Println(report.Score, err)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(report.Score)
 //	}
 //
 // # Which optimizer

@@ -63,8 +63,14 @@ func (t *Task) acceptStart(ctx context.Context) error {
 		return fmt.Errorf("optimize: the budget is too small: %w before the module was evaluated once on the %d "+
 			"examples of Val, after %v; raise it or use fewer examples", err, len(t.val), t.Spent())
 	}
-	if err != nil || t.start.Failed == 0 {
+	if err != nil {
 		return err
+	}
+	if most := slices.Max(t.start.Scores); most > 1 {
+		t.Warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one", most)
+	}
+	if t.start.Failed == 0 {
+		return nil
 	}
 	outcomes, err := t.Evaluate(ctx, t.start, ValSplit, nil) // not run again
 	if err != nil {

@@ -55,6 +55,24 @@ func TestNegativeScores(t *testing.T) {
 	}
 }
 
+// Scores of percent look right to every threshold.
+func TestScoresAboveOne(t *testing.T) {
+	t.Parallel()
+	percent := func(
+		_ context.Context, e evaluate.Example[question, answer], _ *module.Prediction[answer],
+	) (module.Score, error) {
+		return module.Score{Value: float64(e.In.Number)}, nil // up to 119
+	}
+	r, err := optimize.Run(t.Context(), unreliable(), proposing("Predictor", "Say it."), numbersData(), percent, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the metric scored 119, but optimizers take a score of 1 for right; divide the scores by the highest one"
+	if !slices.Contains(r.Warnings, want) {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+}
+
 func TestMoreFailures(t *testing.T) {
 	t.Parallel()
 	r, err := optimize.Run(t.Context(), unreliable(), proposing("Predictor", "Fail at times."), numbersData(), right, nil)
