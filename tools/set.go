@@ -162,7 +162,7 @@ func (s *Set) WithPoliciesOf(other *Set) *Set {
 const BuiltinNamespace = "tools"
 
 // Plus returns a copy of the set with one more tool and the same policies. The tool has no
-// namespace, or is in [BuiltinNamespace]; policies do not apply to the latter.
+// namespace, or is in [BuiltinNamespace]; policies do not apply to the latter, so its class must be [Read].
 // Plus returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}
@@ -173,8 +173,13 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	for _, other := range b.set.bindings {
 		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
 	}
-	if t != nil && t.Namespace != "" && t.Namespace != BuiltinNamespace {
+	switch {
+	case t == nil || t.Namespace == "":
+	case t.Namespace != BuiltinNamespace:
 		return nil, fmt.Errorf("tools: %s: only a tool without a namespace can be added to a set", t.label())
+	case t.Hints.Class != Read:
+		return nil, fmt.Errorf("tools: %s: only a tool of the class Read can be in the namespace %s, "+
+			"to which policies do not apply", t.label(), BuiltinNamespace)
 	}
 	if err := b.add(t); err != nil {
 		return nil, err

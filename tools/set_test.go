@@ -327,6 +327,8 @@ func TestPlus(t *testing.T) {
 		`tools: tool "odd_s": another tool has that name; choose another`:               tool("", "odd_s"),
 		`tools: tool "await": the name is reserved in programs; choose another`:         tool("", "await"),
 		`tools: tool "a" of "s": only a tool without a namespace can be added to a set`: tool("s", "a"),
+		`tools: tool "a" of "tools": only a tool of the class Read can be in the namespace tools, to which policies do ` +
+			`not apply`: tool("tools", "a"),
 	} {
 		if more, err := set.Plus(c); more != nil || err == nil || err.Error() != want {
 			t.Errorf("got %v, %v, want %s", more, err, want)
