@@ -218,8 +218,8 @@ func TestMistakes(t *testing.T) {
 		{arguments("-metric", "within:1"), "-metric within:1 cannot score the first example of -dev: "},
 		{arguments("-metric", "url:localhost"), "-metric url:localhost cannot score the first example of -dev: "},
 		{arguments("-metric", "best"), `no metric is named "best"; -metric is one of ` + types},
-		{arguments("-feedback", "remark"), `-train: no example has a text in the column "remark", which -feedback names`},
-		{measuring("-feedback", "remark"), `-dev: no example has a text in the column "remark", which -feedback names`},
+		{arguments("-feedback", "remark"), `"remark", which`},
+		{measuring("-feedback", "remark"), `"remark", which`},
 		{arguments("-signature", "ticket -> group"), "-train: evaluate: data/train.jsonl:1"},
 		{arguments("-dev", missing), "-dev: evaluate: open " + missing},
 		{measuring("-instructions", "", "-load", "data/test.jsonl"), "-load data/test.jsonl: module: "},
@@ -263,9 +263,13 @@ func TestFeedback(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text, _, err := execute(t, arguments("-train", file, "-feedback", "remark")...)
+	text, _, err := execute(t, arguments("-feedback", "remark", "-train", file)...)
 	if err != nil || !strings.Contains(text, "GEPA: reflection") {
 		t.Errorf("got %s, %v", text, err)
+	}
+	_, _, err = execute(t, arguments("-feedback", "remark", "-dev", file)...)
+	if err == nil || !strings.HasPrefix(err.Error(), "-train: ") {
+		t.Errorf("got %v", err)
 	}
 }
 
