@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -32,17 +31,21 @@ func rowKey(e example) string { return e.ID + "\n" + e.In.String() }
 func (c *command) readData() (err error) {
 	d := &c.data
 	d.rows = map[string]json.RawMessage{}
+	notes := "-train" // where a search reads them
+	if c.optimizer == "" {
+		notes = "-dev"
+	}
 	for _, set := range []struct {
 		flag, file string
 		examples   *[]example
 	}{{"-train", c.train, &d.train}, {"-dev", c.dev, &d.dev}, {"-test", c.test, &d.test}} {
-		if *set.examples, err = c.readSet(set.file); err != nil {
+		if *set.examples, err = c.readSet(set.file, set.flag == notes); err != nil {
 			return fmt.Errorf("%s: %w", set.flag, err)
 		}
 	}
-	noted, searched, shared := c.feedback == "", map[string]bool{}, 0
+	searched, shared := map[string]bool{}, 0
 	for _, e := range slices.Concat(d.train, d.dev) {
-		noted, searched[inputs(e)] = noted || e.Note != "", true
+		searched[inputs(e)] = true
 	}
 	for _, e := range d.test {
 		if searched[inputs(e)] {
@@ -52,9 +55,6 @@ func (c *command) readData() (err error) {
 	if shared > 0 {
 		fmt.Fprintf(c.stderr, "warning: %d of the %d examples of -test are also in -train or -dev, so the score after the "+
 			"search will be too high; remove them from one of the files\n", shared, len(d.test))
-	}
-	if !noted {
-		return fmt.Errorf("no example has a text in the column %q, which -feedback names", c.feedback)
 	}
 	return nil
 }
@@ -67,15 +67,21 @@ func inputs(e example) string {
 	return string(text)
 }
 
-// readSet reads a file with examples, if there is one.
-func (c *command) readSet(file string) ([]example, error) {
+// readSet reads a file with examples, if there is one. If noted, it must have the column that -feedback names.
+func (c *command) readSet(file string, noted bool) ([]example, error) {
 	if file == "" {
 		return nil, nil
 	}
-	const noColumn = "\x00"
-	examples, err := evaluate.ReadFile(file, c.sig, &evaluate.ReadOptions{Note: cmp.Or(c.feedback, noColumn)})
+	var o evaluate.ReadOptions
+	if noted {
+		o.Note = c.feedback
+	}
+	examples, err := evaluate.ReadFile(file, c.sig, &o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Note != "" && !slices.ContainsFunc(examples, func(e example) bool { return e.Note != "" }) {
+		return nil, fmt.Errorf("no example has a text in the column %q, which -feedback names", o.Note)
 	}
 	rows, err := readRows(file)
 	if err != nil {

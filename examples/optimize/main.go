@@ -1,8 +1,8 @@
 // Optimize improves a prompt with examples, from the shell:
 //
 //	go run ./examples/optimize -signature 'ticket -> team' -instructions 'Choose the team.' \
-//		-train train.jsonl -dev dev.jsonl -test test.jsonl -metric exact -feedback note \
-//		-optimizer gepa -calls 800 -model openai:gpt-5-mini -reflection openai:gpt-5.1 -save program.json
+//		-train train.jsonl -dev dev.jsonl -test test.jsonl -metric exact -optimizer gepa \
+//		-calls 800 -model openai:gpt-5-mini -reflection openai:gpt-5.1 -save program.json
 //
 // It scores the test set before and after the search, and never shows it to a model otherwise. Without -optimizer, it
 // only scores the examples of -dev.
@@ -37,7 +37,8 @@ func main() {
 // flagNames replaces Go names in messages of the packages by the flags that a user of the command knows.
 var flagNames = strings.NewReplacer(
 	"optimize: optimize: ", "optimize: ", "Options.MaxErrors", "the limit", "Options.Dir", "-dir",
-	" ReadOptions.Fields can name it", "", "Options.Teacher, more Rounds, or a lower Threshold", "-model",
+	" ReadOptions.Fields can name it", "", "ReadOptions.Note", "-feedback",
+	"Options.Teacher, more Rounds, or a lower Threshold", "-model",
 	"examples of Train", "examples of -train", "examples of Val", "examples of -dev", " on Train", " on -train",
 	" on Val", " on -dev", "Val has", "-dev has",
 )
@@ -91,10 +92,12 @@ func (c *command) parse(args []string) error {
 	flags.StringVar(&c.instructions, "instructions", "", "what the model is to do, in a `sentence`")
 	flags.StringVar(&c.load, "load", "", "a `file` that -save wrote, to measure it or to improve it further")
 	flags.StringVar(&c.train, "train", "", "a `file` (.jsonl, .json or .csv) with the examples that a search learns from")
-	flags.StringVar(&c.dev, "dev", "", "a `file` with the examples that decide between candidates")
+	flags.StringVar(&c.dev, "dev", "", "a `file` with the examples that decide between candidates; without a search, "+
+		"they are scored")
 	flags.StringVar(&c.test, "test", "", "a `file` with examples that are scored once before the search and once after it")
 	flags.StringVar(&c.metric, "metric", "exact", "how answers are scored: "+metricUsage)
-	flags.StringVar(&c.feedback, "feedback", "", "the `column` whose text is the feedback on a wrong answer")
+	flags.StringVar(&c.feedback, "feedback", "", "the `column` whose text is added to the feedback on a wrong answer; "+
+		"by default note, which may be missing")
 	flags.StringVar(&c.optimizer, "optimizer", "",
 		"the `name` of a search: "+optimizerNames()+"; without it, only -dev is scored")
 	flags.IntVar(&c.calls, "calls", 500, "the most calls of -model in the search; -reflection is called at most a "+
@@ -121,6 +124,18 @@ func (c *command) parse(args []string) error {
 
 // check returns what is missing or wrong.
 func (c *command) check(flags *flag.FlagSet) error {
+	switch search := c.optimizer != ""; {
+	case search && optimizers[c.optimizer] == nil:
+		return fmt.Errorf("no optimizer is named %q; -optimizer is one of %s", c.optimizer, optimizerNames())
+	case !search && c.train+c.test != "":
+		return errors.New("-train and -test are used only with -optimizer; to measure a file, pass it as -dev")
+	case c.load != "" && c.instructions != "":
+		return errors.New("-instructions would have no effect with -load: the file has instructions; change them there")
+	case c.calls < 0:
+		return fmt.Errorf("-calls is %d; write a positive number, or 0 for no limit", c.calls)
+	case c.workers < 1:
+		return fmt.Errorf("-workers is %d; write a positive number", c.workers)
+	}
 	required := []string{"signature", "model", "dev"}
 	if c.optimizer != "" {
 		required = append(required, "train", "test")
@@ -132,14 +147,6 @@ func (c *command) check(flags *flag.FlagSet) error {
 		if f := flags.Lookup(name); f.Value.String() == "" {
 			return fmt.Errorf("-%s is missing: %s", name, strings.ReplaceAll(f.Usage, "`", ""))
 		}
-	}
-	switch {
-	case c.optimizer != "" && optimizers[c.optimizer] == nil:
-		return fmt.Errorf("no optimizer is named %q; -optimizer is one of %s", c.optimizer, optimizerNames())
-	case c.calls < 0:
-		return fmt.Errorf("-calls is %d; write a positive number, or 0 for no limit", c.calls)
-	case c.workers < 1:
-		return fmt.Errorf("-workers is %d; write a positive number", c.workers)
 	}
 	return nil
 }

@@ -16,13 +16,18 @@ import (
 	"github.com/writ-go/writ/module/evaluate"
 )
 
-// arguments returns flags for the data of this example and the simulated models, and more of them.
+// arguments returns flags of a search with the data of this example and the simulated models, and more of them.
 func arguments(more ...string) []string {
 	return append([]string{
 		"-signature", "ticket -> team", "-instructions", "Choose the team for the ticket.",
 		"-train", "data/train.jsonl", "-dev", "data/dev.jsonl", "-test", "data/test.jsonl",
-		"-model", "student", "-reflection", "student", "-feedback", "note", "-calls", "500",
+		"-model", "student", "-reflection", "student", "-optimizer", "gepa", "-calls", "500",
 	}, more...)
+}
+
+// measuring returns flags that measure the examples of -dev, and more of them.
+func measuring(more ...string) []string {
+	return arguments(append([]string{"-optimizer", "", "-train", "", "-test", ""}, more...)...)
 }
 
 func execute(t *testing.T, args ...string) (stdout, stderr string, err error) {
@@ -57,7 +62,7 @@ func TestOptimizers(t *testing.T) {
 			if needed := name == "gepa" || name == "mipro"; needed != (got.ReflectionCalls > 0) {
 				t.Errorf("the reflection model was called %d times", got.ReflectionCalls)
 			}
-			text, _, err = execute(t, arguments("-load", saved, "-dev", "data/test.jsonl", "-json")...)
+			text, _, err = execute(t, measuring("-instructions", "", "-load", saved, "-dev", "data/test.jsonl", "-json")...)
 			var report evaluate.Report
 			if err != nil || json.Unmarshal([]byte(text), &report) != nil || report.Score.Mean != got.After {
 				t.Errorf("the loaded program scores %v (%v), want %v", report.Score, err, got.After)
@@ -82,7 +87,7 @@ func TestReflectionCalls(t *testing.T) {
 		}
 	}
 	text, _, err := execute(t, arguments("-optimizer", "gepa", "-calls", "12", "-json",
-		"-reflection", "script:"+replies, "-train", train, "-dev", dev, "-feedback", "")...)
+		"-reflection", "script:"+replies, "-train", train, "-dev", dev)...)
 	var got summary
 	if err != nil || json.Unmarshal([]byte(text), &got) != nil || got.ReflectionCalls != 3 || got.StudentCalls >= 12 {
 		t.Errorf("got %s, %v", text, err)
@@ -119,8 +124,9 @@ func TestRemoteMetric(t *testing.T) {
 		t.Fatalf("got %s, %v", text, err)
 	}
 	// A run that continues does not score it again.
-	if again, _, err := execute(t, args...); again != text {
-		t.Errorf("the second run prints %s, %v, want %s", again, err, text)
+	again, stderr, err := execute(t, args...)
+	if again != text || !strings.Contains(stderr, " has replies of an earlier search; ") {
+		t.Errorf("the second run prints %s%s, %v, want %s", stderr, again, err, text)
 	}
 	rows, err := readRows("data/test.jsonl")
 	if err != nil || len(rows) != 20 {
@@ -149,11 +155,11 @@ func TestText(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
-	before, _, err := execute(t, arguments()...)
+	before, _, err := execute(t, measuring()...)
 	if err != nil || !strings.Contains(before, "score    0.350") {
 		t.Errorf("got %s, %v", before, err)
 	}
-	after, _, err := execute(t, arguments("-load", saved)...)
+	after, _, err := execute(t, measuring("-instructions", "", "-load", saved)...)
 	if err != nil || !strings.Contains(after, "score    0.950") {
 		t.Errorf("got %s, %v", after, err)
 	}
@@ -196,10 +202,13 @@ func TestMistakes(t *testing.T) {
 		{nil, "-signature is missing: inputs and outputs in DSPy's notation, such as 'question -> answer'"},
 		{arguments("ticket"), `argument "ticket" is not a flag; write the signature in quotes, after -signature`},
 		{arguments("-sigature", "x"), "flag provided but not defined: -sigature; -h describes the flags"},
-		{arguments("-optimizer", "best"), `no optimizer is named "best"; -optimizer is one of ` + optimizerNames()},
-		{arguments("-optimizer", "gepa", "-test", ""), "-test is missing: a file with examples"},
-		{arguments("-optimizer", "gepa", "-reflection", ""), "-reflection is missing: the model that writes"},
-		{arguments("-optimizer", "gepa", "-calls", "10"),
+		{arguments("-optimizer", "gpea", "-test", ""),
+			`no optimizer is named "gpea"; -optimizer is one of ` + optimizerNames()},
+		{arguments("-optimizer", ""), "-train and -test are used only with -optimizer; to measure a file, pass it as -dev"},
+		{arguments("-load", "data/program.json"), "-instructions would have no effect with -load"},
+		{arguments("-test", ""), "-test is missing: a file with examples"},
+		{arguments("-reflection", ""), "-reflection is missing: the model that writes"},
+		{arguments("-calls", "10"),
 			"-calls is 10, but scoring the 20 examples of -dev once takes 20 calls"},
 		{arguments("-calls", "-1"), "-calls is -1; write a positive number, or 0 for no limit"},
 		{arguments("-workers", "0"), "-workers is 0; write a positive number"},
@@ -209,10 +218,11 @@ func TestMistakes(t *testing.T) {
 		{arguments("-metric", "within:1"), "-metric within:1 cannot score the first example of -dev: "},
 		{arguments("-metric", "url:localhost"), "-metric url:localhost cannot score the first example of -dev: "},
 		{arguments("-metric", "best"), `no metric is named "best"; -metric is one of ` + types},
-		{arguments("-feedback", "remark"), `no example has a text in the column "remark", which -feedback names`},
+		{arguments("-feedback", "remark"), `"remark", which`},
+		{measuring("-feedback", "remark"), `"remark", which`},
 		{arguments("-signature", "ticket -> group"), "-train: evaluate: data/train.jsonl:1"},
 		{arguments("-dev", missing), "-dev: evaluate: open " + missing},
-		{arguments("-load", "data/test.jsonl"), "-load data/test.jsonl: module: "},
+		{measuring("-instructions", "", "-load", "data/test.jsonl"), "-load data/test.jsonl: module: "},
 		{arguments("-save", missing), "-save: open " + missing},
 		{arguments("-dir", "main.go"), "-dir: mkdir main.go: "},
 	} {
@@ -245,6 +255,37 @@ func TestSaveFails(t *testing.T) {
 	}
 }
 
+// A search needs the column of -feedback in -train only.
+func TestFeedback(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "train.jsonl")
+	text := `{"ticket": "The contract is old.", "team": "legal", "remark": "A contract goes to legal."}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := execute(t, arguments("-feedback", "remark", "-train", file)...)
+	if err != nil || !strings.Contains(text, "GEPA: reflection") {
+		t.Errorf("got %s, %v", text, err)
+	}
+	_, _, err = execute(t, arguments("-feedback", "remark", "-dev", file)...)
+	if err == nil || !strings.HasPrefix(err.Error(), "-train: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// If all runs fail, the command fails.
+func TestNoScore(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "dev.jsonl")
+	if err := os.WriteFile(file, []byte(`{"question": "How many?", "answer": "two"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := execute(t, measuring("-signature", "question -> answer", "-dev", file)...)
+	if err == nil || text != "" || !strings.Contains(err.Error(), "the student can only sort tickets") {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
 // Examples of -test are the same as others if their inputs are, in whatever form.
 func TestShared(t *testing.T) {
 	t.Parallel()
@@ -253,7 +294,7 @@ func TestShared(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr, err := execute(t, arguments("-test", file)...)
+	_, stderr, err := execute(t, arguments("-optimizer", "labeled", "-test", file)...)
 	want := "warning: 1 of the 2 examples of -test are also in -train or -dev, so the score after the search will be too "
 	if err != nil || !strings.HasPrefix(stderr, want) {
 		t.Errorf("got %s, %v", stderr, err)

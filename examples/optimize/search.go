@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -64,6 +65,9 @@ func (c *command) evaluate(ctx context.Context, what string, p program, examples
 	}
 	fmt.Fprintf(c.stderr, "%s:\n", what)
 	report, err := evaluate.Evaluate(ctx, p, examples, c.score, o)
+	if err == nil && report.Errors == len(report.Results) {
+		err = errors.New("no run has a score; the first error: " + report.Results[0].Err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
@@ -72,6 +76,9 @@ func (c *command) evaluate(ctx context.Context, what string, p program, examples
 
 // improve runs the search, between two evaluations of the test set.
 func (c *command) improve(ctx context.Context) error {
+	if info, err := os.Stat(filepath.Join(c.dir, "replies.jsonl")); c.dir != "" && err == nil && info.Size() > 0 {
+		fmt.Fprintf(c.stderr, "%s has replies of an earlier search; the same questions are not asked again\n", c.dir)
+	}
 	before, err := c.evaluate(ctx, "-test before the search", c.program, c.data.test)
 	if err != nil {
 		return err
