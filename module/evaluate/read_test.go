@@ -100,7 +100,9 @@ func TestReadErrors(t *testing.T) {
 		{"csv", "text,stars,mood,sure\na,3,good,1\nb,ten,bad,1", `examples:3:3: field "stars": the value must be an integer`},
 		{"csv", "text,stars,mood,sure\na,,good,1", `examples:2:3: field "stars": a value is required`},
 		{"csv", "text,mood,sure\na,good,1", `examples:2: field "stars" is missing; the row has ["mood" "sure" "text"]`},
-		{"csv", "text,stars\na,3,good", `examples:2:1: wrong number of fields`},
+		{"csv", "text,stars\na,3,good", `examples:2:1: the row has 3 cells, but the header has 2 columns; ` +
+			`quote a text that contains a comma`},
+		{"csv", "text,stars\na,3\n\"b\nc\"", `examples:3:1: the row has 1 cell, but the header has 2 columns`},
 		{"csv", "text,stars,text\na,3,b", `examples:1:12: the column "text" is repeated`},
 		{"csv", "text\n\"a", `examples:2:3: extraneous or missing " in quoted-field`},
 		{"csv", "text\na\xffb", `examples:2:2: the text is not UTF-8`},
