@@ -129,6 +129,24 @@ func TestReadOptions(t *testing.T) {
 	contains(t, err, `ReadOptions.Fields has "texts", which is not a field of the signature`)
 }
 
+// A name in the options must be in the file, if only in one row. The default names may be missing.
+func TestReadOptionsNameColumns(t *testing.T) {
+	t.Parallel()
+	const rows = `{"text": "a", "stars": 3, "hint": "h"}` + "\n" + `{"text": "b", "stars": 3, "key": "k"}`
+	for option, o := range map[string]evaluate.ReadOptions{
+		"ID": {ID: "x"}, "Group": {Group: "x"}, "Weight": {Weight: "x"}, "Note": {Note: "x"},
+	} {
+		o.Unlabeled = true
+		_, err := read(rows, evaluate.JSONL, &o)
+		contains(t, err, "evaluate: examples: ReadOptions."+option+
+			` is "x", which no row has; the rows have ["hint" "key" "stars" "text"]`)
+	}
+	got, err := read(rows, evaluate.JSONL, &evaluate.ReadOptions{ID: "key", Note: "hint", Unlabeled: true})
+	if err != nil || got[0].ID != "1" || got[0].Note != "h" || got[1].ID != "k" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // A signature may have fields with the names of the other parts of an example.
 func TestReadFieldsNamedLikeLabels(t *testing.T) {
 	t.Parallel()
