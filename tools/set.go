@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools/internal/foreign"
@@ -38,6 +39,9 @@ type Binding struct {
 
 	own     *schema.Schema  // input schema of a tool without a namespace; nil for any object
 	foreign *foreign.Schema // input schema of other tools; nil for any object
+
+	outputOnce sync.Once
+	output     *schema.Schema // output schema, once CheckResult has compiled it; nil for any result
 }
 
 // Path returns the tool as a program writes it: mail.send, or refund.
@@ -61,6 +65,24 @@ func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 		return findings
 	}
 	return input.OtherCase(args, 1)
+}
+
+// CheckResult returns the violations of the tool's output schema in a result. Nil counts as
+// null. There are none if the tool has no output schema, or one that does not compile. The
+// [Dispatcher] does not call it: the author of a Handler is responsible for its results.
+func (b *Binding) CheckResult(result json.RawMessage) []schema.Finding {
+	b.outputOnce.Do(func() {
+		if !absent(b.OutputSchema) {
+			b.output, _ = foreign.Repair(b.OutputSchema).Compile()
+		}
+	})
+	switch {
+	case b.output == nil:
+		return nil
+	case len(result) == 0:
+		result = json.RawMessage("null")
+	}
+	return b.output.Validate(result)
 }
 
 // OtherCase returns the names in args, at any depth, that differ only in case from a property

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -35,6 +36,31 @@ type group struct {
 }
 
 func (g group) Tools(context.Context) ([]*tools.Tool, error) { return g.list, g.err }
+
+func TestCheckResult(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ namespace, schema, result, want string }{
+		{"", ``, `3`, ""},
+		{"", `null`, `3`, ""},
+		{"", `true`, ``, ""},
+		{"", `{}`, ``, ""},
+		{"", `{"type": "string"}`, `"x"`, ""},
+		{"", `{"type": "string"}`, `3`, "the value must be a string, not 3"},
+		{"", `{"type": "string"}`, ``, "the value must be a string, not null"},
+		{"", `{"type": "text"}`, `3`, ""}, // it does not compile
+		{"mail", `{"type": "string"}`, `3`, "the value must be a string, not 3"},
+		{"mail", `{"type": "string", "nullable": true}`, `null`, ""}, // as mcptools reads it
+	} {
+		tool := &tools.Tool{Namespace: test.namespace, Name: "x", Handler: handler("1", nil)}
+		tool.OutputSchema = json.RawMessage(test.schema)
+		b := newSet(t, tool).Bindings()[0]
+		for range 2 {
+			if got := schema.Summary(b.CheckResult(json.RawMessage(test.result))); got != test.want {
+				t.Errorf("%s of %s: got %q, not %q", test.result, test.schema, got, test.want)
+			}
+		}
+	}
+}
 
 func TestNewSetErrors(t *testing.T) {
 	t.Parallel()

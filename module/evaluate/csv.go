@@ -19,6 +19,9 @@ func csvRows(text []byte) ([]row, error) {
 	var rows []row
 	for {
 		record, err := r.Read()
+		if errors.Is(err, csv.ErrFieldCount) {
+			return nil, wrongCount(r, record, header)
+		}
 		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 			return nil, position{parse.Line, parse.Column}.errorf("%w", parse.Err)
 		}
@@ -44,6 +47,17 @@ func csvRows(text []byte) ([]row, error) {
 		}
 		rows = append(rows, one)
 	}
+}
+
+// wrongCount returns the error about a line that has more or fewer cells than the header.
+func wrongCount(r *csv.Reader, record, header []string) error {
+	advice := ""
+	if len(record) > len(header) {
+		advice = "; quote a text that contains a comma"
+	}
+	line, column := r.FieldPos(0)
+	return position{line, column}.errorf("the row has %s, but the header has %s%s",
+		plural(len(record), "cell"), plural(len(header), "column"), advice)
 }
 
 func csvHeader(r *csv.Reader, record []string) ([]string, error) {

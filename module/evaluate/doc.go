@@ -86,5 +86,6 @@
 //
 // An evaluation does not act unless it is told to. If a module has tools with effects, Options.Policy must say what
 // happens to their calls: [Fakes] answers them with functions, [Recorded] answers them from a recording, [Refuse] tells
-// the model that they are not possible, and [Act] makes them.
+// the model that they are not possible, and [Act] makes them. ExampleFakes in module/evaluate/example_test.go evaluates
+// an agent that can refund orders.
 package evaluate

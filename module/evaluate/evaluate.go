@@ -27,7 +27,7 @@ type Options struct {
 	Samples int
 
 	// MaxErrors is how many results may have an error; one more ends the evaluation. Zero means 10, and a negative
-	// number means any number.
+	// number means any number, even all.
 	MaxErrors int
 
 	// Policy replaces or refuses calls of tools: [Fakes], [Recorded], [Refuse], [Act] or one of your own. It is
@@ -62,8 +62,9 @@ type Options struct {
 // Evaluate runs a module on examples and scores its answers. Nil options are the defaults.
 //
 // If a run has no answer, or the metric fails, the result has an error. It is not part of the score, and is counted in
-// Report.Errors. If there are more than Options.MaxErrors of them, or if ctx ends, Evaluate returns an error together
-// with a Report of the results so far.
+// Report.Errors. If there are more than Options.MaxErrors of them, if no run has a score and MaxErrors is not negative,
+// or if ctx ends, Evaluate returns an error together with a Report of the results so far. In the first two cases, it
+// wraps the error of a run.
 //
 // Other errors are returned before the first run, without a Report: the examples are not a valid set, the answers would
 // depend on their order, the module has tools with effects and Options.Policy is nil, or Options.Results is a file of
@@ -85,7 +86,12 @@ func Evaluate[In, Out any](
 	if e.log != nil {
 		e.err = cmp.Or(e.err, filelock.Close(e.log.file))
 	}
-	return e.report(), e.err
+	report := e.report()
+	if e.err == nil && e.MaxErrors >= 0 && report.Errors == len(report.Results) {
+		e.err = fmt.Errorf("evaluate: no run has a score; the first error, of example %q: %w",
+			report.Results[0].ID, e.first)
+	}
+	return report, e.err
 }
 
 // evaluation is an evaluation in progress.
@@ -100,6 +106,7 @@ type evaluation[In, Out any] struct {
 	ended    []bool // which results are complete
 	progress *progress
 	log      *resultsFile // nil without Options.Results
+	first    error        // of the first run
 	err      error        // why the evaluation stopped
 	stop     context.CancelFunc
 }
@@ -228,7 +235,7 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	if e.DropTrajectories {
 		r.Trajectory = nil
 	}
-	e.add(i, r)
+	e.add(i, r, err)
 }
 
 // ask runs the module.
@@ -257,10 +264,13 @@ func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*mod
 	return pred, nil
 }
 
-// add adds a result, and ends the evaluation after too many errors.
-func (e *evaluation[In, Out]) add(i int, r Result) {
+// add adds the result of a run and its error, and ends the evaluation after too many errors.
+func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if i == 0 {
+		e.first = err
+	}
 	e.results[i], e.ended[i] = r, true
 	e.progress.add(&r)
 	e.progress.show(false)
@@ -270,8 +280,8 @@ func (e *evaluation[In, Out]) add(i int, r Result) {
 		}
 	}
 	if n := e.progress.errors; r.Err != "" && e.MaxErrors >= 0 && n > e.MaxErrors {
-		e.end(fmt.Errorf("evaluate: stopped after %s (Options.MaxErrors is %d); the last one, of example %q: %s",
-			plural(n, "error"), e.MaxErrors, r.ID, r.Err))
+		e.end(fmt.Errorf("evaluate: stopped after %s (Options.MaxErrors is %d); the last one, of example %q: %w",
+			plural(n, "error"), e.MaxErrors, r.ID, err))
 	}
 }
 

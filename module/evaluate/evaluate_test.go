@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -110,7 +111,6 @@ func TestMetricMistakes(t *testing.T) {
 		return func() (module.Score, error) { return s, err }
 	}
 	for want, metric := range map[string]func() (module.Score, error){
-		"the metric panicked: oops":              func() (module.Score, error) { panic("oops") },
 		"the metric did not return":              func() (module.Score, error) { runtime.Goexit(); panic("unreachable") },
 		"the metric failed: no idea":             returns(module.Score{}, errors.New("no idea")),
 		"the metric failed: its value is NaN":    returns(module.Score{Value: math.NaN()}, nil),
@@ -130,14 +130,44 @@ func TestMetricMistakes(t *testing.T) {
 				return metric()
 			},
 			&evaluate.Options{MetricTimeout: timeout})
-		if err != nil {
-			t.Fatal(err)
-		}
+		contains(t, err, "evaluate: no run has a score; the first error, of example \"1\": "+want)
 		if r.Errors != 1 || r.Score.N != 0 || r.Results[0].Err != want {
 			t.Errorf("%q: got %v", want, r)
 		}
 	}
 }
+
+// The error for a panic of a metric says where it was, and wraps the module's error with the stack.
+func TestMetricPanics(t *testing.T) {
+	t.Parallel()
+	type prediction = module.Prediction[Answer]
+	var nowhere *Answer
+	var unmade map[string]bool
+	for want, metric := range map[string]func(){
+		"the metric panicked: oops, at ":                                       func() { panic("oops") },
+		"the metric panicked: runtime error: invalid memory address or nil po": func() { nowhere.Capital = "" },
+		"the metric panicked: assignment to entry in nil map, at ":             func() { unmade["x"] = true },
+	} {
+		examples, m := numbers(20, all)
+		for i, most := range []int{10, 100} {
+			r, err := evaluate.Evaluate(t.Context(), m, examples,
+				func(context.Context, evaluate.Example[Question, Answer], *prediction) (module.Score, error) {
+					metric()
+					return module.Score{}, nil
+				},
+				&evaluate.Options{Workers: 1, MaxErrors: most})
+			contains(t, err, []string{"stopped after 11 errors", "no run has a score"}[i])
+			if panicked, ok := errors.AsType[*module.PanicError](err); !ok || len(panicked.Stack) == 0 {
+				t.Errorf("%q: got %v", want, err)
+			}
+			if got := r.Results[0].Err; !strings.HasPrefix(got, want) || !panicPlace.MatchString(got) {
+				t.Errorf("%q: got %q", want, got)
+			}
+		}
+	}
+}
+
+var panicPlace = regexp.MustCompile(`, at .+/evaluate/evaluate_test\.go:\d+$`)
 
 // panics is a module that panics.
 type panics struct{}
@@ -148,8 +178,24 @@ func TestModulePanics(t *testing.T) {
 	t.Parallel()
 	examples, _ := numbers(3, all)
 	r, err := evaluate.Evaluate(t.Context(), panics{}, examples, evaluate.ExactMatch[Question, Answer](), nil)
-	if err != nil || r.Errors != 3 || !strings.Contains(r.Results[2].Err, "oops") {
+	_, panicked := errors.AsType[*module.PanicError](err)
+	if !panicked || r.Errors != 3 || !strings.Contains(r.Results[2].Err, "oops") {
 		t.Errorf("got %v, %v", r, err)
+	}
+}
+
+// Without a score, the report is not a result. The error is that of the first run, whichever ends first.
+func TestNoScore(t *testing.T) {
+	t.Parallel()
+	examples, _ := numbers(5, all)
+	metric := evaluate.ExactMatch[Question, Answer]()
+	r, err := evaluate.Evaluate(t.Context(), atlas{}, examples, metric, nil)
+	contains(t, err, `evaluate: no run has a score; the first error, of example "1": no such country: country 1`)
+	if r == nil || r.Errors != 5 {
+		t.Errorf("got %v", r)
+	}
+	if _, err = evaluate.Evaluate(t.Context(), atlas{"country 3": "x"}, examples, metric, nil); err != nil {
+		t.Errorf("with one score: %v", err)
 	}
 }
 

@@ -83,9 +83,9 @@ func ExampleFakes() {
 	metric := evaluate.Contains[Complaint, Settled]()
 
 	_, err = evaluate.Evaluate(ctx, agent, complaints[:1], metric, nil)
-	problem, advice, _ := strings.Cut(err.Error(), "; ")
-	fmt.Println(problem)
-	fmt.Println(advice)
+	for part := range strings.SplitSeq(err.Error(), "; ") {
+		fmt.Println(part)
+	}
 
 	fakes := map[string]tools.Handler{
 		"refund": tools.Func("refund", "", func(_ context.Context, c Complaint) (string, error) {
@@ -104,6 +104,7 @@ func ExampleFakes() {
 	// Output:
 	// evaluate: the module has tools with effects: refund
 	// set Options.Policy to Fakes, Recorded or Refuse to evaluate it without acting, or to Act if it should act
+	// unclassified tools count as well, so set Hints.Class to tools.Read if a tool only reads
 	// 1.000 {"said":"You get a refund."}
 	// refund "refunded a1"
 }

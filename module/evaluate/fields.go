@@ -13,6 +13,7 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // ExactMatch is 1 if the outputs are equal as JSON, and otherwise 0. Numbers are equal if their values are, such as 1
@@ -144,10 +145,18 @@ func pairsOf[In, Out any](e Example[In, Out], got *module.Prediction[Out], names
 		pairs[i].want, _ = want.Get(name)
 		pairs[i].got, _ = answer.Get(name)
 		if pairs[i].want == nil && !slices.Contains(known, name) {
-			return nil, fmt.Errorf("the expected answer has no output %q", name)
+			return nil, noOutput(name, known)
 		}
 	}
 	return pairs, nil
+}
+
+// noOutput returns the error about the name of an output that the expected answer does not have.
+func noOutput(name string, known []string) error {
+	if near := schema.Nearest(name, known); near != "" {
+		return fmt.Errorf("the expected answer has no output %q; did you mean %q?", name, near)
+	}
+	return fmt.Errorf("the expected answer has no output %q; it has %q", name, known)
 }
 
 // namesOf returns the names of the outputs that an expected answer has: of the fields of a struct, even if they are

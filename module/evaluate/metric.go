@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/writ-go/writ/module"
@@ -14,7 +15,7 @@ import (
 // to 1. Besides the answer, got has the trajectory: steps, calls, usage.
 //
 // A metric is called concurrently. If it returns an error, panics, returns a value that is not finite, or exceeds
-// Options.MetricTimeout, the result has an error instead of a score.
+// Options.MetricTimeout, the result has an error instead of a score. The error for a panic names its file and line.
 type Metric[In, Out any] func(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out],
 ) (module.Score, error)
@@ -71,11 +72,25 @@ func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *modu
 	if err == nil {
 		s.score = pred.Output
 	} else if panicked, ok := errors.AsType[*module.PanicError](err); ok {
-		s.err = fmt.Errorf("the metric panicked: %v", panicked.Value)
+		s.err = fmt.Errorf("%w, at %s", &module.PanicError{In: "the metric", Value: panicked.Value, Stack: panicked.Stack},
+			placeOf(panicked))
 	} else {
 		s.err = fmt.Errorf("the metric failed: %w", err)
 	}
 	return s
+}
+
+// placeOf returns the file and line of a panic.
+func placeOf(p *module.PanicError) string {
+	_, stack, _ := strings.Cut(string(p.Stack), "\npanic(")
+	lines := strings.Split(stack, "\n")
+	for i := 2; i+1 < len(lines); i += 2 { // two lines for each function, after those of panic
+		if !strings.HasPrefix(lines[i], "runtime.") {
+			place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
+			return place
+		}
+	}
+	return "an unknown place"
 }
 
 // checkScore returns an error if a value is not finite.

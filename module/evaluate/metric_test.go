@@ -87,7 +87,8 @@ func TestFieldMetricMistakes(t *testing.T) {
 	t.Parallel()
 	want := Facts{Name: "x", Tags: []string{"a"}}
 	for text, m := range map[string]metric{
-		`the expected answer has no output "naem"`:            evaluate.ExactMatch[Question, Facts]("naem"),
+		`has no output "naem"; did you mean "name"?`:          evaluate.ExactMatch[Question, Facts]("naem"),
+		`output "x"; it has ["name" "size" "tags" "alias"]`:   evaluate.ExactMatch[Question, Facts]("x"),
 		`output "tags" of the expected answer: it is not a t`: evaluate.F1[Question, Facts]("tags"),
 		`output "name" of the expected answer: it is not a n`: evaluate.Within[Question, Facts](1),
 		`output "name" of the expected answer: it is not a l`: evaluate.SetMatch[Question, Facts](),

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -40,7 +41,8 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	}
 	if len(found) > 0 {
 		return nil, fmt.Errorf("evaluate: the module has tools with effects: %s; set Options.Policy to Fakes, Recorded "+
-			"or Refuse to evaluate it without acting, or to Act if it should act", strings.Join(found, ", "))
+			"or Refuse to evaluate it without acting, or to Act if it should act; unclassified tools count as well, so set "+
+			"Hints.Class to tools.Read if a tool only reads", strings.Join(found, ", "))
 	}
 	return tools.WithPolicies(ctx, guard), nil
 }
@@ -85,7 +87,8 @@ func Refuse(classes ...tools.Class) tools.Policy {
 
 // Fakes returns a policy that calls functions instead of tools. Their names are the paths of the tools, such as refund
 // or mail.send, as [tools.Binding.Path] returns them. The handler of a [tools.Func] is such a function. Tools without a
-// fake are called if they have no effects.
+// fake are called if they have no effects. A fake whose result does not fit the tool's output schema ends the run with
+// an error.
 func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
@@ -100,7 +103,12 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 			case fake == nil:
 				return nil, tools.Fatal(fmt.Errorf("evaluate: the fake of %s is nil", c.Tool.Path()))
 			}
-			return fake(ctx, c.Args)
+			result, err := fake(ctx, c.Args)
+			if findings := c.Tool.CheckResult(result); err == nil && len(findings) > 0 {
+				return nil, tools.Fatal(fmt.Errorf("evaluate: the fake of %s returned %s, but %s",
+					c.Tool.Path(), clip(result), schema.Summary(findings)))
+			}
+			return result, err
 		})
 	}
 }

@@ -91,7 +91,7 @@ var complaints = []evaluate.Example[Complaint, Settled]{
 func evaluateShop(t *testing.T, s *shop, policy tools.Policy) (*evaluate.Report, error) {
 	t.Helper()
 	return evaluate.Evaluate(t.Context(), s, complaints, evaluate.Contains[Complaint, Settled](),
-		&evaluate.Options{Workers: 1, Policy: policy})
+		&evaluate.Options{Workers: 1, Policy: policy, MaxErrors: -1})
 }
 
 func TestPolicyIsRequired(t *testing.T) {
@@ -99,6 +99,7 @@ func TestPolicyIsRequired(t *testing.T) {
 	s := newShop(t)
 	r, err := evaluateShop(t, s, nil)
 	contains(t, err, "the module has tools with effects: refund of Agent; set Options.Policy to Fakes, Recorded or Refuse")
+	contains(t, err, "unclassified tools count as well, so set Hints.Class to tools.Read if a tool only reads")
 	if r != nil || s.lookups.Load() != 0 {
 		t.Error("the module was run")
 	}
@@ -117,7 +118,7 @@ func TestHiddenToolIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	r, err := evaluate.Evaluate(t.Context(), concealed{s.Agent.Run}, complaints,
-		evaluate.Contains[Complaint, Settled](), nil)
+		evaluate.Contains[Complaint, Settled](), &evaluate.Options{MaxErrors: -1})
 	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, "refund was not called, since it has effects") {
 		t.Errorf("got %v, %v", r, err)
 	}
@@ -167,6 +168,34 @@ func TestMisspeltFake(t *testing.T) {
 	r, err := evaluateShop(t, newShop(t), evaluate.Fakes(fakes))
 	if err != nil || !strings.HasSuffix(r.Results[0].Err, `a tool by this name (there are fakes of ["lookup" "refnd"])`) {
 		t.Errorf("got %s, %v", r.Results[0].Err, err)
+	}
+}
+
+// A fake or a recording whose result is not what the tool returns is the mistake of the caller, not of the model.
+func TestWrongResults(t *testing.T) {
+	t.Parallel()
+	returns := func(result string) tools.Policy {
+		return evaluate.Fakes(map[string]tools.Handler{
+			"refund": func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(result), nil },
+		})
+	}
+	const lookup = `{"tool": "lookup", "args": {"order": "a1"}, "result": "known"}` + "\n"
+	recorded, err := evaluate.Recorded(strings.NewReader(
+		lookup + `{"tool": "refund", "args": {"order": "a1"}, "result": {"id": 3}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, policy := range map[string]tools.Policy{
+		"evaluate: the fake of refund returned 3, but the value must be a string, not 3":          returns("3"),
+		"evaluate: the fake of refund returned nothing, but the value must be a string, not null": returns(""),
+		`evaluate: the recording of refund({"order":"a1"}) does not fit the tool's result any more: ` +
+			`the value must be a string, not an object; record the calls again`: recorded,
+	} {
+		s := newShop(t)
+		r, err := evaluateShop(t, s, policy)
+		if err != nil || !strings.HasSuffix(r.Results[0].Err, want) || len(r.Results[0].Trajectory.Steps) != 2 {
+			t.Errorf("got %v, %v, not %q", r, err, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,8 +33,9 @@ type ReadOptions struct {
 	// Fields maps names of the signature's fields to the names that they have in the file, if those differ.
 	Fields map[string]string
 
-	// ID, Group, Weight and Note are the names that these parts of an Example have in the file. By default they are id,
-	// group, weight and note, or example_id and so on if the signature has such a field.
+	// ID, Group, Weight and Note are the names that these parts of an Example have in the file: a name that no row has is
+	// an error. By default they are id, group, weight and note, or example_id and so on if the signature has such a
+	// field, and may be missing.
 	ID, Group, Weight, Note string
 
 	// Unlabeled accepts rows without expected outputs, for metrics that do not need them.
@@ -84,9 +86,9 @@ func read[In, Out any](
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %s:%w", name, err)
 	}
-	reader, err := newReader[In, Out](sig.Spec(), *o)
+	reader, err := newReader[In, Out](sig.Spec(), *o, rows)
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
+		return nil, fmt.Errorf("evaluate: %s: %w", name, err)
 	}
 	list, err := reader.examples(rows)
 	if err != nil {
@@ -158,7 +160,7 @@ type reader[In, Out any] struct {
 	outputs *signature.Spec // with outputs that may be missing if the examples are not labeled
 }
 
-func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Out], error) {
+func newReader[In, Out any](spec *signature.Spec, o ReadOptions, rows []row) (*reader[In, Out], error) {
 	for name := range o.Fields {
 		if _, found := spec.Field(name); !found {
 			return nil, fmt.Errorf("ReadOptions.Fields has %q, which is not a field of the signature", name)
@@ -168,6 +170,9 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Ou
 	for i, name := range []*string{&o.ID, &o.Group, &o.Weight, &o.Note} {
 		if *name == "" {
 			*name = labels[i]
+		} else if columns := columnsOf(rows); !slices.Contains(columns, *name) {
+			option := [...]string{"ID", "Group", "Weight", "Note"}[i]
+			return nil, fmt.Errorf("ReadOptions.%s is %q, which no row has; the rows have %q", option, *name, columns)
 		}
 	}
 	r := &reader[In, Out]{options: o, spec: spec, outputs: spec}
@@ -182,6 +187,17 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Ou
 		}
 	}
 	return r, nil
+}
+
+// columnsOf returns the names in all rows.
+func columnsOf(rows []row) []string {
+	names := map[string]bool{}
+	for _, r := range rows {
+		for _, c := range r.cells {
+			names[c.name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // labelNames returns the default names of the ID, group, weight and note.

@@ -100,7 +100,9 @@ func TestReadErrors(t *testing.T) {
 		{"csv", "text,stars,mood,sure\na,3,good,1\nb,ten,bad,1", `examples:3:3: field "stars": the value must be an integer`},
 		{"csv", "text,stars,mood,sure\na,,good,1", `examples:2:3: field "stars": a value is required`},
 		{"csv", "text,mood,sure\na,good,1", `examples:2: field "stars" is missing; the row has ["mood" "sure" "text"]`},
-		{"csv", "text,stars\na,3,good", `examples:2:1: wrong number of fields`},
+		{"csv", "text,stars\na,3,good", `examples:2:1: the row has 3 cells, but the header has 2 columns; ` +
+			`quote a text that contains a comma`},
+		{"csv", "text,stars\na,3\n\"b\nc\"", `examples:3:1: the row has 1 cell, but the header has 2 columns`},
 		{"csv", "text,stars,text\na,3,b", `examples:1:12: the column "text" is repeated`},
 		{"csv", "text\n\"a", `examples:2:3: extraneous or missing " in quoted-field`},
 		{"csv", "text\na\xffb", `examples:2:2: the text is not UTF-8`},
@@ -125,6 +127,24 @@ func TestReadOptions(t *testing.T) {
 	}
 	_, err = read(text, evaluate.JSONL, &evaluate.ReadOptions{Fields: map[string]string{"texts": "review"}})
 	contains(t, err, `ReadOptions.Fields has "texts", which is not a field of the signature`)
+}
+
+// A name in the options must be in the file, if only in one row. The default names may be missing.
+func TestReadOptionsNameColumns(t *testing.T) {
+	t.Parallel()
+	const rows = `{"text": "a", "stars": 3, "hint": "h"}` + "\n" + `{"text": "b", "stars": 3, "key": "k"}`
+	for option, o := range map[string]evaluate.ReadOptions{
+		"ID": {ID: "x"}, "Group": {Group: "x"}, "Weight": {Weight: "x"}, "Note": {Note: "x"},
+	} {
+		o.Unlabeled = true
+		_, err := read(rows, evaluate.JSONL, &o)
+		contains(t, err, "evaluate: examples: ReadOptions."+option+
+			` is "x", which no row has; the rows have ["hint" "key" "stars" "text"]`)
+	}
+	got, err := read(rows, evaluate.JSONL, &evaluate.ReadOptions{ID: "key", Note: "hint", Unlabeled: true})
+	if err != nil || got[0].ID != "1" || got[0].Note != "h" || got[1].ID != "k" {
+		t.Errorf("got %+v, %v", got, err)
+	}
 }
 
 // A signature may have fields with the names of the other parts of an example.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -60,7 +61,8 @@ func Record(w io.Writer) tools.Policy {
 // inputs and sample, or else for the same inputs and the first sample, or else for any inputs. If a run makes a call
 // several times, it gets the recorded results in order, and then the last of them again; outside of an evaluation, as
 // in [module.Program.Verify], it always gets the first. Examples with the same inputs share their recordings. A call
-// that was not recorded ends the run with an error. The functions llm and rlm of a [module.RLM], which ask models, are
+// that was not recorded, or whose result does not fit the output schema that the tool has now, ends the run with an
+// error. The functions llm and rlm of a [module.RLM], which ask models, are
 // neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
 	p := &player{byTool: map[string][]recording{}, index: map[*tools.Binding]map[recordedCall][]*recording{}}
@@ -112,6 +114,10 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 		r := list[min(run.count(key), len(list)-1)]
 		if r.Error != nil {
 			return nil, &tools.ToolError{Kind: r.Error.Kind, Message: r.Error.Message, Data: r.Error.Data}
+		}
+		if findings := c.Tool.CheckResult(r.Result); len(findings) > 0 {
+			return nil, tools.Fatal(fmt.Errorf("evaluate: the recording of %s(%s) does not fit the tool's result any more: "+
+				"%s; record the calls again", c.Tool.Path(), clip(c.Args), schema.Summary(findings)))
 		}
 		return r.Result, nil
 	})

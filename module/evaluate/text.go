@@ -81,7 +81,7 @@ func textOf(raw json.RawMessage) (string, error) {
 // clip returns the beginning of a JSON value for a message.
 func clip(raw json.RawMessage) string {
 	const limit = 200
-	if raw == nil {
+	if len(raw) == 0 {
 		return "nothing"
 	}
 	if len(raw) <= limit {
