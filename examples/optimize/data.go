@@ -25,7 +25,9 @@ type data struct {
 }
 
 // rowKey identifies an example. Examples without IDs have the same numbers in several files.
-func rowKey(e example) string { return e.ID + "\n" + e.In.String() }
+func rowKey(e example) string {
+	return strings.Join([]string{e.ID, e.In.String(), e.Want.String(), e.Note}, "\n")
+}
 
 // readData reads the files with examples.
 func (c *command) readData() (err error) {

@@ -195,6 +195,10 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	const types = "exact, text (apart from case"
 	missing := filepath.Join(t.TempDir(), "missing", "file")
+	dir, full := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "replies.jsonl"), []byte("Dear diary,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -224,7 +228,11 @@ func TestMistakes(t *testing.T) {
 		{arguments("-dev", missing), "-dev: evaluate: open " + missing},
 		{measuring("-instructions", "", "-load", "data/test.jsonl"), "-load data/test.jsonl: module: "},
 		{arguments("-save", missing), "-save: open " + missing},
+		{arguments("-save", "."), "-save: . is not a file"},
+		{arguments("-save", "data/../data/dev.jsonl"), "-save would overwrite the examples in data/../data/dev.jsonl"},
+		{arguments("-dir", dir, "-save", filepath.Join(dir, "program.json")), "-save must not be in -dir"},
 		{arguments("-dir", "main.go"), "-dir: mkdir main.go: "},
+		{arguments("-dir", full), "-dir: models: the log " + filepath.Join(full, "replies.jsonl") + ": line 1: "},
 	} {
 		stdout, stderr, err := execute(t, c.args...)
 		if err == nil || !strings.Contains(err.Error(), c.want) || stdout+stderr != "" {

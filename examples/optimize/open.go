@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/module"
+	replies "github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/signature"
 )
@@ -32,8 +36,10 @@ func (c *command) open(ctx context.Context) (err error) {
 	if err := c.readData(); err != nil {
 		return err
 	}
-	if n := len(c.data.dev); c.optimizer != "" && c.calls > 0 && c.calls < n {
-		return fmt.Errorf("-calls is %d, but scoring the %d examples of -dev once takes %d calls", c.calls, n, n)
+	need := len(c.data.dev) * len(maps.Collect(module.Predictors(c.program))) // an ensemble has several
+	if c.optimizer != "" && c.calls > 0 && c.calls < need {
+		return fmt.Errorf("-calls is %d, but scoring the %d examples of -dev once takes %d calls", c.calls,
+			len(c.data.dev), need)
 	}
 	if c.score, err = c.data.metricOf(ctx, c.metric); err != nil {
 		return err
@@ -97,21 +103,48 @@ func (c *command) openProgram() error {
 // checkOutput returns why -dir or -save cannot be written.
 func (c *command) checkOutput() error {
 	if c.dir != "" {
-		if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		if err := c.checkDir(); err != nil {
 			return fmt.Errorf("-dir: %w", err)
 		}
 	}
 	if c.save == "" {
 		return nil
 	}
-	_, missing := os.Lstat(c.save)
-	f, err := os.OpenFile(c.save, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
+	for _, examples := range []string{c.train, c.dev, c.test} {
+		if sameFile(c.save, examples) {
+			return fmt.Errorf("-save would overwrite the examples in %s; name another file", c.save)
+		}
+	}
+	old, err := os.Stat(c.save)
+	switch {
+	case err == nil && !old.Mode().IsRegular():
+		return fmt.Errorf("-save: %s is not a file", c.save)
+	case c.dir != "" && sameFile(c.dir, filepath.Dir(c.save)):
+		return errors.New("-save must not be in -dir, which has files of its own; name a file in another directory")
+	}
+	if err := os.WriteFile(c.save+".new", nil, 0o600); err != nil {
 		return fmt.Errorf("-save: %w", err)
 	}
-	f.Close()
-	if missing != nil {
-		return os.Remove(c.save)
+	return os.Remove(c.save + ".new")
+}
+
+// checkDir makes -dir, and returns why a search cannot use it.
+func (c *command) checkDir() error {
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
 	}
-	return nil
+	log, err := replies.OpenLog(filepath.Join(c.dir, "replies.jsonl"))
+	if err != nil {
+		return err
+	}
+	if log.Len() > 0 {
+		fmt.Fprintf(c.stderr, "%s has replies of an earlier search; the same questions are not asked again\n", c.dir)
+	}
+	return log.Close()
+}
+
+func sameFile(a, b string) bool {
+	of, errA := os.Stat(a)
+	and, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(of, and)
 }

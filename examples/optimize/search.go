@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -53,7 +52,7 @@ func (c *command) measure(ctx context.Context) error {
 // evaluate scores a program. With -dir, results that it has are not computed again.
 func (c *command) evaluate(ctx context.Context, what string, p program, examples []example) (*evaluate.Report, error) {
 	o := &evaluate.Options{
-		Workers: c.workers, Progress: c.stderr, DropTrajectories: true, MaxErrors: max(10, len(examples)/2),
+		Workers: c.workers, Progress: c.stderr, DropTrajectories: true, MaxErrors: max(2, len(examples)/10),
 	}
 	if c.dir != "" {
 		about := sha256.New()
@@ -65,9 +64,6 @@ func (c *command) evaluate(ctx context.Context, what string, p program, examples
 	}
 	fmt.Fprintf(c.stderr, "%s:\n", what)
 	report, err := evaluate.Evaluate(ctx, p, examples, c.score, o)
-	if err == nil && report.Errors == len(report.Results) {
-		err = errors.New("no run has a score; the first error: " + report.Results[0].Err)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
@@ -76,9 +72,6 @@ func (c *command) evaluate(ctx context.Context, what string, p program, examples
 
 // improve runs the search, between two evaluations of the test set.
 func (c *command) improve(ctx context.Context) error {
-	if info, err := os.Stat(filepath.Join(c.dir, "replies.jsonl")); c.dir != "" && err == nil && info.Size() > 0 {
-		fmt.Fprintf(c.stderr, "%s has replies of an earlier search; the same questions are not asked again\n", c.dir)
-	}
 	before, err := c.evaluate(ctx, "-test before the search", c.program, c.data.test)
 	if err != nil {
 		return err
@@ -104,14 +97,17 @@ func (c *command) improve(ctx context.Context) error {
 	}
 	switch {
 	case err != nil:
-		fmt.Fprintf(c.stderr, "the improved program:\n%s\n", state) // it may be in no file
-		return err
 	case c.asJSON:
 		return json.NewEncoder(c.stdout).Encode(summary{
 			before.Score.Mean, after.Score.Mean, result.Spent.StudentCalls, result.Spent.ReflectionCalls, state,
 		})
+	default:
+		err = c.show(result, before, after)
 	}
-	return c.show(result, before, after)
+	if err != nil || c.save == "" {
+		fmt.Fprintf(c.stderr, "The improved program:\n%s\n", state)
+	}
+	return err
 }
 
 // keep returns the state of a program, after it wrote it to -save.
@@ -119,7 +115,9 @@ func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
 	err := module.Save(&state, p)
 	if err == nil && c.save != "" {
-		err = os.WriteFile(c.save, state.Bytes(), 0o600)
+		if err = os.WriteFile(c.save+".new", state.Bytes(), 0o600); err == nil {
+			err = os.Rename(c.save+".new", c.save)
+		}
 	}
 	return state.Bytes(), err
 }
