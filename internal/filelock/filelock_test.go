@@ -49,7 +49,7 @@ func ExampleOwn() {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	for range 2 {
 		file, err := os.Create(filepath.Join(folder, "log"))
 		if err != nil {

@@ -129,11 +129,12 @@ func (p position) errorf(format string, args ...any) error {
 // rowsOf reads the rows of a file.
 func rowsOf(data []byte, format Format) ([]row, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	for at, size := 0, 0; at < len(data); at += size {
-		var r rune
-		if r, size = utf8.DecodeRune(data[at:]); r == utf8.RuneError && size == 1 {
+	for at := 0; at < len(data); {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && size == 1 {
 			return nil, newLines(data).at(at).errorf("the text is not UTF-8")
 		}
+		at += size
 	}
 	var rows []row
 	var err error
