@@ -20,7 +20,7 @@ type Example[In, Out any] struct {
 	// Want is the expected answer.
 	Want Out
 
-	// Weight is how much the example counts, at most 1e9. Zero means 1.
+	// Weight is how much the example counts, from 1e-9 to 1e9. Zero means 1.
 	Weight float64
 
 	// Group names what the example shares with others, such as the document that their questions are about. [Split]
@@ -52,7 +52,7 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 			e.Weight = 1
 		}
 		if !validWeight(e.Weight) {
-			return nil, fmt.Errorf("evaluate: example %q has the weight %v; weights must be positive and at most 1e9",
+			return nil, fmt.Errorf("evaluate: example %q has the weight %v; weights must be from 1e-9 to 1e9",
 				e.ID, e.Weight)
 		}
 		set[i] = e
@@ -60,8 +60,8 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 	return set, nil
 }
 
-// validWeight reports whether an example may have a weight. Sums of larger ones could be infinite.
-func validWeight(w float64) bool { return w > 0 && w <= 1e9 }
+// validWeight reports whether an example may have a weight. Sums of others could be inexact.
+func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
 // encode returns a value as JSON without escapes for HTML.
 func encode(v any) (json.RawMessage, error) {

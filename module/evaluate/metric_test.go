@@ -100,7 +100,9 @@ func TestFieldMetricMistakes(t *testing.T) {
 		`two parts have the na`: evaluate.Min(evaluate.Part[Question, Facts]{Metric: evaluate.JSONFields[Question, Facts]()},
 			evaluate.Part[Question, Facts]{Metric: evaluate.JSONFields[Question, Facts]()}),
 		"Min needs parts": evaluate.Min[Question, Facts](),
-		"Weighted needs parts with positive weight": evaluate.Weighted[Question, Facts](),
+		"Weighted needs parts with weights from 1e": evaluate.Weighted[Question, Facts](),
+		"Weighted needs parts with weights from 1e-9 to": evaluate.Weighted(
+			evaluate.Part[Question, Facts]{Weight: 1e308, Metric: evaluate.JSONFields[Question, Facts]("name")}),
 	} {
 		_, err := score(t, m, want, want)
 		contains(t, err, text)

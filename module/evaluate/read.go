@@ -364,7 +364,7 @@ func (r row) weight(name string) (float64, error) {
 	}
 	weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !validWeight(weight) {
-		return 0, r.cell(name).errorf("%q must be a positive number, at most 1e9, not %q", name, text)
+		return 0, r.cell(name).errorf("%q must be a number from 1e-9 to 1e9, not %q", name, text)
 	}
 	return weight, nil
 }
