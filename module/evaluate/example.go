@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
+
+	"github.com/writ-go/writ/module"
 )
 
 // Example is a question with its expected answer.
@@ -64,7 +67,8 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
 // encode returns a value as JSON without escapes for HTML.
-func encode(v any) (json.RawMessage, error) {
+func encode(v any) (raw json.RawMessage, err error) {
+	defer rescue("encoding", v, &err)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -72,4 +76,11 @@ func encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// rescue, when deferred, turns a panic of a value's own methods into an error.
+func rescue(what string, v any, err *error) {
+	if p := recover(); p != nil {
+		*err = &module.PanicError{In: fmt.Sprintf("%s %T", what, v), Value: p, Stack: debug.Stack()}
+	}
 }

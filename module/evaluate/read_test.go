@@ -182,7 +182,10 @@ func TestReadFile(t *testing.T) {
 
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	err := evaluate.Write(&bytes.Buffer{}, evaluate.JSON, judging, []reviewed{{ID: "x", In: Review{Stars: 9}}})
+	contains(t, evaluate.Write(nil, evaluate.JSONL, asking, nil), "the writer is nil")
+	_, err := evaluate.Read(nil, evaluate.JSONL, asking, nil)
+	contains(t, err, "the reader is nil")
+	err = evaluate.Write(&bytes.Buffer{}, evaluate.JSON, judging, []reviewed{{ID: "x", In: Review{Stars: 9}}})
 	contains(t, err, `example 1, "x": `)
 	err = evaluate.Write(&bytes.Buffer{}, "xml", judging, nil)
 	contains(t, err, `the format "xml" is not supported`)

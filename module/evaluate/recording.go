@@ -65,6 +65,9 @@ func Record(w io.Writer) tools.Policy {
 // error. The functions llm and rlm of a [module.RLM], which ask models, are
 // neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
+	if r == nil {
+		return nil, errors.New("evaluate: recordings: the reader is nil")
+	}
 	p := &player{byTool: map[string][]recording{}, index: map[*tools.Binding]map[recordedCall][]*recording{}}
 	data, err := io.ReadAll(r)
 	if err != nil {
