@@ -14,7 +14,7 @@ import (
 type Part[In, Out any] struct {
 	Name   string
 	Metric Metric[In, Out]
-	Weight float64 // in [Weighted]
+	Weight float64 // in [Weighted]: from 1e-9 to 1e9
 }
 
 // Weighted is the weighted mean of several metrics. The score has the value of each metric as a part, by its name, and
@@ -23,12 +23,12 @@ func Weighted[In, Out any](parts ...Part[In, Out]) Metric[In, Out] {
 	total := 0.0
 	valid := len(parts) > 0
 	for _, p := range parts {
-		valid = valid && p.Weight > 0
+		valid = valid && validWeight(p.Weight)
 		total += p.Weight
 	}
 	return combined(parts, func(values []float64) (float64, error) {
-		if !valid || !finite(total) {
-			return 0, errors.New("Weighted needs parts with positive weights")
+		if !valid {
+			return 0, errors.New("Weighted needs parts with weights from 1e-9 to 1e9")
 		}
 		sum := 0.0
 		for i, p := range parts {

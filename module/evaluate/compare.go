@@ -85,9 +85,9 @@ func Compare(a, b *Report) (*Comparison, error) {
 		at := func(value float64) observation { return observation{cluster, value, x.first.Weight} }
 		as, bs = append(as, at(x.mean())), append(bs, at(y.mean()))
 		differences = append(differences, at(y.mean()-x.mean()))
-		for name, value := range x.parts {
+		for name, part := range x.parts {
 			if other, found := y.parts[name]; found {
-				parts[name] = append(parts[name], at(other/float64(y.n)-value/float64(x.n)))
+				parts[name] = append(parts[name], at(other.mean()-part.mean()))
 			}
 		}
 		if x.mean() != y.mean() {
@@ -106,12 +106,19 @@ func Compare(a, b *Report) (*Comparison, error) {
 // outcome is the scores of the samples of an example.
 type outcome struct {
 	first *Result // the first sample that has a score, or else the first
-	n     int     // samples that have a score
-	sum   float64
-	parts map[string]float64
+	total         // of the samples that have a score
+	parts map[string]total
 }
 
-func (o *outcome) mean() float64 { return o.sum / float64(o.n) }
+// total is the sum of n values.
+type total struct {
+	n   int
+	sum float64
+}
+
+func (t total) plus(value float64) total { return total{t.n + 1, t.sum + value} }
+
+func (t total) mean() float64 { return t.sum / float64(t.n) }
 
 type outcomeList struct {
 	list []*outcome
@@ -124,7 +131,7 @@ func outcomes(r *Report) (outcomeList, error) {
 		one := &r.Results[i]
 		o := all.byID[one.ID]
 		if o == nil {
-			o = &outcome{first: one, parts: map[string]float64{}}
+			o = &outcome{first: one, parts: map[string]total{}}
 			all.list, all.byID[one.ID] = append(all.list, o), o
 		}
 		if !equal(o.first.Inputs, one.Inputs) {
@@ -133,12 +140,11 @@ func outcomes(r *Report) (outcomeList, error) {
 		if one.Err != "" {
 			continue
 		}
-		if o.n++; o.n == 1 {
+		if o.total = o.plus(one.Score.Value); o.n == 1 {
 			o.first = one
 		}
-		o.sum += one.Score.Value
 		for name, value := range one.Score.Parts {
-			o.parts[name] += value
+			o.parts[name] = o.parts[name].plus(value)
 		}
 	}
 	return all, nil

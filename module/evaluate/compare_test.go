@@ -74,6 +74,26 @@ changed  A      B      expected             answer of A          answer of B
 	}
 }
 
+// A part that only some samples have counts in those, as in the report.
+func TestCompareParts(t *testing.T) {
+	t.Parallel()
+	report := func(samples int, part float64) *evaluate.Report {
+		r := reportOn(t, 3, all)
+		for i, first := range r.Results {
+			if first.Score.Parts = nil; i < samples {
+				first.Score.Parts = map[string]float64{"p": part}
+			}
+			first.ID, first.Inputs, first.Sample = "1", r.Results[0].Inputs, i
+			r.Results[i] = first
+		}
+		return r
+	}
+	c, err := evaluate.Compare(report(1, 0.5), report(3, 0.75))
+	if err != nil || c.Parts["p"].Mean != 0.25 {
+		t.Errorf("got %v, %v", c, err)
+	}
+}
+
 func TestCompareMistakes(t *testing.T) {
 	t.Parallel()
 	a, b := reportOn(t, 2, all), reportOn(t, 3, all)

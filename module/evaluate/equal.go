@@ -2,8 +2,9 @@ package evaluate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -46,21 +47,22 @@ func withEqualNumbers(v any) any {
 	return v
 }
 
-// canonicalNumber writes 1.0 and 1e0 as 1. Integers keep all their digits.
+// canonicalNumber writes a number with all its digits and without an exponent: 1.0 and 1e0 as 1. A number with more
+// than a thousand digits stays as it is.
 func canonicalNumber(n json.Number) json.Number {
-	if !strings.ContainsAny(string(n), ".eE") {
-		if n == "-0" {
-			return "0"
-		}
+	if !strings.ContainsAny(string(n), ".eE") && n != "-0" {
 		return n
 	}
-	f, err := n.Float64()
-	if err != nil {
+	const most = 1000
+	_, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	e, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if err != nil || e < -most || e > most || len(n) > most {
 		return n
 	}
-	const exact = 1 << 53
-	if f == math.Trunc(f) && math.Abs(f) < exact {
-		return json.Number(strconv.FormatInt(int64(f), 10))
+	exact, ok := new(big.Rat).SetString(string(n))
+	if !ok {
+		return n
 	}
-	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+	decimals, _ := exact.FloatPrec()
+	return json.Number(exact.FloatString(decimals))
 }

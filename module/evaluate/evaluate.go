@@ -40,12 +40,12 @@ type Options struct {
 	MetricTimeout time.Duration
 
 	// Results is the path of a JSON Lines file to which each result is appended. If the file already has results, only
-	// the missing runs are made, and those that failed are repeated; if only the metric failed, only the metric is called
-	// again. So an evaluation that was killed continues when it is started again.
+	// the missing runs are made, and those that failed are repeated; if only the metric failed or was interrupted when ctx
+	// ended, only the metric is called again. So an evaluation that was killed continues when it is started again.
 	//
 	// A file is refused if another evaluation is using it, or if its results are those of another module: one that has
-	// another Go type, state (see [module.Save]) or Script, or models with other names. The metric is not compared, so
-	// use another file for another metric.
+	// another Go type, state (see [module.Save]) or Script, or models with other names. The metric, the policy, the notes
+	// of the examples and Predictor.Rollout are not compared, so use another file if you change one of them.
 	Results string
 
 	// Progress is where the number of completed runs and their score are shown: on one line that changes if it is a
@@ -212,7 +212,7 @@ func (e *evaluation[In, Out]) runAll(ctx context.Context) {
 }
 
 // run makes one run and adds its result, unless the context ends first. If the file of results has an answer, only the
-// metric is called.
+// metric is called. If the context ends during the metric, the answer is kept for the next evaluation.
 func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	example, r := e.examples[i/e.Samples], e.results[i]
 	ctx = withRun(ctx, r.Inputs, r.Sample)
@@ -221,12 +221,16 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		answer = e.recorded
 	}
 	pred, err := answer(ctx, example.In, &r)
-	if err == nil {
-		s := e.metric.apply(ctx, example, pred, e.MetricTimeout)
-		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
-	}
 	if ctx.Err() != nil {
 		return // the outcome may be due to the cancellation
+	}
+	if err == nil {
+		s := e.metric.apply(ctx, example, pred, e.MetricTimeout)
+		if ctx.Err() != nil {
+			e.keep(i, r)
+			return
+		}
+		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
 	r.Err = ""
 	if err != nil {
@@ -262,6 +266,22 @@ func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*mod
 		return nil, fmt.Errorf("the answer in the file of results cannot be read: %w", err)
 	}
 	return pred, nil
+}
+
+// keep writes an answer without a score to the file of results, unless the file has it.
+func (e *evaluation[In, Out]) keep(i int, r Result) {
+	if e.log == nil || e.results[i].Got != nil {
+		return
+	}
+	r.Err = "the metric was interrupted"
+	if e.DropTrajectories {
+		r.Trajectory = nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.log.write(r); err != nil {
+		e.end(err)
+	}
 }
 
 // add adds the result of a run and its error, and ends the evaluation after too many errors.

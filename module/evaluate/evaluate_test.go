@@ -73,9 +73,9 @@ func TestEvaluateMistakes(t *testing.T) {
 		{"duplicate", atlas{}, []example{{ID: "a"}, {ID: "a"}}, metric, "examples 1 and 2 have the same ID"},
 		{"number taken", atlas{}, []example{{ID: "2"}, {}}, metric, "examples 1 and 2 have the same ID"},
 		{"negative weight", atlas{}, []example{{Weight: -1}}, metric, `example "1" has the weight -1`},
-		{"weight NaN", atlas{}, []example{{Weight: math.NaN()}}, metric, "weights must be positive"},
-		{"large weight", atlas{}, []example{{}, {Weight: 1e308}}, metric, `"2" has the weight 1e+308; weights must be ` +
-			"positive and at most 1e9"},
+		{"weight NaN", atlas{}, []example{{Weight: math.NaN()}}, metric, "weights must be from 1e-9 to 1e9"},
+		{"large weight", atlas{}, []example{{}, {Weight: 1e308}}, metric, `"2" has the weight 1e+308; weights must be`},
+		{"tiny weight", atlas{}, []example{{Weight: 5e-324}}, metric, `"1" has the weight 5e-324; weights must be`},
 		{"no module", nil, []example{{}}, metric, "the module is nil"},
 		{"nil pointer", (*module.Predict[Question, Answer])(nil), []example{{}}, metric, "the module is nil"},
 		{"no metric", atlas{}, []example{{}}, nil, "the metric is nil"},
@@ -110,12 +110,15 @@ func TestMetricMistakes(t *testing.T) {
 	returns := func(s module.Score, err error) func() (module.Score, error) {
 		return func() (module.Score, error) { return s, err }
 	}
+	const bounds = "; it must be from -1e9 to 1e9"
 	for want, metric := range map[string]func() (module.Score, error){
-		"the metric did not return":              func() (module.Score, error) { runtime.Goexit(); panic("unreachable") },
-		"the metric failed: no idea":             returns(module.Score{}, errors.New("no idea")),
-		"the metric failed: its value is NaN":    returns(module.Score{Value: math.NaN()}, nil),
-		"the metric failed: its value is +Inf":   returns(module.Score{Value: math.Inf(1)}, nil),
-		`the metric failed: its part "x" is NaN`: returns(module.Score{Parts: map[string]float64{"x": math.NaN()}}, nil),
+		"the metric did not return":  func() (module.Score, error) { runtime.Goexit(); panic("unreachable") },
+		"the metric failed: no idea": returns(module.Score{}, errors.New("no idea")),
+
+		"the metric failed: its value is NaN" + bounds:    returns(module.Score{Value: math.NaN()}, nil),
+		"the metric failed: its value is 1e+308" + bounds: returns(module.Score{Value: 1e308}, nil),
+		`the metric failed: its part "x" is -Inf` + bounds: returns(
+			module.Score{Parts: map[string]float64{"x": math.Inf(-1)}}, nil),
 		"the metric took longer than 1ms; raise Options.MetricTimeout": func() (module.Score, error) {
 			<-forever
 			return module.Score{}, nil

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
+
+	"github.com/writ-go/writ/module"
 )
 
 // Example is a question with its expected answer.
@@ -20,7 +23,7 @@ type Example[In, Out any] struct {
 	// Want is the expected answer.
 	Want Out
 
-	// Weight is how much the example counts, at most 1e9. Zero means 1.
+	// Weight is how much the example counts, from 1e-9 to 1e9. Zero means 1.
 	Weight float64
 
 	// Group names what the example shares with others, such as the document that their questions are about. [Split]
@@ -52,7 +55,7 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 			e.Weight = 1
 		}
 		if !validWeight(e.Weight) {
-			return nil, fmt.Errorf("evaluate: example %q has the weight %v; weights must be positive and at most 1e9",
+			return nil, fmt.Errorf("evaluate: example %q has the weight %v; weights must be from 1e-9 to 1e9",
 				e.ID, e.Weight)
 		}
 		set[i] = e
@@ -60,11 +63,12 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 	return set, nil
 }
 
-// validWeight reports whether an example may have a weight. Sums of larger ones could be infinite.
-func validWeight(w float64) bool { return w > 0 && w <= 1e9 }
+// validWeight reports whether an example may have a weight. Sums of others could be inexact.
+func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
 // encode returns a value as JSON without escapes for HTML.
-func encode(v any) (json.RawMessage, error) {
+func encode(v any) (raw json.RawMessage, err error) {
+	defer rescue("encoding", v, &err)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -72,4 +76,11 @@ func encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// rescue, when deferred, turns a panic of a value's own methods into an error.
+func rescue(what string, v any, err *error) {
+	if p := recover(); p != nil {
+		*err = &module.PanicError{In: fmt.Sprintf("%s %T", what, v), Value: p, Stack: debug.Stack()}
+	}
 }

@@ -27,24 +27,28 @@ func compareJSON(want, got json.RawMessage) (module.Score, error) {
 }
 
 // TextMatch is 1 if the texts are equal apart from case, punctuation, English articles and space, and otherwise 0. It
-// is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016).
+// is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016). If nothing else is left of the expected text, such as "A"
+// or "+", its articles or its punctuation count as well.
+//
+// Numbers are texts too, so 1.5 equals 15, and -5 equals 5. Use [ExactMatch] or [Within] for numbers.
 func TextMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
-		return truth(normalize(want) == normalize(got))
+		return truth(slices.Equal(wordsOf(want, got)))
 	})
 }
 
 // F1 is the harmonic mean of precision and recall of the words in the texts, normalized as in [TextMatch]: the F1 of
-// SQuAD (Rajpurkar et al., EMNLP 2016). The value of several outputs is their mean.
+// SQuAD (Rajpurkar et al., EMNLP 2016). The value of several outputs is their mean. Use [Within] for numbers.
 func F1[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](average, outputs, f1)
 }
 
 // Contains is 1 if each text contains the expected one as a sequence of whole words, normalized as in [TextMatch], and
-// otherwise 0.
+// otherwise 0. Use [Within] for numbers.
 func Contains[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
-		return truth(strings.Contains(" "+normalize(got)+" ", " "+normalize(want)+" "))
+		w, g := wordsOf(want, got)
+		return truth(strings.Contains(" "+strings.Join(g, " ")+" ", " "+strings.Join(w, " ")+" "))
 	})
 }
 
@@ -75,14 +79,17 @@ func JSONFields[In, Out any](outputs ...string) Metric[In, Out] {
 
 // SetMatch compares lists as sets. Its value is the harmonic mean (F1) of precision, the share of the items in the
 // answer that are expected, and recall, the share of the expected items that are in the answer; both are parts. Items
-// are equal as in [ExactMatch]. The value of several outputs is their mean.
+// are equal as in [ExactMatch]. An answer that is not a list is wrong. The value of several outputs is their mean.
 func SetMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
 		expected, err := itemsOf(want)
 		if err != nil {
 			return module.Score{}, err
 		}
-		items, _ := itemsOf(got) // what is not a list has no items
+		items, err := itemsOf(got)
+		if err != nil && got != nil { // not a list
+			return module.Score{Parts: map[string]float64{"precision": 0, "recall": 0}}, nil
+		}
 		both := common(expected, items)
 		s := module.Score{Value: 1, Parts: map[string]float64{
 			"precision": share(both, len(items)), "recall": share(both, len(expected)),

@@ -14,7 +14,7 @@ import (
 // Metric scores the answer to an example. A higher value is better; the metrics of this package return values from 0
 // to 1. Besides the answer, got has the trajectory: steps, calls, usage.
 //
-// A metric is called concurrently. If it returns an error, panics, returns a value that is not finite, or exceeds
+// A metric is called concurrently. If it returns an error, panics, returns a value beyond -1e9 or 1e9, or exceeds
 // Options.MetricTimeout, the result has an error instead of a score. The error for a panic names its file and line.
 type Metric[In, Out any] func(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out],
@@ -93,17 +93,16 @@ func placeOf(p *module.PanicError) string {
 	return "an unknown place"
 }
 
-// checkScore returns an error if a value is not finite.
+// checkScore returns an error if a value is not a number or too large to be added up.
 func checkScore(s module.Score) error {
-	if !finite(s.Value) {
-		return fmt.Errorf("its value is %v", s.Value)
+	const most = 1e9
+	if !(math.Abs(s.Value) <= most) {
+		return fmt.Errorf("its value is %v; it must be from -1e9 to 1e9", s.Value)
 	}
 	for name, part := range s.Parts {
-		if !finite(part) {
-			return fmt.Errorf("its part %q is %v", name, part)
+		if !(math.Abs(part) <= most) {
+			return fmt.Errorf("its part %q is %v; it must be from -1e9 to 1e9", name, part)
 		}
 	}
 	return nil
 }
-
-func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

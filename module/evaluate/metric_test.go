@@ -100,7 +100,9 @@ func TestFieldMetricMistakes(t *testing.T) {
 		`two parts have the na`: evaluate.Min(evaluate.Part[Question, Facts]{Metric: evaluate.JSONFields[Question, Facts]()},
 			evaluate.Part[Question, Facts]{Metric: evaluate.JSONFields[Question, Facts]()}),
 		"Min needs parts": evaluate.Min[Question, Facts](),
-		"Weighted needs parts with positive weight": evaluate.Weighted[Question, Facts](),
+		"Weighted needs parts with weights from 1e": evaluate.Weighted[Question, Facts](),
+		"Weighted needs parts with weights from 1e-9 to": evaluate.Weighted(
+			evaluate.Part[Question, Facts]{Weight: 1e308, Metric: evaluate.JSONFields[Question, Facts]("name")}),
 	} {
 		_, err := score(t, m, want, want)
 		contains(t, err, text)
@@ -118,6 +120,12 @@ func TestExactMatchOfJSON(t *testing.T) {
 		{`100`, `1e2`, true},
 		{`0`, `-0`, true},
 		{`9007199254740993`, `9007199254740992`, false},
+		{`9007199254740993.0`, `9007199254740992.0`, false},
+		{`1e20`, `100000000000000000000`, true},
+		{`-12.50e-1`, `-1.25`, true},
+		{`0.0`, `-0e5`, true},
+		{`1e999999999`, `1e999999998`, false},
+		{`1e-99999999999999999999`, `0`, false},
 		{`{"a": 1, "b": [2]}`, `{"b": [2.0], "a": 1}`, true},
 		{`[1, 2]`, `[2, 1]`, false},
 		{`"1"`, `1`, false},
@@ -130,6 +138,55 @@ func TestExactMatchOfJSON(t *testing.T) {
 			&module.Prediction[signature.Values]{Output: append(values(test.got), signature.Value{Name: "reasoning"})})
 		if err != nil || (s.Value == 1) != test.equal {
 			t.Errorf("%s and %s: %v, %v", test.want, test.got, s, err)
+		}
+	}
+}
+
+// A text of which normalizing leaves nothing is compared with its articles or its punctuation.
+func TestTextsOfArticles(t *testing.T) {
+	t.Parallel()
+	type scores struct{ text, f1, contains float64 }
+	for _, test := range []struct {
+		want, got string
+		scores
+	}{
+		{"A", "a.", scores{1, 1, 1}},
+		{"A", "The", scores{0, 0, 0}},
+		{"A", "", scores{0, 0, 0}},
+		{"A", "It is A.", scores{0, 0.5, 1}},
+		{"+", " + ", scores{1, 1, 1}},
+		{"+", "-", scores{0, 0, 0}},
+		{"+", "a + b", scores{0, 0.5, 1}},
+		{"", "", scores{1, 1, 1}},
+		{"", "x", scores{0, 0, 0}},
+		{"the cat", "cat!", scores{1, 1, 1}},
+		{"1.5", "15", scores{1, 1, 1}}, // as in SQuAD
+	} {
+		value := func(m metric) float64 {
+			s, err := score(t, m, Facts{Name: test.want}, Facts{Name: test.got})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.Value
+		}
+		got := scores{value(evaluate.TextMatch[Question, Facts]("name")), value(evaluate.F1[Question, Facts]("name")),
+			value(evaluate.Contains[Question, Facts]("name"))}
+		if got != test.scores {
+			t.Errorf("%q and %q: got %v, not %v", test.want, test.got, got, test.scores)
+		}
+	}
+}
+
+// What is not a list does not equal an empty one. Null does: Go writes a nil slice so.
+func TestSetMatchOfJSON(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]float64{`"x"`: 0, `5`: 0, `{}`: 0, `[1]`: 0, `[]`: 1, `null`: 1} {
+		values := func(raw string) signature.Values { return signature.Values{{Name: "v", JSON: []byte(raw)}} }
+		s, err := evaluate.SetMatch[Question, signature.Values]()(t.Context(),
+			evaluate.Example[Question, signature.Values]{Want: values("[]")},
+			&module.Prediction[signature.Values]{Output: values(got)})
+		if err != nil || s.Value != want {
+			t.Errorf("%s: got %v, %v", got, s, err)
 		}
 	}
 }

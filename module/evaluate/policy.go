@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,9 @@ import (
 // A call that reaches a tool with effects without passing [Act] ends the run with an error, and the tool is not called.
 // That includes tools that [module.Tools] does not list, such as those of a module of your own.
 func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Context, error) {
+	if ctx == nil {
+		return nil, errors.New("evaluate: the context is nil")
+	}
 	if err := module.CheckIndependent(m); err != nil {
 		return nil, fmt.Errorf("evaluate: the answers would depend on the order of the examples: %w", err)
 	}
@@ -117,11 +121,25 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 //
 //	Chain(Record(file), Act)   // acts, and records what the tools return
 //	Chain(Fakes(fakes), Act)   // acts, except with the tools that have a fake
+//
+// A nil policy ends each run that reaches it with an error.
 func Chain(policies ...tools.Policy) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
-		for _, policy := range slices.Backward(policies) {
+		for i, policy := range slices.Backward(policies) {
+			if policy == nil {
+				policy = missing(i + 1)
+			}
 			next = policy(next)
 		}
 		return next
+	}
+}
+
+// missing is the policy in the place of one that is nil.
+func missing(number int) tools.Policy {
+	return func(tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
+			return nil, tools.Fatal(fmt.Errorf("evaluate: policy %d of Chain is nil", number))
+		})
 	}
 }

@@ -106,18 +106,18 @@ func TestPolicyIsRequired(t *testing.T) {
 }
 
 // concealed is a module whose tools module.Tools does not list.
-type concealed struct {
-	run func(context.Context, Complaint) (*module.Prediction[Settled], error)
+type concealed[In, Out any] struct {
+	run func(context.Context, In) (*module.Prediction[Out], error)
 }
 
-func (c concealed) Run(ctx context.Context, in Complaint) (*module.Prediction[Settled], error) {
+func (c concealed[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Out], error) {
 	return c.run(ctx, in)
 }
 
 func TestHiddenToolIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	r, err := evaluate.Evaluate(t.Context(), concealed{s.Agent.Run}, complaints,
+	r, err := evaluate.Evaluate(t.Context(), concealed[Complaint, Settled]{s.Agent.Run}, complaints,
 		evaluate.Contains[Complaint, Settled](), &evaluate.Options{MaxErrors: -1})
 	if err != nil || r.Errors != 2 || !strings.Contains(r.Results[0].Err, "refund was not called, since it has effects") {
 		t.Errorf("got %v, %v", r, err)
@@ -233,6 +233,18 @@ func TestRecordingsOfRuns(t *testing.T) {
 	}
 }
 
+func TestNilPolicy(t *testing.T) {
+	t.Parallel()
+	r, err := evaluate.Evaluate(t.Context(), newShop(t), complaints, evaluate.Contains[Complaint, Settled](),
+		&evaluate.Options{MaxErrors: -1, Policy: evaluate.Chain(evaluate.Act, nil)})
+	if err != nil || r.Errors != 2 || !strings.HasSuffix(r.Results[0].Err, "evaluate: policy 2 of Chain is nil") {
+		t.Errorf("got %v, %v", r, err)
+	}
+	var none context.Context
+	_, err = evaluate.WithPolicy(none, newShop(t), evaluate.Act)
+	contains(t, err, "evaluate: the context is nil")
+}
+
 // What was recorded while acting answers a later evaluation, which does not act.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
@@ -272,6 +284,8 @@ func TestRecordedMistakes(t *testing.T) {
 	contains(t, err, "recordings: line 2: invalid character")
 	_, err = evaluate.Recorded(strings.NewReader("{}\n"))
 	contains(t, err, "line 1 is not a recorded call")
+	_, err = evaluate.Recorded(nil)
+	contains(t, err, "recordings: the reader is nil")
 }
 
 func FuzzRecorded(f *testing.F) {

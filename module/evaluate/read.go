@@ -72,7 +72,10 @@ func ReadFile[In, Out any](
 func read[In, Out any](
 	r io.Reader, name string, format Format, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
-	if sig == nil {
+	switch {
+	case r == nil:
+		return nil, errors.New("evaluate: the reader is nil")
+	case sig == nil:
 		return nil, errors.New("evaluate: the signature is nil")
 	}
 	if o == nil {
@@ -282,7 +285,8 @@ func into[T any](values signature.Values) (T, error) {
 	return again, decode(json.RawMessage(canonical(raw)), &again) // an integer may be written as 1.0
 }
 
-func decode(raw json.RawMessage, v any) error {
+func decode(raw json.RawMessage, v any) (err error) {
+	defer rescue("decoding", v, &err)
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode(v)
@@ -365,7 +369,7 @@ func (r row) weight(name string) (float64, error) {
 	}
 	weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !validWeight(weight) {
-		return 0, r.cell(name).errorf("%q must be a positive number, at most 1e9, not %q", name, text)
+		return 0, r.cell(name).errorf("%q must be a number from 1e-9 to 1e9, not %q", name, text)
 	}
 	return weight, nil
 }

@@ -92,8 +92,8 @@ func TestReadErrors(t *testing.T) {
 		{"jsonl", `{"id": "1", ` + good[1:] + "\n" + `{"id": 1, ` + good[1:],
 			`examples:2:1: the ID "1" is also that of the example in line 1; IDs must be unique`},
 		{"jsonl", `{"id": {}, ` + good[1:], `examples:1:8: "id" must be a text, not {}`},
-		{"jsonl", `{"weight": -1, ` + good[1:], `examples:1:12: "weight" must be a positive number, at most 1e9, not "-1"`},
-		{"jsonl", `{"weight": 1e308, ` + good[1:], `"weight" must be a positive number, at most 1e9, not "1e308"`},
+		{"jsonl", `{"weight": -1, ` + good[1:], `examples:1:12: "weight" must be a number from 1e-9 to 1e9, not "-1"`},
+		{"jsonl", `{"weight": 1e308, ` + good[1:], `"weight" must be a number from 1e-9 to 1e9, not "1e308"`},
 		{"json", "[\n  " + good + ",\n  {\"text\": 1}\n]", `examples:3:12: field "text": the value must be a string, not 1`},
 		{"json", good, `examples:1:1: the examples must be a JSON array of objects`},
 		{"json", "[" + good + ",\n]", `examples:2:1: the JSON is invalid`},
@@ -182,7 +182,10 @@ func TestReadFile(t *testing.T) {
 
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	err := evaluate.Write(&bytes.Buffer{}, evaluate.JSON, judging, []reviewed{{ID: "x", In: Review{Stars: 9}}})
+	contains(t, evaluate.Write(nil, evaluate.JSONL, asking, nil), "the writer is nil")
+	_, err := evaluate.Read(nil, evaluate.JSONL, asking, nil)
+	contains(t, err, "the reader is nil")
+	err = evaluate.Write(&bytes.Buffer{}, evaluate.JSON, judging, []reviewed{{ID: "x", In: Review{Stars: 9}}})
 	contains(t, err, `example 1, "x": `)
 	err = evaluate.Write(&bytes.Buffer{}, "xml", judging, nil)
 	contains(t, err, `the format "xml" is not supported`)

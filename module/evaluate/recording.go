@@ -3,12 +3,14 @@ package evaluate
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -17,7 +19,8 @@ import (
 
 // recording is a recorded call, one line of JSON.
 type recording struct {
-	Inputs string           `json:"inputs,omitempty"` // a hash of the inputs of the run that made the call
+	Run    string           `json:"run,omitempty"`    // identifies the run that made the call
+	Inputs string           `json:"inputs,omitempty"` // a hash of the inputs of the run
 	Sample int              `json:"sample,omitempty"` // the sample of the run
 	Tool   string           `json:"tool"`             // as tools.Binding.Path returns it
 	Args   json.RawMessage  `json:"args"`
@@ -28,6 +31,9 @@ type recording struct {
 // Record returns a policy that writes the calls of tools and their results to w, as JSON Lines, for [Recorded]. The
 // calls are made: to record a module that has tools with effects, use Chain(Record(w), Act). Calls that end a run are
 // not recorded.
+//
+// A file may have several runs with the same inputs, such as one that failed and the one that repeated it. Recorded
+// uses the last of those that made a call.
 func Record(w io.Writer) tools.Policy {
 	var mu sync.Mutex
 	return func(next tools.Caller) tools.Caller {
@@ -37,7 +43,9 @@ func Record(w io.Writer) tools.Policy {
 				return result, err
 			}
 			run := runOf(ctx)
-			r := recording{Inputs: run.hash(), Sample: run.sample, Tool: c.Tool.Path(), Args: c.Args, Result: result}
+			r := recording{
+				Run: run.id, Inputs: run.hash(), Sample: run.sample, Tool: c.Tool.Path(), Args: c.Args, Result: result,
+			}
 			if err != nil && (tools.IsFatal(err) || ctx.Err() != nil || !errors.As(err, &r.Error)) {
 				return result, err
 			}
@@ -62,9 +70,11 @@ func Record(w io.Writer) tools.Policy {
 // several times, it gets the recorded results in order, and then the last of them again; outside of an evaluation, as
 // in [module.Program.Verify], it always gets the first. Examples with the same inputs share their recordings. A call
 // that was not recorded, or whose result does not fit the output schema that the tool has now, ends the run with an
-// error. The functions llm and rlm of a [module.RLM], which ask models, are
-// neither recorded nor replaced.
+// error. The functions llm and rlm of a [module.RLM], which ask models, are neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
+	if r == nil {
+		return nil, errors.New("evaluate: recordings: the reader is nil")
+	}
 	p := &player{byTool: map[string][]recording{}, index: map[*tools.Binding]map[recordedCall][]*recording{}}
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -85,8 +95,9 @@ func Recorded(r io.Reader) (tools.Policy, error) {
 	return p.policy, nil
 }
 
-// asksModel reports whether a tool is the llm or rlm of a program.
-func asksModel(b *tools.Binding) bool { return b.Path() == "llm" || b.Path() == "rlm" }
+// asksModel reports whether a tool is the llm or rlm of a program. A tool of the class Read that has one of these names
+// is taken for it.
+func asksModel(b *tools.Binding) bool { return !acts(b) && (b.Path() == "llm" || b.Path() == "rlm") }
 
 // player answers calls from recordings.
 type player struct {
@@ -144,25 +155,34 @@ func (p *player) recordings(b *tools.Binding, calls []recordedCall) []*recording
 	return nil
 }
 
-// indexed returns the recordings of a tool, by call.
+// indexed returns the recordings of a tool, by call: those of the last run that made the call.
 func indexed(b *tools.Binding, list []recording) map[recordedCall][]*recording {
 	index := map[recordedCall][]*recording{}
-	for i := range list {
+	for i := range slices.Backward(list) {
 		r := &list[i]
 		key, err := b.Key(r.Args)
 		if err != nil {
 			continue // the tool does not accept such arguments
 		}
-		index[recordedCall{key: key}] = append(index[recordedCall{key: key}], r)
-		if c := (recordedCall{key, r.Inputs, r.Sample}); r.Inputs != "" {
-			index[c] = append(index[c], r)
+		calls := []recordedCall{{key: key}}
+		if r.Inputs != "" {
+			calls = append(calls, recordedCall{key, r.Inputs, r.Sample})
 		}
+		for _, c := range calls {
+			if later := index[c]; later == nil || later[0].Run == r.Run {
+				index[c] = append(later, r)
+			}
+		}
+	}
+	for _, list := range index {
+		slices.Reverse(list)
 	}
 	return index
 }
 
 // exampleRun is a run of an example. An example is recognized by its inputs, since different sets may use the same IDs.
 type exampleRun struct {
+	id     string          // random, or "" outside of an evaluation
 	inputs json.RawMessage // nil outside of an evaluation
 	sample int
 
@@ -175,7 +195,7 @@ type runKey struct{}
 
 // withRun returns a context that says which example is run.
 func withRun(ctx context.Context, inputs json.RawMessage, sample int) context.Context {
-	return context.WithValue(ctx, runKey{}, &exampleRun{inputs: inputs, sample: sample})
+	return context.WithValue(ctx, runKey{}, &exampleRun{id: rand.Text(), inputs: inputs, sample: sample})
 }
 
 // hash returns a hash of the inputs, or "" outside of an evaluation.

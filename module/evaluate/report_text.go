@@ -16,6 +16,9 @@ import (
 
 // String returns a summary: the score and its parts with 95 % intervals, errors, latency, usage and cost.
 func (r *Report) String() string {
+	if r == nil {
+		return "<nil>"
+	}
 	return aligned(r.rows())
 }
 

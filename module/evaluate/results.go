@@ -85,20 +85,20 @@ func (f *resultsFile) prepare(want header, each func(r Result) error) error {
 	return nil
 }
 
-// read reads the complete lines, and returns where they end.
+// read reads the complete lines, and returns where they end. The last line is complete if it is JSON; it gets its
+// newline if that is missing.
 func (f *resultsFile) read(want header, each func(r Result) error) (end int64, err error) {
 	lines := bufio.NewReaderSize(f.file, 1<<16)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
-		cutOff := errors.Is(err, io.EOF)
+		last := errors.Is(err, io.EOF)
 		switch {
-		case cutOff && (n > 1 || beginsHeader(line)):
+		case last && !json.Valid(line) && (n > 1 || beginsHeader(line)):
 			return end, nil
-		case cutOff:
-			err = errNotResults
-		case err == nil && n == 1:
+		case err != nil && !last:
+		case n == 1:
 			err = checkHeader(line, want)
-		case err == nil:
+		default:
 			var r Result
 			if err = json.Unmarshal(line, &r); err == nil {
 				err = each(r)
@@ -108,6 +108,10 @@ func (f *resultsFile) read(want header, each func(r Result) error) (end int64, e
 			return 0, fmt.Errorf("line %d: %w", n, err)
 		}
 		end += int64(len(line))
+		if last {
+			_, err = f.file.WriteString("\n")
+			return end + 1, err
+		}
 	}
 }
 

@@ -113,6 +113,46 @@ func TestResumeCallsMetric(t *testing.T) {
 	}
 }
 
+// If the evaluation stops during the metric, the answer is kept, and only the metric is called again.
+func TestResumeAfterInterruptedMetric(t *testing.T) {
+	t.Parallel()
+	examples, _ := numbers(3, all)
+	for _, failing := range []int32{0, 2} { // with two errors, the evaluation stops
+		var calls, metrics atomic.Int32
+		m := student(&calls, func() {}, 100)
+		o := &evaluate.Options{MaxErrors: 1, Results: filepath.Join(t.TempDir(), "results.jsonl")}
+		ctx, cancel := context.WithCancel(t.Context())
+		running, canceled := make(chan struct{}), failing == 0
+		metric := func(
+			ctx context.Context, _ evaluate.Example[Question, Answer], got *module.Prediction[Answer],
+		) (module.Score, error) {
+			n := metrics.Add(1)
+			if n > 3 {
+				return module.Score{Value: float64(len(got.Trajectory.Steps))}, nil
+			}
+			if n == 3 {
+				close(running)
+			}
+			if <-running; canceled {
+				cancel()
+			}
+			if n > failing {
+				<-ctx.Done()
+			}
+			return module.Score{}, errors.New("no score")
+		}
+		r, err := evaluate.Evaluate(ctx, m, examples, metric, o)
+		if err == nil || len(r.Results) != int(failing) || errors.Is(err, context.Canceled) != canceled {
+			t.Errorf("got %v, %v", r, err)
+		}
+		cancel()
+		r, err = evaluate.Evaluate(t.Context(), m, examples, metric, o)
+		if err != nil || r.Score.Mean != 1 || r.Score.N != 3 || r.Errors != 0 || calls.Load() != 3 || metrics.Load() != 6 {
+			t.Errorf("got %v, %v, %d calls, %d metrics", r, err, calls.Load(), metrics.Load())
+		}
+	}
+}
+
 // Runs that ended with an error are repeated.
 func TestResumeRepeatsErrors(t *testing.T) {
 	t.Parallel()
@@ -190,6 +230,49 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	contains(t, try(m, examples, o), "the file of results: open ")
 	if n := len(model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// A last line without a newline is kept if it is JSON, and otherwise removed if it may be the beginning of one.
+func TestLastLineOfResults(t *testing.T) {
+	t.Parallel()
+	examples, _ := numbers(2, all)
+	var calls atomic.Int32
+	m := student(&calls, func() {}, 100)
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	run := func() error {
+		_, err := evaluate.Evaluate(t.Context(), m, examples, evaluate.ExactMatch[Question, Answer](),
+			&evaluate.Options{Workers: 1, Results: path})
+		return err
+	}
+	write := func(text []byte) {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headerEnd := bytes.IndexByte(text, '\n')
+	for length, want := range map[int]int32{len(text) - 1: 0, len(text) - 2: 1, headerEnd: 2, headerEnd - 1: 2, 1: 2} {
+		write(text[:length])
+		before := calls.Load()
+		for range 2 {
+			if err := run(); err != nil || calls.Load()-before != want {
+				t.Errorf("%d bytes: %d calls, %v", length, calls.Load()-before, err)
+			}
+		}
+	}
+	for _, foreign := range []string{`{"evaluation":{"score":0.9}}`, `{"evaluation":1}`, "[", `{"evaluatio n`} {
+		write([]byte(foreign))
+		contains(t, run(), "line 1: it")
+		if after, err := os.ReadFile(path); err != nil || string(after) != foreign {
+			t.Errorf("%s was overwritten by %s, %v", foreign, after, err)
+		}
 	}
 }
 

@@ -7,25 +7,37 @@ import (
 	"strings"
 )
 
-// normalize returns a text as SQuAD compares it: in lower case, without ASCII punctuation, English articles and
-// additional space. It is normalize_answer of the official script of Rajpurkar et al., "SQuAD: 100,000+ Questions for
-// Machine Comprehension of Text" (EMNLP 2016), except that an article must stand between spaces to be removed.
-func normalize(text string) string { return strings.Join(words(text), " ") }
+// wordsOf returns the words by which an expected text and an answer are compared. If normalizing leaves none of the
+// expected text, both keep their articles, or else everything.
+func wordsOf(want, got string) (w, g []string) {
+	for _, words := range []func(string) []string{normalize, plainWords, strings.Fields} {
+		if w, g = words(want), words(got); len(w) > 0 {
+			break
+		}
+	}
+	return w, g
+}
 
-// words returns the words of a normalized text.
-func words(text string) []string {
-	plain := strings.Map(func(r rune) rune {
+// normalize returns the words of a text as SQuAD compares it: in lower case, without ASCII punctuation and English
+// articles. It is normalize_answer of the official script of Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine
+// Comprehension of Text" (EMNLP 2016), except that an article must stand between spaces to be removed.
+func normalize(text string) []string {
+	return slices.DeleteFunc(plainWords(text), func(w string) bool { return w == "a" || w == "an" || w == "the" })
+}
+
+// plainWords returns the words of a text in lower case and without ASCII punctuation.
+func plainWords(text string) []string {
+	return strings.Fields(strings.Map(func(r rune) rune {
 		if strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
 			return -1
 		}
 		return r
-	}, strings.ToLower(text))
-	return slices.DeleteFunc(strings.Fields(plain), func(w string) bool { return w == "a" || w == "an" || w == "the" })
+	}, strings.ToLower(text)))
 }
 
 // f1 returns the F1 of the words of got, as the script of SQuAD 2.0 computes it: without words, both must be empty.
 func f1(want, got string) float64 {
-	w, g := words(want), words(got)
+	w, g := wordsOf(want, got)
 	if len(w) == 0 || len(g) == 0 {
 		return truth(len(w) == len(g))
 	}

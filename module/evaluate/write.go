@@ -18,7 +18,10 @@ import (
 func Write[In, Out any](
 	w io.Writer, format Format, sig *signature.Signature[In, Out], examples []Example[In, Out],
 ) error {
-	if sig == nil {
+	switch {
+	case w == nil:
+		return errors.New("evaluate: the writer is nil")
+	case sig == nil:
 		return errors.New("evaluate: the signature is nil")
 	}
 	rows := make([]signature.Values, len(examples))

@@ -84,9 +84,9 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				first+1, i+1, name, item.ID)
 		}
 		places[item.ID] = i
-		if !(item.Weight > 0 && item.Weight <= 1e9) {
-			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be positive and at "+
-				"most 1e9", item.ID, name, item.Weight)
+		if !(item.Weight >= 1e-9 && item.Weight <= 1e9) {
+			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be from 1e-9 to 1e9",
+				item.ID, name, item.Weight)
 		}
 		var err error
 		if item.Inputs, err = encode(e.In); err != nil {

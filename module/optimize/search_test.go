@@ -290,7 +290,7 @@ func TestBadInput(t *testing.T) {
 		{newStudent(), by, data{Val: good.Val}, optimize.Options{}, "Data.Train is empty"},
 		{newStudent(), by, twice, optimize.Options{}, `examples 4 and 21 of Data.Val have the same ID "n103"`},
 		{newStudent(), by, heavy, optimize.Options{},
-			`example "n100" of Data.Val has the weight 1e+308; weights must be positive and at most 1e9`},
+			`example "n100" of Data.Val has the weight 1e+308; weights must be from 1e-9 to 1e9`},
 		{newStudent(), by, good, optimize.Options{Frozen: []string{"Sort"}},
 			`Options.Frozen has "Sort", but the predictors of the module are Predictor`},
 		{newStudent(), by, good, optimize.Options{Frozen: []string{"Predictor"}}, "nothing can be optimized"},
