@@ -133,7 +133,7 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := bytes.Count(log[:cut], []byte("\n"))
+		known := bytes.Count(log[:min(cut+1, len(log))], []byte("\n")) // also a line that lacks only its newline
 		if cut == len(log) && (got != want || replies.Load() != 0) {
 			t.Fatalf("resumed with the whole log: %d replies\ngot  %s\nwant %s", replies.Load(), got, want)
 		}
