@@ -82,6 +82,9 @@ type Outcome struct {
 
 	// Got, Calls and Trajectory are what the module did. They are empty for examples of Val, whose only purpose is
 	// to decide between candidates.
+	//
+	// Calls are ordered by predictor, inputs and step, since the order in time is random if the module runs a
+	// predictor several times at once.
 	Got        json.RawMessage
 	Calls      []PredictorCall
 	Trajectory *module.Trajectory
