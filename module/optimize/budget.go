@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -79,6 +80,7 @@ type ledger struct {
 	limits Budget
 	began  time.Time
 	log    *models.Log    // nil without Options.Dir
+	isNew  atomic.Bool    // a call was not answered by the log: the search is beyond its end
 	total  *models.Budget // counts tokens and money
 
 	mu       sync.Mutex
@@ -120,6 +122,7 @@ func (l *ledger) inContext(ctx context.Context, r role, scope string) context.Co
 func (l *ledger) inTime(m llms.Model) lm.Func {
 	return func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
+		l.isNew.Store(true)
 		if l.limits.Time > 0 && time.Since(l.began) >= l.limits.Time {
 			return nil, l.refuse()
 		}
