@@ -60,7 +60,10 @@ type Options struct {
 	// Teacher answers the training examples whose runs become demos. Nil means the module's own models.
 	Teacher llms.Model
 
-	// Policy replaces or refuses the tools with effects, as in evaluate.Options.
+	// Policy replaces or refuses the tools with effects, as in evaluate.Options. It is required if the module has such
+	// tools. A search never has effects, since it runs each example many times and again when it continues: a call
+	// that reaches such a tool ends its run with an error, even with evaluate.Act. To act in a test environment, use
+	// evaluate.Fakes with handlers that call it.
 	Policy tools.Policy
 
 	// MetricTimeout limits each call of the metric, as in evaluate.Options.

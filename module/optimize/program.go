@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/tools"
 )
 
 // program is the module that is optimized with its examples: the part of a [Task] that has types.
@@ -19,6 +20,7 @@ type program[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]
 	metric evaluate.Metric[In, Out]
+	policy tools.Policy // without effects
 }
 
 // runner is a program without its types.
@@ -51,8 +53,12 @@ func newProgram[M module.Module[In, Out], In, Out any](
 	case metric == nil:
 		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
 	}
-	_, err := evaluate.WithPolicy(ctx, m, o.Policy)
-	return &program[M, In, Out]{m, d, metric}, err
+	policy, err := neverActs(o.Policy, m)
+	if err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	_, err = evaluate.WithPolicy(ctx, m, policy)
+	return &program[M, In, Out]{m, d, metric, policy}, err
 }
 
 func (p *program[M, In, Out]) value() any { return p.module }
@@ -144,7 +150,7 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outc
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: t.options.Workers, MaxErrors: -1, Policy: t.options.Policy, MetricTimeout: t.options.MetricTimeout,
+		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, MetricTimeout: t.options.MetricTimeout,
 		DropTrajectories: b.split == ValSplit,
 	})
 	if err != nil {
