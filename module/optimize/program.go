@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -76,6 +77,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("optimize: Data.%s is empty; evaluate.Split divides examples into sets", name)
 	}
+	encodeIn, encodeWant := encoder[In](), encoder[Out]()
 	items, places := make([]Item, len(examples)), map[string]int{}
 	for i, e := range examples {
 		item := Item{ID: e.ID, Note: e.Note, Weight: e.Weight}
@@ -95,16 +97,24 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				"most 1e9", item.ID, name, item.Weight)
 		}
 		var err error
-		if item.Inputs, err = encode(e.In); err != nil {
+		if item.Inputs, err = encodeIn(e.In); err != nil {
 			return nil, fmt.Errorf("optimize: the inputs of example %q of Data.%s: %w", item.ID, name, err)
 		}
-		if item.Want, err = encode(e.Want); err != nil {
+		if item.Want, err = encodeWant(e.Want); err != nil {
 			return nil, fmt.Errorf("optimize: the expected answer of example %q of Data.%s: %w", item.ID, name, err)
 		}
-		item.key = keyOf(item.Inputs)
 		items[i] = item
 	}
 	return items, nil
+}
+
+// encoder returns a function that encodes as signatures do: nil slices and maps become empty ones.
+func encoder[T any]() func(T) (json.RawMessage, error) {
+	s, err := schema.Of(reflect.TypeFor[T]())
+	if err != nil { // a type that no signature can have
+		return func(v T) (json.RawMessage, error) { return encode(v) }
+	}
+	return func(v T) (json.RawMessage, error) { return s.Encode(&v) }
 }
 
 // encode returns a value as JSON without escapes for HTML.

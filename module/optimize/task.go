@@ -105,6 +105,7 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	if t.predictors, err = predictorsOf(r.value(), o.Frozen); err != nil {
 		return nil, err
 	}
+	t.setKeys()
 	if err := errors.Join(o.Budget.check(o.Prices), t.checkKeep(), t.affordable(), t.checkReflection(by)); err != nil {
 		return nil, err
 	}
