@@ -120,7 +120,7 @@ func (r *Result[M]) Top(n int) []M { return r.top(n) }
 func Run[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, by Optimizer, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*Result[M], error) {
-	if by == nil {
+	if isNil(by) {
 		return nil, errors.New("optimize: the optimizer is nil; pass one, such as optimize.BootstrapFewShot{}")
 	}
 	if o == nil {

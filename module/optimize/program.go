@@ -46,10 +46,10 @@ type batch struct {
 func newProgram[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*program[M, In, Out], error) {
-	switch v := reflect.ValueOf(m); {
+	switch {
 	case ctx == nil:
 		return nil, errors.New("optimize: the context is nil")
-	case !v.IsValid(), v.Kind() == reflect.Pointer && v.IsNil():
+	case isNil(m):
 		return nil, errors.New("optimize: the module is nil")
 	case metric == nil:
 		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
@@ -60,6 +60,17 @@ func newProgram[M module.Module[In, Out], In, Out any](
 	}
 	_, err = evaluate.WithPolicy(ctx, m, policy)
 	return &program[M, In, Out]{m, d, metric, policy}, err
+}
+
+// isNil reports whether v is nil, or a pointer or a function that is nil.
+func isNil(v any) bool {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func:
+		return r.IsNil()
+	}
+	return false
 }
 
 func (p *program[M, In, Out]) value() any { return p.module }

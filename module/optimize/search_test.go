@@ -286,6 +286,8 @@ func TestBadInput(t *testing.T) {
 		{nil, by, good, optimize.Options{}, "the module is nil"},
 		{predict(nil), by, good, optimize.Options{}, "the module is nil"},
 		{newStudent(), nil, good, optimize.Options{}, "the optimizer is nil"},
+		{newStudent(), (*optimize.GEPA)(nil), good, optimize.Options{}, "the optimizer is nil"},
+		{newStudent(), optimizerFunc(nil), good, optimize.Options{}, "the optimizer is nil"},
 		{newStudent(), by, data{Train: good.Train}, optimize.Options{}, "Data.Val is empty"},
 		{newStudent(), by, data{Val: good.Val}, optimize.Options{}, "Data.Train is empty"},
 		{newStudent(), by, twice, optimize.Options{}, `examples 4 and 21 of Data.Val have the same ID "n103"`},

@@ -51,7 +51,15 @@ const (
 )
 
 // String returns the name of the set.
-func (s Split) String() string { return [...]string{"Train", "Val"}[s] }
+func (s Split) String() string {
+	switch s {
+	case TrainSplit:
+		return "Train"
+	case ValSplit:
+		return "Val"
+	}
+	return fmt.Sprintf("Split(%d)", int(s))
+}
 
 // Item is an example as JSON.
 type Item struct {
@@ -252,9 +260,13 @@ func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
 	if err := t.checkCandidate(b.candidate); err != nil {
 		return nil, err
 	}
-	b.content, b.items = b.candidate.content(), t.train
-	if b.split == ValSplit {
+	switch b.content = b.candidate.content(); b.split {
+	case TrainSplit:
+		b.items = t.train
+	case ValSplit:
 		b.items = t.val
+	default:
+		return nil, fmt.Errorf("optimize: %v is not a set of examples; use TrainSplit or ValSplit", b.split)
 	}
 	all := b.indices
 	if all == nil {
