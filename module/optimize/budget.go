@@ -23,6 +23,11 @@ var ErrBudget = errors.New("the budget of the optimization is spent")
 //
 // An evaluation that would exceed a limit has no outcomes, even for the examples that were run, so that a search does
 // not depend on the order in which replies arrive.
+//
+// Tokens and money are known only when a reply arrives. The calls under way at that time, about one for each of
+// Options.Workers, may exceed the limits, and equal searches may spend different amounts. A call counts once, even if
+// models.Retry within the model repeats it or the model runs modules of its own. Models that a metric or an [Embed]
+// calls directly, and not through a module, are not counted.
 type Budget struct {
 	StudentCalls    int           // calls of the module's own models
 	TeacherCalls    int           // calls of Options.Teacher

@@ -47,8 +47,15 @@ type Options struct {
 
 	// Dir is a directory for the replies of all models, from which a search that was killed continues: run it again
 	// with the same arguments. It is created if it does not exist. It is an error if another search is using it.
-	// Requests to models that state no name (see models.Capabilities) are not distinguished by their model. The best
-	// module so far is saved there as best.json. If Dir is empty, nothing is kept.
+	// Requests to models that state no name (see models.Capabilities) are not distinguished by their model. If Dir is
+	// empty, nothing is kept.
+	//
+	// Tools that only read are called again when a search continues. If their results differ from the first time, so
+	// do the requests that follow, and their replies are paid for. The replies of models that a metric or an [Embed]
+	// calls directly, and not through a module, are not kept.
+	//
+	// The best candidate so far is saved there as best.json, for module.Load, if it is better than the module as it was
+	// given. Searches with other arguments that use the same Dir replace it.
 	Dir string
 
 	// Frozen are the paths of predictors that stay as they are; see module.Predictors.
