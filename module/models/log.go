@@ -57,44 +57,60 @@ func OpenLog(path string) (*Log, error) {
 	return l, nil
 }
 
-// beginOfLine is how a line that may be cut off begins.
-const beginOfLine = `{"key":`
-
 var errNotLog = errors.New("it is not a log of replies; name another file")
 
-// read reads the whole lines and truncates the file after them.
+// read reads the entries and removes a last line that was cut off.
 func (l *Log) read() error {
 	lines := bufio.NewReader(l.file)
-	end := int64(0)
-	for n := 1; ; n++ {
+	end, isLog, missing := int64(0), false, ""
+	for n := 1; missing == ""; n++ {
 		line, err := lines.ReadBytes('\n')
-		if err == io.EOF { // nothing, or a line that is not whole
-			if text := string(line); !strings.HasPrefix(text, beginOfLine) && !strings.HasPrefix(beginOfLine, text) {
+		if err == io.EOF && !json.Valid(line) { // nothing, or a line that was cut off
+			if !isLog && !canBegin(string(line)) {
 				return errNotLog
 			}
 			break
 		}
-		if err != nil {
+		if err == io.EOF {
+			missing = "\n"
+		} else if err != nil {
 			return err
 		}
 		end += int64(len(line))
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		var e logged
-		if err := json.Unmarshal(line, &e); err != nil {
+		if err := l.readEntry(line); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		if e.Key == "" && !e.Retry {
-			return fmt.Errorf("line %d: %w", n, errNotLog)
-		}
-		l.add(e)
+		isLog = true
 	}
 	if err := l.file.Truncate(end); err != nil {
 		return err
 	}
-	_, err := l.file.Seek(end, io.SeekStart)
+	if _, err := l.file.Seek(end, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := l.file.WriteString(missing)
 	return err
+}
+
+// canBegin reports whether a log can begin with a line that was cut off.
+func canBegin(line string) bool {
+	const entry, retry = `{"key":"`, `{"retry":true}`
+	return strings.HasPrefix(line, entry) || strings.HasPrefix(entry, line) || strings.HasPrefix(retry, line)
+}
+
+func (l *Log) readEntry(line []byte) error {
+	var e logged
+	if err := json.Unmarshal(line, &e); err != nil {
+		return err
+	}
+	if !e.Retry && (e.Key == "" || e.Reply == nil && e.Failure == nil) {
+		return errNotLog
+	}
+	l.add(e)
+	return nil
 }
 
 func (l *Log) add(e logged) {

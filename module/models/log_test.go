@@ -123,7 +123,7 @@ func TestLogCutOff(t *testing.T) {
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		log, kept := openLog(t, path), bytes.Count(whole[:n], []byte("\n"))
+		log, kept := openLog(t, path), bytes.Count(whole[:n+1], []byte("\n")) // also without the line's own newline
 		if log.Len() != kept {
 			t.Fatalf("%d of %d bytes: %d replies, want %d", n, len(whole), log.Len(), kept)
 		}
@@ -131,6 +131,38 @@ func TestLogCutOff(t *testing.T) {
 		rest, _ := os.ReadFile(path)
 		if len(rest) > 0 && rest[len(rest)-1] != '\n' {
 			t.Fatalf("%d bytes: the incomplete line is still there", n)
+		}
+	}
+}
+
+// TestLogCutOffRetry keeps the replies when the mark after them was cut off.
+func TestLogCutOffRetry(t *testing.T) {
+	t.Parallel()
+	for kept, replies := range [][]string{nil, {"a"}} {
+		path := filepath.Join(t.TempDir(), "log")
+		log := openLog(t, path)
+		said(t, log.Model(numbered(), ""), replies...)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := log.RetryFailures(); err != nil {
+			t.Fatal(err)
+		}
+		log.Close()
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := len(before); n < len(whole); n++ {
+			if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			log := openLog(t, path)
+			if log.Len() != kept {
+				t.Errorf("%d replies and %q: %d were read", kept, whole[len(before):n], log.Len())
+			}
+			log.Close()
 		}
 	}
 }
@@ -176,7 +208,10 @@ func TestLogErrors(t *testing.T) {
 // TestLogOfOthers keeps files that are not logs as they are.
 func TestLogOfOthers(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"precious":"data"}`, "{\"a\":1}\n{\"b\":2}", "text\n", "{\"question\":\"?\"}\n"} {
+	for _, text := range []string{
+		`{"precious":"data"}`, "{\"a\":1}\n{\"b\":2}", "text\n", "{\"question\":\"?\"}\n", "\n{\"precious\":",
+		`{"key":"AKIA","secret":"s"}`, "{\"key\":\"mine\"}\n",
+	} {
 		path := filepath.Join(t.TempDir(), "data.jsonl")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -22,6 +23,11 @@ var ErrBudget = errors.New("the budget of the optimization is spent")
 //
 // An evaluation that would exceed a limit has no outcomes, even for the examples that were run, so that a search does
 // not depend on the order in which replies arrive.
+//
+// Tokens and money are known only when a reply arrives. The calls under way at that time, about one for each of
+// Options.Workers, may exceed the limits, and equal searches may spend different amounts. A call counts once, even if
+// models.Retry within the model repeats it or the model runs modules of its own. Models that a metric or an [Embed]
+// calls directly, and not through a module, are not counted.
 type Budget struct {
 	StudentCalls    int           // calls of the module's own models
 	TeacherCalls    int           // calls of Options.Teacher
@@ -79,6 +85,7 @@ type ledger struct {
 	limits Budget
 	began  time.Time
 	log    *models.Log    // nil without Options.Dir
+	isNew  atomic.Bool    // a call was not answered by the log: the search is beyond its end
 	total  *models.Budget // counts tokens and money
 
 	mu       sync.Mutex
@@ -120,6 +127,7 @@ func (l *ledger) inContext(ctx context.Context, r role, scope string) context.Co
 func (l *ledger) inTime(m llms.Model) lm.Func {
 	return func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
+		l.isNew.Store(true)
 		if l.limits.Time > 0 && time.Since(l.began) >= l.limits.Time {
 			return nil, l.refuse()
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/module"
@@ -119,7 +120,8 @@ func (r *recorder) set(c *PredictorCall, name string, value json.RawMessage) {
 	}
 }
 
-// list returns the calls in the order of the requests, their outputs in the order of the fields.
+// list returns the calls in an order that does not depend on when they were made, since calls at the same time come in
+// a random order. Their outputs are in the order of the fields.
 func (r *recorder) list() []PredictorCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,6 +130,10 @@ func (r *recorder) list() []PredictorCall {
 		list[i] = *c
 		list[i].Outputs = sorted(r.specs[c.Path], c.Outputs)
 	}
+	slices.SortStableFunc(list, func(a, b PredictorCall) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Inputs.String(), b.Inputs.String()),
+			cmp.Compare(a.step, b.step), strings.Compare(a.Reply, b.Reply))
+	})
 	return list
 }
 

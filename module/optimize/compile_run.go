@@ -2,13 +2,10 @@ package optimize
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
-	"github.com/writ-go/writ/tools"
 )
 
 // run evaluates the CodeAct or a program.
@@ -17,38 +14,6 @@ func (c *compiler[In, Out]) run(
 ) (*evaluate.Report, error) {
 	return evaluate.Evaluate(ctx, m, examples, c.metric, &evaluate.Options{
 		Workers: c.Workers, MaxErrors: -1, Policy: c.Policy,
-	})
-}
-
-// neverActs returns the policy of a compilation, or an error if policy is nil and m has tools with effects.
-func neverActs(policy tools.Policy, m any) (tools.Policy, error) {
-	if policy != nil {
-		return evaluate.Chain(policy, withoutEffects), nil
-	}
-	var found []string
-	for _, b := range module.Tools(m) {
-		if acts(b) {
-			found = append(found, b.Path())
-		}
-	}
-	if found != nil {
-		return nil, fmt.Errorf("the CodeAct has tools with effects: %s; Compile never acts, so set "+
-			"CompileOptions.Policy to evaluate.Fakes, evaluate.Recorded or evaluate.Refuse", strings.Join(found, ", "))
-	}
-	return withoutEffects, nil
-}
-
-// acts reports whether a call of the tool may have an effect.
-func acts(b *tools.Binding) bool { return b.Hints.Class != tools.Read }
-
-// withoutEffects ends a run whose call would reach a tool with effects.
-func withoutEffects(next tools.Caller) tools.Caller {
-	return tools.CallerFunc(func(ctx context.Context, call tools.Call) (json.RawMessage, error) {
-		if acts(call.Tool) {
-			return nil, tools.Fatal(fmt.Errorf("optimize: %s was not called, since Compile has no effects; set "+
-				"CompileOptions.Policy to evaluate.Fakes or evaluate.Recorded with this tool", call.Tool.Path()))
-		}
-		return next.Call(ctx, call)
 	})
 }
 

@@ -185,13 +185,13 @@ func TestCompileErrors(t *testing.T) {
 		examples int
 		options  *optimize.CompileOptions
 	}{
-		"optimize: compile: the CodeAct has tools with effects: mail.send; Compile never acts, so set " +
-			"CompileOptions.Policy to evaluate.Fakes, evaluate.Recorded or evaluate.Refuse": {mails, 20, nil},
+		"optimize: compile: the module has tools with effects: mail.send; Run and Compile never call them, so set Policy " +
+			"in the options to evaluate.Fakes, evaluate.Recorded or evaluate.Refuse": {mails, 20, nil},
 		"optimize: compile: there must be at least 2 examples": {dates, 1, nil},
 		"optimize: compile: HeldOut is 1":                      {dates, 20, all},
 		"nothing to learn from":                                {useless, 20, faked},
 		"nothing to learn from; example 1: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
-			"was not called, since Compile has no effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
+			"was not called, since it has effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
 	} {
 		var w world
 		act := c.chore.codeAct(t, c.chore.model(), w.tools(t))

@@ -11,13 +11,17 @@ import (
 )
 
 // Labeled returns examples of Train as demos of a predictor. It leaves out those that do not have all of its inputs
-// and outputs, apart from reasoning.
+// and outputs, apart from reasoning. An index without an example is a warning.
 func (t *Task) Labeled(path string, indices []int) (demos []module.Demo) {
 	for _, p := range t.predictors {
 		if p.Path != path {
 			continue
 		}
 		for _, i := range indices {
+			if i < 0 || i >= len(t.train) {
+				t.Warn("%v has no example %d to make a demo of", TrainSplit, i)
+				continue
+			}
 			if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) {
 				demos = append(demos, t.madeOf(d, t.train[i].key))
 			}

@@ -47,8 +47,15 @@ type Options struct {
 
 	// Dir is a directory for the replies of all models, from which a search that was killed continues: run it again
 	// with the same arguments. It is created if it does not exist. It is an error if another search is using it.
-	// Requests to models that state no name (see models.Capabilities) are not distinguished by their model. The best
-	// module so far is saved there as best.json. If Dir is empty, nothing is kept.
+	// Requests to models that state no name (see models.Capabilities) are not distinguished by their model. If Dir is
+	// empty, nothing is kept.
+	//
+	// Tools that only read are called again when a search continues. If their results differ from the first time, so
+	// do the requests that follow, and their replies are paid for. The replies of models that a metric or an [Embed]
+	// calls directly, and not through a module, are not kept.
+	//
+	// The best candidate so far is saved there as best.json, for module.Load, if it is better than the module as it was
+	// given. Searches with other arguments that use the same Dir replace it.
 	Dir string
 
 	// Frozen are the paths of predictors that stay as they are; see module.Predictors.
@@ -60,7 +67,10 @@ type Options struct {
 	// Teacher answers the training examples whose runs become demos. Nil means the module's own models.
 	Teacher llms.Model
 
-	// Policy replaces or refuses the tools with effects, as in evaluate.Options.
+	// Policy replaces or refuses the tools with effects, as in evaluate.Options. It is required if the module has such
+	// tools. A search never has effects, since it runs each example many times and again when it continues: a call
+	// that reaches such a tool ends its run with an error, even with evaluate.Act. To act in a test environment, use
+	// evaluate.Fakes with handlers that call it.
 	Policy tools.Policy
 
 	// MetricTimeout limits each call of the metric, as in evaluate.Options.
@@ -117,7 +127,7 @@ func (r *Result[M]) Top(n int) []M { return r.top(n) }
 func Run[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, by Optimizer, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*Result[M], error) {
-	if by == nil {
+	if isNil(by) {
 		return nil, errors.New("optimize: the optimizer is nil; pass one, such as optimize.BootstrapFewShot{}")
 	}
 	if o == nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 )
 
 // program is the module that is optimized with its examples: the part of a [Task] that has types.
@@ -19,6 +21,7 @@ type program[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]
 	metric evaluate.Metric[In, Out]
+	policy tools.Policy // without effects
 }
 
 // runner is a program without its types.
@@ -43,16 +46,31 @@ type batch struct {
 func newProgram[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*program[M, In, Out], error) {
-	switch v := reflect.ValueOf(m); {
+	switch {
 	case ctx == nil:
 		return nil, errors.New("optimize: the context is nil")
-	case !v.IsValid(), v.Kind() == reflect.Pointer && v.IsNil():
+	case isNil(m):
 		return nil, errors.New("optimize: the module is nil")
 	case metric == nil:
 		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
 	}
-	_, err := evaluate.WithPolicy(ctx, m, o.Policy)
-	return &program[M, In, Out]{m, d, metric}, err
+	policy, err := neverActs(o.Policy, m)
+	if err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	_, err = evaluate.WithPolicy(ctx, m, policy)
+	return &program[M, In, Out]{m, d, metric, policy}, err
+}
+
+// isNil reports whether v is nil, or a pointer or a function that is nil.
+func isNil(v any) bool {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func:
+		return r.IsNil()
+	}
+	return false
 }
 
 func (p *program[M, In, Out]) value() any { return p.module }
@@ -70,6 +88,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("optimize: Data.%s is empty; evaluate.Split divides examples into sets", name)
 	}
+	encodeIn, encodeWant := encoder[In](), encoder[Out]()
 	items, places := make([]Item, len(examples)), map[string]int{}
 	for i, e := range examples {
 		item := Item{ID: e.ID, Note: e.Note, Weight: e.Weight}
@@ -89,16 +108,24 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				item.ID, name, item.Weight)
 		}
 		var err error
-		if item.Inputs, err = encode(e.In); err != nil {
+		if item.Inputs, err = encodeIn(e.In); err != nil {
 			return nil, fmt.Errorf("optimize: the inputs of example %q of Data.%s: %w", item.ID, name, err)
 		}
-		if item.Want, err = encode(e.Want); err != nil {
+		if item.Want, err = encodeWant(e.Want); err != nil {
 			return nil, fmt.Errorf("optimize: the expected answer of example %q of Data.%s: %w", item.ID, name, err)
 		}
-		item.key = keyOf(item.Inputs)
 		items[i] = item
 	}
 	return items, nil
+}
+
+// encoder returns a function that encodes as signatures do: nil slices and maps become empty ones.
+func encoder[T any]() func(T) (json.RawMessage, error) {
+	s, err := schema.Of(reflect.TypeFor[T]())
+	if err != nil { // a type that no signature can have
+		return func(v T) (json.RawMessage, error) { return encode(v) }
+	}
+	return func(v T) (json.RawMessage, error) { return s.Encode(&v) }
 }
 
 // encode returns a value as JSON without escapes for HTML.
@@ -144,7 +171,7 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outc
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: t.options.Workers, MaxErrors: -1, Policy: t.options.Policy, MetricTimeout: t.options.MetricTimeout,
+		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, MetricTimeout: t.options.MetricTimeout,
 		DropTrajectories: b.split == ValSplit,
 	})
 	if err != nil {

@@ -3,24 +3,65 @@ package optimize
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
 )
 
-// keyOf returns the same text for inputs that are equal.
-func keyOf(inputs json.RawMessage) string {
-	var members map[string]any
+// setKeys sets the keys of all examples.
+func (t *Task) setKeys() {
+	for _, set := range [][]Item{t.train, t.val} {
+		for i := range set {
+			set[i].key = t.keyOf(set[i].Inputs)
+		}
+	}
+}
+
+// keyOf returns the same text for inputs that are equal, also if only one of them has the defaults of the predictors.
+func (t *Task) keyOf(inputs json.RawMessage) string {
+	for _, p := range t.predictors {
+		if s := p.Spec.InputSchema(); s != nil {
+			inputs = s.Complete(inputs)
+		}
+	}
+	var v any
 	decoder := json.NewDecoder(bytes.NewReader(inputs))
 	decoder.UseNumber() // long integers keep their digits
-	if decoder.Decode(&members) != nil {
+	if decoder.Decode(&v) != nil {
 		return string(inputs)
 	}
-	maps.DeleteFunc(members, func(_ string, v any) bool { return v == nil })
-	key, _ := json.Marshal(members)
+	key, _ := json.Marshal(canonical(v))
 	return string(key)
+}
+
+// canonical returns the same value for equal ones: numbers in one notation, and nil for an empty list or object.
+func canonical(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".eE") {
+			return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+		}
+	case []any:
+		for i := range v {
+			v[i] = canonical(v[i])
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case map[string]any:
+		for name, member := range v {
+			if v[name] = canonical(member); v[name] == nil {
+				delete(v, name)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	}
+	return v
 }
 
 // repeats reports whether an example of Train has the same inputs as one of the others.
@@ -55,7 +96,7 @@ func (t *Task) warnOfRepeats() {
 	for _, p := range t.predictors {
 		for _, d := range p.Demos {
 			inputs, _ := json.Marshal(slices.DeleteFunc(slices.Clone(d.Inputs), isOther))
-			key := keyOf(inputs)
+			key := t.keyOf(inputs)
 			if demos[key] = true; train[key] {
 				t.madeOf(d, key)
 			}

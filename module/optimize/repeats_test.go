@@ -2,6 +2,7 @@ package optimize_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,5 +153,97 @@ func TestSharedExamples(t *testing.T) {
 		if slices.Contains(r.Warnings, want) != c.warns {
 			t.Errorf("%v: warnings %q", c.in, r.Warnings)
 		}
+	}
+}
+
+// Examples are the same if the module takes their inputs for the same.
+func TestEqualInputs(t *testing.T) {
+	t.Parallel()
+	type inputs struct {
+		Number float64  `json:"number"`
+		Tags   []string `json:"tags,omitempty"`
+		Lang   string   `json:"lang,omitempty" jsonschema:"default=en"`
+	}
+	sig := signature.Must(signature.New[inputs, answer]("Name the number."))
+	m := module.NewPredict(signature.Must(signature.Typed[signature.Values, answer](sig.Spec())),
+		llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return reply("text", "ba"), nil }), nil)
+	example := func(text string) (e evaluate.Example[signature.Values, answer]) {
+		if err := json.Unmarshal([]byte(text), &e.In); err != nil {
+			t.Fatal(err)
+		}
+		e.Want = answer{"ba"}
+		return e
+	}
+	for _, c := range []struct {
+		train, val string
+		same       bool
+	}{
+		{`{"number":1}`, `{"number":1.0}`, true},
+		{`{"number":1e2}`, `{"number":100}`, true},
+		{`{"number":1}`, `{"number":2}`, false},
+		{`{"number":9007199254740993}`, `{"number":9007199254740992}`, false},
+		{`{"number":1}`, `{"number":1,"tags":[]}`, true},
+		{`{"number":1,"tags":["a"]}`, `{"tags":["a"],"number":1.0}`, true},
+		{`{"number":1}`, `{"number":1,"tags":["a"]}`, false},
+		{`{"number":1}`, `{"number":1,"lang":"en"}`, true},
+		{`{"number":1}`, `{"number":1,"lang":"de"}`, false},
+	} {
+		first := example(c.val)
+		first.ID = "first"
+		d := optimize.Data[signature.Values, answer]{Val: []evaluate.Example[signature.Values, answer]{first}}
+		d.Train = append(d.Train, example(c.train))
+		r, err := optimize.Run(t.Context(), m, optimize.LabeledFewShot{}, d, evaluate.ExactMatch[signature.Values, answer](),
+			nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		repeats := func(warning string) bool { return strings.HasPrefix(warning, "1 examples of Val have the same inputs") }
+		if slices.ContainsFunc(r.Warnings, repeats) != c.same {
+			t.Errorf("%s and %s: warnings %q", c.train, c.val, r.Warnings)
+		}
+	}
+}
+
+// Of an example with nil slices there is a demo with empty lists. Another search recognizes it.
+func TestNilSlices(t *testing.T) {
+	t.Parallel()
+	type tagged struct {
+		Number int      `json:"number"`
+		Tags   []string `json:"tags"`
+	}
+	type named struct {
+		Names []string `json:"names"`
+	}
+	var spoiled []string
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		asked := inputOf(r.Last(), "number")
+		if strings.Count(r.Text(), "[[ ## number ## ]]\n"+asked+"\n") != 1 {
+			spoiled = append(spoiled, asked)
+		}
+		return reply("names", "[]"), nil
+	})
+	m := module.NewPredict(signature.Must(signature.New[tagged, named]("Name the number.")), model, nil)
+	var d optimize.Data[tagged, named]
+	for i := range 3 {
+		d.Train = append(d.Train, evaluate.Example[tagged, named]{In: tagged{Number: i}})
+		d.Val = append(d.Val, evaluate.Example[tagged, named]{In: tagged{Number: 100 + i}})
+	}
+	by := optimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+		if _, err := task.Evaluate(ctx, task.Start(), optimize.TrainSplit, nil); err != nil {
+			return err
+		}
+		m.Predictor.Demos = task.Labeled("Predictor", []int{0, 1})
+		return nil
+	})
+	for range 2 {
+		_, err := optimize.Run(t.Context(), m, by, d, evaluate.ExactMatch[tagged, named](), &optimize.Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := json.Marshal(m.Predictor.Demos)
+	want := `[{"inputs":{"number":0,"tags":[]},"outputs":{"names":[]}},{"inputs":{"number":1,"tags":[]},"outputs":{"names":[]}}]`
+	if string(got) != want || err != nil || len(spoiled) > 0 {
+		t.Errorf("the prompts for %v contain their answers; demos: %s", spoiled, got)
 	}
 }

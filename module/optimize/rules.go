@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -39,6 +40,9 @@ func (t *Task) Rules() string {
 
 // checkCandidate returns why a candidate cannot be evaluated.
 func (t *Task) checkCandidate(c *Candidate) error {
+	if c == nil {
+		return errors.New("optimize: the candidate is nil; Task.New makes one")
+	}
 	for path := range c.Predictors {
 		if _, ok := t.start.Predictors[path]; !ok {
 			return fmt.Errorf("optimize: candidate %q has a state for %q, which is not a predictor of the module", c.By, path)

@@ -53,7 +53,7 @@ func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
 		t.Warn("the result fails on %d of %d examples of Val, more than the module as it was given, which fails on %d; "+
 			"evaluate both to see the errors before you use it", t.best().Failed, len(t.val), t.start.Failed)
 	}
-	return nil
+	return t.saveBest()
 }
 
 // acceptStart evaluates the module as it was given.
@@ -142,8 +142,8 @@ func (t *Task) Accept(ctx context.Context, c *Candidate) error {
 	t.accepted = append(t.accepted, c)
 	t.say("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
 		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.Spent())
-	if t.best() == c {
-		return t.saveBest(c)
+	if t.best() == c && t.ledger.isNew.Load() {
+		return t.saveBest()
 	}
 	return nil
 }
@@ -164,9 +164,11 @@ func (t *Task) source(c *Candidate) string {
 		t.by, t.options.Seed, c.ID, c.Score, len(t.val), t.start.Score)
 }
 
-// saveBest saves the best module so far in Options.Dir.
-func (t *Task) saveBest(c *Candidate) error {
-	if t.options.Dir == "" {
+// saveBest saves the best candidate so far in Options.Dir, if it is better than the module as it was given. A search
+// that is resumed calls it only after it has passed the end of the log, so that it does not replace a better one.
+func (t *Task) saveBest() error {
+	c := t.best()
+	if t.options.Dir == "" || c == t.start {
 		return nil
 	}
 	var b bytes.Buffer

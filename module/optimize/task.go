@@ -51,7 +51,15 @@ const (
 )
 
 // String returns the name of the set.
-func (s Split) String() string { return [...]string{"Train", "Val"}[s] }
+func (s Split) String() string {
+	switch s {
+	case TrainSplit:
+		return "Train"
+	case ValSplit:
+		return "Val"
+	}
+	return fmt.Sprintf("Split(%d)", int(s))
+}
 
 // Item is an example as JSON.
 type Item struct {
@@ -82,6 +90,9 @@ type Outcome struct {
 
 	// Got, Calls and Trajectory are what the module did. They are empty for examples of Val, whose only purpose is
 	// to decide between candidates.
+	//
+	// Calls are ordered by predictor, inputs and step, since the order in time is random if the module runs a
+	// predictor several times at once.
 	Got        json.RawMessage
 	Calls      []PredictorCall
 	Trajectory *module.Trajectory
@@ -102,6 +113,7 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 	if t.predictors, err = predictorsOf(r.value(), o.Frozen); err != nil {
 		return nil, err
 	}
+	t.setKeys()
 	if err := errors.Join(o.Budget.check(o.Prices), t.checkKeep(), t.affordable(), t.checkReflection(by)); err != nil {
 		return nil, err
 	}
@@ -248,9 +260,13 @@ func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
 	if err := t.checkCandidate(b.candidate); err != nil {
 		return nil, err
 	}
-	b.content, b.items = b.candidate.content(), t.train
-	if b.split == ValSplit {
+	switch b.content = b.candidate.content(); b.split {
+	case TrainSplit:
+		b.items = t.train
+	case ValSplit:
 		b.items = t.val
+	default:
+		return nil, fmt.Errorf("optimize: %v is not a set of examples; use TrainSplit or ValSplit", b.split)
 	}
 	all := b.indices
 	if all == nil {

@@ -161,3 +161,39 @@ func TestEstimate(t *testing.T) {
 		}
 	}
 }
+
+// Mistakes of an optimizer are errors.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for want, by := range map[string]optimizerFunc{
+		"optimize: the candidate is nil; Task.New makes one": func(ctx context.Context, task *optimize.Task) error {
+			return task.Accept(ctx, nil)
+		},
+		"optimize: Split(7) is not a set of examples; use TrainSplit or ValSplit": func(
+			ctx context.Context, task *optimize.Task,
+		) error {
+			_, err := task.Evaluate(ctx, task.Start(), 7, nil)
+			return err
+		},
+		"optimize: Val has no example 20": func(ctx context.Context, task *optimize.Task) error {
+			_, err := task.Evaluate(ctx, task.Start(), optimize.ValSplit, []int{20})
+			return err
+		},
+	} {
+		_, err := optimize.Run(t.Context(), newStudent(), by, numbersData(), right, nil)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	r := run(t, optimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+		c := task.New(task.Start(), "test")
+		s := c.Predictors["Predictor"]
+		s.Demos = task.Labeled("Predictor", []int{3, 14})
+		c.Predictors["Predictor"] = s
+		return task.Accept(ctx, c)
+	}), nil)
+	want := []string{"Train has no example 14 to make a demo of"}
+	if !slices.Equal(r.Warnings, want) || len(r.Module.Predictor.Demos) != 1 {
+		t.Errorf("%d demos, warnings %q", len(r.Module.Predictor.Demos), r.Warnings)
+	}
+}

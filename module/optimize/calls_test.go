@@ -1,0 +1,69 @@
+package optimize_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/optimize"
+)
+
+// shuffled asks its predictor three questions in a given order, as if they came in it by chance.
+type shuffled struct {
+	Sub   predict
+	order []int
+}
+
+func (m *shuffled) Run(ctx context.Context, in question) (*module.Prediction[answer], error) {
+	return module.Compose(ctx, m, func(ctx context.Context) (answer, error) {
+		var answers [3]answer
+		for _, i := range m.order {
+			pred, err := m.Sub.Run(ctx, question{in.Number + 1000*i})
+			if err != nil {
+				return answer{}, err
+			}
+			answers[i] = pred.Output
+		}
+		return answers[0], nil
+	})
+}
+
+// The order in which concurrent calls arrive changes neither a search nor how it continues.
+func TestOrderOfCalls(t *testing.T) {
+	t.Parallel()
+	for _, by := range []optimize.Optimizer{optimize.BootstrapFewShot{MaxLabeled: -1}, optimize.GEPA{Iterations: 5}} {
+		student := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			n, err := strconv.Atoi(inputOf(r.Last(), "number"))
+			if err != nil || n%2 > 0 {
+				return reply("text", "unknown"), err
+			}
+			return reply("text", nameOf(n)), nil
+		})
+		advisor := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{Text: fmt.Sprint("Advice ", r.N)}, nil
+		})
+		dir, want, paid := t.TempDir(), "", 0
+		for _, order := range [][]int{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}} {
+			r, err := optimize.Run(t.Context(), &shuffled{module.NewPredict(spelled, student, nil), order}, by,
+				data{Train: numbers(0, 8), Val: numbers(101, 107)}, right, &optimize.Options{Dir: dir, Reflection: advisor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(r.Candidates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls := len(student.Requests()) + len(advisor.Requests())
+			if want == "" {
+				want, paid = string(got), calls
+			}
+			if string(got) != want || calls != paid {
+				t.Errorf("%T, order %v: %d calls, want %d\ngot  %s\nwant %s", by, order, calls, paid, got, want)
+			}
+		}
+	}
+}
