@@ -213,7 +213,7 @@ func TestSearchEndsWithTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if !strings.Contains(progress.String(), "estimate: at most 60 student calls,") { // what the first evaluation left
+		if !strings.Contains(progress.String(), "estimate: the rest takes at most 60 student calls,") { // what the first evaluation left
 			t.Errorf("%s: got\n%s", name, progress.String())
 		}
 		want := map[string]string{"GEPA": "the budget was spent before", "MIPROv2": "the budget was enough for 0 of "}[name]

@@ -119,7 +119,7 @@ func (t *Task) estimate(by Optimizer) {
 		cost = fmt.Sprintf("; the student calls cost about %.3g, and more if prompts become longer",
 			base.Cost/float64(base.StudentCalls)*float64(s.StudentCalls))
 	}
-	t.say("estimate: at most %v%s (one evaluation on Val: %v)", s, cost, base)
+	t.say("estimate: the rest takes at most %v%s (one evaluation on Val: %v)", s, cost, base)
 }
 
 // Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that

@@ -149,7 +149,7 @@ func TestEstimate(t *testing.T) {
 		}
 		r := run(t, c.by, o)
 		var most int
-		_, after, _ := strings.Cut(progress.String(), "optimize: estimate: ")
+		_, after, _ := strings.Cut(progress.String(), "optimize: estimate: the rest takes ")
 		if _, err := fmt.Sscanf(after, "at most %d", &most); err != nil || !strings.HasPrefix(after, c.want) {
 			t.Errorf("%T: got %s, want %s", c.by, after, c.want)
 		}
