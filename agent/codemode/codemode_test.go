@@ -233,6 +233,7 @@ func TestClose(t *testing.T) {
 	session, s := begin(t, setup{Options: Options{Tools: numbers(t, "same")}})
 	ended := make(chan execution, 1)
 	go func() {
+		defer close(ended) // if the call fails
 		ended <- executeCode(t, session, map[string]any{"code": "await same({n: 1}); await sleep(600_000)"})
 	}()
 	for running := ""; !strings.Contains(running, "writ_executions_running 1\n"); {

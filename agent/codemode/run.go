@@ -60,7 +60,10 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 		return execution{}, err
 	}
 	out, session, err := c.runIn(ctx, p.Session, prepared)
-	if out == nil {
+	switch {
+	case out == nil && errors.Is(err, context.Canceled): // before a tool was called
+		return execution{}, context.Cause(ctx)
+	case out == nil:
 		return execution{}, err
 	}
 	e := newExecution(out)
