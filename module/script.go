@@ -122,8 +122,9 @@ func ReadScript(r io.Reader) (Script, error) {
 	return s, nil
 }
 
-// scriptEntry matches an entry that limits where a program may run.
-var scriptEntry = regexp.MustCompile(`(?m)^[ \t]*//[ \t]*@(program|signature|instructions|tool) `)
+// scriptEntry matches an entry above the first line of code.
+var scriptEntry = regexp.MustCompile(
+	`\A(#!.*\n)?([ \t]*(//.*)?\r?\n)*?[ \t]*//[ \t]*@(program|signature|instructions|tool) `)
 
 // parseScript parses the file of a script.
 func parseScript(text string) (s Script, err error) {

@@ -59,7 +59,7 @@ submit({total: await weigh({limit})});
 			t.Errorf("%s: written again, it is\n%s", name, again.String())
 		}
 	}
-	read, err := module.ReadScript(strings.NewReader("// A comment\nsubmit({total: 1})"))
+	read, err := module.ReadScript(strings.NewReader("// A comment\nsubmit({total: 1})\n// @tool is no entry here"))
 	if err != nil || read.Signature != "" || !strings.HasPrefix(read.Code, "// A comment") {
 		t.Errorf("a new program: %+v, %v", read, err)
 	}

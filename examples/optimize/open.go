@@ -122,10 +122,16 @@ func (c *command) checkOutput() error {
 	case c.dir != "" && sameFile(c.dir, filepath.Dir(c.save)):
 		return errors.New("-save must not be in -dir, which has files of its own; name a file in another directory")
 	}
-	if err := os.WriteFile(c.save+".new", nil, 0o600); err != nil {
+	_, missing := os.Lstat(c.save)
+	f, err := os.OpenFile(c.save, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
 		return fmt.Errorf("-save: %w", err)
 	}
-	return os.Remove(c.save + ".new")
+	f.Close()
+	if missing != nil {
+		return os.Remove(c.save)
+	}
+	return nil
 }
 
 // checkDir makes -dir, and returns why a search cannot use it.

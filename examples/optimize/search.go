@@ -104,7 +104,7 @@ func (c *command) improve(ctx context.Context) error {
 	default:
 		err = c.show(result, before, after)
 	}
-	if err != nil || c.save == "" {
+	if c.save == "" {
 		fmt.Fprintf(c.stderr, "The improved program:\n%s\n", state)
 	}
 	return err
@@ -115,8 +115,8 @@ func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
 	err := module.Save(&state, p)
 	if err == nil && c.save != "" {
-		if err = os.WriteFile(c.save+".new", state.Bytes(), 0o600); err == nil {
-			err = os.Rename(c.save+".new", c.save)
+		if err = os.WriteFile(c.save, state.Bytes(), 0o600); err != nil {
+			fmt.Fprintf(c.stderr, "The program:\n%s\n", &state)
 		}
 	}
 	return state.Bytes(), err

@@ -236,9 +236,6 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	if err != nil {
 		r.Score, r.Err = module.Score{}, err.Error()
 	}
-	if e.DropTrajectories {
-		r.Trajectory = nil
-	}
 	e.add(i, r, err)
 }
 
@@ -274,9 +271,6 @@ func (e *evaluation[In, Out]) keep(i int, r Result) {
 		return
 	}
 	r.Err = "the metric was interrupted"
-	if e.DropTrajectories {
-		r.Trajectory = nil
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.log.write(r); err != nil {
@@ -291,11 +285,18 @@ func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 	if i == 0 {
 		e.first = err
 	}
+	written := r
+	if e.DropTrajectories {
+		r.Trajectory = nil
+		if r.Err == "" || r.Got == nil { // otherwise the metric is called again, and may need it
+			written.Trajectory = nil
+		}
+	}
 	e.results[i], e.ended[i] = r, true
 	e.progress.add(&r)
 	e.progress.show(false)
 	if e.log != nil {
-		if err := e.log.write(r); err != nil {
+		if err := e.log.write(written); err != nil {
 			e.end(err)
 		}
 	}

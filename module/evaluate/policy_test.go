@@ -189,7 +189,8 @@ func TestWrongResults(t *testing.T) {
 		"evaluate: the fake of refund returned 3, but the value must be a string, not 3":          returns("3"),
 		"evaluate: the fake of refund returned nothing, but the value must be a string, not null": returns(""),
 		`evaluate: the recording of refund({"order":"a1"}) does not fit the tool's result any more: ` +
-			`the value must be a string, not an object; record the calls again`: recorded,
+			`the value must be a string, not an object; if the tool has changed, record the calls again, otherwise ` +
+			`correct its schema`: recorded,
 	} {
 		s := newShop(t)
 		r, err := evaluateShop(t, s, policy)

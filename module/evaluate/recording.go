@@ -128,7 +128,8 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 		}
 		if findings := c.Tool.CheckResult(r.Result); len(findings) > 0 {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: the recording of %s(%s) does not fit the tool's result any more: "+
-				"%s; record the calls again", c.Tool.Path(), clip(c.Args), schema.Summary(findings)))
+				"%s; if the tool has changed, record the calls again, otherwise correct its schema",
+				c.Tool.Path(), clip(c.Args), schema.Summary(findings)))
 		}
 		return r.Result, nil
 	})

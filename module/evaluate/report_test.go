@@ -34,7 +34,7 @@ func TestReportOfBrokenAnswers(t *testing.T) {
 	for _, want := range []string{
 		"encoding evaluate_test.broken panicked: write",
 		"the metric failed: no idea",
-		"the answer in the file of results cannot be read: decoding *evaluate_test.broken panicked: read",
+		"the metric failed: no idea", // the answer in the file cannot be read, so the module ran again
 	} {
 		m := concealed[Question, broken]{func(context.Context, Question) (*module.Prediction[broken], error) {
 			return &module.Prediction[broken]{Output: broken{panics}}, nil

@@ -85,7 +85,8 @@ type ledger struct {
 	limits Budget
 	began  time.Time
 	log    *models.Log    // nil without Options.Dir
-	isNew  atomic.Bool    // a call was not answered by the log: the search is beyond its end
+	asked  atomic.Int64   // calls that were made
+	paid   atomic.Int64   // calls that the log did not answer
 	total  *models.Budget // counts tokens and money
 
 	mu       sync.Mutex
@@ -127,12 +128,17 @@ func (l *ledger) inContext(ctx context.Context, r role, scope string) context.Co
 func (l *ledger) inTime(m llms.Model) lm.Func {
 	return func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
-		l.isNew.Store(true)
+		l.paid.Add(1)
 		if l.limits.Time > 0 && time.Since(l.began) >= l.limits.Time {
 			return nil, l.refuse()
 		}
 		return lm.Generate(ctx, m, messages, options...)
 	}
+}
+
+// beyondLog reports whether the log has answered all that it can.
+func (l *ledger) beyondLog() bool {
+	return l.log == nil || l.asked.Load()-l.paid.Load() >= int64(l.log.Len())
 }
 
 // counted counts calls and refuses those that exceed the limits.
@@ -142,6 +148,7 @@ func (l *ledger) counted(r role, m llms.Model) lm.Func {
 		if !l.begin(r) {
 			return nil, l.refuse()
 		}
+		l.asked.Add(1)
 		response, err := lm.Generate(ctx, m, messages, options...)
 		l.end(r, isFree(response, err))
 		return response, err

@@ -10,6 +10,7 @@ import (
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools"
 )
 
 // compileTask is the question for a program.
@@ -39,7 +40,7 @@ func (c *compiler[In, Out]) write(ctx context.Context, n int, task compileTask) 
 	w := module.Clone(c.writer)
 	w.Predictor.Rollout = n
 	result := module.Result[compiledCode]{}
-	result.Prediction, result.Err = w.Run(ctx, task)
+	result.Prediction, result.Err = w.Run(tools.WithPolicies(ctx, withoutEffects), task) // the model may be an agent
 	c.written = append(c.written, result.Trajectory())
 	if result.Err != nil {
 		return "", result.Err

@@ -116,7 +116,7 @@ func (t *Task) estimate(by Optimizer) {
 	s.ReflectionCalls = min(s.ReflectionCalls, left.ReflectionCalls)
 	cost := ""
 	if base.Cost > 0 && base.StudentCalls > 0 {
-		cost = fmt.Sprintf("; the student calls cost about %.3g, and more if prompts become longer",
+		cost = fmt.Sprintf("; they cost about %.3g, and more if prompts become longer",
 			base.Cost/float64(base.StudentCalls)*float64(s.StudentCalls))
 	}
 	t.say("estimate: the rest takes at most %v%s (one evaluation on Val: %v)", s, cost, base)
@@ -142,7 +142,7 @@ func (t *Task) Accept(ctx context.Context, c *Candidate) error {
 	t.accepted = append(t.accepted, c)
 	t.say("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
 		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.Spent())
-	if t.best() == c && t.ledger.isNew.Load() {
+	if t.best() == c && t.ledger.beyondLog() {
 		return t.saveBest()
 	}
 	return nil

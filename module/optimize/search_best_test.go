@@ -3,11 +3,14 @@ package optimize_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/optimize"
 )
@@ -81,5 +84,46 @@ func TestBest(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if names := strings.Join(files, " "); err != nil || len(files) != 2 {
 		t.Errorf("the directory has %s, %v", names, err)
+	}
+}
+
+// failing is a model that fails on one question while it is down.
+type failing struct {
+	llms.Model
+	question string
+	down     *atomic.Bool
+}
+
+func (f failing) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	if f.down.Load() && strings.Contains(fmt.Sprint(messages), f.question) {
+		return nil, errors.New("overloaded")
+	}
+	return f.Model.GenerateContent(ctx, messages, options...)
+}
+
+// A request that failed is made again when a search continues. That does not mean that the log has no more replies.
+func TestBestAfterFailures(t *testing.T) {
+	t.Parallel()
+	dir, stop := t.TempDir(), errors.New("stop")
+	var down atomic.Bool
+	down.Store(true)
+	m := module.NewPredict(spelled, failing{learner(), "[[ ## number ## ]]\n100\n", &down}, nil)
+	var saved [2]string
+	for i, candidates := range []int{3, 1} {
+		_, err := optimize.Run(t.Context(), m, improving(candidates, stop), numbersData(), right, &optimize.Options{Dir: dir})
+		if !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "best.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved[i] = string(text)
+		down.Store(false)
+	}
+	if !strings.Contains(saved[0], "scored 0.65") || saved[1] != saved[0] {
+		t.Errorf("best.json was\n%s\nand is\n%s", saved[0], saved[1])
 	}
 }

@@ -351,6 +351,7 @@ func (t *Task) Ask(ctx context.Context, prompt string) (string, error) {
 		return "", errNoReflection(t.by)
 	}
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
+	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent
 	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)
 	over := t.ledger.over()
 	switch {

@@ -132,7 +132,7 @@ func TestEstimate(t *testing.T) {
 		{small, 0, "at most 34 student calls ("},
 		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 0, "at most 156 student calls ("},
 		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 100,
-			"at most 80 student calls; the student calls cost about 0.0116, and more if prompts become longer ("},
+			"at most 80 student calls; they cost about 0.0116, and more if prompts become longer ("},
 		{optimize.KNNFewShot{Bootstrap: true, Rounds: 2}, 0, "at most 48 student calls ("},
 		{optimize.GEPA{Iterations: 2}, 0, "at most 52 student calls, 4 reflection calls ("},
 		{optimize.MIPROv2{Instructions: 2, Trials: 4}, 0, "at most 114 student calls, 3 reflection calls ("},
@@ -153,7 +153,7 @@ func TestEstimate(t *testing.T) {
 		if _, err := fmt.Sscanf(after, "at most %d", &most); err != nil || !strings.HasPrefix(after, c.want) {
 			t.Errorf("%T: got %s, want %s", c.by, after, c.want)
 		}
-		if priced := "; the student calls cost about "; strings.Contains(after, priced) != (c.budget > 0) {
+		if priced := "; they cost about "; strings.Contains(after, priced) != (c.budget > 0) {
 			t.Errorf("%T: got %s", c.by, after)
 		}
 		if n := r.Spent.StudentCalls - 20; n > most {
