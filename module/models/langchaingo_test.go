@@ -67,16 +67,16 @@ func TestErrorAnswers(t *testing.T) {
 			models.Error{Kind: models.KindTransient, Status: 529}},
 	} {
 		eachProvider(t, func(t *testing.T, p provider) {
-			s := serve(t, c.answer)
+			s, want := serve(t, c.answer), c.want
 			for _, stream := range []bool{false, true} {
 				call := lm.Call{}
 				if stream {
 					call.OnText = func(chunk string) { t.Errorf("%s: streamed %q", name, chunk) }
 				}
 				_, err := lm.Ask(t.Context(), p.open(t, s.URL), call, question("Capital?"))
-				c.want.Err = failure(t, err).Err
-				if e := failure(t, err); *e != c.want {
-					t.Errorf("%s: got %+v, want %+v", name, *e, c.want)
+				want.Err = failure(t, err).Err
+				if e := failure(t, err); *e != want {
+					t.Errorf("%s: got %+v, want %+v", name, *e, want)
 				}
 			}
 		})

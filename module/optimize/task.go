@@ -230,9 +230,12 @@ func (t *Task) Predictors() []Predictor { return slices.Clone(t.predictors) }
 // Start returns the module as it was given. It has been accepted already.
 func (t *Task) Start() *Candidate { return t.start }
 
-// New returns a copy of a candidate, whose Predictors may be edited until it is evaluated. The argument by says what
-// makes it; see [Candidate].
+// New returns a copy of a candidate, or of [Task.Start] if it is nil, whose Predictors may be edited until it is
+// evaluated. The argument by says what makes it; see [Candidate].
 func (t *Task) New(parent *Candidate, by string) *Candidate {
+	if parent == nil {
+		parent = t.start
+	}
 	parents := []int{parent.ID}
 	if parent.ID < 0 {
 		parents = parent.Parents

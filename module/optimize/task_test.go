@@ -186,7 +186,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	r := run(t, optimizerFunc(func(ctx context.Context, task *optimize.Task) error {
-		c := task.New(task.Start(), "test")
+		c := task.New(nil, "test") // of the start
 		s := c.Predictors["Predictor"]
 		s.Demos = task.Labeled("Predictor", []int{3, 14})
 		c.Predictors["Predictor"] = s
