@@ -39,8 +39,8 @@ func (s *Script) changedSignature(now Script) (changes []string, err error) {
 	return changes, nil
 }
 
-// changedTools returns what differs between the tools that a program was written for and the present ones, of which it
-// mentions some. Since models are shown the changes, they include nothing but names from the file of the script.
+// changedTools compares the tools that a program was written for with the present tools that it mentions, and returns
+// the differences. Models are shown these, so they contain nothing from the script's file except names.
 func (s *Script) changedTools(mentioned []ScriptTool, set *tools.Set) (changes []string) {
 	all := set.Bindings()
 	for _, was := range s.Tools {

@@ -67,8 +67,8 @@ func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 	return input.OtherCase(args, 1)
 }
 
-// CheckResult returns the violations of the tool's output schema in a result. Nil counts as
-// null. There are none if the tool has no output schema, or one that does not compile. The
+// CheckResult returns how a result violates the tool's output schema. A nil result counts as
+// null. If the tool has no output schema, or the schema does not compile, CheckResult returns nil. The
 // [Dispatcher] does not call it: the author of a Handler is responsible for its results.
 func (b *Binding) CheckResult(result json.RawMessage) []schema.Finding {
 	b.outputOnce.Do(func() {

@@ -132,7 +132,8 @@ func (s *settings) complete(ctx context.Context) (err error) {
 	return errors.Join(append(errs, s.serving.Check(ctx))...)
 }
 
-// authentication returns who has access; nil means all programs on this machine.
+// authentication returns the settings that say which clients have access. If they are nil, every program on this
+// machine has access.
 func (s *settings) authentication() (*serve.Auth, error) {
 	switch {
 	case s.tokens != "" && s.oauth.Issuer != "":

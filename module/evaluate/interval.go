@@ -113,7 +113,7 @@ func intervalOf(all []observation) Interval {
 	return i
 }
 
-// intervals returns the interval of each part, or nil if there are none.
+// intervals returns the interval of each part. It returns nil if there are no parts.
 func intervals(parts map[string][]observation, of func([]observation) Interval) map[string]Interval {
 	if len(parts) == 0 {
 		return nil

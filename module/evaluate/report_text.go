@@ -57,7 +57,7 @@ func (r *Report) rows() [][]string {
 	runs := fmt.Sprint(len(r.Results))
 	if r.Errors > 0 {
 		first := r.Results[slices.IndexFunc(r.Results, func(one Result) bool { return one.Err != "" })]
-		runs += fmt.Sprintf(", of which %s not in the score; the first: example %q: %s",
+		runs += fmt.Sprintf(", including %s that the score leaves out; the first, of example %q: %s",
 			plural(r.Errors, "error"), first.ID, schema.OneLine(first.Err))
 	}
 	l := r.Latency

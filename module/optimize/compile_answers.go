@@ -3,7 +3,6 @@ package optimize
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -36,52 +35,24 @@ func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example
 	known.WriteString(text)
 	a := &answers{wanted: map[string]bool{}}
 	for i, e := range slices.Concat(train, heldOut) {
-		err := errors.Join(
-			eachScalar(e.In, func(text string) { known.WriteString("\n" + text) }),
-			eachScalar(e.Want, func(text string) {
-				if utf8.RuneCountInString(text) >= minAnswer && !roundNumber.MatchString(text) {
-					a.wanted[text] = a.wanted[text] || i < len(train)
-				}
-			}))
+		in, err := encode(e.In)
 		if err != nil {
 			return nil, fmt.Errorf("example %q: %w", e.ID, err)
+		}
+		want, err := encode(e.Want)
+		if err != nil {
+			return nil, fmt.Errorf("example %q: %w", e.ID, err)
+		}
+		known.WriteString("\n" + strings.Join(stringsIn(in), "\n"))
+		for _, text := range stringsIn(want) {
+			text = strings.TrimSpace(text)
+			if utf8.RuneCountInString(text) >= minAnswer && !roundNumber.MatchString(text) {
+				a.wanted[text] = a.wanted[text] || i < len(train)
+			}
 		}
 	}
 	a.known = strings.ToLower(known.String())
 	return a, nil
-}
-
-// eachScalar calls f for every text and number within a value.
-func eachScalar(value any, f func(string)) error {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.UseNumber()
-	var all any
-	if err := d.Decode(&all); err != nil {
-		return err
-	}
-	var walk func(any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			f(strings.TrimSpace(v))
-		case json.Number:
-			f(v.String())
-		case []any:
-			for _, inner := range v {
-				walk(inner)
-			}
-		case map[string]any:
-			for _, inner := range v {
-				walk(inner)
-			}
-		}
-	}
-	walk(all)
-	return nil
 }
 
 // problem returns why a program is refused: its literals contain answers that it cannot know. Only those of training

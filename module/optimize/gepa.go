@@ -40,8 +40,8 @@ type GEPA struct {
 	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
 	Merges int
 
-	// Perfect is the score that cannot be improved. The search ends when all of Val has it. If it is zero, it is 1,
-	// unless the module as it was given has a higher score on an example of Val: then there is none.
+	// Perfect is the score that cannot be improved. The search ends when every example of Val has it. Zero means 1. But
+	// if the given module scores higher than 1 on an example of Val, zero means that every score can be improved.
 	Perfect float64
 }
 

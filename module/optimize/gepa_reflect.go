@@ -116,7 +116,7 @@ func (c component) tookPart(o Outcome) bool {
 	return false
 }
 
-// rewrite asks for a new text of a component. It returns "" if there is none that can be used.
+// rewrite asks for a new text of a component. It returns "" if the reply has no usable text.
 func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component, outcomes []Outcome) (string, error) {
 	current := c.text(parent)
 	if c.tool != "" {

@@ -213,7 +213,8 @@ func TestSearchEndsWithTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if !strings.Contains(progress.String(), "estimate: the rest takes at most 60 student calls,") { // what the first evaluation left
+		// The first evaluation leaves 60 calls.
+		if !strings.Contains(progress.String(), "estimate: the rest takes at most 60 student calls,") {
 			t.Errorf("%s: got\n%s", name, progress.String())
 		}
 		want := map[string]string{"GEPA": "the budget was spent before", "MIPROv2": "the budget was enough for 0 of "}[name]

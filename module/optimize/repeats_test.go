@@ -242,7 +242,8 @@ func TestNilSlices(t *testing.T) {
 		}
 	}
 	got, err := json.Marshal(m.Predictor.Demos)
-	want := `[{"inputs":{"number":0,"tags":[]},"outputs":{"names":[]}},{"inputs":{"number":1,"tags":[]},"outputs":{"names":[]}}]`
+	want := `[{"inputs":{"number":0,"tags":[]},"outputs":{"names":[]}},` +
+		`{"inputs":{"number":1,"tags":[]},"outputs":{"names":[]}}]`
 	if string(got) != want || err != nil || len(spoiled) > 0 {
 		t.Errorf("the prompts for %v contain their answers; demos: %s", spoiled, got)
 	}

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -120,10 +121,12 @@ func (item Item) copiedTo(text string) bool {
 	return false
 }
 
-// stringsIn returns the texts in a JSON value, and its numbers.
+// stringsIn returns the texts in a JSON value, and its numbers as they are written.
 func stringsIn(raw json.RawMessage) (list []string) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
 	var v any
-	if json.Unmarshal(raw, &v) != nil {
+	if d.Decode(&v) != nil {
 		return nil
 	}
 	var walk func(any)
@@ -131,8 +134,8 @@ func stringsIn(raw json.RawMessage) (list []string) {
 		switch v := v.(type) {
 		case string:
 			list = append(list, v)
-		case float64:
-			list = append(list, fmt.Sprint(v))
+		case json.Number:
+			list = append(list, v.String())
 		case []any:
 			for _, e := range v {
 				walk(e)

@@ -76,7 +76,8 @@ func (q *Question) SubmitHistory(spec *signature.Spec) error {
 	return nil
 }
 
-// attach adds the images or files of an input. It returns which attachments they are, or "" if there are none.
+// attach adds the images or files of an input. It returns the text that names the attachments,
+// or "" if the input has no attachments.
 func (q *Question) attach(spec *signature.Spec, v signature.Value) (shown string, err error) {
 	parts, names, err := Attachments(kindOf(spec, v), v.JSON)
 	if err != nil {
