@@ -57,7 +57,8 @@ func Compose[Out any](
 }
 
 // Tool turns a module into a tool for the programs of another module. The tool's arguments are the inputs and its
-// result is the output, as in [tools.Func]. The run is in Trajectory.Runs of the run that calls the tool. Nil hints
+// result is the output, as in [tools.Func]. The run has limits of its own: while a program waits for such tools only,
+// its clocks stand still (see [tools.Pause]). The run is in Trajectory.Runs of the run that calls the tool. Nil hints
 // mean the zero [tools.Hints], with which the tool counts as an effect; use Class: tools.Read for a module that has
 // no tools with effects.
 func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hints) *tools.Tool {
@@ -65,6 +66,7 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 		return tools.Func[In, Out](name, description, nil, h)
 	}
 	return tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {
+		defer tools.Pause(ctx)()
 		r := runModule(ctx, m, in)
 		if r.Err != nil {
 			return out, r.Err

@@ -20,7 +20,7 @@ import (
 // variables of earlier programs. Otherwise an RLM works like a [CodeAct]. It is safe for concurrent use.
 //
 // There is no need to raise the sandbox's limits: since a program waits for the models that it calls, its time limit
-// is extended by a minute for every Concurrency calls of MaxCalls, and the arguments of a call may take up to 4 MiB.
+// is extended by a minute for every Concurrency calls of llm in MaxCalls, and the arguments of a call may take up to 4 MiB.
 // Calls of llm and rlm count against MaxCalls; only those beyond MaxCalls count against Limits.Calls. Within a run, a
 // repeated prompt gets the same reply and is paid for once.
 //
@@ -66,8 +66,7 @@ type RLMOptions struct {
 
 	// Depth is the number of levels of nested runs. With 1, the default, programs only have llm. With 2 they also
 	// have rlm({prompt, context}), which runs an RLM with the model Sub, the context as its variable, and no tools;
-	// its programs have llm. A program that waits for a nested run occupies its worker, so Workers of sandbox.Options
-	// should be at least Depth times the number of concurrent runs.
+	// its programs have llm. While a program only waits for nested runs, its clocks stand still.
 	Depth int
 
 	// Concurrency limits the model calls that are made at the same time; further calls wait. If it is not
@@ -127,7 +126,7 @@ func NewRLM[In, Out any](
 	m.coder.options = m.options.Options
 	m.coder.set, m.coder.err = withModels(set, m.options.Depth)
 	if m.limits != (sandbox.Limits{}) && m.coder.err == nil { // otherwise there is no sandbox
-		m.limits, m.coder.err = m.options.budget().Programs(m.limits, m.options.Depth)
+		m.limits, m.coder.err = m.options.budget().Programs(m.limits)
 	}
 	m.Predictor = m.coder.question(model, m.options.strategy().String())
 	if m.coder.err != nil {
@@ -177,7 +176,6 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	most := m.options.strategy()
 	calls := &subCalls{
 		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
-		turn: make(chan struct{}, 1),
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}

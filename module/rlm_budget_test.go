@@ -273,10 +273,10 @@ func TestRLMConcurrentRuns(t *testing.T) {
 	noneLeft(t, label)
 }
 
-// Nested runs need workers of the same sandbox, and get them.
+// Nested runs need workers of the same sandbox, and get them, even if one program may compute at a time.
 func TestRLMNestedInWorkers(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.New(&sandbox.Options{Workers: 3, Limits: patiently(sandbox.Limits{}).Limits})
+	box, err := sandbox.New(&sandbox.Options{Workers: 1, Limits: patiently(sandbox.Limits{}).Limits})
 	if err != nil {
 		t.Fatal(err)
 	}

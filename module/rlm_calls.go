@@ -50,8 +50,10 @@ var (
 		Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompts,
 	}
 	rlmTool = tools.Func("rlm", "Works out a task over a context that is too long for one prompt.",
-		func(ctx context.Context, in SubTask) (string, error) { return subCallsOf(ctx).delegate(ctx, in) },
-		&tools.Hints{Class: tools.Read})
+		func(ctx context.Context, in SubTask) (string, error) {
+			defer tools.Pause(ctx)()
+			return subCallsOf(ctx).delegate(ctx, in)
+		}, &tools.Hints{Class: tools.Read})
 )
 
 const (
@@ -90,7 +92,6 @@ type subCalls struct {
 	width  int // calls at the same time
 	sub    *Predictor
 	nested *RLM[SubTask, SubReply]
-	turn   chan struct{} // held by a nested run that may start others
 
 	answers memo.Answers
 }
@@ -179,18 +180,9 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 	})
 }
 
-// delegate runs a nested RLM. A program that waits for one occupies a worker. So that programs cannot all
-// wait for each other, only runs of the innermost level are made at the same time.
+// delegate runs a nested RLM.
 func (c *subCalls) delegate(ctx context.Context, in SubTask) (string, error) {
 	return c.answers.Once(in, func() (string, error) {
-		if c.nested.Nested != nil {
-			select {
-			case c.turn <- struct{}{}:
-				defer func() { <-c.turn }()
-			case <-ctx.Done():
-				return "", lm.ContextError(ctx)
-			}
-		}
 		pred, err := c.nested.Run(ctx, in)
 		if err == nil {
 			return pred.Output.Reply, nil

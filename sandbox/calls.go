@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
 )
@@ -34,6 +35,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	}
 	call.issued = issued
 	h.mu.Unlock()
+	h.pause(1, 0)
 	return func() {
 		defer h.running.Done()
 		h.perform(call, reply)
@@ -151,11 +153,9 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 
 // perform performs a call and replies to the program.
 func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-h.dropped: // Perform returns the error
-	}
+	at := &callPlace{host: h}
+	at.enter() // otherwise Perform returns the error
+	defer at.end()
 	returned := false
 	defer func() {
 		if !returned { // by runtime.Goexit, which t.FailNow calls, too
@@ -163,7 +163,7 @@ func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 		}
 	}()
 	h.update(call, func() {}, "Program.OnCalling", h.program.OnCalling)
-	result, err := call.issued.Perform(h.callCtx)
+	result, err := call.issued.Perform(place.With(h.callCtx, at))
 	returned = true
 	te, catchable := toolError(err, call.Tool)
 	h.settle(call, result, te)

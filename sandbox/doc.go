@@ -60,6 +60,10 @@
 // initialized in workers too, so their initialization should only set variables. With
 // Options.Command, workers run another executable.
 //
+// Options.Workers bounds the programs that compute. A program that waits for its calls keeps its
+// worker and lets another program compute, so that tools may run programs in the same sandbox,
+// and hundreds of programs can wait for approval.
+//
 // # Checks
 //
 // Before a program runs, the check reports all of the following at once: syntax errors,

@@ -18,6 +18,8 @@ func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
+	case errors.Is(h.aborted, ErrClosed):
+		return h.aborted
 	case h.aborted != nil && !isProgramError(h.aborted):
 		return fmt.Errorf("sandbox: %w", h.aborted)
 	case ctx.Err() != nil && out.Failure != nil && out.Failure.Kind == KindStopped:

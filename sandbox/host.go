@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
 )
@@ -29,7 +30,8 @@ type host struct {
 	bindings      []*tools.Binding
 	dispatcher    *tools.Dispatcher
 	discovery     *discovery.Discovery
-	slots         chan struct{} // one for each call in progress; nil before the first
+	ticket        *workers.Ticket
+	slots         chan struct{} // one for each call that may be performed; nil before the first
 	ending        sync.Once
 	ended         chan struct{} // closed when the program has ended and gets no more replies
 	dropped       chan struct{} // closed when no further call can reach its tool
@@ -48,10 +50,14 @@ type host struct {
 	aborted   error          // why the host ended the program
 	over      bool           // the run has ended; handlers that return now are ignored
 	running   sync.WaitGroup
+	still     func(bool) // stops and starts the program's clocks
+	open      int        // calls in progress
+	paused    int        // those that wait for a person or a nested run
 }
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
+		ticket:  newTicket(ctx),
 		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
 		parent: ctx, start: time.Now(), ended: make(chan struct{}), dropped: make(chan struct{}),
 	}
@@ -160,7 +166,7 @@ func (h *host) end(r *engine.Result) {
 		close(settled)
 	}()
 	if aborted != nil && isProgramError(aborted) || aborted == nil && h.ctx.Err() == nil && endedByItself(r) {
-		wait(settled, h.timeLimit()-time.Since(h.start))
+		wait(settled, h.timeLimit()-r.Computed-r.Waited)
 	}
 	h.cancelCalls(context.Canceled)
 	wait(settled, settleTime)

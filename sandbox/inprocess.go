@@ -26,6 +26,7 @@ type inProcess struct {
 	mu     sync.Mutex
 	idle   []chan func() // goroutines that run programs
 	closed bool
+	runs   sync.WaitGroup
 }
 
 func newInProcess(memory int64) *inProcess {
@@ -33,11 +34,14 @@ func newInProcess(memory int64) *inProcess {
 }
 
 // Run implements runner.
-func (p *inProcess) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
+func (p *inProcess) Run(ctx context.Context, _ *workers.Ticket, job *engine.Job, host engine.Host) (
+	*engine.Result, error,
+) {
 	goroutine, err := p.take()
 	if err != nil {
 		return nil, err
 	}
+	defer p.runs.Done()
 	done := make(chan *engine.Result, 1)
 	watched := &watchedHost{Host: host, heap: &p.heap, stuck: make(chan struct{})}
 	defer p.heap.leave(watched)
@@ -72,11 +76,12 @@ func (p *inProcess) Closed() bool {
 // Close implements runner.
 func (p *inProcess) Close() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, goroutine := range p.idle {
 		close(goroutine)
 	}
 	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	p.runs.Wait()
 	return nil
 }
 
@@ -90,6 +95,7 @@ func (p *inProcess) take() (chan func(), error) {
 	if p.closed {
 		return nil, workers.ErrClosed
 	}
+	p.runs.Add(1)
 	if last := len(p.idle) - 1; last >= 0 {
 		goroutine := p.idle[last]
 		p.idle = p.idle[:last]
@@ -128,6 +134,9 @@ func (w *watchedHost) Begin(stop func(error)) {
 	w.stop = stop
 	w.heap.enter(w)
 }
+
+// Waiting implements [engine.Supervisor].
+func (w *watchedHost) Waiting(int) {}
 
 // Patience implements [engine.Supervisor]. On a busy machine a program needs time to react,
 // and nothing is gained by giving up early because the goroutine cannot be ended.

@@ -14,6 +14,11 @@ import (
 // process. If other goroutines are busy, that is nearly the wall time, so set a higher
 // limit.
 //
+// The time until a program has a worker, or may go on after it has waited for its calls, counts
+// towards no limit. Time and Wait stand still while the program does nothing but wait for calls
+// that have called [tools.Pause], such as those that a person must approve. Such calls do not
+// count towards Concurrency.
+//
 // Calls that the journal answers and calls that are [Program].Uncounted do not count
 // towards Calls. After Calls is reached, further calls are refused. Output keeps the
 // beginning of stdout and stderr.

@@ -19,11 +19,21 @@ type Options struct {
 	// Rules restrict the source of every program. Nil means no rules.
 	Rules *Rules
 
-	// Workers is the maximum number of worker processes. Each runs one program at a
-	// time; further runs wait. If a tool runs a program in the sandbox that called it, that
-	// program needs a worker of its own. Zero means twice the number of processors, at
-	// least 4. All workers together may use Workers × Limits.Memory.
+	// Workers is the maximum number of programs that compute at the same time; further runs
+	// wait. A program that waits for its calls lets others compute. Zero means twice the
+	// number of processors, at least 4.
 	Workers int
+
+	// Processes is the maximum number of worker processes, including those of programs that
+	// wait for their calls. If it is reached, further runs wait. A run that was started by a
+	// tool call of another program returns [ErrNested] instead. Zero means 256.
+	Processes int
+
+	// Resident is how many bytes of memory the workers of waiting programs may occupy
+	// together. Beyond that, programs count as computing while they wait, and nested runs
+	// return [ErrNested]. Computing programs may use Workers × Limits.Memory in addition.
+	// Zero means as much, but at least 2 GiB. It is measured on Linux only.
+	Resident int64
 
 	// Command is the command line of a dedicated worker program, which is used instead of
 	// the running executable. The program must import this package and must not do anything
@@ -47,11 +57,13 @@ type Sandbox struct {
 	rules  *Rules // nil if there are none
 	runner runner
 	last   atomic.Pointer[boundTools]
+	ending context.Context // done when the runs in progress must end
+	end    context.CancelFunc
 }
 
 // runner runs programs, in worker processes or in this process.
 type runner interface {
-	Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error)
+	Run(ctx context.Context, t *workers.Ticket, job *engine.Job, host engine.Host) (*engine.Result, error)
 	Isolation() worker.Isolation
 	Closed() bool
 	Close() error
@@ -64,7 +76,7 @@ type runner interface {
 func New(o *Options) (*Sandbox, error) {
 	return newSandbox(o, func(limits Limits, o *Options) (runner, error) {
 		return workers.NewPool(workers.Options{
-			Memory: limits.Memory, Max: o.Workers, Command: o.Command, InheritEnv: o.InheritEnv,
+			Memory: limits.Memory, Max: o.Workers, Workers: o.Processes, Resident: o.Resident, Command: o.Command, InheritEnv: o.InheritEnv,
 			MinIsolation: worker.Isolation(o.MinIsolation),
 		})
 	})
@@ -101,14 +113,24 @@ func newSandbox(o *Options, open func(Limits, *Options) (runner, error)) (*Sandb
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	return &Sandbox{limits: limits, rules: rules, runner: r}, nil
+	s := &Sandbox{limits: limits, rules: rules, runner: r}
+	s.ending, s.end = context.WithCancel(context.Background())
+	return s, nil
 }
 
 // Limits returns the limits of the sandbox, with defaults filled in.
 func (s *Sandbox) Limits() Limits { return s.limits }
 
-// ErrClosed is returned by runs of a sandbox that has been closed.
+// ErrClosed is returned by runs of a sandbox that has been closed. If the error says that the
+// program was running, the outcome has the calls that were made.
 var ErrClosed = errors.New("sandbox: the sandbox has been closed")
+
+var errEnded = fmt.Errorf("%w while the program was running", ErrClosed)
+
+// ErrNested is returned by a run that was started by a tool call of another program, if
+// Options.Processes or Options.Resident does not permit another worker. It fails instead of
+// waiting, because the programs that have workers may be waiting for runs like it.
+var ErrNested = workers.ErrNested
 
 var errNotNew = errors.New("sandbox: the sandbox is nil or empty; create it with New, and check the error of New")
 
@@ -124,13 +146,29 @@ func (s *Sandbox) Ready() error {
 	return nil
 }
 
-// Close ends the workers after the runs in progress have ended. Runs that wait for a
-// worker, and later ones, return [ErrClosed]. Close may be called more than once.
+// Close ends the runs in progress and the workers. All runs return [ErrClosed]. Calls that
+// have been dispatched to their tools are canceled. To let programs finish, call
+// [Sandbox.Shutdown] first. Close may be called more than once.
 func (s *Sandbox) Close() error {
 	if s == nil || s.runner == nil {
 		return nil
 	}
+	s.end()
 	return s.runner.Close()
+}
+
+// Shutdown closes the sandbox after the runs in progress have ended. When ctx is done, it ends
+// them as [Sandbox.Close] does, and returns the error of ctx. Runs that have not begun, and
+// later ones, return [ErrClosed] at once.
+func (s *Sandbox) Shutdown(ctx context.Context) error {
+	if s == nil || s.runner == nil {
+		return nil
+	}
+	cancel := context.AfterFunc(ctx, s.end)
+	if err := s.runner.Close(); err != nil || cancel() {
+		return err
+	}
+	return fmt.Errorf("sandbox: not all programs had ended: %w", canceled(ctx))
 }
 
 // Run checks and runs one program and returns how it ended. Errors of the program are in
@@ -156,6 +194,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("sandbox: not started: %w", canceled(ctx))
 	}
+	defer nested(ctx)()
 	bound := s.bound(p.Tools)
 	limits := p.Limits.or(s.limits)
 	job, err := s.job(p, limits, bound, step.sessionInputs())
@@ -168,6 +207,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	h := newHost(ctx, limits, &p, bound)
 	h.checkOnly, h.rules, h.sessionInputs = checkOnly, s.rules, step.sessionInputs()
 	job.RunClean = s.rules == nil && !checkOnly // then judge does not refuse it
+	defer context.AfterFunc(s.ending, func() { h.abort(errEnded) })()
 	var outer engine.Host = h
 	var origin *origin
 	if p.Compiler != nil {
@@ -181,7 +221,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 		step.prepare(job)
 		outer = recorder
 	}
-	result, err := s.runner.Run(h.ctx, job, outer)
+	result, err := s.runner.Run(h.ctx, h.ticket, job, outer)
 	h.end(result)
 	result = h.unlessAborted(result)
 	origin.translate(result)

@@ -167,7 +167,7 @@ func (b *Bundler) run(ctx context.Context, t task, host engine.Host, answer any)
 		Inputs: []engine.Input{{Name: "task", JSON: request}}, Tools: fileTools,
 		Limits: engine.Limits{Time: b.options.Time, Memory: b.options.Memory, Output: maxAnswer},
 	}
-	result, err := b.pool.Run(ctx, job, host)
+	result, err := b.pool.Run(ctx, nil, job, host)
 	switch {
 	case errors.Is(err, workers.ErrClosed):
 		return nil, ErrClosed

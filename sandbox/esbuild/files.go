@@ -72,6 +72,9 @@ func stampOf(root fs.FS, name string) stamp {
 // Report implements [engine.Host].
 func (s *shelf) Report(engine.Report) func() bool { return func() bool { return true } }
 
+// Clock implements [engine.Host].
+func (s *shelf) Clock(func(bool)) {}
+
 // Call implements [engine.Host].
 func (s *shelf) Call(c engine.Call, reply func(engine.Reply)) func() {
 	return func() {

@@ -243,6 +243,9 @@ type noFiles struct{}
 // Report implements [engine.Host].
 func (noFiles) Report(engine.Report) func() bool { return func() bool { return true } }
 
+// Clock implements [engine.Host].
+func (noFiles) Clock(func(bool)) {}
+
 // Call implements [engine.Host].
 func (noFiles) Call(_ engine.Call, reply func(engine.Reply)) func() {
 	return func() { reply(engine.Reply{Error: &engine.ToolError{Message: "no files are available"}}) }

@@ -53,16 +53,17 @@ type Decision struct {
 	Args     json.RawMessage // replaces the arguments if it is not nil, and is validated
 }
 
-// Approver decides whether a call is made. It may block until ctx is done; the sandbox's
-// Limits.Time and Limits.Wait include that time. If it panics or returns an error, the call
+// Approver decides whether a call is made. It may block until ctx is done. Meanwhile the
+// program's clocks stand still, as with [tools.Pause]. If it panics or returns an error, the call
 // is refused and the model is not told why. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
 // ApproveOptions configures [Approve]. Nil means the defaults.
 type ApproveOptions struct {
-	// Parallel is the number of requests that may wait for a decision at the same time,
-	// in all runs together. The others wait in a queue. Zero means one.
-	Parallel int
+	// Sequential makes requests wait for a decision one at a time, in all runs together.
+	// It is for approvers that use a terminal. By default, an Approver is called for any
+	// number of requests at the same time.
+	Sequential bool
 
 	// Skip, if set, returns true for tools whose calls need no approval, such as those
 	// that a configuration file approves.
@@ -79,18 +80,17 @@ func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 		return broken("Approve needs an Approver")
 	}
 	o = cmp.Or(o, &ApproveOptions{})
-	turns := make(chan struct{}, max(o.Parallel, 1))
+	var turns chan struct{} // nil if requests need not wait for each other
+	if o.Sequential {
+		turns = make(chan struct{}, 1)
+	}
 	return guard(all, func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		if o.Skip != nil && o.Skip(c.Tool) {
 			return next.Call(ctx, c)
 		}
-		select {
-		case turns <- struct{}{}:
-		case <-ctx.Done():
-			return nil, errUndecided(ctx)
-		}
+		resume := tools.Pause(ctx)
 		d, err := decision(ctx, ask, c, turns)
-		if err != nil {
+		if resume(); err != nil {
 			return nil, err
 		}
 		if d.Args != nil {
@@ -100,10 +100,16 @@ func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 	})
 }
 
-// decision calls the approver and releases the turn. If the call must not be made, it returns
-// an error.
-func decision(ctx context.Context, ask Approver, c tools.Call, turns <-chan struct{}) (d Decision, err error) {
-	defer func() { <-turns }()
+// decision calls the approver when it is the call's turn. If the call must not be made, it
+// returns an error.
+func decision(ctx context.Context, ask Approver, c tools.Call, turns chan struct{}) (d Decision, err error) {
+	if turns != nil {
+		select {
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+		case <-ctx.Done():
+		}
+	}
 	if ctx.Err() != nil {
 		return d, errUndecided(ctx)
 	}

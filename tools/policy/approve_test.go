@@ -137,10 +137,10 @@ func TestApproveSkips(t *testing.T) {
 	equal(t, "asked", told(call(t.Context(), set, "mail.send", `{}`)), "denied: not approved: do without this call")
 }
 
-// One request at a time waits for a decision by default.
-func TestApproveParallel(t *testing.T) {
+// Any number of requests wait for a decision, unless they are sequential.
+func TestApproveSequential(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ parallel, want int }{{0, 1}, {3, 3}} {
+	for sequential, want := range map[bool]int{true: 1, false: 6} {
 		synctest.Test(t, func(t *testing.T) {
 			var mu sync.Mutex
 			now, most := 0, 0
@@ -156,14 +156,14 @@ func TestApproveParallel(t *testing.T) {
 				return policy.Decision{Approved: true}, nil
 			}
 			set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask,
-				&policy.ApproveOptions{Parallel: test.parallel}))
+				&policy.ApproveOptions{Sequential: sequential}))
 			var group sync.WaitGroup
 			for range 6 {
 				group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `{}`) })
 			}
 			group.Wait()
-			if most != test.want {
-				t.Errorf("%d were asked for at once, not %d", most, test.want)
+			if most != want {
+				t.Errorf("%d were asked for at once, not %d", most, want)
 			}
 		})
 	}

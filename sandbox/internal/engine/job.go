@@ -84,13 +84,24 @@ type Host interface {
 	// perform. reply must be called once, on any goroutine. A reply that arrives after
 	// the run has ended is dropped.
 	Call(c Call, reply func(Reply)) (perform func())
+
+	// Clock is called before the program runs. The function stops (true) or starts (false)
+	// the clocks of Limits.Time and Limits.Wait. They stand still only while the program
+	// does nothing but wait for calls. The function may be called on any goroutine, also
+	// after the run.
+	Clock(still func(bool))
 }
 
-// Supervisor is a [Host] that wants to know about programs that do not react when they are
-// stopped, and that may stop a program itself.
+// Supervisor is a [Host] that wants to know about programs that wait, and about programs
+// that do not react when they are stopped, and that may stop a program itself.
 type Supervisor interface {
 	// Begin is called before the program runs. stop ends the program.
 	Begin(stop func(error))
+
+	// Waiting is called on another goroutine when the program has done nothing but wait for
+	// calls for 10 ms. It has received this number of replies. Waiting is not called after
+	// the run has ended.
+	Waiting(replies int)
 
 	// Patience returns how long a stopped program may take to react. A program in a
 	// native function, which goja cannot interrupt, takes longer; any other program only

@@ -26,6 +26,8 @@ import (
 //	verdict  host    bool              the answer to report; none to a clean one if the job has RunClean
 //	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
 //	reply    host    Reply             at most once for each call, in any order
+//	waiting  worker  int               the program does nothing but wait, and has received so many replies
+//	clock    host    bool              whether the program's clocks stand still while it waits
 //	stop     host    none              the caller has canceled: end with engine.KindStopped
 //	result   worker  engine.Result     ends the run; the worker then sends nothing
 //	last     worker  engine.Result     like result; the worker cannot be used again
@@ -45,6 +47,8 @@ const (
 	KindVerdict Kind = 'V'
 	KindCall    Kind = 'C'
 	KindReply   Kind = 'A'
+	KindWaiting Kind = 'W'
+	KindClock   Kind = 'K'
 	KindStop    Kind = 'S'
 	KindResult  Kind = 'E'
 	KindLast    Kind = 'L'

@@ -19,6 +19,8 @@ type answering struct {
 	refuse bool
 }
 
+func (h *answering) Clock(func(bool)) {}
+
 func (h *answering) Report(r engine.Report) func() bool {
 	h.report = r
 	return func() bool { return !h.refuse }

@@ -71,6 +71,9 @@ func (p *replay) Report(engine.Report) func() bool { return func() bool { return
 // Call implements [engine.Host]. It is not called: see run.issue.
 func (p *replay) Call(engine.Call, func(engine.Reply)) func() { return nil }
 
+// Clock implements [engine.Host]. Replies are there at once.
+func (p *replay) Clock(func(bool)) {}
+
 // expect compares a call with the recorded one.
 func (p *replay) expect(r *run, c pendingCall) {
 	tool := r.scope.tools[c.Tool].Path()

@@ -88,11 +88,12 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 	r.pin(job.Clock)
 	r.timers.fixed = r.clock.fixed
 	r.memory = job.Limits.Memory
-	stucker, _ := host.(engine.Supervisor)
-	r.watch = newWatchdog(ctx, r.vm, job.Limits, stucker)
-	if stucker != nil {
-		stucker.Begin(r.watch.stop)
+	supervisor, _ := host.(engine.Supervisor)
+	r.watch = newWatchdog(ctx, r.vm, job.Limits, supervisor)
+	if supervisor != nil {
+		supervisor.Begin(r.watch.stop)
 	}
+	host.Clock(r.watch.setStill)
 }
 
 // execute runs the program until it ends.
@@ -163,18 +164,18 @@ func (r *run) next() {
 		r.replayTurn()
 		return
 	}
-	r.watch.waits(true)
+	r.watch.wait(len(r.timers.list) == 0, r.issued-len(r.waiting))
 	select {
 	case c := <-r.replies:
-		r.watch.waits(false)
+		r.watch.resume()
 		r.turn(engine.Turn{Call: c.ID})
 		r.deliver(c)
 	case <-r.timers.next():
-		r.watch.waits(false)
+		r.watch.resume()
 		r.turn(engine.Turn{Timer: r.timers.list[0].id})
 		r.timers.fire(0)
 	case <-r.watch.over:
-		r.watch.waits(false)
+		r.watch.resume()
 		r.interrupted(r.watch.cause)
 	}
 }

@@ -25,7 +25,7 @@ var (
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
-	stuck  engine.Supervisor // may be nil
+	host   engine.Supervisor // may be nil
 	over   chan struct{}     // closed when the run must end
 	unbind func() bool       // from the context
 
@@ -35,14 +35,19 @@ type watchdog struct {
 	step     int         // of patience
 	start    time.Time
 	cpu      time.Duration // processor time at the start
-	since    time.Time     // when the loop began to wait; zero while the program computes
+	since    time.Time     // until when waiting has been counted; zero while the program computes
 	waited   time.Duration
-	cause    error // of the first stop
-	stopped  bool  // the run has ended
+	stood    time.Duration // time that counts for nothing, because the clocks stood still
+	still    bool          // the clocks stand still while the program does nothing but wait for calls
+	quiet    bool          // that is all it does now
+	replies  int           // that it has received
+	idle     *time.Timer   // calls announce
+	cause    error         // of the first stop
+	stopped  bool          // the run has ended
 }
 
-func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, stuck engine.Supervisor) *watchdog {
-	w := &watchdog{vm: vm, limits: l, stuck: stuck, over: make(chan struct{}), start: time.Now(), cpu: cpuTime()}
+func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, host engine.Supervisor) *watchdog {
+	w := &watchdog{vm: vm, limits: l, host: host, over: make(chan struct{}), start: time.Now(), cpu: cpuTime()}
 	if left := left(l, spent{}); left > 0 {
 		w.mu.Lock() // the timer may fire before it is assigned
 		w.timer = time.AfterFunc(left, w.check)
@@ -86,7 +91,7 @@ func (w *watchdog) check() {
 		cause = errCompute
 	case l.Wait > 0 && s.waited >= l.Wait:
 		cause = errWait
-	case !w.stopped:
+	case !w.stopped && !w.stands():
 		w.timer.Reset(left(l, s))
 	}
 	w.mu.Unlock()
@@ -96,10 +101,8 @@ func (w *watchdog) check() {
 }
 
 func (w *watchdog) spent() spent {
-	s := spent{elapsed: time.Since(w.start), waited: w.waited}
-	if !w.since.IsZero() {
-		s.waited += time.Since(w.since)
-	}
+	w.count()
+	s := spent{elapsed: time.Since(w.start) - w.stood, waited: w.waited}
 	if s.computed = s.elapsed - s.waited; s.computed > negligible {
 		s.computed = min(s.computed, cpuTime()-w.cpu)
 	}
@@ -120,8 +123,8 @@ func (w *watchdog) stop(cause error) {
 	w.cause = cause
 	w.vm.Interrupt(cause)
 	close(w.over)
-	if w.stuck != nil {
-		w.patience = time.AfterFunc(w.stuck.Patience()/patienceSteps, w.report)
+	if w.host != nil {
+		w.patience = time.AfterFunc(w.host.Patience()/patienceSteps, w.report)
 	}
 }
 
@@ -136,24 +139,84 @@ func (w *watchdog) report() {
 	w.step++
 	again := !stopped && w.step < patienceSteps
 	if again {
-		w.patience.Reset(w.stuck.Patience() / patienceSteps)
+		w.patience.Reset(w.host.Patience() / patienceSteps)
 	}
 	w.mu.Unlock()
 	if !stopped && !again {
-		w.stuck.Stuck(w.failure(cause))
+		w.host.Stuck(w.failure(cause))
 	}
 }
 
-// waits is called with true when the loop begins to wait, and with false afterwards.
-func (w *watchdog) waits(yes bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if yes {
-		w.since = time.Now()
+// stands reports whether the clocks stand still.
+func (w *watchdog) stands() bool { return w.still && w.quiet && !w.since.IsZero() }
+
+// count counts the time since the loop began to wait.
+func (w *watchdog) count() {
+	if w.since.IsZero() {
 		return
 	}
-	w.waited += time.Since(w.since)
-	w.since = time.Time{}
+	d := time.Since(w.since)
+	if w.since = w.since.Add(d); w.stands() {
+		w.stood += d
+	} else {
+		w.waited += d
+	}
+}
+
+// setStill stops and starts the clocks.
+func (w *watchdog) setStill(still bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count()
+	w.still = still
+	w.schedule()
+}
+
+// schedule makes the timer fire when the next limit may have been exceeded.
+func (w *watchdog) schedule() {
+	if w.timer != nil && !w.stopped && !w.stands() {
+		w.timer.Reset(left(w.limits, w.spent()))
+	}
+}
+
+// idleTime is how long a program waits before its host is told.
+const idleTime = 10 * time.Millisecond
+
+// wait is called when the loop begins to wait, with the number of replies that have arrived.
+// If it is quiet, no timer is pending.
+func (w *watchdog) wait(quiet bool, replies int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since, w.quiet, w.replies = time.Now(), quiet, replies
+	switch {
+	case !quiet || w.host == nil:
+	case w.idle == nil:
+		w.idle = time.AfterFunc(idleTime, w.announce)
+	default:
+		w.idle.Reset(idleTime)
+	}
+}
+
+// announce tells the host that the program waits.
+func (w *watchdog) announce() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.stopped && w.quiet && !w.since.IsZero() {
+		w.host.Waiting(w.replies)
+	}
+}
+
+// resume is called when the loop has an event for the program.
+func (w *watchdog) resume() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count()
+	if w.since = (time.Time{}); w.idle != nil {
+		w.idle.Stop()
+	}
+	if w.still { // the timer does not run
+		w.schedule()
+	}
 }
 
 // end stops the watchdog after the program has ended, and returns the time spent.
@@ -166,8 +229,10 @@ func (w *watchdog) end() spent {
 	if w.stopped = true; w.timer != nil {
 		w.timer.Stop()
 	}
-	if w.patience != nil {
-		w.patience.Stop()
+	for _, t := range []*time.Timer{w.patience, w.idle} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 	w.vm = nil // stopped timers stay reachable for a while and would keep the VM in memory
 	return w.spent()

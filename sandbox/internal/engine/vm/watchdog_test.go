@@ -15,7 +15,9 @@ type patient struct{}
 
 func (patient) Begin(func(error))       {}
 func (patient) Patience() time.Duration { return time.Hour }
-func (patient) Stuck(*engine.Failure)   {}
+func (patient) Waiting(int)             {}
+
+func (patient) Stuck(*engine.Failure) {}
 
 // stopped returns a weak pointer to the VM of a program that was stopped and has ended.
 func stopped(t *testing.T) weak.Pointer[goja.Runtime] {

@@ -3,6 +3,7 @@ package child
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -18,6 +19,7 @@ type run struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	verdict chan bool
+	still   atomic.Pointer[func(bool)] // of the program's clocks
 
 	mu      sync.Mutex
 	pending map[int]func(engine.Reply) // calls without a reply
@@ -80,8 +82,30 @@ func (r *run) answer(f worker.Frame) error {
 	return nil
 }
 
+// Clock implements [engine.Host].
+func (r *run) Clock(still func(bool)) { r.still.Store(&still) }
+
+// clock stops or starts the program's clocks.
+func (r *run) clock(f worker.Frame) error {
+	var still bool
+	if err := f.Decode(&still); err != nil {
+		return err
+	}
+	if set := r.still.Load(); set != nil {
+		(*set)(still)
+	}
+	return nil
+}
+
 // Begin implements [engine.Supervisor].
 func (r *run) Begin(func(error)) {}
+
+// Waiting implements [engine.Supervisor].
+func (r *run) Waiting(replies int) {
+	if err := r.s.out.Send(worker.KindWaiting, r.id, replies); err != nil {
+		r.s.end(err)
+	}
+}
 
 // patience is short because a slow program loses nothing: it fails in the same way,
 // and its worker is not used again.

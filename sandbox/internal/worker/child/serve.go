@@ -101,7 +101,7 @@ func (s *server) handle(f worker.Frame) error {
 		s.setCurrent(r)
 		s.runs <- r
 		return nil
-	case worker.KindVerdict, worker.KindReply, worker.KindStop:
+	case worker.KindVerdict, worker.KindReply, worker.KindClock, worker.KindStop:
 		return s.deliver(f)
 	}
 	return fmt.Errorf("unexpected frame %q from the host", f.Kind)
@@ -145,6 +145,8 @@ func (s *server) deliver(f worker.Frame) error {
 		return nil
 	case worker.KindVerdict:
 		return r.decide(f)
+	case worker.KindClock:
+		return r.clock(f)
 	default:
 		return r.answer(f)
 	}

@@ -67,7 +67,7 @@ func BenchmarkRun(b *testing.B) {
 func benchmarkRun(ctx context.Context, b *testing.B, p *Pool, j *engine.Job) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if res, err := p.Run(ctx, j, &host{}); err != nil || res.Failure != nil {
+		if res, err := p.Run(ctx, nil, j, &host{}); err != nil || res.Failure != nil {
 			b.Fatal(res, err)
 		}
 	}
@@ -79,7 +79,7 @@ func BenchmarkParallel(b *testing.B) {
 	j := job("echo:2")
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if res, err := p.Run(context.Background(), j, &host{}); err != nil || res.Failure != nil {
+			if res, err := p.Run(context.Background(), nil, j, &host{}); err != nil || res.Failure != nil {
 				b.Error(res, err)
 			}
 		}
@@ -99,7 +99,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			j := job("call:" + itoa(b.N))
 			j.Limits.Time = 0
-			if res, err := p.Run(context.Background(), j, &host{answer: bb.answer}); err != nil || res.Failure != nil {
+			if res, err := p.Run(context.Background(), nil, j, &host{answer: bb.answer}); err != nil || res.Failure != nil {
 				b.Fatal(res, err)
 			}
 		})

@@ -31,7 +31,7 @@ func TestBusyMachine(t *testing.T) {
 			}
 		}
 	}()
-	res, err := p.Run(t.Context(), j, &host{})
+	res, err := p.Run(t.Context(), nil, j, &host{})
 	close(ended)
 	<-busy
 	if err != nil || res.Failure != nil || string(res.Value) != `"done"` {

@@ -17,7 +17,7 @@ func TestJudgedTooLate(t *testing.T) {
 	w := first(p)
 	j := job("1 + 1")
 	j.Limits.Time = 50 * time.Millisecond
-	res, err := p.Run(t.Context(), j, &beginning{began: func() { <-w.exited }})
+	res, err := p.Run(t.Context(), nil, j, &beginning{began: func() { <-w.exited }})
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindTimeout {
 		t.Errorf("%+v (%v), %v", res, res.Failure, err)
 	}
@@ -50,7 +50,7 @@ func TestEngine(t *testing.T) {
 			j.Limits.Time = 100 * time.Millisecond
 		}
 		j.Limits.Output = 1 << 20
-		res, err := p.Run(t.Context(), j, &host{})
+		res, err := p.Run(t.Context(), nil, j, &host{})
 		if err != nil {
 			t.Fatal(err)
 		}

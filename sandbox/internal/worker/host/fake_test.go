@@ -169,6 +169,19 @@ func lie(host engine.Host, name string) {
 	case "raw-bad-tool":
 		allow()
 		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Tool: 5, Args: nothing})
+	case "raw-waiting": // for a reply that nobody sent
+		allow()
+		send(worker.KindWaiting, fakeRuns, 1)
+	case "raw-waiting-twice":
+		allow()
+		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing})
+		send(worker.KindWaiting, fakeRuns, 0)
+		send(worker.KindWaiting, fakeRuns, 0)
+	case "raw-waiting-call":
+		allow()
+		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing})
+		send(worker.KindWaiting, fakeRuns, 0)
+		send(worker.KindCall, fakeRuns, engine.Call{ID: 2, Args: nothing})
 	case "raw-old-run":
 		send(worker.KindResult, fakeRuns-1, engine.Result{})
 	case "raw-two-reports":

@@ -208,7 +208,7 @@ func TestBreakOut(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{MinIsolation: full})
 	for range 2 { // the second time in a worker with spare threads
-		res, err := p.Run(t.Context(), job("break-out"), &host{})
+		res, err := p.Run(t.Context(), nil, job("break-out"), &host{})
 		if err != nil || string(res.Value) != `""` {
 			t.Errorf("not prevented: %s, %+v, %v", res.Value, res.Failure, err)
 		}
@@ -219,7 +219,7 @@ func TestLabour(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
 	for range sample(1, 3) {
-		res, err := p.Run(t.Context(), job("labour"), &host{})
+		res, err := p.Run(t.Context(), nil, job("labour"), &host{})
 		if err != nil || string(res.Value) != `"done"` {
 			t.Errorf("%s, %+v, %v", res.Value, res.Failure, err)
 		}
@@ -285,18 +285,18 @@ func tell() tale {
 	defer p.Close()
 	told.Isolation = p.Isolation()
 	if slices.Contains(told.Isolation.Layers, "seccomp") {
-		res, err := p.Run(context.Background(), job("break-out"), &host{})
+		res, err := p.Run(context.Background(), nil, job("break-out"), &host{})
 		check(err)
 		check(json.Unmarshal(res.Value, &told.Got))
 	}
 	// Pretend that the first worker had more isolation than later ones.
 	p.opts.MinIsolation = full
-	_, err = p.Run(context.Background(), job("die"), &host{})
+	_, err = p.Run(context.Background(), nil, job("die"), &host{})
 	check(err)
-	for len(p.slots) > 0 {
+	for p.busy() > 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err = p.Run(context.Background(), job("echo:x"), &host{}); err != nil {
+	if _, err = p.Run(context.Background(), nil, job("echo:x"), &host{}); err != nil {
 		told.Later = err.Error()
 	}
 	return told

@@ -314,7 +314,7 @@ func session(seed uint64, pool *Pool, states []*os.ProcessState) error {
 	var err error
 	if seed%processes == 0 {
 		j.Limits.Time *= 2
-		res, err = pool.Run(ctx, j, v)
+		res, err = pool.Run(ctx, nil, j, v)
 	} else {
 		res, err = against(ctx, seed, j, v, states)
 	}
@@ -400,7 +400,7 @@ func against(ctx context.Context, seed uint64, j *engine.Job, h engine.Host,
 			}
 		}
 	}()
-	res, _, err := w.do(ctx, j, h)
+	res, _, err := w.do(ctx, NewTicket(nil, nil), j, h)
 	w.retire()
 	if errors.Is(err, errLost) { // the second time, this is the result
 		return res, nil
@@ -529,7 +529,7 @@ func TestDeafFromTheStart(t *testing.T) {
 	j.Limits.Time = 10 * time.Millisecond
 	j.Inputs = []engine.Input{{Name: "big", JSON: json.RawMessage(`"` + strings.Repeat("x", 4<<20) + `"`)}}
 	start := time.Now()
-	res, reusable, err := w.do(t.Context(), j, &host{})
+	res, reusable, err := w.do(t.Context(), NewTicket(nil, nil), j, &host{})
 	if err != nil || reusable || res.Failure == nil || res.Failure.Kind != engine.KindTimeout ||
 		time.Since(start) > sessionEnd {
 		t.Errorf("after %v: %+v, %v", time.Since(start), res, err)

@@ -27,8 +27,16 @@ type Options struct {
 	// Memory is how many bytes a worker may use in addition to what it needs when it is
 	// empty. Default: 256 MiB.
 	Memory int64
-	// Max is the maximum number of workers. Default: twice GOMAXPROCS, at least 4.
+	// Max is the maximum number of programs that compute at the same time. Default: twice
+	// GOMAXPROCS, at least 4.
 	Max int
+	// Workers is the maximum number of workers, including those of programs that wait for
+	// their calls. Default: 256, at least Max.
+	Workers int
+	// Resident is how many bytes the workers of waiting programs may occupy together.
+	// Beyond that, programs keep their slots while they wait. On systems other than Linux,
+	// it is not measured. Default: Max times Memory, at least 2 GiB.
+	Resident int64
 	// Warm is how many workers stay when there is nothing to do. Default: 1.
 	Warm int
 	// Idle is when the other idle workers end. Default: 30 seconds.
@@ -54,16 +62,21 @@ func (o *Options) complete() error {
 	o.Kind = orDefault(o.Kind, child.Sandbox)
 	o.Memory = orDefault(o.Memory, 256<<20)
 	o.Max = orDefault(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
+	o.Workers = orDefault(o.Workers, max(256, o.Max))
+	o.Resident = orDefault(o.Resident, max(int64(o.Max)*o.Memory, 2<<30))
 	o.Warm = min(orDefault(o.Warm, 1), o.Max)
 	o.Idle = orDefault(o.Idle, 30*time.Second)
 	o.StartTimeout = orDefault(o.StartTimeout, 30*time.Second)
 	if o.Memory < minMemory {
 		return fmt.Errorf("a memory limit of %d bytes is too small: use at least %d", o.Memory, int64(minMemory))
 	}
-	if o.Max > maxWorkers {
-		return fmt.Errorf("%d workers are too many: use at most %d", o.Max, maxWorkers)
+	if most := max(o.Max, o.Workers); most > maxWorkers {
+		return fmt.Errorf("%d workers are too many: use at most %d", most, maxWorkers)
 	}
-	if o.Max < 1 || o.Warm < 0 || o.Idle < 0 || o.StartTimeout < 0 {
+	if o.Workers > 0 && o.Workers < o.Max {
+		return fmt.Errorf("%d workers are too few for %d programs that compute at the same time", o.Workers, o.Max)
+	}
+	if min(o.Max, o.Workers) < 1 || o.Warm < 0 || o.Idle < 0 || o.StartTimeout < 0 || o.Resident < 0 {
 		return errors.New("an option is negative: use zero for the default")
 	}
 	return nil
@@ -80,13 +93,8 @@ func orDefault[T comparable](value, def T) T {
 // Pool runs jobs in worker processes. It is safe for concurrent use. A job has a worker
 // for itself: a tool that runs another job in the same pool takes a second worker.
 type Pool struct {
-	opts Options
-	// slots bounds the number of workers: a slot is taken by each worker that runs a
-	// job, starts or ends. It is also the queue, because goroutines that wait to send on
-	// a channel are served in order.
-	slots chan struct{}
-	done  chan struct{} // closed by Close
-
+	opts    Options
+	slots   *slots
 	starter starter
 	close   sync.Once
 
@@ -115,7 +123,7 @@ func NewPool(o Options) (*Pool, error) {
 		return nil, err
 	}
 	o.MinIsolation = w.isolation
-	p := &Pool{opts: o, slots: make(chan struct{}, o.Max), done: make(chan struct{})}
+	p := &Pool{opts: o, slots: newSlots(&o)}
 	p.starter.start = func(ctx context.Context) (*instance, error) { return newInstance(ctx, &p.opts) }
 	p.sweep = time.AfterFunc(o.Idle, p.trim)
 	p.park(w)
@@ -125,69 +133,74 @@ func NewPool(o Options) (*Pool, error) {
 // Isolation returns what the first worker has. All others have at least that.
 func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 
-// Run runs one job in its own worker. If all workers are busy, it waits in line; the
-// job's time limit starts after that. Whatever the program does to its worker, Run
-// returns a result. An error means that the program has not run: ctx was done, the pool
-// is closed, the job cannot be encoded, or no worker can be started ([ErrCannotStart]
-// if Run did not try because several have failed).
+// Run runs one job in its own worker. If all slots are taken, it waits in line; the
+// job's time limit starts after that. A nil ticket is that of a run that is not nested.
+// Whatever the program does to its worker, Run returns a result. An error means that the
+// program has not run: ctx was done, the pool is closed, the job cannot be encoded, a nested
+// run cannot have a worker ([ErrNested]), or no worker can be started ([ErrCannotStart] if
+// Run did not try because several have failed).
 //
 // Run calls the methods of host on its own goroutine, and never after it has returned.
 // If one of them panics, so does Run. If ctx is done during the run, the result is a
 // failure of kind [engine.KindStopped], at most a tenth of a second later.
-func (p *Pool) Run(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
+func (p *Pool) Run(ctx context.Context, t *Ticket, job *engine.Job, host engine.Host) (*engine.Result, error) {
+	if t == nil {
+		t = NewTicket(nil, nil)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := p.slots.enter(ctx, t); err != nil {
+		return nil, err
+	}
 	for lost := false; ; {
-		res, err := p.try(ctx, job, host)
+		w, err := p.take(ctx, job)
+		if err != nil {
+			p.free(t)
+			return nil, err
+		}
+		res, err := p.try(ctx, t, w, job, host)
 		switch {
-		case errors.Is(err, errLeftover), errors.Is(err, errStale): // cannot happen in a new worker
-		case errors.Is(err, errLost) && !lost: // the system may kill a worker at any time, but hardly two
-			lost = true
-		case errors.Is(err, errLost):
+		case errors.Is(err, errLost) && lost: // the system may kill a worker at any time, but hardly two
+			p.free(t)
 			return res, nil
+		case isRetried(err):
+			lost = errors.Is(err, errLost)
 		default:
 			return res, err
 		}
 	}
 }
 
-// try runs a job in one worker.
-func (p *Pool) try(ctx context.Context, job *engine.Job, host engine.Host) (*engine.Result, error) {
-	if err := p.enter(ctx); err != nil {
-		return nil, err
-	}
-	w, err := p.take(ctx, job)
-	if err != nil {
-		p.leave()
-		return nil, err
-	}
+// isRetried reports whether the job did not begin in its worker. Only errLost can happen in a new one.
+func isRetried(err error) bool {
+	return errors.Is(err, errLeftover) || errors.Is(err, errStale) || errors.Is(err, errLost)
+}
+
+// try runs a job in a worker, and frees the slot unless the job is to be tried again.
+func (p *Pool) try(
+	ctx context.Context, t *Ticket, w *instance, job *engine.Job, host engine.Host,
+) (res *engine.Result, err error) {
 	reusable := false // stays false if host panics
-	defer func() { p.give(w, reusable) }()
-	res, reusable, err := w.do(ctx, job, host)
+	defer func() {
+		if isRetried(err) {
+			w.retire()
+		} else {
+			p.give(t, w, reusable)
+		}
+	}()
+	res, reusable, err = w.do(ctx, t, job, host)
 	if w.spoke {
 		p.starter.worked()
 	}
 	return res, err
 }
 
-// enter waits for a slot.
-func (p *Pool) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-p.done:
-		return ErrClosed
-	}
-	if p.Closed() {
-		p.leave()
-		return ErrClosed
-	}
-	return nil
+// free frees the slot of a run, which has no worker anymore.
+func (p *Pool) free(t *Ticket) {
+	p.slots.leave(t)
+	p.slots.discharge()
 }
-
-func (p *Pool) leave() { <-p.slots }
 
 // take returns an idle worker or a new one. The caller has a slot.
 func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
@@ -205,15 +218,14 @@ func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	}
 }
 
-// give returns a worker and the slot.
-func (p *Pool) give(w *instance, reusable bool) {
-	if reusable {
-		p.park(w)
-		p.leave()
+// give returns a worker and the slot. No more workers are idle than may compute.
+func (p *Pool) give(t *Ticket, w *instance, reusable bool) {
+	if reusable && p.park(w) {
+		p.free(t)
 		return
 	}
 	go func() {
-		defer p.leave()
+		defer p.free(t)
 		w.retire()
 		p.warm()
 	}()
@@ -228,19 +240,23 @@ func (p *Pool) warm() {
 	if !needed || p.Closed() {
 		return
 	}
-	if w, err := p.starter.instance(context.Background()); err == nil {
-		p.park(w)
+	if w, err := p.starter.instance(context.Background()); err == nil && !p.park(w) {
+		w.retire()
 	}
 }
 
-// park makes a worker idle.
-func (p *Pool) park(w *instance) {
+// park makes a worker idle. It reports false if enough others are.
+func (p *Pool) park(w *instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.idle) >= p.opts.Max {
+		return false
+	}
 	p.idle = append(p.idle, idleInstance{w, time.Now()})
 	if len(p.idle) == p.opts.Warm+1 {
 		p.sweep.Reset(p.opts.Idle)
 	}
+	return true
 }
 
 // unpark returns the idle worker for a job, or nil.
@@ -280,24 +296,14 @@ func (p *Pool) trim() {
 }
 
 // Closed reports whether Close has been called.
-func (p *Pool) Closed() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
+func (p *Pool) Closed() bool { return p.slots.isClosed() }
 
 // Close ends all workers after the runs in progress, which it does not cancel. Runs that
 // have not begun return [ErrClosed]. When Close returns, all processes, descriptors and
 // goroutines of the pool are gone.
 func (p *Pool) Close() error {
 	p.close.Do(func() {
-		close(p.done)
-		for range cap(p.slots) {
-			p.slots <- struct{}{} // never released
-		}
+		p.slots.close()
 		p.mu.Lock()
 		rest := p.idle
 		p.idle = nil // a trim that begins now finds nothing

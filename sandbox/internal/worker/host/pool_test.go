@@ -36,6 +36,8 @@ type host struct {
 	called atomic.Int32
 }
 
+func (h *host) Clock(func(bool)) {}
+
 func (h *host) Report(engine.Report) func() bool { return func() bool { return !h.refuse } }
 
 func (h *host) Call(c engine.Call, reply func(engine.Reply)) func() {
@@ -75,7 +77,7 @@ func first(p *Pool) *instance {
 // mustEcho checks that the pool still works.
 func mustEcho(t testing.TB, p *Pool, text string) {
 	t.Helper()
-	res, err := p.Run(t.Context(), job("echo:"+text), &host{})
+	res, err := p.Run(t.Context(), nil, job("echo:"+text), &host{})
 	if err != nil || res.Failure != nil || string(res.Value) != `"`+text+`"` {
 		t.Fatalf("echo: %+v (%v), %v", res, res.Failure, err)
 	}
@@ -85,7 +87,7 @@ func mustEcho(t testing.TB, p *Pool, text string) {
 func mustFail(t *testing.T, p *Pool, j *engine.Job, h *host) *engine.Failure {
 	t.Helper()
 	start := time.Now()
-	res, err := p.Run(t.Context(), j, h)
+	res, err := p.Run(t.Context(), nil, j, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +107,11 @@ func TestRun(t *testing.T) {
 	for i := range 20 {
 		mustEcho(t, p, itoa(i))
 	}
-	res, err := p.Run(t.Context(), job("echo:x"), &host{refuse: true})
+	res, err := p.Run(t.Context(), nil, job("echo:x"), &host{refuse: true})
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindRefused {
 		t.Errorf("refused: %+v, %v", res, err)
 	}
-	res, err = p.Run(t.Context(), job("syntax"), &host{})
+	res, err = p.Run(t.Context(), nil, job("syntax"), &host{})
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindSyntax {
 		t.Errorf("syntax: %+v, %v", res, err)
 	}
@@ -123,7 +125,7 @@ func TestCalls(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
 	h := &host{}
-	res, err := p.Run(t.Context(), job("call:50"), h)
+	res, err := p.Run(t.Context(), nil, job("call:50"), h)
 	if err != nil || string(res.Value) != `{"n":1}` || h.called.Load() != 50 {
 		t.Errorf("%+v, %v after %d calls", res, err, h.called.Load())
 	}
@@ -131,14 +133,14 @@ func TestCalls(t *testing.T) {
 		reply(engine.Reply{Error: &engine.ToolError{Kind: "denied", Message: "no"}}) // at once, and twice
 		reply(engine.Reply{})
 	}}
-	res, err = p.Run(t.Context(), job("call"), h)
+	res, err = p.Run(t.Context(), nil, job("call"), h)
 	if err != nil || res.Failure == nil || res.Failure.Tool.Kind != "denied" {
 		t.Errorf("denied: %+v, %v", res, err)
 	}
 	h = &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
 		reply(engine.Reply{Value: json.RawMessage("{not json")})
 	}}
-	res, err = p.Run(t.Context(), job("call"), h)
+	res, err = p.Run(t.Context(), nil, job("call"), h)
 	if err != nil || res.Failure == nil || res.Failure.Message != "the tool's result is not valid JSON" {
 		t.Errorf("bad reply: %+v, %v", res, err)
 	}
@@ -151,7 +153,7 @@ func TestLargeFrames(t *testing.T) {
 	mustEcho(t, p, long)
 	big, _ := json.Marshal(long)
 	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { go reply(engine.Reply{Value: big}) }}
-	res, err := p.Run(t.Context(), job("call:3"), h)
+	res, err := p.Run(t.Context(), nil, job("call:3"), h)
 	if err != nil || string(res.Value) != string(big) {
 		t.Errorf("%d bytes, %v", len(res.Value), err)
 	}
@@ -176,16 +178,16 @@ func TestManyRuns(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				text := fmt.Sprintf("%d-%d", g, i)
-				res, err := p.Run(t.Context(), job("echo:"+text), &host{})
+				res, err := p.Run(t.Context(), nil, job("echo:"+text), &host{})
 				if err != nil || string(res.Value) != `"`+text+`"` {
 					t.Errorf("%s: %+v, %v", text, res, err)
 				}
-				res, err = p.Run(t.Context(), job("call:3"), &host{})
+				res, err = p.Run(t.Context(), nil, job("call:3"), &host{})
 				if err != nil || string(res.Value) != `{"n":1}` {
 					t.Errorf("%s: %+v, %v", text, res, err)
 				}
 			}
-			if _, err := p.Run(t.Context(), job("die"), &host{}); err != nil {
+			if _, err := p.Run(t.Context(), nil, job("die"), &host{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -220,39 +222,46 @@ func TestLies(t *testing.T) {
 	p := newPool(t, Options{})
 	const broke = "the worker broke the protocol: "
 	for source, message := range map[string]string{
-		"raw-early-call":   broke + "call 1 of a program that was not allowed",
-		"raw-bad-id":       broke + "call 7 after call 0",
-		"raw-same-id":      broke + "call 1 after call 1",
-		"raw-bad-tool":     broke + "call of tool 5 of 1",
-		"echo:bad-site":    broke + "a call site of tool 99 of 1",
-		"raw-old-run":      broke + "frame 'E' of run 0 in run 1",
-		"raw-two-reports":  broke + "a second report",
-		"raw-unknown-kind": broke + "unexpected frame '?'",
-		"raw-host-kind":    broke + "unexpected frame 'V'",
-		"raw-early-end":    broke + "success of a program that was not allowed",
-		"raw-odd-failure":  broke + `a failure of kind "approved"`,
-		"raw-used":         broke + "use of tools that do not exist",
-		"raw-stale":        broke + "a session or prelude reported missing that was sent",
-		"raw-late-stale":   broke + "a session or prelude reported missing that was sent",
-		"raw-same-key":     broke + `frame 'C': duplicate key "a"`,
-		"raw-other-case":   broke + "call 2 after call 0",
-		"raw-deep":         broke + "frame 'C': nested deeper than 1024 levels",
-		"raw-not-json":     broke + "frame 'E': unexpected end of JSON input",
-		"raw-huge":         broke + "frame 'E' of 4294967295 bytes is over the limit of 16777216",
-		"raw-garbage":      broke + "frame 'a' of 1734439522 bytes is over the limit of 16777216",
-		"close":            broke + "it closed the connection",
+		"raw-early-call":    broke + "call 1 of a program that was not allowed",
+		"raw-bad-id":        broke + "call 7 after call 0",
+		"raw-same-id":       broke + "call 1 after call 1",
+		"raw-bad-tool":      broke + "call of tool 5 of 1",
+		"echo:bad-site":     broke + "a call site of tool 99 of 1",
+		"raw-waiting":       broke + "waiting after 1 replies of 0",
+		"raw-waiting-twice": broke + "waiting after 0 replies of 0",
+		"raw-waiting-call":  broke + "call 2 of a program that waits",
+		"raw-old-run":       broke + "frame 'E' of run 0 in run 1",
+		"raw-two-reports":   broke + "a second report",
+		"raw-unknown-kind":  broke + "unexpected frame '?'",
+		"raw-host-kind":     broke + "unexpected frame 'V'",
+		"raw-early-end":     broke + "success of a program that was not allowed",
+		"raw-odd-failure":   broke + `a failure of kind "approved"`,
+		"raw-used":          broke + "use of tools that do not exist",
+		"raw-stale":         broke + "a session or prelude reported missing that was sent",
+		"raw-late-stale":    broke + "a session or prelude reported missing that was sent",
+		"raw-same-key":      broke + `frame 'C': duplicate key "a"`,
+		"raw-other-case":    broke + "call 2 after call 0",
+		"raw-deep":          broke + "frame 'C': nested deeper than 1024 levels",
+		"raw-not-json":      broke + "frame 'E': unexpected end of JSON input",
+		"raw-huge":          broke + "frame 'E' of 4294967295 bytes is over the limit of 16777216",
+		"raw-garbage":       broke + "frame 'a' of 1734439522 bytes is over the limit of 16777216",
+		"close":             broke + "it closed the connection",
 	} {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
 			p := newPool(t, Options{Max: 1})
-			f := mustFail(t, p, job(source), &host{})
+			h := &host{}
+			if strings.HasPrefix(source, "raw-waiting") {
+				h.answer = func(engine.Call, func(engine.Reply)) {}
+			}
+			f := mustFail(t, p, job(source), h)
 			if f.Kind != engine.KindCrashed || f.Message != message {
 				t.Errorf("%s: %s", f.Kind, f.Message)
 			}
 		})
 	}
 	for _, pause := range []time.Duration{0, 40 * time.Millisecond} {
-		res, err := p.Run(t.Context(), job("raw-unasked"), &host{})
+		res, err := p.Run(t.Context(), nil, job("raw-unasked"), &host{})
 		if err != nil || string(res.Value) != "1" {
 			t.Errorf("unasked: %+v, %v", res, err)
 		}
@@ -271,7 +280,7 @@ func TestDeadline(t *testing.T) {
 		j := job(source)
 		j.Limits.Time = 100 * time.Millisecond
 		start := time.Now()
-		res, err := p.Run(t.Context(), j, &host{})
+		res, err := p.Run(t.Context(), nil, j, &host{})
 		late := time.Since(start) - j.Limits.Time
 		if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindTimeout {
 			t.Fatalf("%+v, %v", res, err)
@@ -306,7 +315,7 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Run(ctx, job("echo:x"), &host{}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Run(ctx, nil, job("echo:x"), &host{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: %v", err)
 	}
 }
@@ -315,7 +324,7 @@ func TestCancel(t *testing.T) {
 func cancelled(t *testing.T, p *Pool, source string) (*engine.Result, error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	return p.Run(ctx, job(source), &beginning{began: cancel})
+	return p.Run(ctx, nil, job(source), &beginning{began: cancel})
 }
 
 // beginning is a host that calls began when a program begins.
@@ -336,24 +345,24 @@ func TestQueue(t *testing.T) {
 	started := make(chan struct{})
 	h := &host{answer: func(engine.Call, func(engine.Reply)) { close(started) }}
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = p.Run(busy, job("call"), h) })
+	wg.Go(func() { _, _ = p.Run(busy, nil, job("call"), h) })
 	<-started
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
-	if _, err := p.Run(ctx, job("echo:x"), &host{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := p.Run(ctx, nil, job("echo:x"), &host{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("in the queue: %v", err)
 	}
 	wg.Go(func() {
-		if _, err := p.Run(t.Context(), job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+		if _, err := p.Run(t.Context(), nil, job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
 			t.Errorf("in the queue of a closed pool: %v", err)
 		}
 	})
 	time.Sleep(10 * time.Millisecond) // until it waits, or finds the pool closed
 	wg.Go(func() { p.Close() })
-	<-p.done
+	<-p.slots.closed
 	cancel() // not earlier, or it would be its turn
 	wg.Wait()
-	if _, err := p.Run(t.Context(), job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+	if _, err := p.Run(t.Context(), nil, job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -363,7 +372,7 @@ func TestLateReply(t *testing.T) {
 	p := newPool(t, Options{Max: 1})
 	var late func(engine.Reply)
 	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { late = reply }}
-	res, err := p.Run(t.Context(), job("abandon"), h)
+	res, err := p.Run(t.Context(), nil, job("abandon"), h)
 	if err != nil || string(res.Value) != `"gone"` {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -384,7 +393,7 @@ func TestHostPanics(t *testing.T) {
 				t.Error("the panic was lost")
 			}
 		}()
-		_, _ = p.Run(t.Context(), job("call"), h)
+		_, _ = p.Run(t.Context(), nil, job("call"), h)
 	}()
 	mustEcho(t, p, "next")
 }
@@ -392,7 +401,7 @@ func TestHostPanics(t *testing.T) {
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
-	res, err := p.Run(t.Context(), job("noise"), &host{})
+	res, err := p.Run(t.Context(), nil, job("noise"), &host{})
 	if err != nil || string(res.Value) != `"said"` {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -405,7 +414,7 @@ func TestNoise(t *testing.T) {
 func TestNest(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
-	res, err := p.Run(t.Context(), job("nest"), &host{})
+	res, err := p.Run(t.Context(), nil, job("nest"), &host{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +429,7 @@ func TestBadJob(t *testing.T) {
 	p := newPool(t, Options{})
 	j := job("echo:x")
 	j.Inputs = []engine.Input{{Name: "x", JSON: json.RawMessage("{")}}
-	if _, err := p.Run(t.Context(), j, &host{}); !errors.Is(err, worker.ErrEncode) {
+	if _, err := p.Run(t.Context(), nil, j, &host{}); !errors.Is(err, worker.ErrEncode) {
 		t.Error(err)
 	}
 	mustEcho(t, p, "next")
@@ -447,7 +456,7 @@ func TestIdleEnds(t *testing.T) {
 				all.Done()
 				go func() { all.Wait(); reply(engine.Reply{}) }()
 			}}
-			if _, err := p.Run(t.Context(), job("call"), h); err != nil {
+			if _, err := p.Run(t.Context(), nil, job("call"), h); err != nil {
 				t.Error(err)
 			}
 		})
@@ -518,7 +527,7 @@ func TestFlood(t *testing.T) {
 			cancel()
 		}
 	}}
-	res, err := p.Run(ctx, job("raw-flood"), h)
+	res, err := p.Run(ctx, nil, job("raw-flood"), h)
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindStopped {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -535,7 +544,7 @@ func TestUnread(t *testing.T) {
 	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
 		wg.Go(func() { reply(engine.Reply{Value: big}) })
 	}}
-	res, err := p.Run(t.Context(), job("raw-deaf"), h)
+	res, err := p.Run(t.Context(), nil, job("raw-deaf"), h)
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindMemory || !strings.Contains(res.Failure.Message,
 		"tool results waiting") {
 		t.Errorf("%+v, %v", res, err)
@@ -549,7 +558,7 @@ func TestUsedUp(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1, Memory: 128 << 20})
 	for range sample(3, 10) {
-		res, err := p.Run(t.Context(), job("swell:70"), &host{})
+		res, err := p.Run(t.Context(), nil, job("swell:70"), &host{})
 		if err != nil || string(res.Value) != `"70"` {
 			t.Fatalf("%+v, %v", res, err)
 		}
@@ -559,7 +568,7 @@ func TestUsedUp(t *testing.T) {
 		t.Errorf("%d runs in a worker that grew", runs)
 	}
 	for range 100 {
-		res, err := p.Run(t.Context(), job("swell:1"), &host{})
+		res, err := p.Run(t.Context(), nil, job("swell:1"), &host{})
 		if err != nil || string(res.Value) != `"1"` {
 			t.Fatalf("%+v, %v", res, err)
 		}
@@ -594,9 +603,9 @@ func inTurn(t *testing.T, p *Pool, pause time.Duration) (order []int) {
 		h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
 			go func() { <-start; reply(engine.Reply{}) }()
 		}}
-		_, _ = p.Run(t.Context(), job("call"), h)
+		_, _ = p.Run(t.Context(), nil, job("call"), h)
 	})
-	waitFor(t, func() bool { return len(p.slots) == 1 })
+	waitFor(t, func() bool { return p.busy() == 1 })
 	for i := range 20 {
 		arrived := make(chan struct{})
 		wg.Go(func() {
@@ -605,7 +614,7 @@ func inTurn(t *testing.T, p *Pool, pause time.Duration) (order []int) {
 				order = append(order, i) // one at a time
 				reply(engine.Reply{})
 			}}
-			if _, err := p.Run(t.Context(), job("call"), h); err != nil {
+			if _, err := p.Run(t.Context(), nil, job("call"), h); err != nil {
 				t.Error(err)
 			}
 		})
@@ -615,6 +624,13 @@ func inTurn(t *testing.T, p *Pool, pause time.Duration) (order []int) {
 	close(start)
 	wg.Wait()
 	return order
+}
+
+// busy returns the number of workers that are neither idle nor gone.
+func (p *Pool) busy() int {
+	p.slots.mu.Lock()
+	defer p.slots.mu.Unlock()
+	return p.slots.workers
 }
 
 func waitFor(t *testing.T, done func() bool) {
@@ -635,7 +651,7 @@ func TestHostile(t *testing.T) {
 	for i := range 6 {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				res, err := p.Run(ctx, job([]string{"die", "allocate", "raw-garbage"}[i%3]), &host{})
+				res, err := p.Run(ctx, nil, job([]string{"die", "allocate", "raw-garbage"}[i%3]), &host{})
 				if err == nil && res.Failure == nil || err != nil && ctx.Err() == nil {
 					t.Error(res, err)
 				}
@@ -663,13 +679,13 @@ func TestBackOff(t *testing.T) {
 	first(p).end()
 	<-first(p).exited
 	for i := range freeFailures {
-		if _, err := p.Run(t.Context(), job("echo:x"), &host{}); fmt.Sprint(err) != "start worker: no luck" && i == 0 {
+		if _, err := p.Run(t.Context(), nil, job("echo:x"), &host{}); fmt.Sprint(err) != "start worker: no luck" && i == 0 {
 			t.Error(err)
 		}
 	}
 	n := tries.Load()
 	for range 50 {
-		_, err := p.Run(t.Context(), job("echo:x"), &host{})
+		_, err := p.Run(t.Context(), nil, job("echo:x"), &host{})
 		if !errors.Is(err, ErrCannotStart) && fmt.Sprint(err) != "start worker: no luck" {
 			t.Error(err)
 		}
@@ -734,7 +750,7 @@ func stillborns(t *testing.T, p *Pool) error {
 		p.idle = append(p.idle, idleInstance{w, time.Now()})
 		p.mu.Unlock()
 	}
-	_, err := p.Run(t.Context(), job("echo:x"), &host{})
+	_, err := p.Run(t.Context(), nil, job("echo:x"), &host{})
 	return err
 }
 

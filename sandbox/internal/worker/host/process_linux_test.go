@@ -74,7 +74,7 @@ func playParent() {
 	fmt.Println(pid)
 	j := job("spin")
 	j.Limits.Time = 0
-	_, err = p.Run(context.Background(), j, &host{})
+	_, err = p.Run(context.Background(), nil, j, &host{})
 	check(err)
 }
 
@@ -141,12 +141,12 @@ func playOn() {
 	p, err := NewPool(Options{Kind: fakes})
 	check(err)
 	for range 3 {
-		res, err := p.Run(context.Background(), job("die"), &host{})
+		res, err := p.Run(context.Background(), nil, job("die"), &host{})
 		check(err)
 		if res.Failure == nil {
 			check(errors.New("the program did not fail"))
 		}
-		res, err = p.Run(context.Background(), job("echo:still here"), &host{})
+		res, err = p.Run(context.Background(), nil, job("echo:still here"), &host{})
 		check(err)
 		if string(res.Value) != `"still here"` {
 			check(fmt.Errorf("%+v", res))
@@ -210,7 +210,7 @@ func playLeaks() {
 				j.Limits.Time = time.Millisecond
 			}
 			h := &host{}
-			_, err := p.Run(context.Background(), j, h)
+			_, err := p.Run(context.Background(), nil, j, h)
 			check(err)
 		})
 	}
@@ -249,7 +249,7 @@ func playBombs() {
 		var wg sync.WaitGroup
 		for _, source := range []string{"grow", "allocate", "recurse"} {
 			wg.Go(func() {
-				res, err := p.Run(context.Background(), job(source), &host{})
+				res, err := p.Run(context.Background(), nil, job(source), &host{})
 				check(err)
 				if res.Failure == nil {
 					check(errors.New(source + " did not fail"))
@@ -405,7 +405,7 @@ func TestSurroundings(t *testing.T) {
 func surroundings(t *testing.T) string {
 	t.Helper()
 	p := newPool(t, Options{InheritEnv: []string{"HOME", "PATH"}})
-	res, err := p.Run(t.Context(), job("surroundings"), &host{})
+	res, err := p.Run(t.Context(), nil, job("surroundings"), &host{})
 	if err != nil {
 		t.Fatal(err)
 	}

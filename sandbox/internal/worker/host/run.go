@@ -52,6 +52,7 @@ var errLost = errors.New("the worker was killed before the program began")
 // run is one job in a worker.
 type run struct {
 	w        *instance
+	ticket   *Ticket
 	id       uint32
 	job      *engine.Job
 	host     engine.Host
@@ -62,9 +63,12 @@ type run struct {
 	allowed  bool        // whether the verdict was yes
 	replays  bool        // whether the session's earlier programs run again first
 	abridged bool        // whether the job was sent without what the worker should have
+	deadline *deadline   // nil if there is none
 	last     bool        // whether the worker cannot be used again
 	canceled atomic.Bool // whether the caller has canceled the run
 	over     atomic.Bool // whether replies are dropped
+
+	waits
 }
 
 // do runs a job and reports whether the worker may be used again. It calls the host's
@@ -72,18 +76,17 @@ type run struct {
 // could not be encoded, errStale, errLeftover, or errLost, which has a result that is
 // valid if the program was the cause.
 func (w *instance) do(
-	ctx context.Context, job *engine.Job, host engine.Host,
+	ctx context.Context, t *Ticket, job *engine.Job, host engine.Host,
 ) (res *engine.Result, reusable bool, err error) {
 	w.runs++
-	r := &run{w: w, id: w.runs, job: job, host: host, replays: w.replays(job)}
+	r := &run{w: w, ticket: t, id: w.runs, job: job, host: host, replays: w.replays(job)}
 	w.in.Limit = r.limit
-	deadline := r.startDeadline()
+	r.startDeadline()
+	host.Clock(r.setStill)
 	cancelStop := context.AfterFunc(ctx, r.stop)
 	res, err = r.exchange()
 	inTime := cancelStop()
-	if deadline != nil {
-		inTime = deadline.Stop() && inTime
-	}
+	inTime = r.deadline.stop() && inTime
 	if err != nil {
 		res, err = r.failed(err)
 		return res, false, err
@@ -165,15 +168,15 @@ func (r *run) sessionElements() int {
 }
 
 // startDeadline starts the timer that kills a worker which does not end the run itself.
-func (r *run) startDeadline() *time.Timer {
+func (r *run) startDeadline() {
 	limit := r.job.Limits.Time
 	if limit <= 0 {
-		return nil
+		return
 	}
 	if r.replays {
 		limit *= 2
 	}
-	return time.AfterFunc(limit+gracePeriod, func() { r.w.kill(errTimeout) })
+	r.deadline = newDeadline(limit+gracePeriod, func() { r.w.kill(errTimeout) })
 }
 
 // stop asks the worker to end the run, and kills it soon after that.
@@ -242,6 +245,8 @@ func (r *run) receive() (*engine.Result, error) {
 		return nil, r.report(f)
 	case worker.KindCall:
 		return nil, r.call(f)
+	case worker.KindWaiting:
+		return nil, r.wait(f)
 	case worker.KindResult, worker.KindLast:
 		r.last = f.Kind == worker.KindLast
 		return r.result(f)
@@ -292,7 +297,9 @@ func (r *run) call(f worker.Frame) error {
 	case c.Tool < 0 || c.Tool >= len(r.job.Tools):
 		return breach("call of tool %d of %d", c.Tool, len(r.job.Tools))
 	}
-	r.calls++
+	if r.calls++; r.isWaiting() {
+		return breach("call %d of a program that waits", c.ID)
+	}
 	if err := checkSize("argument", max(len(c.Args), len(c.More)), r.job.Limits.Argument); err != nil {
 		return err
 	}
@@ -314,33 +321,42 @@ func (r *run) call(f worker.Frame) error {
 func (r *run) replyTo(id int) func(engine.Reply) {
 	var answered atomic.Bool
 	return func(a engine.Reply) {
-		if answered.Swap(true) {
-			return
-		}
-		if r.reply(id, a) != nil {
-			_ = r.reply(id, engine.Reply{Error: &engine.ToolError{
-				Kind: "internal", Message: "the tool's result is not valid JSON",
-			}})
+		if !answered.Swap(true) {
+			r.reply(worker.Reply{ID: id, Reply: a})
 		}
 	}
 }
 
-// reply sends the reply to a call. It returns only errors of encoding: those of the
-// connection are found by the reader.
-func (r *run) reply(id int, a engine.Reply) error {
-	out := r.w.out
-	out.Lock()
-	defer out.Unlock()
-	if r.over.Load() {
-		return nil
+// reply sends the reply to a call, or keeps it until the run has a slot.
+func (r *run) reply(a worker.Reply) {
+	r.w.out.Lock()
+	defer r.w.out.Unlock()
+	switch {
+	case r.over.Load():
+	case r.waiting:
+		r.hold(a)
+	default:
+		r.add(a)
+		r.flush()
 	}
-	if err := out.Add(worker.KindReply, r.id, &worker.Reply{ID: id, Reply: a}); err != nil {
-		return err
+}
+
+// add adds the reply to a call to what flush sends.
+func (r *run) add(a worker.Reply) {
+	r.sent++
+	if r.w.out.Add(worker.KindReply, r.id, &a) != nil {
+		a.Reply = engine.Reply{Error: &engine.ToolError{
+			Kind: "internal", Message: "the tool's result is not valid JSON",
+		}}
+		_ = r.w.out.Add(worker.KindReply, r.id, &a)
 	}
-	if err := out.Flush(); errors.Is(err, errUnread) {
+}
+
+// flush sends what was added. Errors of the connection are found by the reader.
+func (r *run) flush() {
+	if err := r.w.out.Flush(); errors.Is(err, errUnread) {
 		r.w.kill(err)
 	}
-	return nil
 }
 
 // result decodes and checks the result.

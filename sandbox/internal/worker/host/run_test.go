@@ -67,6 +67,8 @@ type distrustful struct {
 	calls   int
 }
 
+func (d *distrustful) Clock(func(bool)) {}
+
 func (d *distrustful) Report(r engine.Report) func() bool {
 	if d.reports++; d.reports > 1 {
 		d.fail("a second report")

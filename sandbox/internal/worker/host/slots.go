@@ -1,0 +1,269 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/writ-go/writ/internal/place"
+)
+
+// ErrNested is returned by [Pool.Run] for a run that a tool call of another run started, if the
+// pool may not use more processes or memory for it. Waiting would not help: the other run keeps
+// its worker until this one has ended.
+var ErrNested = errors.New("the program was started by a tool call of another program, and the workers of " +
+	"waiting programs use all the processes or memory that the sandbox may use")
+
+// slots bounds the programs that compute at the same time, and the workers. A run has a worker
+// from start to end, and a slot except while its program waits for calls. It is safe for
+// concurrent use.
+type slots struct {
+	maxWorkers  int
+	maxResident int64
+	ended       sync.WaitGroup // all workers
+	closed      chan struct{}
+
+	mu       sync.Mutex
+	free     int       // slots
+	workers  int       // of runs, and those that end
+	resident int64     // memory of the workers of runs without a slot
+	crowded  int       // runs that wait but keep their slot, because resident would be too large
+	queue    []*Ticket // in the order in which they get slots
+}
+
+func newSlots(o *Options) *slots {
+	return &slots{maxWorkers: o.Workers, maxResident: o.Resident, free: o.Max, closed: make(chan struct{})}
+}
+
+// slot is what a run needs to compute. Each of its holders is an ancestor of the next one.
+type slot struct{ holders []*Ticket }
+
+// Ticket is a run's claim to a slot. A run is nested in another one if a tool call of that run
+// started it. A nested run may share the slot of an ancestor, so that it never waits for it.
+type Ticket struct {
+	outer *Ticket     // of the run in which this one is nested, in any pool; nil if there is none
+	place place.Place // given up together with the slot; nil if there is none
+
+	slots    *slots        // nil before the run
+	rank     rank          // in the queue
+	granted  chan struct{} // closed when the ticket has left the queue
+	slot     *slot         // nil if the run has none
+	worker   bool          // the run has been given a worker
+	waiting  bool          // the run waits for calls
+	resident int64         // memory of the worker while the run waits without a slot
+}
+
+// NewTicket returns a ticket for a run that is nested in outer, unless that is nil. While the
+// program waits for calls, the run gives up its place p, unless that is nil.
+func NewTicket(outer *Ticket, p place.Place) *Ticket { return &Ticket{outer: outer, place: p} }
+
+// rank is a ticket's rank in the queue: runs that have begun are ended before others begin.
+type rank int
+
+const (
+	rankResuming rank = iota
+	rankNested
+	rankNew
+)
+
+// enter waits until the run may have a worker and compute.
+func (s *slots) enter(ctx context.Context, t *Ticket) error {
+	if err := s.admit(t); err != nil {
+		return err
+	}
+	select {
+	case <-t.granted:
+	case <-ctx.Done():
+	case <-s.closed:
+	}
+	err := ctx.Err()
+	if err == nil && s.isClosed() {
+		err = ErrClosed
+	}
+	if err != nil {
+		if s.leave(t); t.worker {
+			s.discharge()
+		}
+	}
+	return err
+}
+
+// admit puts a new run into the queue.
+func (s *slots) admit(t *Ticket) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isClosed() {
+		return ErrClosed
+	}
+	t.slots, t.rank, t.worker = s, rankNew, false
+	if t.ancestor(func(*Ticket) bool { return true }) != nil {
+		if s.workers >= s.maxWorkers || s.crowded > 0 {
+			return ErrNested
+		}
+		t.rank = rankNested
+		s.employ(t)
+	}
+	s.enqueue(t)
+	return nil
+}
+
+// wait gives up the slot of a run whose program waits for calls and whose worker uses that much
+// memory, unless the workers of such runs would use too much.
+func (s *slots) wait(t *Ticket, resident int64) {
+	s.mu.Lock()
+	t.waiting = true
+	gives := s.resident+resident <= s.maxResident
+	if gives {
+		t.resident = resident
+		s.resident += resident
+		s.release(t)
+	} else {
+		s.crowded++
+	}
+	s.mu.Unlock()
+	if gives && t.place != nil {
+		t.place.Leave()
+	}
+}
+
+// resume waits until a run that has called wait may go on, or has called leave.
+func (s *slots) resume(t *Ticket) {
+	s.mu.Lock()
+	kept := t.slot != nil
+	s.mu.Unlock()
+	if !kept && t.place != nil {
+		t.place.Return()
+	}
+	s.mu.Lock()
+	if waited := t.waiting; waited {
+		if s.settle(t); t.slot == nil {
+			t.rank = rankResuming
+			s.enqueue(t)
+		}
+	}
+	granted := t.granted
+	s.mu.Unlock()
+	<-granted
+}
+
+// leave gives up everything but the worker.
+func (s *slots) leave(t *Ticket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle(t)
+	if i := slices.Index(s.queue, t); i >= 0 {
+		s.queue = slices.Delete(s.queue, i, i+1)
+		close(t.granted)
+	}
+	s.release(t)
+}
+
+// settle ends the waiting of a run.
+func (s *slots) settle(t *Ticket) {
+	if !t.waiting {
+		return
+	}
+	if t.slot != nil {
+		s.crowded--
+	}
+	s.resident -= t.resident
+	t.waiting, t.resident = false, 0
+}
+
+// release gives up a slot.
+func (s *slots) release(t *Ticket) {
+	if t.slot == nil {
+		return
+	}
+	holders := slices.DeleteFunc(t.slot.holders, func(h *Ticket) bool { return h == t })
+	if t.slot.holders = holders; len(holders) == 0 {
+		s.free++
+	}
+	t.slot = nil
+	s.grant()
+}
+
+// employ counts a worker for a run, until discharge is called.
+func (s *slots) employ(t *Ticket) {
+	t.worker = true
+	s.workers++
+	s.ended.Add(1)
+}
+
+// discharge is called when the worker of a run has ended or is idle.
+func (s *slots) discharge() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.workers--
+	s.ended.Done()
+	s.grant()
+}
+
+// enqueue puts a run behind those of its rank.
+func (s *slots) enqueue(t *Ticket) {
+	t.granted = make(chan struct{})
+	at := len(s.queue)
+	for at > 0 && s.queue[at-1].rank > t.rank {
+		at--
+	}
+	s.queue = slices.Insert(s.queue, at, t)
+	s.grant()
+}
+
+// grant gives slots to runs in the queue. If a run of the last rank cannot begin, those behind
+// it cannot either.
+func (s *slots) grant() {
+	for i := 0; i < len(s.queue); {
+		t := s.queue[i]
+		switch {
+		case t.rank == rankNew && (s.free == 0 || s.workers >= s.maxWorkers || s.isClosed()):
+			return
+		case s.free > 0:
+			s.free--
+			t.slot = &slot{}
+		default:
+			lender := t.ancestor(func(a *Ticket) bool { return a.slot != nil && a.slot.holders[len(a.slot.holders)-1] == a })
+			if lender == nil { // or others share the slot, who are not ancestors
+				i++
+				continue
+			}
+			t.slot = lender.slot
+		}
+		t.slot.holders = append(t.slot.holders, t)
+		if t.rank == rankNew {
+			s.employ(t)
+		}
+		s.queue = slices.Delete(s.queue, i, i+1)
+		close(t.granted)
+	}
+}
+
+// ancestor returns the first of a run's ancestors in its pool, the innermost first, for which f
+// returns true, or nil.
+func (t *Ticket) ancestor(f func(*Ticket) bool) *Ticket {
+	for a := t.outer; a != nil; a = a.outer {
+		if a.slots == t.slots && f(a) {
+			return a
+		}
+	}
+	return nil
+}
+
+func (s *slots) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// close makes runs that have not begun return [ErrClosed], and waits until all workers are
+// idle or have ended.
+func (s *slots) close() {
+	s.mu.Lock()
+	close(s.closed)
+	s.mu.Unlock()
+	s.ended.Wait()
+}

@@ -1,0 +1,84 @@
+package host
+
+import "github.com/writ-go/writ/sandbox/internal/worker"
+
+// waits is the part of a run that is about programs which wait for calls. The lock of the
+// worker's writer guards it.
+type waits struct {
+	waiting bool           // the program waits, so that the run may have no slot
+	held    []worker.Reply // to be sent when the run has a slot again
+	still   bool           // all calls in progress wait for a person or a nested run
+	told    bool           // what the worker knows of its program's clocks: they stand still
+	sent    int            // replies
+	next    int            // the least number of replies with which the program may wait again
+}
+
+// wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A
+// worker whose program does not really wait wastes only its own time.
+func (r *run) wait(f worker.Frame) error {
+	var replies int
+	if err := f.DecodeUntrusted(&replies, 0); err != nil {
+		return err
+	}
+	r.w.out.Lock()
+	defer r.w.out.Unlock()
+	if replies < r.next || replies > r.sent {
+		return breach("waiting after %d replies of %d", replies, r.sent)
+	}
+	r.next = replies + 1
+	if replies == r.sent && r.sent < r.calls && !r.canceled.Load() { // otherwise the next frame is on its way
+		r.waiting = true
+		r.ticket.slots.wait(r.ticket, r.w.resident())
+		r.tellClock()
+	}
+	return nil
+}
+
+func (r *run) isWaiting() bool {
+	r.w.out.Lock()
+	defer r.w.out.Unlock()
+	return r.waiting
+}
+
+// hold keeps a reply until the run has a slot. Waiting for it counts toward no limit.
+func (r *run) hold(a worker.Reply) {
+	if r.held = append(r.held, a); len(r.held) > 1 {
+		return
+	}
+	r.tellClock()
+	go func() {
+		r.ticket.slots.resume(r.ticket)
+		r.w.out.Lock()
+		defer r.w.out.Unlock()
+		if r.over.Load() {
+			return
+		}
+		held := r.held
+		r.waiting, r.held = false, nil
+		for _, a := range held {
+			r.add(a)
+		}
+		r.tellClock()
+	}()
+}
+
+// setStill stops or starts the program's clocks.
+func (r *run) setStill(still bool) {
+	r.w.out.Lock()
+	defer r.w.out.Unlock()
+	if r.still = still; !r.over.Load() {
+		r.tellClock()
+	}
+}
+
+// tellClock tells the worker whether the program's clocks stand still while it waits, and adjusts
+// the deadline.
+func (r *run) tellClock() {
+	still := r.still || len(r.held) > 0
+	r.deadline.pause(still && r.waiting)
+	if still != r.told {
+		r.told = still
+		_ = r.w.out.Add(worker.KindClock, r.id, still)
+	}
+	r.flush()
+}

@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"context"
+	"sync"
+
+	"github.com/writ-go/writ/internal/place"
+	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
+)
+
+// callPlace is the place of a call among those of its program that are performed at the same
+// time. The call leaves it while it waits for a person or for a nested run, which has limits of
+// its own. While all calls in progress do so, the clocks of a program that waits for them stand
+// still.
+type callPlace struct {
+	host *host
+
+	mu    sync.Mutex
+	has   bool // it has the place
+	over  bool // the call has ended
+	waits int  // for persons and nested runs
+}
+
+// enter waits for a place. There is none for a program that has ended.
+func (c *callPlace) enter() {
+	select {
+	case c.host.slots <- struct{}{}:
+		c.has = true
+	case <-c.host.dropped:
+	}
+}
+
+func (c *callPlace) free() {
+	if c.has {
+		<-c.host.slots
+		c.has = false
+	}
+}
+
+// end is called when the call has ended.
+func (c *callPlace) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	c.free()
+	c.host.pause(-1, -min(c.waits, 1))
+}
+
+// Leave implements [place.Place].
+func (c *callPlace) Leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waits++; c.waits == 1 && !c.over {
+		c.free()
+		c.host.pause(0, 1)
+	}
+}
+
+// Return implements [place.Place].
+func (c *callPlace) Return() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waits--; c.waits == 0 && !c.over {
+		c.host.pause(0, -1)
+		c.enter()
+	}
+}
+
+// pause changes the numbers of calls in progress and of those that wait for a person or a nested
+// run, and stops or starts the clocks accordingly.
+func (h *host) pause(open, paused int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.open > 0 && h.open == h.paused
+	h.open += open
+	h.paused += paused
+	if still := h.open > 0 && h.open == h.paused; still != was {
+		h.still(still)
+	}
+}
+
+// Clock implements [engine.Host].
+func (h *host) Clock(still func(bool)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.still = still
+}
+
+// nested makes the call that started a run, if there is one, leave its place until done is called.
+func nested(ctx context.Context) (done func()) {
+	if call, ok := place.Of(ctx).(*callPlace); ok {
+		call.Leave()
+		return call.Return
+	}
+	return func() {}
+}
+
+// newTicket returns the ticket of a run with this context.
+func newTicket(ctx context.Context) *workers.Ticket {
+	p := place.Of(ctx)
+	if call, ok := p.(*callPlace); ok {
+		return workers.NewTicket(call.host.ticket, nil)
+	}
+	return workers.NewTicket(nil, p)
+}
