@@ -140,9 +140,18 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 	return &o
 }
 
-// Close ends the server's processes and connections, and programs that still run. Later calls are
-// refused. End the transports first to let programs finish.
+// Close ends the programs and tasks that still run, and the server's processes and connections.
+// Later calls are refused. To let programs finish, call [Server.Shutdown] first.
 func (s *Server) Close() error { return s.close() }
+
+// Shutdown refuses calls that have not begun, waits for the others, and closes the server. When
+// ctx is done, it closes the server at once. The clients are told that it is shutting down.
+func (s *Server) Shutdown(ctx context.Context) error {
+	if s.queue != nil {
+		s.queue.Shutdown(ctx)
+	}
+	return s.Close()
+}
 
 func (s *Server) closeOnce() error {
 	s.closed.Store(true)

@@ -127,7 +127,7 @@ func TestBusy(t *testing.T) {
 	path, folder := config(t)
 	connect, _ := web(t, setup{Options: Options{Config: path, Queue: serve.QueueOptions{Waiting: 1}}, workers: 1})
 	session := connect("", "")
-	wait := map[string]any{"code": `while (!(await fs.list_directory({path: "."})).includes("go-on")) await ` +
+	wait := map[string]any{"code": `setInterval(() => 0, 1e6); while (!(await fs.list_directory({path: "."})).includes("go-on")) await ` +
 		`sleep(5); "done"`}
 	results := make(chan execution, 3)
 	for range cap(results) {

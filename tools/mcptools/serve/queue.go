@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	places "github.com/writ-go/writ/internal/place"
 )
 
 // BusyError is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
@@ -46,17 +48,22 @@ type QueueOptions struct {
 
 // Queue bounds how many calls run at once, and is fair between principals: as long as
 // several principals have waiting calls, they take turns, regardless of how many calls each
-// of them has. It is safe for concurrent use.
+// of them has. While a call runs a program in a sandbox and the program only waits for its
+// own calls, others run; the call goes on before others begin. It is safe for concurrent use.
 type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
 	stop   context.Context // ends the running calls
 	end    context.CancelFunc
+	closed context.Context // before stop: no call begins
+	close  context.CancelFunc
+	calls  sync.WaitGroup // that run or wait
 
 	mu      sync.Mutex
 	lines   []*line // in the order of their turns; never empty lines
 	byWho   map[string]*line
 	waiting int
+	paused  []*call // that want to go on
 	running int
 	each    map[string]int // running calls by principal
 	average time.Duration  // moving average of the duration of calls
@@ -77,6 +84,55 @@ type place struct {
 	lost chan struct{}
 }
 
+// call is a call that has begun. It implements [places.Place].
+type call struct {
+	queue *Queue
+	who   string
+	ctx   context.Context
+	runs  bool          // otherwise it is paused, or over
+	over  bool
+	turn  chan struct{} // closed when the call may go on
+}
+
+// Leave implements [places.Place].
+func (c *call) Leave() {
+	c.queue.mu.Lock()
+	defer c.queue.mu.Unlock()
+	c.free()
+}
+
+// free gives up the call's place, if it has one.
+func (c *call) free() {
+	if c.runs {
+		c.runs = false
+		c.queue.vacate(c.who)
+	}
+}
+
+// Return implements [places.Place].
+func (c *call) Return() {
+	c.queue.mu.Lock()
+	c.turn = make(chan struct{})
+	if !c.over {
+		c.queue.paused = append(c.queue.paused, c)
+		c.queue.next()
+	}
+	c.queue.mu.Unlock()
+	select {
+	case <-c.turn:
+	case <-c.ctx.Done():
+	}
+}
+
+// end ends the call.
+func (c *call) end() {
+	c.queue.mu.Lock()
+	defer c.queue.mu.Unlock()
+	c.queue.paused = slices.DeleteFunc(c.queue.paused, func(p *call) bool { return p == c })
+	c.over = true
+	c.free()
+}
+
 // NewQueue returns a queue. Nil options are the defaults.
 func NewQueue(o *QueueOptions) *Queue {
 	if o == nil {
@@ -89,6 +145,7 @@ func NewQueue(o *QueueOptions) *Queue {
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
 	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}}
 	q.stop, q.end = context.WithCancel(context.Background())
+	q.closed, q.close = context.WithCancel(q.stop)
 	return q
 }
 
@@ -103,22 +160,37 @@ var ErrStopped = errors.New("the server is shutting down")
 // ends as well, but Do still waits for f.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
+	if q.isOpen() {
+		defer q.calls.Done()
+	}
 	if err := q.enter(ctx, who); err != nil {
 		q.meter.refused(err)
 		return err
 	}
 	ctx, done := until(ctx, q.stop)
 	defer done()
+	c := &call{queue: q, who: who, ctx: ctx, runs: true}
 	started := time.Now()
 	err := errPanicked
 	defer func() {
 		took := time.Since(started)
 		q.meter.ran(err, started.Sub(begin), took)
 		q.recordDuration(took)
-		q.leave(who)
+		c.end()
 	}()
-	err = f(ctx)
+	err = f(places.With(ctx, c))
 	return err
+}
+
+// isOpen reports whether calls may begin. If so, it counts one.
+func (q *Queue) isOpen() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed.Err() != nil {
+		return false
+	}
+	q.calls.Add(1)
+	return true
 }
 
 // until returns a context that also ends, with the cause [ErrStopped], when stop ends, and a function
@@ -150,12 +222,12 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 	case <-p.lost:
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-q.stop.Done():
+	case <-q.closed.Done():
 	}
 	err = q.stopReason(ctx)
 	switch had := q.quit(who, p); {
 	case had && err != nil:
-		q.leave(who)
+		(&call{queue: q, who: who, runs: true}).end()
 	case !had && err == nil:
 		err = q.busy()
 	}
@@ -165,7 +237,7 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 // stopReason returns why a call should not run anymore.
 func (q *Queue) stopReason(ctx context.Context) error {
 	err := context.Cause(ctx)
-	if errors.Is(err, ErrStopped) || err == nil && (q.stop.Err() != nil || isStopped(ctx)) {
+	if errors.Is(err, ErrStopped) || err == nil && (q.closed.Err() != nil || isStopped(ctx)) {
 		return fmt.Errorf("%w; nothing was done", ErrStopped)
 	}
 	return err
@@ -223,10 +295,8 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// leave ends a running call and starts the next.
-func (q *Queue) leave(who string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// vacate gives the place of a running call to the next.
+func (q *Queue) vacate(who string) {
 	q.running--
 	if q.each[who]--; q.each[who] == 0 {
 		delete(q.each, who)
@@ -243,9 +313,18 @@ func (q *Queue) recordDuration(took time.Duration) {
 	q.average += (took - q.average) / 8
 }
 
-// next starts waiting calls while there is room: the oldest of the first line, which then
-// becomes the last line.
+// next lets calls run while there is room: those that were paused, and then the oldest of the
+// first line, which then becomes the last line.
 func (q *Queue) next() {
+	q.paused = slices.DeleteFunc(q.paused, func(c *call) bool {
+		if q.running >= q.limits.Running || q.each[c.who] >= q.limits.PerPrincipal {
+			return false
+		}
+		q.start(c.who)
+		c.runs = true
+		close(c.turn)
+		return true
+	})
 	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
 		l := q.lines[i]
 		if q.each[l.who] >= q.limits.PerPrincipal {
@@ -321,6 +400,22 @@ func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	defer q.mu.Unlock()
 	q.others = append(q.others, other)
 	return other
+}
+
+// Shutdown refuses the waiting calls and all that come later, waits for the running ones, and
+// stops the queue. If ctx ends first, it stops the queue then, as [Queue.Stop] does.
+func (q *Queue) Shutdown(ctx context.Context) {
+	defer context.AfterFunc(ctx, q.Stop)()
+	all := append(q.list(), q)
+	for _, each := range all {
+		each.mu.Lock()
+		each.close()
+		each.mu.Unlock()
+	}
+	for _, each := range all {
+		each.calls.Wait()
+	}
+	q.Stop()
 }
 
 // Stop cancels the running calls, with the cause [ErrStopped], and refuses the waiting ones and

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
@@ -262,5 +263,88 @@ func TestQueueStorm(t *testing.T) {
 	if most > 4 || !strings.Contains(text.String(), "writ_executions_running 0\n") ||
 		!strings.Contains(text.String(), "writ_executions_waiting 0\n") {
 		t.Errorf("%d ran at once, want 4 at most\n%s", most, text.String())
+	}
+}
+
+// A call that waits lets others run, and goes on before others begin.
+func TestQueuePause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := serve.NewQueue(&serve.QueueOptions{Running: 1, Wait: time.Hour})
+		var mu sync.Mutex
+		var order []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, what)
+		}
+		var all sync.WaitGroup
+		do := func(name string, f func(context.Context)) {
+			all.Go(func() {
+				if err := q.Do(t.Context(), "ann", func(ctx context.Context) error {
+					note(name + " begins")
+					f(ctx)
+					note(name + " ends")
+					return nil
+				}); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+			synctest.Wait()
+		}
+		do("waiting", func(ctx context.Context) {
+			resume := tools.Pause(ctx)
+			time.Sleep(time.Second)
+			resume()
+		})
+		do("long", func(context.Context) { time.Sleep(2 * time.Second) })
+		do("new", func(context.Context) {})
+		do("over", func(ctx context.Context) { // it never goes on
+			tools.Pause(ctx)
+		})
+		all.Wait()
+		if got, want := strings.Join(order, ", "), "waiting begins, long begins, long ends, waiting ends, "+
+			"new begins, new ends, over begins, over ends"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		do("last", func(context.Context) {})
+		all.Wait()
+		if len(order) != 10 {
+			t.Error("a place was lost")
+		}
+	})
+}
+
+// Shutdown waits for the running calls as long as its context allows. Waiting calls do not begin.
+func TestQueueShutdown(t *testing.T) {
+	t.Parallel()
+	for patience, want := range map[time.Duration]error{time.Minute: nil, time.Second: serve.ErrStopped} {
+		synctest.Test(t, func(t *testing.T) {
+			q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+			var all sync.WaitGroup
+			do := func(want error) {
+				all.Go(func() {
+					err := q.Do(t.Context(), "ann", func(ctx context.Context) error {
+						select {
+						case <-time.After(10 * time.Second):
+							return nil
+						case <-ctx.Done():
+							return context.Cause(ctx)
+						}
+					})
+					if !errors.Is(err, want) {
+						t.Errorf("got %v, not %v", err, want)
+					}
+				})
+				synctest.Wait()
+			}
+			do(want)
+			do(serve.ErrStopped)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			q.Shutdown(ctx)
+			do(serve.ErrStopped)
+			all.Wait()
+		})
 	}
 }
