@@ -1,12 +1,16 @@
 package mcptools
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // sessions serves a script with numbered sessions. It passes calls of tools, and requests other
@@ -97,6 +101,36 @@ func TestNotRepeatedWhenAnotherLosesTheSession(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	equal(t, "calls", fmt.Sprint(calls), "map[session1:2 session2:1]")
+}
+
+// A server that answers a call with an error may have acted, whatever the error's code: a program that is written again
+// does not repeat the call.
+func TestNotRepeatedAfterJSONRPCError(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{
+		`{"code":-32602,"message":"MCP error -32602: Invalid tools/call result: no content"}`,
+		`{"code":-32602,"message":"Tool t has an output schema but no structured content was provided"}`,
+		`{"code":-32602,"message":"the address is bad"}`,
+		`{"code":-32601,"message":"Method not found"}`,
+	} {
+		calls := 0
+		s := serve(t, script{"tools/call": func(json.RawMessage) string {
+			calls++
+			return `"error":` + answer
+		}}, nil)
+		set, err := tools.NewSet(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := journal.New(nil)
+		for range 3 {
+			run := set.Dispatcher(j.Attempt())
+			if _, err := run.Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(t.Context()); err == nil {
+				t.Errorf("%s: no error", answer)
+			}
+		}
+		equal(t, answer, fmt.Sprint(calls), "1")
+	}
 }
 
 // If a connection breaks, net/http repeats requests with an idempotency key. Here it must not.

@@ -135,10 +135,10 @@
 // host only: it names the server and, if the server has exited, its exit status
 // and the end of its stderr.
 //
-//	the tool reports an error             failed; Data has its structured content
-//	JSON-RPC -32601, or an unknown tool   unknown_tool
-//	JSON-RPC -32602                       invalid_arguments
-//	any other JSON-RPC error              failed
+//	the tool or server reports an error   failed; Data has its structured content
+//	the server does not know the tool     unknown_tool
+//	the server refuses the arguments      invalid_arguments
+//	the server refuses the result         invalid_result
 //	the context's deadline passes         timeout
 //	the context is canceled               cancelled
 //	a question without an answer          failed; see Options.OnElicit

@@ -277,6 +277,11 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 		resp.Body = http.NoBody
 		return resp, nil
 	case parsed.Error != nil && id.IsValid():
+		if resp.StatusCode >= 500 { // the error may come from a proxy, or from a crash in the middle of a call
+			failed := StatusError(resp)
+			failed.err, failed.secrets = errors.New(message.Truncate(parsed.Error.Message)), r.Secrets
+			r.Exchange.Fail(id, failed)
+		}
 		resp.StatusCode, resp.Status = http.StatusOK, "200 OK"
 		resp.Header.Set("Content-Type", "application/json")
 		resp.Body = io.NopCloser(bytes.NewReader(r.receive(&jsonrpc.Response{ID: id, Error: parsed.Error})))
