@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -144,7 +143,7 @@ func (r *remote) unavailable(ctx context.Context, err error) error {
 	case errors.As(err, &failed): // in connecting again
 		text = failed.Unavailable()
 	case errors.Is(err, mcp.ErrSessionMissing):
-		text = "the tool's server refused its own session (404 Not Found)" + notMade
+		text = "the tool's server refused its own session" + notMade
 	}
 	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: text}
 	return te.WithCause(r.named(err))
@@ -173,8 +172,7 @@ func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	case errors.As(err, &format):
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its response cannot be read"
 	case errors.As(err, &wire):
-		te.Kind, te.Message = rpcKind(wire.Code, wire.Message), wire.Message
-		te.Data = r.bounded(jsonscan.Present(wire.Data))
+		te = r.reported(wire.Message, jsonscan.Present(wire.Data))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		te.Kind, te.Message = tools.KindTimeout, "no answer in time"+effectUnknown
 	case ctx.Err() != nil:
@@ -186,19 +184,4 @@ func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 		te.Kind, te.Message = tools.KindUnknown, "the response cannot be read"+effectUnknown
 	}
 	return te.WithCause(r.named(err))
-}
-
-// rpcKind classifies JSON-RPC errors. Servers report an unknown tool as an unknown method or as an
-// invalid argument.
-func rpcKind(code int64, text string) string {
-	text = strings.ToLower(text)
-	unknown := strings.Contains(text, "unknown tool") ||
-		strings.HasPrefix(text, "tool ") && strings.HasSuffix(text, " not found")
-	switch {
-	case code == jsonrpc.CodeMethodNotFound, code == jsonrpc.CodeInvalidParams && unknown:
-		return tools.KindUnknownTool
-	case code == jsonrpc.CodeInvalidParams:
-		return tools.KindInvalidArguments
-	}
-	return tools.KindFailed
 }

@@ -119,10 +119,16 @@
 // A server that ends, or an HTTP session that is lost, is started or connected again by the
 // next call or listing. The outcome of a call that was in flight is unknown, and the call
 // is not repeated; a call that had not been sent is tried once more. If a call was sent,
-// only a 404 response to its own request shows that it was not made. A server that keeps
-// failing is tried at growing intervals, and [Servers.Status] says why and when; until
-// then, its tools are those of its last listing. With [Options.Background], all of this
-// happens in the background, including the first connection.
+// only the response to its own request shows that it was not made, by status 404 or by the
+// text of an official SDK for a session that it does not know. A server that keeps failing is
+// tried at growing intervals, and [Servers.Status] says why and when; until then, its tools are
+// those of its last listing. With [Options.Background], all of this happens in the background,
+// including the first connection. If the host ends without [Servers.Close], the input of the
+// servers on stdio ends; on Linux, they are killed with their process groups, even if the host
+// was killed.
+//
+// Tools that can be called only as tasks of protocol 2025-11-25 are left out with a warning;
+// tools that a server offers to its own user interface alone (MCP Apps), without one.
 //
 // The tools of a Set do not change. [Options.OnToolsChanged] reports when to build a new
 // Set, and [Servers.Pins] shows what has changed since the tools were approved. A server
@@ -135,10 +141,10 @@
 // host only: it names the server and, if the server has exited, its exit status
 // and the end of its stderr.
 //
-//	the tool reports an error             failed; Data has its structured content
-//	JSON-RPC -32601, or an unknown tool   unknown_tool
-//	JSON-RPC -32602                       invalid_arguments
-//	any other JSON-RPC error              failed
+//	the tool or server reports an error   failed; Data has its structured content
+//	the server does not know the tool     unknown_tool
+//	the server refuses the arguments      invalid_arguments
+//	the server refuses the result         invalid_result
 //	the context's deadline passes         timeout
 //	the context is canceled               cancelled
 //	a question without an answer          failed; see Options.OnElicit
@@ -149,7 +155,9 @@
 //	the result is malformed               invalid_result
 //	the tool has changed                  denied; see Options.RefuseChanged
 //
-// An error that the tool itself reports has the kind failed, except for the exact messages
-// with which the TypeScript SDK refuses a call before the tool runs, because of its
-// arguments or an unknown tool.
+// The kind of an error that the server reports, in a result or as a JSON-RPC error, depends on
+// its text alone. Only the exact texts with which the official SDKs refuse this tool or its
+// arguments before the tool runs, or the tool's result afterwards, have kinds of their own. Any
+// other error is failed and may follow an effect, whatever its code: the TypeScript SDK uses
+// -32602 for all of these.
 package mcptools

@@ -254,6 +254,9 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 		l.warn("tool %q is listed twice; the first one is used", t.Name)
 	case sendable != nil && !sendable[t.Name]:
 		l.warn("tool %q is left out because its x-mcp-header is invalid", t.Name)
+	case t.needsTask():
+		l.warn("tool %q is left out because it must be called as a task, which is not supported", t.Name)
+	case t.appOnly(): // as the server wants it
 	default:
 		l.names[t.Name] = true
 		if l.approved(&t) {

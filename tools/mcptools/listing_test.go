@@ -160,6 +160,27 @@ func TestOnlyOfferedToolsAreTaken(t *testing.T) {
 	}
 }
 
+// Tools that programs cannot or should not call are not declared.
+func TestToolsForOthersAreLeftOut(t *testing.T) {
+	t.Parallel()
+	s := serve(t, script{"tools/list": result(`{"tools":[
+		{"name":"required","execution":{"taskSupport":"required"}},
+		{"name":"optional","execution":{"taskSupport":"optional"}},
+		{"name":"odd execution","execution":"required","_meta":7},
+		{"name":"app","_meta":{"ui":{"visibility":["app"]}}},
+		{"name":"both","_meta":{"ui":{"visibility":["model","app"]}}},
+		{"name":"model","_meta":{"ui":{"visibility":["model"]}}},
+		{"name":"default","_meta":{"ui":{"resourceUri":"ui://x","visibility":[]}}},
+		{"name":"odd visibility","execution":{"taskSupport":7},"_meta":{"ui":{"visibility":"app"}}},
+		{"name":"odd ui","_meta":{"ui":["app"]}}
+	]}`)}, nil)
+	equalLines(t, "tools", slices.Sorted(maps.Keys(list(t, s))),
+		"both", "default", "model", "odd execution", "odd ui", "odd visibility", "optional")
+	equalLines(t, "warnings", s.Warnings(),
+		`mcp server "s": tool "required" is left out because it must be called as a task, which is not supported`)
+	equal(t, "pins", fmt.Sprint(len(s.Pins()["s"])), "7")
+}
+
 func TestListingFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

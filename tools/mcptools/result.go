@@ -36,7 +36,8 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	result.StructuredContent = jsonscan.Present(result.StructuredContent)
 	if result.IsError {
-		return nil, r.reported(&result)
+		text, _ := result.text()
+		return nil, r.reported(text, result.StructuredContent)
 	}
 	limit := r.server.o.MaxResult
 	if result.exceeds(limit) {
@@ -166,18 +167,15 @@ func (a *callResult) text() (string, bool) {
 	return strings.Join(texts, "\n"), all
 }
 
-// rpcText matches JSON-RPC errors as servers with the TypeScript SDK report them in results.
-var rpcText = regexp.MustCompile(`(?s)^MCP error (-\d+): (.*)$`)
+// rpcPrefix matches what version 1 of the TypeScript SDK puts before the text of an error.
+var rpcPrefix = regexp.MustCompile(`^MCP error -\d+: `)
 
-// reported returns the error that the tool itself reports.
-func (r *remote) reported(a *callResult) error {
-	text, _ := a.text()
-	te := &tools.ToolError{Kind: tools.KindFailed, Message: text, Data: r.bounded(a.StructuredContent)}
-	if m := rpcText.FindStringSubmatch(text); m != nil {
-		te.Message = m[2]
-		if m[1] == "-32602" {
-			te.Kind = r.invalidParamsKind(m[2])
-		}
+// reported returns the error for an error that the server reports, in a result or as a JSON-RPC error.
+func (r *remote) reported(text string, data json.RawMessage) *tools.ToolError {
+	text = rpcPrefix.ReplaceAllString(text, "")
+	te := &tools.ToolError{Kind: r.reportedKind(text), Message: text, Data: r.bounded(data)}
+	if te.Kind == tools.KindInvalidResult {
+		te.Message = "the call was made, but the server refused its result: " + text
 	}
 	if te.Message = r.server.secrets.Hide(message.Truncate(te.Message)); te.Message == "" {
 		te.Message = "the tool failed and gave no reason"
@@ -185,15 +183,24 @@ func (r *remote) reported(a *callResult) error {
 	return te
 }
 
-// invalidParamsKind recognizes the messages of the TypeScript SDK for calls that it refuses before
-// the tool runs. Any other text comes from the tool, which may have had an effect.
-func (r *remote) invalidParamsKind(text string) string {
+// reportedKind recognizes the exact texts with which the official SDKs refuse this tool or its arguments before the
+// tool runs, and its result afterwards. Any other text may follow an effect, whatever its JSON-RPC code: SDKs and tools
+// use the same codes for all of these.
+func (r *remote) reportedKind(text string) string {
 	switch {
-	case text == "Tool "+r.name+" not found", text == "Tool "+r.name+" disabled":
+	case slices.Contains([]string{
+		"Tool " + r.name + " not found", "Tool " + r.name + " disabled",
+		"Tool " + r.name + " requires task augmentation (taskSupport: 'required')",
+		"Unknown tool: " + r.name, "Unknown tool: '" + r.name + "'", fmt.Sprintf("unknown tool %q", r.name),
+	}, text):
 		return tools.KindUnknownTool
 	case strings.HasPrefix(strings.TrimPrefix(text, "Input validation error: "),
 		"Invalid arguments for tool "+r.name+": "):
 		return tools.KindInvalidArguments
+	case strings.HasPrefix(text, "Output validation error: "), strings.HasPrefix(text, "Invalid tools/call result: "),
+		text == "Tool "+r.name+" has an output schema but no structured content was provided",
+		strings.HasPrefix(text, "Invalid structured content for tool "+r.name+": "):
+		return tools.KindInvalidResult
 	}
 	return tools.KindFailed
 }

@@ -68,19 +68,6 @@ func TestResults(t *testing.T) {
 			`failed: the tool failed and gave no reason {"code":7}`, `failed: the tool failed and gave no reason {"code":7}`,
 		},
 		{
-			"bad arguments in the words of the TypeScript SDK",
-			text("MCP error -32602: Input validation error: Invalid arguments for tool t: path is required") + `,"isError":true`,
-			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
-			`invalid_arguments: Input validation error: Invalid arguments for tool t: path is required`,
-		},
-		{
-			"arguments that another tool refuses",
-			text("MCP error -32602: Input validation error: Invalid arguments for tool other: path is required") +
-				`,"isError":true`,
-			`failed: Input validation error: Invalid arguments for tool other: path is required`,
-			`failed: Input validation error: Invalid arguments for tool other: path is required`,
-		},
-		{
 			"an error of the tool in the same form", text("MCP error -32602: the card was charged; the address is bad") +
 				`,"isError":true`,
 			`failed: the card was charged; the address is bad`, `failed: the card was charged; the address is bad`,
@@ -93,10 +80,6 @@ func TestResults(t *testing.T) {
 			` "yes"`},
 		{"keys of a block in other cases", `"content":[{"type":"text","text":"yes","TEXT":"no"}]`, `"yes"`, notJSON +
 			` "yes"`},
-		{
-			"an unknown tool in the words of the TypeScript SDK", text("MCP error -32602: Tool t not found") + `,"isError":true`,
-			`unknown_tool: Tool t not found`, `unknown_tool: Tool t not found`,
-		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -186,18 +169,66 @@ func TestInvalidOutputSchema(t *testing.T) {
 	}
 }
 
-func TestRPCErrors(t *testing.T) {
+// What an error says about the call depends on its text alone, whether it comes as a result or as a JSON-RPC error, and
+// whatever its code: servers report with the same codes what went wrong before, during and after the call.
+func TestReportedErrors(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ in, want string }{
-		{`{"code":-32601,"message":"Method not found"}`, `unknown_tool: Method not found`},
-		{`{"code":-32602,"message":"unknown tool \"t\""}`, `unknown_tool: unknown tool "t"`},
-		{`{"code":-32602,"message":"path is required","data":{"path":"x"}}`,
-			`invalid_arguments: path is required {"path":"x"}`},
-		{`{"code":-32603,"message":"internal"}`, `failed: internal`},
-		{`{"code":-32000,"message":"rate limited","data":null}`, `failed: rate limited`},
+	const (
+		arguments = "Invalid arguments for tool t: path is required"
+		noOutput  = "Tool t has an output schema but no structured content was provided"
+		badOutput = "Invalid structured content for tool t: n must be a number"
+		refused   = "invalid_result: the call was made, but the server refused its result: "
+	)
+	for text, want := range map[string]string{
+		// TypeScript
+		"Tool t not found": "unknown_tool: Tool t not found",
+		"Tool t disabled":  "unknown_tool: Tool t disabled",
+		"Tool t requires task augmentation (taskSupport: 'required')": "unknown_tool: " +
+			"Tool t requires task augmentation (taskSupport: 'required')",
+		arguments:                              "invalid_arguments: " + arguments,
+		"Input validation error: " + arguments: "invalid_arguments: Input validation error: " + arguments,
+		noOutput:                               refused + noOutput,
+		badOutput:                              refused + badOutput,
+		"Output validation error: " + noOutput: refused + "Output validation error: " + noOutput,
+		"Invalid tools/call result: no object": refused + "Invalid tools/call result: no object",
+		// Go, Python, C#
+		`unknown tool "t"`:                         `unknown_tool: unknown tool "t"`,
+		"Unknown tool: t":                          "unknown_tool: Unknown tool: t",
+		"Unknown tool: 't'":                        "unknown_tool: Unknown tool: 't'",
+		"Output validation error: 'n' is required": refused + "Output validation error: 'n' is required",
+		// The words of a tool, or about another tool.
+		"Method not found":      "failed: Method not found",
+		"path is required":      "failed: path is required",
+		"tool not found":        "failed: tool not found",
+		"Tool hammer not found": "failed: Tool hammer not found",
+		"sent; unknown tool: t": "failed: sent; unknown tool: t",
+		"Invalid arguments for tool other: path is required": "failed: Invalid arguments for tool other: path is required",
+		"Invalid structured content for tool other: n":       "failed: Invalid structured content for tool other: n",
+		"": "failed: the tool failed and gave no reason",
 	} {
-		s := serve(t, script{"tools/call": func(json.RawMessage) string { return `"error":` + c.in }}, nil)
-		equal(t, c.in, call(t.Context(), list(t, s)["t"], `{}`), c.want)
+		for _, code := range []string{"-32601", "-32602", "-32603", "-32000"} {
+			for _, prefix := range []string{"", "MCP error " + code + ": "} {
+				quoted := jsonvalue.Text(prefix + text)
+				for _, answer := range []string{
+					`"result":{"isError":true,"content":[{"type":"text","text":` + quoted + `}]}`,
+					`"error":{"code":` + code + `,"message":` + quoted + `}`,
+				} {
+					s := serve(t, script{"tools/call": func(json.RawMessage) string { return answer }}, nil)
+					equal(t, answer, call(t.Context(), list(t, s)["t"], `{}`), want)
+				}
+			}
+		}
+	}
+}
+
+func TestErrorData(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"code":-32602,"message":"path is required","data":{"path":"x"}}`: `failed: path is required {"path":"x"}`,
+		`{"code":-32000,"message":"rate limited","data":null}`:             `failed: rate limited`,
+	} {
+		s := serve(t, script{"tools/call": func(json.RawMessage) string { return `"error":` + in }}, nil)
+		equal(t, in, call(t.Context(), list(t, s)["t"], `{}`), want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -257,6 +258,36 @@ func TestCloseEndsTheWholeGroup(t *testing.T) {
 	for _, pid := range pids {
 		if !gone(pid) {
 			t.Errorf("process %d of %v is still running", pid, pids)
+		}
+	}
+}
+
+// If the host is killed, the kernel kills everything that a server started, even if it ignores signals and the end of
+// its input.
+func TestKilledHostLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only on Linux")
+	}
+	config := fake("host")
+	host := exec.Command(config.Command, config.Args...)
+	host.Env = append(os.Environ(), "GOCOVERDIR="+coverage)
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Wait() })
+	var pids struct{ Data []int }
+	err = json.NewDecoder(out).Decode(&pids)
+	if killErr := host.Process.Kill(); err != nil || killErr != nil || len(pids.Data) != 2 {
+		t.Fatal(pids, err, killErr)
+	}
+	for _, pid := range pids.Data {
+		if !gone(pid) {
+			t.Errorf("process %d of %v is still running", pid, pids.Data)
 		}
 	}
 }

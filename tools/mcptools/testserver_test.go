@@ -2,6 +2,7 @@ package mcptools
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -254,6 +255,18 @@ var processes = map[string]func(){
 			os.Exit(1)
 		}
 		serveStdio(script{"tools/call": result(fmt.Sprintf(`{"structuredContent":[%d,%d]}`, os.Getpid(), child.Process.Pid))})
+		forever()
+	},
+	"host": func() { // is a host with a stubborn server, and does not close it
+		servers, err := Start(context.Background(), &Config{Servers: []ServerConfig{fake("stubborn")}}, nil)
+		if err != nil {
+			panic(err)
+		}
+		all, err := servers.Tools(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(call(context.Background(), all[0], `{}`))
 		forever()
 	},
 	"deaf": func() {

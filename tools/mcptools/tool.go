@@ -21,6 +21,8 @@ type listedTool struct {
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage
 	Annotations  annotations
+
+	execution, meta json.RawMessage
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. On error it decodes the name if it can.
@@ -28,8 +30,28 @@ func (t *listedTool) UnmarshalJSON(data []byte) error {
 	return jsonscan.Object(data, jsonscan.Fields{
 		"name": &t.Name, "title": &t.Title, "description": &t.Description,
 		"inputSchema": &t.InputSchema, "outputSchema": &t.OutputSchema,
-		"annotations": &t.Annotations,
+		"annotations": &t.Annotations, "execution": &t.execution, "_meta": &t.meta,
 	})
+}
+
+// needsTask reports whether the tool can be called only as a task of protocol 2025-11-25.
+func (t *listedTool) needsTask() bool {
+	var support string
+	_ = jsonscan.Object(t.execution, jsonscan.Fields{"taskSupport": &support}) // malformed means absent
+	return support == "required"
+}
+
+// appOnly reports whether the server offers the tool to its own user interface alone (MCP Apps).
+func (t *listedTool) appOnly() (only bool) {
+	var ui, visibility json.RawMessage
+	_ = jsonscan.Object(t.meta, jsonscan.Fields{"ui": &ui}) // malformed means absent
+	_ = jsonscan.Object(ui, jsonscan.Fields{"visibility": &visibility})
+	for scope := range jsonscan.Elements(visibility) {
+		if only = string(scope) == `"app"`; !only {
+			return false
+		}
+	}
+	return only
 }
 
 type annotations struct {

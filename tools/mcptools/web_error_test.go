@@ -17,6 +17,20 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/config"
 )
 
+// The host sees why a server failed, without secrets.
+func TestCauseOfServerError(t *testing.T) {
+	t.Parallel()
+	h := script{}.handler(asJSON, func(w http.ResponseWriter, r *http.Request, msg request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no disk for %s"}}`, msg.ID,
+			r.Header.Get("Token"))
+	})
+	s := open(t, ServerConfig{URL: serveWeb(t, h), Headers: map[string]string{"Token": "s3cret-token"}}, nil)
+	_, err := list(t, s)["t"].Handler(t.Context(), nil)
+	equal(t, "cause", fmt.Sprint(errors.Unwrap(err)), `mcp server "s": tool "t": it answers 500 Internal Server Error; `+
+		`try again later: no disk for [hidden]`)
+}
+
 // After any bad response to one call, the next call works.
 func TestBadResponsesOverHTTP(t *testing.T) {
 	t.Parallel()
@@ -93,9 +107,9 @@ func TestBadResponsesOverHTTP(t *testing.T) {
 			"unknown: the tool's server failed (502 Bad Gateway); whether the call took effect is unknown"},
 		{"400 with a JSON-RPC error", status(400,
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad input","data":{"at":1}}}`),
-			`invalid_arguments: bad input {"at":1}`},
+			`failed: bad input {"at":1}`},
 		{"500 with a JSON-RPC error", status(500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"broken"}}`),
-			`failed: broken`},
+			"unknown: the tool's server failed (500 Internal Server Error); whether the call took effect is unknown"},
 		{"a redirect of a POST", func(w http.ResponseWriter, r *http.Request, _ request) {
 			http.Redirect(w, r, "/other", http.StatusFound)
 		}, "unknown: the tool's server redirects elsewhere; whether the call took effect is unknown"},

@@ -193,16 +193,21 @@ func TestLostSession(t *testing.T) {
 		{404, ""},
 		{404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`},
 		{400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`},
+		{400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`},
+		{400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Session not found"},"id":null}`},
+		{400, `Bad Request: No valid session ID provided`}, // Python
+		{404, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Session not found"},"id":"server-error"}`},
+		{404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":ID}`}, // C#
 	} {
 		inner := script{}.handler(func(w http.ResponseWriter, a string) {
 			w.Header().Set("Mcp-Session-Id", "s3cret-session")
 			asJSON(w, a)
-		}, func(w http.ResponseWriter, r *http.Request, _ request) {
+		}, func(w http.ResponseWriter, r *http.Request, msg request) {
 			if r.Header.Get("Mcp-Session-Id") != "s3cret-session" {
 				t.Errorf("session %q", r.Header.Get("Mcp-Session-Id"))
 			}
 			w.WriteHeader(lost.status)
-			_, _ = io.WriteString(w, lost.body)
+			_, _ = io.WriteString(w, strings.ReplaceAll(lost.body, "ID}", string(msg.ID)+"}"))
 		})
 		s := open(t, ServerConfig{URL: serveWeb(t, inner)}, nil)
 		_, err := list(t, s)["t"].Handler(t.Context(), nil)

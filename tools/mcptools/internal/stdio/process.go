@@ -24,6 +24,7 @@ type process struct {
 	grace  time.Duration
 	stdin  io.WriteCloser
 	stdout *os.File
+	guard  *os.File // see startGuarded; may be nil
 	stderr tail.Buffer
 
 	reaped chan struct{} // closed when the process has exited
@@ -76,7 +77,7 @@ func (p *process) start() (stderr *os.File, err error) {
 	}
 	p.stdout, p.cmd.Stdout, p.cmd.Stderr = stdout, stdoutW, stderrW
 	setGroup(p.cmd)
-	if err := p.cmd.Start(); err != nil {
+	if p.guard, err = startGuarded(p.cmd); err != nil {
 		return nil, err
 	}
 	closeAll([]*os.File{stdoutW, stderrW}) // the child has its own copies
@@ -100,6 +101,7 @@ func (p *process) wait(stderr *os.File) {
 	p.exit = p.cmd.Wait()
 	close(p.reaped)
 	killGroup(p.cmd.Process.Pid)
+	_ = p.guard.Close()
 	// A process that left the group may still hold the pipes.
 	_ = p.stdout.SetReadDeadline(time.Now().Add(drainTime))
 	select {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -272,11 +273,16 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 	}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-	case resp.Request.Header.Get(sessionHeader) != "" && parsed.sessionLost(resp.StatusCode):
+	case resp.Request.Header.Get(sessionHeader) != "" && parsed.sessionLost(resp.StatusCode, body):
 		resp.StatusCode, resp.Status = http.StatusNotFound, "404 Not Found" // the SDK recognizes it
 		resp.Body = http.NoBody
 		return resp, nil
 	case parsed.Error != nil && id.IsValid():
+		if resp.StatusCode >= 500 { // the error may come from a proxy, or from a crash in the middle of a call
+			failed := StatusError(resp)
+			failed.err, failed.secrets = errors.New(message.Truncate(parsed.Error.Message)), r.Secrets
+			r.Exchange.Fail(id, failed)
+		}
 		resp.StatusCode, resp.Status = http.StatusOK, "200 OK"
 		resp.Header.Set("Content-Type", "application/json")
 		resp.Body = io.NopCloser(bytes.NewReader(r.receive(&jsonrpc.Response{ID: id, Error: parsed.Error})))
@@ -286,26 +292,30 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 	return nil, StatusError(resp)
 }
 
-// errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null if the server did
-// not get as far as the call.
+// errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
+// server did not get as far as the call.
 type errorBody struct {
 	ID    json.RawMessage `json:"id"`
 	Error *jsonrpc.Error  `json:"error"`
 }
 
-// noSession is what servers modeled on the first examples of the TypeScript and Python SDKs
-// answer, with status 400, for a session that they do not know.
-const noSession = "Bad Request: No valid session ID provided"
+// sessionUnknown are the texts with which servers of the SDKs of TypeScript, Python and C# answer, with status 400 or
+// 404, for a session that they do not know. They do not read the request then.
+var sessionUnknown = []string{
+	"Bad Request: No valid session ID provided", "Bad Request: Server not initialized", "Session not found",
+}
 
 // sessionLost reports whether the server does not know the session. The protocol prescribes 404.
-func (b *errorBody) sessionLost(status int) bool {
-	switch {
-	case jsonscan.Present(b.ID) != nil: // the error belongs to the call
-		return false
-	case status == http.StatusBadRequest:
-		return b.Error != nil && b.Error.Message == noSession
+func (b *errorBody) sessionLost(status int, body []byte) bool {
+	text := string(bytes.TrimSpace(body))
+	if b.Error != nil {
+		text = b.Error.Message
 	}
-	return status == http.StatusNotFound
+	known := slices.Contains(sessionUnknown, text)
+	if id := string(jsonscan.Present(b.ID)); id != "" && id != `"server-error"` { // the error belongs to the call
+		return known && status == http.StatusNotFound && b.Error.Code == -32001 // C#
+	}
+	return status == http.StatusNotFound || known && status == http.StatusBadRequest
 }
 
 // resume requests the rest of a broken stream. If the server does not have it, one call fails and
