@@ -18,13 +18,13 @@ import (
 //		Reply map[string]*module.ChainOfThought[Mail, Letter]
 //	}
 //
-// has the predictors Sort, Reply[billing] and Reply[orders]. If a module can call a tool that was made by [Tool] of
-// another module, the other module's predictors follow: if Sort is a CodeAct with a tool named ask, Sort.Tools[ask].
+// has the predictors Sort, Reply[billing] and Reply[orders]. The predictors of modules that were made tools by [Tool]
+// follow: if Sort were a CodeAct with such a tool named ask, there would also be Sort.Tools[ask].
 //
 // Predictors are yielded in the order of the fields and of the sorted keys, and those in tools last, each of them once,
-// under its first path. Predictors looks only in exported fields, and through pointers, interfaces, structs, slices, arrays, and maps with
-// keys that are strings. So a module of yours must keep its modules in exported fields, and must not change them
-// during the iteration.
+// under its first path. Predictors looks only in exported fields, and through pointers, interfaces, structs, slices,
+// arrays, and maps with keys that are strings. So a module of yours must keep its modules in exported fields, and must
+// not change them during the iteration.
 func Predictors(m any) iter.Seq2[string, *Predictor] {
 	return parts.All(m, (*Predictor).within)
 }
