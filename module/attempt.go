@@ -31,7 +31,7 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 			return nil, err
 		}
 	}
-	copied, err := parts.Clone(m, (*Predictor).Clone, checkCopy)
+	copied, err := parts.Clone(m, (*Predictor).Clone, (*Predictor).within, checkCopy)
 	if err != nil {
 		return nil, err
 	}

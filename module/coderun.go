@@ -60,7 +60,8 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	} else if c.chat {
 		p.shares = sharedConversation
 	}
-	p.Spec, p.task, p.set = replies.ProgramSpec(spec), spec, c.set
+	p.Spec, p.task = replies.ProgramSpec(spec), spec
+	p.use(c.set)
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,

@@ -13,6 +13,7 @@ type scope struct {
 	deltas bool                         // an observer wants TextDelta events
 	run    *recorder                    // the run in progress, or nil
 	paths  map[*Predictor]string        // of the predictors of the module that runs
+	asks   *Predictor                   // of the run in progress, or nil
 }
 
 type scopeKey struct{}

@@ -75,12 +75,28 @@ type Predictor struct {
 	refused *sync.Map             // the names of models that refused tools; shared by clones
 	decided bool                  // a run has begun, so the form of calls is fixed
 	set     *tools.Set            // the tools of its programs or calls; or nil
+	inside  inside                // copied by the function Clone
 	shares  shared                // what the runs of its module share; or ""
 	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
 	system  memo.Last[promptKey, string]
 	lenient memo.Last[*signature.Spec, *signature.Spec]
 	schema  memo.Last[*signature.Spec, wireSchema]
+}
+
+// inside is what a predictor leads to.
+type inside struct {
+	Tools map[string]any // pointers to the modules that its tools run, by their paths
+}
+
+// use makes set the tools of a new predictor.
+func (p *Predictor) use(set *tools.Set) {
+	p.set, p.inside.Tools = set, map[string]any{}
+	for _, b := range set.Bindings() {
+		if b.Module != nil {
+			p.inside.Tools[b.Path()] = b.Module()
+		}
+	}
 }
 
 // shared is what makes the runs of a module depend on each other.
@@ -147,7 +163,8 @@ func NewDemoFromMap(spec *signature.Spec, values map[string]any) (Demo, error) {
 	return d, errors.Join(errs...)
 }
 
-// Clone returns a copy whose fields can be changed without changing p's. Clone of nil returns nil.
+// Clone returns a copy whose fields can be changed without changing p's. Modules that are tools are shared; the
+// function [Clone] copies them, too. Clone of nil returns nil.
 func (p *Predictor) Clone() *Predictor {
 	if p == nil {
 		return nil
@@ -157,7 +174,7 @@ func (p *Predictor) Clone() *Predictor {
 		Model: p.Model, Adapter: p.Adapter, Temperature: p.Temperature, Rollout: p.Rollout,
 		CallOptions: slices.Clone(p.CallOptions), PickDemos: p.PickDemos, Source: p.Source,
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
-		calling:          p.calling, refused: p.refused, set: p.set, shares: p.shares, task: p.task,
+		calling:          p.calling, refused: p.refused, set: p.set, inside: p.inside, shares: p.shares, task: p.task,
 		onEvent: p.onEvent,
 	}
 	c.system.CopyFrom(&p.system)

@@ -18,18 +18,22 @@ import (
 //		Reply map[string]*module.ChainOfThought[Mail, Letter]
 //	}
 //
-// has the predictors Sort, Reply[billing] and Reply[orders].
+// has the predictors Sort, Reply[billing] and Reply[orders]. The predictors of modules that were made tools by [Tool]
+// follow: if Sort were a CodeAct with such a tool named ask, there would also be Sort.Tools[ask].
 //
-// Predictors are yielded in the order of the fields and of the sorted keys, each of them once, under its first path.
-// Predictors looks only in exported fields, and through pointers, interfaces, structs, slices, arrays, and maps with
-// keys that are strings. So a module of yours must keep its modules in exported fields, and must not change them
-// during the iteration.
+// Predictors are yielded in the order of the fields and of the sorted keys, and those in tools last, each of them once,
+// under its first path. Predictors looks only in exported fields, and through pointers, interfaces, structs, slices,
+// arrays, and maps with keys that are strings. So a module of yours must keep its modules in exported fields, and must
+// not change them during the iteration.
 func Predictors(m any) iter.Seq2[string, *Predictor] {
-	return parts.All[Predictor](m)
+	return parts.All(m, (*Predictor).within)
 }
 
+// within returns what the predictor leads to.
+func (p *Predictor) within() *inside { return &p.inside }
+
 // Tools yields the tools that a module, or any struct of modules, may call, with the paths of the [Predictors] whose
-// programs or replies call them. Modules that are tools have tools of their own, which are not included.
+// programs or replies call them.
 func Tools(m any) iter.Seq2[string, *tools.Binding] {
 	return func(yield func(string, *tools.Binding) bool) {
 		for path, p := range Predictors(m) {
@@ -47,12 +51,13 @@ const ownField = "Predictor"
 
 // Clone returns a copy of a module, or of any struct of modules, whose Predictors can be changed without changing
 // those of m. It copies everything that leads to Predictors, as described at [Predictors]. Everything else is shared,
-// such as models, sandboxes, sets of tools, and the values that unexported fields point to. Predictors and modules
-// that are shared within m are shared within the copy.
+// such as models, sandboxes, sets of tools, and the values that unexported fields point to. A module that was made a
+// tool by [Tool] is copied: when the copy of m calls the tool, the tool runs the copy. Predictors and modules that are
+// shared within m are shared within the copy.
 //
 // Structs are copied by assignment, so a struct with a lock must keep the lock behind a pointer.
 func Clone[M any](m M) M {
-	copied, _ := parts.Clone(m, (*Predictor).Clone, nil)
+	copied, _ := parts.Clone(m, (*Predictor).Clone, (*Predictor).within, nil)
 	return copied
 }
 

@@ -83,7 +83,7 @@ func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	if c == nil || c.coder.name == "" {
 		p.coder.err = notMade("CodeAct")
 	} else {
-		p.coder, p.Predictor = c.coder, c.Predictor.Clone()
+		p.coder, p.Predictor = c.coder, Clone(c.Predictor)
 	}
 	p.finish(nil)
 	return p

@@ -51,7 +51,8 @@ func NewReAct[In, Out any](
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
 		a.options.logWarnings(set)
-		a.Predictor.task, a.Predictor.set = task, set
+		a.Predictor.task = task
+		a.Predictor.use(set)
 		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
 			a.err = fmt.Errorf("module: ReAct asks the model for a thought, a tool and args: %w", a.err)
 		}

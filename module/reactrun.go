@@ -28,8 +28,8 @@ type reactRun struct {
 	reasoning string           // of the last reply
 	mistake   string           // the reply of the last step
 
-	// The calls that were held, with the journal entries that they resemble. The model is told about those of
-	// heldNow when the step ends.
+	// The calls that were held, by their keys, with the journal entries that they resemble. The model is told about
+	// those of heldNow when the step ends.
 	held, heldNow map[string][]string
 }
 
@@ -71,6 +71,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	}
 	call := sandbox.Call{ID: id, Tool: r.tools.Bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
+	key, _ := r.tools.Bindings[tool].Key(args) // arguments without a key are refused before they could be held
 	begun := call
 	begun.Pending = true
 	r.emit(ToolCallStart{r.at(len(r.Steps)), begun})
@@ -79,10 +80,10 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 		return call, err
 	}
-	out, held, err := r.tools.Perform(ctx, r.attempt, tool, &call, source, r.held[source])
-	delete(r.held, source)
+	out, held, err := r.tools.Perform(ctx, r.attempt, tool, &call, source, r.held[key])
+	delete(r.held, key)
 	if held != nil {
-		r.heldNow[source] = held
+		r.heldNow[key] = held
 		r.forgive()
 	}
 	if ctx.Err() != nil {

@@ -170,6 +170,35 @@ func TestToolCallsHeldInOneStep(t *testing.T) {
 	}
 }
 
+// A held call is confirmed by the same call in another notation.
+func TestToolCallsHeldInOtherNotation(t *testing.T) {
+	t.Parallel()
+	type payment struct {
+		N    float64 `json:"n"`
+		Note string  `json:"note,omitempty" jsonschema:"default=none"`
+		Copy *bool   `json:"copy,omitempty"`
+	}
+	const first = `{"n":1,"note":"none"}`
+	for _, again := range []string{
+		first, `{"n":1.0,"note":"none"}`, `{"note": "none", "n": 1e0}`, `{"n":1}`, `{"n":1,"copy":null}`,
+	} {
+		made := 0
+		tool := tools.Func("pay", "Pays.", func(context.Context, payment) (string, error) {
+			made++
+			return "", errors.New("504")
+		}, nil)
+		pay := func(args string) []llms.ToolCall { return []llms.ToolCall{toolCall("pay", args)} }
+		model := callingModel(pay(first), pay(first), pay(again), submit2())
+		pred, err := module.NewReAct(adding, model, toolSet(t, tool), nil).Run(t.Context(), anything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made != 2 {
+			t.Errorf("%s: paid %d times:\n%s", again, made, pred.Trajectory)
+		}
+	}
+}
+
 // A fatal error of the second call of a step does not lose the first one.
 func TestToolCallsFatalSecond(t *testing.T) {
 	t.Parallel()

@@ -63,7 +63,9 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, r := begin(ctx, module, name, p.onEvent)
+	s := scopeOf(ctx)
+	s.asks = p
+	ctx, r := begin(s.in(ctx), module, name, p.onEvent)
 	return ctx, r.asking(path, p, q, opening), nil
 }
 

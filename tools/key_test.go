@@ -96,6 +96,24 @@ func TestKeyOfTool(t *testing.T) {
 	}
 }
 
+// A missing argument is equal to its default.
+func TestKeyOfDefault(t *testing.T) {
+	t.Parallel()
+	own := &Tool{Name: "pay", Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"number","default":1}}}`)}
+	foreign := *own
+	foreign.Namespace = "bank"
+	set, err := NewSet(t.Context(), own, &foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range set.Bindings() {
+		if key(t, b, `{}`) != key(t, b, `{"n":1.0}`) || key(t, b, `{}`) == key(t, b, `{"n":2}`) {
+			t.Errorf("%s: the default does not count", b.Path())
+		}
+	}
+}
+
 // For an argument that is a pointer, null is the same as none. It is not known how a foreign server
 // treats null.
 func TestKeyOfNull(t *testing.T) {

@@ -44,6 +44,10 @@ type Tool struct {
 	// Handler performs the calls. It is called concurrently.
 	Handler Handler
 
+	// Module is set by module.Tool. It returns a pointer to the module that Handler runs, with which
+	// module.Predictors and module.Clone reach that module.
+	Module func() any
+
 	err error // of the construction; returned by NewSet
 }
 

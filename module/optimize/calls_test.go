@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/optimize"
+	"github.com/writ-go/writ/tools"
 )
 
 // shuffled asks its predictor three questions in a given order, as if they came in it by chance.
@@ -65,5 +67,42 @@ func TestOrderOfCalls(t *testing.T) {
 				t.Errorf("%T, order %v: %d calls, want %d\ngot  %s\nwant %s", by, order, calls, paid, got, want)
 			}
 		}
+	}
+}
+
+// A module behind a tool learns from examples of its own calls.
+func TestModuleInTool(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), module.Tool("spell", "Names a number.", module.Module[question, answer](
+		newStudent()), &tools.Hints{Class: tools.Read}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if _, told, ok := strings.Cut(r.Last(), "spell returned:\n"); ok {
+			return reply("thought", "Done.", "tool", "submit", "args", told[:strings.Index(told, "}")+1]), nil
+		}
+		return reply("thought", "Ask.", "tool", "spell", "args", `{"number":`+inputOf(r.Last(), "number")+`}`), nil
+	})
+	teacher := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		if strings.Contains(r.Text(), "thought") {
+			c, err := model.GenerateContent(ctx, r.Messages)
+			return llmtest.Reply{Text: c.Choices[0].Content}, err
+		}
+		n, err := strconv.Atoi(inputOf(r.Last(), "number"))
+		return reply("text", nameOf(n)), err
+	})
+	r, err := optimize.Run(t.Context(), module.NewReAct(spelled, model, set, nil),
+		optimize.BootstrapFewShot{MaxBootstrapped: 14, MaxLabeled: -1}, numbersData(), right,
+		&optimize.Options{Teacher: teacher})
+	if err != nil {
+		t.Fatal(err)
+	}
+	demos := map[string]int{}
+	for path, p := range module.Predictors(r.Module) {
+		demos[path] = len(p.Demos)
+	}
+	if r.Candidates[0].Score != 0 || r.Best.Score != 1 || demos["Tools[spell]"] == 0 {
+		t.Errorf("the score was %v and is %v; demos %v", r.Candidates[0].Score, r.Best.Score, demos)
 	}
 }

@@ -70,7 +70,9 @@
 //  3. The same call is done in this step and not consumed: its recorded result is returned. The call is held if it
 //     was made after another effect on that server that is not consumed, or if a later program, or this one, has had
 //     an effect on that server since. Otherwise, a program that calls open, close and open could leave the thing
-//     closed. In these cases, an idempotent tool is performed instead.
+//     closed. In these cases, an idempotent tool is performed instead. An unclassified tool that is not Destructive is
+//     also held if another tool on its server may have had an effect since, in any program: the tool may only read, and
+//     the recorded result may be outdated. Unclassified tools count as such effects; reads and repeatable tools do not.
 //  4. The same call failed in any step: it is held, unless the tool is idempotent, its
 //     errors are final, or the program names the entry.
 //  5. An earlier program of the step called the tool with other arguments, and that call is

@@ -22,9 +22,11 @@ var hints = map[string]tools.Hints{
 	"db.get_or_create": {Class: tools.Effect}, "db.list_and_clear": {Destructive: true},
 	"mail.send":  {Class: tools.Effect, Identity: []string{"to", "subject"}},
 	"mail.any":   {Class: tools.Effect, Identity: []string{}},
+	"shop.order": {Class: tools.Effect}, "shop.log": {Class: tools.Effect, Repeatable: true},
 	"log.append": {Class: tools.Effect, Repeatable: true}, "db.log": {Class: tools.Effect, Repeatable: true},
 	// Unclassified:
 	"shop.product_list": {}, "shop.get_order": {}, "shop.stock": {}, "shop.reserve": {}, "shop.buy": {},
+	"shop.items": {}, "shop.pay": {},
 }
 
 // claims are the claims of servers about their own tools.

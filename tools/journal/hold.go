@@ -41,8 +41,23 @@ func (q *query) holdSkipped(e, other *entry) error {
 }
 
 func (q *query) holdUndone(e, other *entry) error {
-	return q.hold([]*entry{e, other}, "%s made exactly this call, but %s %s was made after it. %s%s",
-		e.ID, other.ID, describe(other.Tool, other.Args), q.mayOnlyRead(), capital(q.sameOrAgain(e)))
+	return q.hold([]*entry{e, other}, "%s made exactly this call, but %s %s was made after it. %s%s%s",
+		e.ID, other.ID, describe(other.Tool, other.Args), q.mayOnlyRead(), capital(q.sameOrAgain(e)), q.alsoOutdated(e))
+}
+
+// alsoOutdated names the other tools whose calls would be held next for the same reason, each with its first such call.
+func (q *query) alsoOutdated(e *entry) string {
+	known, list := map[toolID]bool{e.id: true}, []string(nil)
+	for _, o := range q.journal.entries {
+		if !known[o.id] && o.server == e.server && q.recorded(o) && q.journal.outdated(o) != nil {
+			known[o.id] = true
+			list = append(list, fmt.Sprintf("%s (%s)", o.Tool, o.ID))
+		}
+	}
+	if list == nil || q.journal.outdated(e) == nil {
+		return ""
+	}
+	return ". Answer in the same way for the calls of " + strings.Join(list, ", ")
 }
 
 func (q *query) holdEarlier(e *entry) error {

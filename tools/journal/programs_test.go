@@ -655,13 +655,10 @@ var looking = []program{
 			chat.post({"to":"bob"}) threw tool chat.post: 504
 		threw: tool chat.post: 504
 		attempt
-			chat.messages({}) → [], recorded
-			chat.post({"to":"ann"}) → 1, recorded
-		held: chat.post({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
-			| may have taken effect. If chat.post only reads, pass {fresh: true} as the second argument.
-			| First check whether it did, if a tool can show that. If it did, leave this call out.
-			| If it did not, pass {again: "E3"} as the second argument; in a loop, pass {distinct: "all",
-			| again: "E3"} with every call
+		held: chat.messages({}) was held: E1 made exactly this call, but E2 chat.post({"to":"ann"})
+			| was made after it. If chat.messages only reads, pass {fresh: true} as the second argument. To
+			| take the result of E1, pass {same: "E1"} as the second argument; to do it once more, pass
+			| {again: "E1"}
 		attempt
 			chat.messages({}, {"fresh":true}) → ["ann"]
 		held: chat.post({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it

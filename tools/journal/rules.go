@@ -142,7 +142,7 @@ func (q *query) doneAfter(e *entry) bool {
 // same applies {same: "E7"}. It has no effect if this attempt has consumed the entry already,
 // as in a loop.
 func (q *query) same() (verdict, error) {
-	if q.call.Repeat == nil || q.call.Repeat.Same == "" {
+	if !q.saysSame() {
 		return undecided()
 	}
 	e := q.entryOf(q.call.Repeat.Same)
@@ -225,6 +225,9 @@ func (q *query) ok() (verdict, error) {
 	if e == nil || q.insists {
 		return undecided()
 	}
+	if o := q.journal.outdated(e); o != nil && !q.saysSame() {
+		return refuse(q.holdUndone(e, o))
+	}
 	if o := q.first(q.skippedBefore(e)); o != nil && q.class != tools.Unclassified {
 		return refuse(q.holdSkipped(e, o))
 	}
@@ -235,6 +238,22 @@ func (q *query) ok() (verdict, error) {
 		return refuse(q.holdUndone(e, o))
 	}
 	return record(e)
+}
+
+// saysSame reports whether the program passes {same: …}. In a loop, it may name the entry of another call.
+func (q *query) saysSame() bool { return q.call.Repeat != nil && q.call.Repeat.Same != "" }
+
+// outdated returns the first call of another tool of e's server that may have had an effect after e. It returns nil
+// unless e is unclassified, so that it may have read what that call changed. Here, unclassified tools count as acting,
+// and so do calls of e's own attempt.
+func (j *Journal) outdated(e *entry) *entry {
+	i := slices.IndexFunc(j.entries, func(o *entry) bool {
+		return o.server == e.server && o.id != e.id && o.ordered() && o.called && o.counts() && e.before(o)
+	})
+	if i < 0 || e.Class != tools.Unclassified || e.binding.Hints.Destructive {
+		return nil
+	}
+	return j.entries[i]
 }
 
 // skippedBefore returns a filter for effects that the attempt of e had before e and that this

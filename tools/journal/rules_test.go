@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -542,6 +543,90 @@ func TestRecordUndone(t *testing.T) {
 			| made after it. If shop.buy only reads, pass {fresh: true} as the second argument. To
 			| take the result of E1, pass {same: "E1"} as the second argument; to do it once more,
 			| pass {again: "E1"}`, "E1 ok, E2 ok"},
+	})
+}
+
+// Rule 3: an unclassified tool may only read, so its recorded result may be outdated.
+func TestRecordOutdated(t *testing.T) {
+	const held1 = `held: E1 made exactly this call, but E2 shop.%s was made after it. If shop.%s only reads, pass
+		| {fresh: true} as the second argument. To take the result of E1, pass {same: "E1"} as the second argument;
+		| to do it once more, pass {again: "E1"}`
+	playAll(t, []scenario{
+		{"by an effect of its own attempt", `
+			attempt
+			shop.items() -> []
+			shop.order({"id":1}) -> 1
+			attempt
+			shop.items() -> ` + fmt.Sprintf(held1, `order({"id":1})`, "items") + `
+			attempt
+			shop.items() {"fresh":true} -> [1]
+			shop.order({"id":1}) -> recorded 1
+			attempt
+			shop.items() -> [1]`, "E1 ok, E2 ok, E3 ok, E4 ok"},
+		{"by an unclassified tool", `
+			attempt
+			shop.items() -> []
+			shop.buy({"id":1}) -> 1
+			attempt
+			shop.items() -> ` + fmt.Sprintf(held1, `buy({"id":1})`, "items") + `
+			attempt
+			shop.items() {"same":"E1"} -> recorded []
+			shop.buy({"id":1}) -> recorded 1
+			accept`, "E1 ok, E2 ok"},
+		{"by an idempotent tool, and by what failed", `
+			attempt
+			shop.items() -> []
+			shop.reserve({"id":1}) -> !failed
+			attempt
+			shop.items() -> ` + fmt.Sprintf(held1, `reserve({"id":1})`, "items"), "E1 ok, E2 failed"},
+		{"by this program", `
+			attempt
+			shop.items() -> []
+			attempt
+			shop.order({"id":1}) -> 1
+			shop.items() -> ` + fmt.Sprintf(held1, `order({"id":1})`, "items"), "E1 ok, E2 ok"},
+		{"not by what came before it, what was not done, other servers, reads and repeatable tools", `
+			attempt
+			shop.order({"id":1}) -> 1
+			shop.items() -> [1]
+			shop.order({"id":2}) -> refused
+			shop.buy({"id":2}) -> !unavailable
+			shop.get_order({"id":1}) -> 2
+			shop.stock({"id":1}) -> 3
+			shop.log() -> 4
+			db.add({"n":1}) -> 5
+			attempt
+			shop.items() -> recorded [1]`, "E1 ok, E2 ok, E3 rejected, E4 rejected, E5 ok, E6 ok, E7 ok, E8 ok"},
+		{"not by other calls of the same tool", `
+			attempt
+			shop.buy({"id":1}) -> 1
+			shop.buy({"id":2}) -> 2
+			attempt
+			shop.buy({"id":1}) -> recorded 1
+			shop.buy({"id":2}) -> recorded 2`, "E1 ok, E2 ok"},
+		{"not a tool that is known to change something", `
+			attempt
+			db.list_and_clear() -> [1]
+			db.add({"n":1}) -> 1
+			attempt
+			db.list_and_clear() -> recorded [1]`, "E1 ok, E2 ok"},
+		{"one answer for a loop over several tools", `
+			attempt
+			shop.buy({"id":1}) -> 1
+			shop.pay({"id":1}) -> 2
+			shop.buy({"id":2}) -> 3
+			shop.pay({"id":2}) -> 4
+			shop.order({"id":1}) -> 5
+			attempt
+			shop.buy({"id":1}) -> ` + fmt.Sprintf(held1, `pay({"id":1})`, "buy") + `. Answer in the same way for the
+			| calls of shop.pay (E2)
+			attempt
+			shop.buy({"id":1}) {"same":"E1"} -> recorded 1
+			shop.pay({"id":1}) {"same":"E2"} -> recorded 2
+			shop.buy({"id":2}) {"same":"E1"} -> recorded 3
+			shop.pay({"id":2}) {"same":"E2"} -> recorded 4
+			shop.order({"id":1}) -> recorded 5
+			accept`, "E1 ok, E2 ok, E3 ok, E4 ok, E5 ok"},
 	})
 }
 

@@ -17,24 +17,37 @@ import (
 
 // All yields the pointers to T in m that are not nil, with their paths: the fields, indices and keys that lead to
 // them. A field of type *T that is named after T is left out of the path, unless it is the whole path. Each pointer
-// comes once, under its first path.
-func All[T any](m any) iter.Seq2[string, *T] {
+// comes once, under its first path. After everything in m, All searches what inside returns for each of them.
+func All[T, I any](m any, inside func(*T) *I) iter.Seq2[string, *T] {
 	leaf := reflect.TypeFor[*T]()
+	type place struct {
+		path string
+		v    reflect.Value
+	}
 	return func(yield func(string, *T) bool) {
-		newSearch(leaf, func(path string, v reflect.Value) bool {
-			return yield(cmp.Or(path, leaf.Elem().Name()), v.Interface().(*T))
-		}).value("", reflect.ValueOf(m))
+		places := []place{{"", reflect.ValueOf(m)}}
+		s := newSearch(leaf, func(path string, v reflect.Value) bool {
+			part := v.Interface().(*T)
+			places = append(places, place{path, reflect.ValueOf(inside(part))})
+			return yield(cmp.Or(path, leaf.Elem().Name()), part)
+		})
+		for more := true; more && len(places) > 0; {
+			next := places[0]
+			places = places[1:]
+			more = s.value(next.path, next.v)
+		}
 	}
 }
 
 // Clone returns a copy of m in which every pointer to T is replaced by the result of clone. What leads to them is
-// copied; everything else is shared. What is shared within m is shared within the copy. If check is not nil, it is
-// called for the type of every struct that is copied; Clone returns its first error.
-func Clone[M, T any](m M, clone func(*T) *T, check func(reflect.Type) error) (M, error) {
-	c := &cloning{
-		leaf:  reflect.TypeFor[*T](),
-		clone: func(v reflect.Value) reflect.Value { return reflect.ValueOf(clone(v.Interface().(*T))) },
-		check: check, made: map[reference]reflect.Value{},
+// copied; everything else is shared. What is shared within m is shared within the copy. The value to which inside
+// points in a result of clone is replaced by its own copy. If check is not nil, it is called for the type of every
+// struct that is copied; Clone returns its first error.
+func Clone[M, T, I any](m M, clone func(*T) *T, inside func(*T) *I, check func(reflect.Type) error) (M, error) {
+	c := &cloning{leaf: reflect.TypeFor[*T](), check: check, made: map[reference]reflect.Value{}}
+	c.clone = func(v reflect.Value) (copied, within reflect.Value) {
+		part := clone(v.Interface().(*T))
+		return reflect.ValueOf(part), reflect.ValueOf(inside(part)).Elem()
 	}
 	c.replace(reflect.ValueOf(&m).Elem())
 	return m, c.err
@@ -179,7 +192,7 @@ func (s *search) mayLeadIn(t reflect.Type, outer map[reflect.Type]bool) bool {
 // cloning makes one clone.
 type cloning struct {
 	leaf  reflect.Type
-	clone func(reflect.Value) reflect.Value
+	clone func(reflect.Value) (copied, within reflect.Value)
 	check func(reflect.Type) error
 	made  map[reference]reflect.Value // the copies
 	err   error
@@ -228,8 +241,10 @@ func (c *cloning) copyReference(v reflect.Value) reflect.Value {
 		return n
 	}
 	if v.Type() == c.leaf {
-		c.made[r] = c.clone(v)
-		return c.made[r]
+		n, within := c.clone(v)
+		c.made[r] = n
+		c.replace(within)
+		return n
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
