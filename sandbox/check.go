@@ -24,6 +24,10 @@ type CheckResult struct {
 	// Warnings are about code that may run without an error but probably does not do what
 	// its author intended.
 	Warnings []Finding
+
+	// Acts reports whether the program could be parsed and contains a call or a declaration.
+	// Prose has neither.
+	Acts bool
 }
 
 // checkResult converts the outcome of a run that only checks.
@@ -31,7 +35,7 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 	if err != nil {
 		return CheckResult{}, err
 	}
-	result := CheckResult{Warnings: out.Warnings}
+	result := CheckResult{Warnings: out.Warnings, Acts: out.acts}
 	switch f := out.Failure; {
 	case f == nil:
 	case f.Ran(): // parsing alone exceeded a limit

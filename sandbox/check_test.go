@@ -128,6 +128,26 @@ func TestCheckHandledInSession(t *testing.T) {
 	})
 }
 
+// A text that is no program is told from one, without running either.
+func TestCheckActs(t *testing.T) {
+	t.Parallel()
+	set := testTools(t)
+	eachTier(t, sandbox.Limits{Source: 1000}, func(t *testing.T, box *sandbox.Sandbox) {
+		for source, want := range map[string]bool{
+			"": false, "Done": false, "Done.": false, "I cannot do that.": false, "1 + 1": false, `"a text"`: false,
+			`{"total": 3}`: false, `[{"name": "a"}]`: false, "Total: 3": false, "// refund({})": false, "yes => no": false,
+			"Note: first(": false, "refund({})" + strings.Repeat(" ", 1000): false, "let a = ;": false,
+			"refund({})": true, "foo()": true, "let a": true, "function f() {}": true, "class A {}": true, "return f()": true,
+			"const { a } = await files.read({path: 'a'}); a": true, "if (true) { refund.x() }": true,
+		} {
+			result, err := box.Check(t.Context(), sandbox.Program{Source: source, Tools: set})
+			if err != nil || result.Acts != want {
+				t.Errorf("%.30q: got %v, %v", source, result.Acts, err)
+			}
+		}
+	})
+}
+
 // The program decides how much there is to judge, so judging is bounded.
 func TestJudgingIsBounded(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ type Report struct {
 	Depth      int       `json:"depth,omitempty"`      // how deeply the source is nested
 	NoValue    bool      `json:"noValue,omitempty"`    // the program does not define its value
 	Declared   []string  `json:"declared,omitempty"`   // top-level declarations
+	Acts       bool      `json:"acts,omitempty"`       // the program contains a call or a declaration
 }
 
 // Clean reports whether there is nothing in the report for which a host could refuse the

@@ -159,7 +159,7 @@ func TestReport(t *testing.T) {
 		`"holder":"v","awaited":true,"statement":1,"line":1,"column":20},` +
 		`{"tool":-1,"ns":"fs","name":"lst","statement":2,"line":2,"column":4},` +
 		`{"tool":1,"args":{"json":{}},"discarded":true,"statement":5,"line":4,"column":1}],` +
-		`"depth":8,"declared":["v"]}`
+		`"depth":8,"declared":["v"],"acts":true}`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
