@@ -29,7 +29,7 @@ type CodeAct[In, Out any] struct {
 // share a session should not be concurrent; [Chat] makes sure of that.
 //
 // If a Sandbox has a method Ready() error, as both of these types do, Run of a module calls it first and returns its
-// error.
+// error. If it has their method Check, a reply without a code fence is run if the check finds that it is a program.
 type Sandbox interface {
 	// Run is documented at [sandbox.Sandbox.Run].
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
@@ -70,7 +70,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		if err := r.ask(ctx); err != nil {
 			return valid.orFail(r, err)
 		}
-		program, err := r.program()
+		program, err := r.program(ctx)
 		if err != nil {
 			r.observe(r.unread(err))
 			continue
@@ -139,13 +139,15 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		r.ended()
 		return nil, err
 	}
-	outcome, err := r.box.Run(ctx, sandbox.Program{
+	program := sandbox.Program{
 		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: r.journal.Attempt(), Submit: true,
 		Compiler:  r.options.Compiler,
 		Earlier:   r.earlier(),
 		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },
 		OnCall:    func(c sandbox.Call) { r.emit(ToolCallEnd{r.at(step), c}) },
-	})
+	}
+	ctx = r.withSub(ctx, &program)
+	outcome, err := r.box.Run(ctx, program)
 	r.journal.End()
 	r.outcome = outcome
 	switch {

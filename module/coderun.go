@@ -38,7 +38,8 @@ type environment struct {
 	values  bool                   // a valid answer may also be the program's value
 	budget  func() string          // tells the model what is left of other limits; or nil
 
-	compiled *compiled // the program that runs first; or nil
+	compiled *compiled  // the program that runs first; or nil
+	sub      *Predictor // answers its calls of llm; or nil
 
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 }
@@ -202,15 +203,16 @@ func emptyValue(f signature.Field) json.RawMessage {
 }
 
 // program returns the program in the last reply. Whatever form an adapter asks for, models sometimes answer with a
-// fenced block, so that is read as well.
-func (r *codeRun) program() (replies.Program, error) {
+// fenced block or with nothing but a program, so these are read as well.
+func (r *codeRun) program(ctx context.Context) (replies.Program, error) {
 	if r.isCompiled() {
 		return replies.Program{Code: r.compiled.code}, nil
 	}
 	step, p := r.last(), r.predictor
 	outputs, reasoning, err := p.read(step, replies.ProgramAlone, func(field string) bool { return field == "code" })
 	if err != nil {
-		if found, unread := replies.ReadProgram(step.Reply, step.Truncated); unread == nil {
+		found, unread := replies.ReadProgram(step.Reply, step.Truncated)
+		if unread == nil || found.Code != "" && r.isProgram(ctx, found.Code) {
 			return found, nil
 		}
 		return replies.Program{}, err
@@ -223,13 +225,26 @@ func (r *codeRun) program() (replies.Program, error) {
 	return found, err
 }
 
+// isProgram reports whether a reply without a fence is a program: it can be parsed, and has a call or a declaration.
+// If the sandbox fails, running the program reports why.
+func (r *codeRun) isProgram(ctx context.Context, reply string) bool {
+	box, ok := r.box.(interface {
+		Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error)
+	})
+	if !ok {
+		return false
+	}
+	result, err := box.Check(ctx, sandbox.Program{Source: reply, Tools: r.set, Compiler: r.options.Compiler})
+	return err != nil || result.Acts
+}
+
 // extract asks for an answer without running further programs. A reply that is a program which only calls submit is
 // also an answer.
 func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, raw json.RawMessage, err error) {
 	if out, raw, err = extract(ctx, r.run, c.coder.signature); !errors.Is(err, ErrMaxIters) {
 		return out, raw, err
 	}
-	program, unread := r.program()
+	program, unread := r.program(ctx)
 	if unread != nil {
 		return out, nil, err
 	}

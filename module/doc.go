@@ -138,7 +138,7 @@
 //
 // Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other
 // forms are accepted as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as
-// text, thinking before the answer. How a reply is read depends only on its form, not on what it says. A reply that
-// was cut off, gives two different answers or violates the signature is rejected: the model is told everything that
-// is wrong, and asked again.
+// text, thinking before the answer, a program without a fence. How a reply is read depends only on its form, not on
+// what it says. A reply that was cut off, gives two different answers or violates the signature is rejected: the model
+// is told everything that is wrong, and asked again.
 package module

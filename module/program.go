@@ -124,7 +124,7 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		if err := p.Sub.usable(); err != nil {
 			return nil, err
 		}
-		act.coder.box = &asking{p.coder.box, p.Sub}
+		act.coder.sub = p.Sub
 	}
 	return act.Run(ctx, in)
 }

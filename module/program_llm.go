@@ -30,28 +30,17 @@ func (o *Options) sub(model llms.Model) *Predictor {
 	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, onEvent: o.OnEvent}
 }
 
-// asking is the sandbox of programs that call llm.
-type asking struct {
-	Sandbox
-	sub *Predictor
-}
-
 // maxAsking is how much longer a program that calls llm may run.
 const maxAsking = 10 * time.Minute
 
-// Limits returns the limits of each program.
-func (a *asking) Limits() sandbox.Limits {
-	l := limitsOf(a.Sandbox)
-	l.Time = cmp.Or(l.Time, time.Minute) + maxAsking
-	l.Wait = l.Time
-	return l
-}
-
-// Run runs a program that may call llm.
-func (a *asking) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
-	l := a.Limits()
-	p.Limits.Time, p.Limits.Wait = l.Time, l.Wait
-	return a.Sandbox.Run(context.WithValue(ctx, askingKey{}, a.sub), p)
+// withSub allows a program to call llm, if the environment has a predictor for that.
+func (e *environment) withSub(ctx context.Context, p *sandbox.Program) context.Context {
+	if e.sub == nil {
+		return ctx
+	}
+	p.Limits.Time = cmp.Or(limitsOf(e.box).Time, time.Minute) + maxAsking
+	p.Limits.Wait = p.Limits.Time
+	return context.WithValue(ctx, askingKey{}, e.sub)
 }
 
 type askingKey struct{}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,10 @@ type CheckResult struct {
 	// Warnings are about code that may run without an error but probably does not do what
 	// its author intended.
 	Warnings []Finding
+
+	// Acts reports whether the program could be parsed and contains a call or a declaration.
+	// Prose has neither.
+	Acts bool
 }
 
 // checkResult converts the outcome of a run that only checks.
@@ -30,7 +35,7 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 	if err != nil {
 		return CheckResult{}, err
 	}
-	result := CheckResult{Warnings: out.Warnings}
+	result := CheckResult{Warnings: out.Warnings, Acts: out.acts}
 	switch f := out.Failure; {
 	case f == nil:
 	case f.Ran(): // parsing alone exceeded a limit
@@ -58,6 +63,7 @@ func (h *host) judge(r engine.Report) []Finding {
 	judgeEach(h, &list, r.Undeclared, h.undeclared)
 	judgeEach(h, &list, r.EarlyReads, h.usedEarly)
 	judgeEach(h, &list, r.Constants, h.constant)
+	h.dropHandled(r.Sites)
 	judgeEach(h, &list, r.Sites, h.site)
 	judgeEach(h, &list, r.Forbidden, h.forbidden)
 	for _, f := range append(h.violations(), h.tooDeep(r)...) {
@@ -155,6 +161,22 @@ func (h *host) constantKind(name string) string {
 		return "tool"
 	}
 	return earlierConstant
+}
+
+// dropHandled drops the arguments of calls whose errors the program handles, unless it may
+// have changed data before.
+func (h *host) dropHandled(sites []engine.Site) {
+	change := math.MaxInt // the first statement that may change data
+	for _, s := range sites {
+		if s.Tool >= 0 && s.Tool < len(h.bindings) && h.bindings[s.Tool].ReplayClass() != tools.Read {
+			change = min(change, s.Statement)
+		}
+	}
+	for i, s := range sites {
+		if 0 < s.Until && s.Until < change {
+			sites[i].Args = nil
+		}
+	}
 }
 
 // site judges one call site of a tool.

@@ -108,6 +108,46 @@ func TestCheck(t *testing.T) {
 	})
 }
 
+// A function of an earlier program may change data, so a mistake after its call is refused.
+func TestCheckHandledInSession(t *testing.T) {
+	t.Parallel()
+	set := shopTools(t)
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		session := box.NewSession(nil)
+		earlier := "async function go() { await orders.refund({id: 104, reason: 'late'}) }\nconst id = 101"
+		if out, err := session.Run(t.Context(), sandbox.Program{Source: earlier, Tools: set}); err != nil || out.Failure != nil {
+			t.Fatal(outcomeOf(out, err))
+		}
+		const probe = "await orders.get({id: 101}); await orders.get({}).catch(e => e.kind)"
+		for source, want := range map[string]int{probe: 0, "await go(); " + probe: 1} {
+			result, err := session.Check(t.Context(), sandbox.Program{Source: source, Tools: set})
+			if err != nil || len(result.Findings) != want {
+				t.Errorf("%s: got %v, %v", source, result.Findings, err)
+			}
+		}
+	})
+}
+
+// A text that is no program is told from one, without running either.
+func TestCheckActs(t *testing.T) {
+	t.Parallel()
+	set := testTools(t)
+	eachTier(t, sandbox.Limits{Source: 1000}, func(t *testing.T, box *sandbox.Sandbox) {
+		for source, want := range map[string]bool{
+			"": false, "Done": false, "Done.": false, "I cannot do that.": false, "1 + 1": false, `"a text"`: false,
+			`{"total": 3}`: false, `[{"name": "a"}]`: false, "Total: 3": false, "// refund({})": false, "yes => no": false,
+			"Note: first(": false, "refund({})" + strings.Repeat(" ", 1000): false, "let a = ;": false,
+			"refund({})": true, "foo()": true, "let a": true, "function f() {}": true, "class A {}": true, "return f()": true,
+			"const { a } = await files.read({path: 'a'}); a": true, "if (true) { refund.x() }": true,
+		} {
+			result, err := box.Check(t.Context(), sandbox.Program{Source: source, Tools: set})
+			if err != nil || result.Acts != want {
+				t.Errorf("%.30q: got %v, %v", source, result.Acts, err)
+			}
+		}
+	})
+}
+
 // The program decides how much there is to judge, so judging is bounded.
 func TestJudgingIsBounded(t *testing.T) {
 	t.Parallel()

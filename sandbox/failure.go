@@ -63,7 +63,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	out := &Outcome{
 		Value: r.Value, Submitted: r.Submitted,
 		Stdout: Output(r.Stdout), Stderr: Output(r.Stderr),
-		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited, Declared: h.declared,
+		Duration: time.Since(h.start), Computing: r.Computed, Waiting: r.Waited, Declared: h.declared, acts: h.acts,
 	}
 	for _, c := range h.calls {
 		call := c.Call

@@ -43,6 +43,7 @@ type host struct {
 	warnings  []Finding
 	sites     []engine.Site // call sites
 	declared  []string
+	acts      bool
 	calls     []*trackedCall
 	counted   int            // calls that count towards the limit
 	refused   int            // calls beyond the limit
@@ -95,7 +96,8 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 		findings, warnings := h.judge(r), h.warn(r)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.judged, h.findings, h.warnings, h.sites, h.declared = true, findings, warnings, bounded(r.Sites), r.Declared
+		h.judged, h.findings, h.warnings, h.sites = true, findings, warnings, bounded(r.Sites)
+		h.declared, h.acts = r.Declared, r.Acts
 		return len(findings) == 0 && !h.checkOnly
 	}
 }

@@ -47,6 +47,8 @@ type Outcome struct {
 	Duration  time.Duration `json:"duration_ns"`
 	Computing time.Duration `json:"computing_ns"`
 	Waiting   time.Duration `json:"waiting_ns"`
+
+	acts bool // see [CheckResult]
 }
 
 // Decode stores the program's value in what v points to, as encoding/json does.

@@ -125,6 +125,15 @@ func (q queued) Run(ctx context.Context, p sandbox.Program) (out *sandbox.Outcom
 	return out, err
 }
 
+// Check checks a reply that may be a program.
+func (q queued) Check(ctx context.Context, p sandbox.Program) (result sandbox.CheckResult, err error) {
+	err = q.app.queue.Do(ctx, q.principal.Name, func(ctx context.Context) error {
+		result, err = q.app.box.Check(ctx, p)
+		return err
+	})
+	return result, err
+}
+
 // within returns the limits of a task whose client asks for less.
 func (l TaskLimits) within(in taskArgs) TaskLimits {
 	return TaskLimits{lesser(l.Steps, in.Steps), lesser(l.Tokens, in.Tokens), lesser(l.Time, seconds(in.Timeout))}

@@ -22,7 +22,7 @@ func TestTask(t *testing.T) {
 	path, _ := config(t)
 	model := llmtest.New(
 		reply(`console.log(await fs.list_directory({path: "."}))`),
-		reply(`submit({answer: await fs.read_text_file({path: "a.txt"})})`))
+		`submit({answer: await fs.read_text_file({path: "a.txt"})})`) // without a fence
 	told := make(chan string, 100)
 	session, _ := begin(t, setup{Options: Options{Config: path, Model: model}, client: &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {

@@ -11,8 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tdewolff/parse/v2"
-	"github.com/tdewolff/parse/v2/js"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/internal/prompt"
 )
@@ -59,11 +57,7 @@ func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example
 // examples are named. A program that hides answers, for example by encoding them, is not refused here, but fails on the
 // examples that are held out.
 func (a *answers) problem(ctx context.Context, code string) (string, error) {
-	found := literals{code}
-	if tree, err := js.Parse(parse.NewInputString(code), js.Options{Inline: true}); err == nil {
-		found = nil
-		js.Walk(&found, tree)
-	}
+	found := literals(code)
 	numbers := map[float64]bool{}
 	for _, text := range found {
 		if n, ok := numeric(text); ok {
@@ -117,31 +111,25 @@ func containsWord(text, part string) bool {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || r == '$' }
 
-// literals collects the texts and numbers that a program contains.
-type literals []string
+// literal matches the literals of a program, and comments, which may contain quotation marks.
+var literal = regexp.MustCompile(`//.*|(?s:/\*.*?\*/)|\b\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|` +
+	`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|` + "`(?:\\\\.|[^`\\\\])*`")
 
-// Enter implements [js.IVisitor].
-func (l *literals) Enter(n js.INode) js.IVisitor {
-	switch n := n.(type) {
-	case *js.LiteralExpr:
-		text := string(n.Data)
-		if n.TokenType == js.StringToken {
-			text = unquoted(text)
+// literals returns the texts and numbers in a program, which is not parsed in this process.
+func literals(code string) (list []string) {
+	for _, text := range literal.FindAllString(code, -1) {
+		switch text[0] {
+		case '/':
+		case '"', '\'', '`':
+			list = append(list, unquoted(text))
+		default:
+			list = append(list, text)
 		}
-		*l = append(*l, text)
-	case *js.TemplateExpr:
-		for _, part := range n.List {
-			*l = append(*l, string(part.Value))
-		}
-		*l = append(*l, string(n.Tail))
 	}
-	return l
+	return list
 }
 
-// Exit implements [js.IVisitor].
-func (l *literals) Exit(js.INode) {}
-
-// unquoted returns the value of a string literal, or its source if it has escapes that JSON lacks.
+// unquoted returns the value of a string or a template, or its source if it has escapes that JSON lacks.
 func unquoted(source string) string {
 	inner := source[1 : len(source)-1]
 	var text string

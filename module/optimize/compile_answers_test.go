@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,5 +36,19 @@ func TestAnswersOfManyExamples(t *testing.T) {
 	cancel()
 	if problem, err := a.problem(ctx, `'abcdefh7'`); !errors.Is(err, context.Canceled) {
 		t.Errorf("after it was canceled: %q, %v", problem, err)
+	}
+}
+
+func TestLiterals(t *testing.T) {
+	t.Parallel()
+	code := "const x1000 = 'it\\'s', y = \"a \\\"b\\\"\"; // 'don't' 2000\n" +
+		"/* \"no\" 3000 */ const url = 'https://a.b/c', n = 1_500.25 + x1000.y2 / 4e3;\n" +
+		"`${n} euros\nand ${y}`; 5000 / 2 / 'per'"
+	want := []string{"it's", `a "b"`, "https://a.b/c", "1_500.25", "4e3", "${n} euros\nand ${y}", "5000", "2", "per"}
+	if got := literals(code); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, hostile := range []string{"'", "`", "/*", "//", "\\'", "1_"} {
+		literals(strings.Repeat(hostile, 30_000))
 	}
 }

@@ -31,6 +31,11 @@ func (n *Notebook) Limits() sandbox.Limits { return n.box.Limits() }
 // Ready returns an error if no program can be run.
 func (n *Notebook) Ready() error { return n.box.Ready() }
 
+// Check checks a program by itself, without the variables of earlier ones.
+func (n *Notebook) Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error) {
+	return n.box.Check(ctx, p)
+}
+
 // Run runs the next program.
 func (n *Notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	out, _, err := n.RunIn(ctx, p, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -74,9 +75,10 @@ func parsed(t testing.TB, fields string) *signature.Spec {
 }
 
 // read returns the answer that was read, or the error.
-func (s sample) read() (answer string, err error) {
+func (s sample) read(t *testing.T, box *sandbox.Sandbox) (answer string, err error) {
+	t.Helper()
 	if s.spec == nil {
-		p, err := replies.ReadProgram(s.reply, s.truncated)
+		p, err := readProgram(t, box, s.reply, s.truncated)
 		if err != nil {
 			return "", err
 		}
@@ -162,6 +164,7 @@ func (c *score) add(s sample, answer string, err error) {
 // is accepted.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
+	box := newSandbox(t)
 	var table strings.Builder
 	for _, set := range []struct {
 		file, title string
@@ -173,7 +176,7 @@ func TestCorpus(t *testing.T) {
 	} {
 		var total score
 		for _, s := range samples(t, set.file) {
-			answer, err := s.read()
+			answer, err := s.read(t, box)
 			before := total
 			total.add(s, answer, err)
 			switch {

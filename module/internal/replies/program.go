@@ -6,9 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/tdewolff/parse/v2"
-	"github.com/tdewolff/parse/v2/js"
-
 	"github.com/writ-go/writ/signature"
 )
 
@@ -42,9 +39,10 @@ var (
 	errEmptyProgram = errors.New("the program is empty; write it in one ```js block")
 )
 
-// ReadProgram finds the program in a reply: the one fenced block of JavaScript, the field "code" of a JSON object or
-// under its marker, or a whole reply that is a program. The text before it is the reasoning. A program that may be
-// cut off, and one of several, is an error, worded for the model.
+// ReadProgram finds the program in a reply: the one fenced block of JavaScript, or the field "code" of a JSON object or
+// under its marker. The text before it is the reasoning. A program that may be cut off, and one of several, is an
+// error, worded for the model. A reply that has none of these forms is an error, too, but also returned as the Code: it
+// may be a program as a whole, which only a check in the sandbox can tell.
 func ReadProgram(said string, truncated bool) (Program, error) {
 	text, err := visible(said)
 	if err != nil {
@@ -103,13 +101,13 @@ func (p Program) checked() (Program, error) {
 	return p, nil
 }
 
-// onlyProgram returns the block that is a program, or nil. Next to other blocks, one without a language must
-// look like a program.
+// onlyProgram returns the block that is a program, or nil. Next to other blocks, one without a language must have
+// what may be a call or a declaration.
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
 		switch {
 		case !isJavaScript[b.tag], strings.TrimSpace(b.text) == Placeholder("code") && len(blocks) > 1, b.tag == "" &&
-			len(blocks) > 1 && !looksLikeProgram(b.text):
+			len(blocks) > 1 && !callOrDeclaration.MatchString(b.text):
 		case found != nil && strings.TrimSpace(found.text) != strings.TrimSpace(b.text):
 			return nil, errTwoPrograms
 		case found == nil:
@@ -118,6 +116,8 @@ func onlyProgram(blocks []block) (found *block, err error) {
 	}
 	return found, nil
 }
+
+var callOrDeclaration = regexp.MustCompile(`[\w$)\]]\(|\b(?:const|let|var|function|class)\s`)
 
 // isJavaScript are the languages of fences that hold programs.
 var isJavaScript = map[string]bool{"": true, "js": true, "javascript": true, "ts": true, "typescript": true}
@@ -159,54 +159,11 @@ func programObject(text string) (p Program, ok bool) {
 	return p, ok
 }
 
-// unfencedProgram reads code that stands under its marker, up to the next one, and a reply that is a program as a
-// whole.
+// unfencedProgram reads code that stands under its marker, up to the next one.
 func unfencedProgram(text string) (Program, error) {
 	before, code, marked := strings.Cut(text, marker("code"))
-	end := programMark.FindStringIndex(code)
-	switch {
-	case marked && end != nil:
+	if end := programMark.FindStringIndex(code); marked && end != nil {
 		return Program{withoutMarks(before), strings.TrimSpace(code[:end[0]])}.checked()
-	case looksLikeProgram(text):
-		return Program{Code: text}, nil
 	}
-	return Program{}, errNoProgram
+	return Program{Code: text}, errNoProgram
 }
-
-// maxParsed is the longest text that is parsed to find out whether it is a program.
-const maxParsed = 64 << 10
-
-// looksLikeProgram reports whether a text parses as JavaScript and contains a call or a declaration.
-func looksLikeProgram(text string) (is bool) {
-	defer func() {
-		if recover() != nil { // of the parser
-			is = false
-		}
-	}()
-	if len(text) > maxParsed {
-		return false
-	}
-	// In a function, as programs run: there, return and await are allowed.
-	ast, err := js.Parse(parse.NewInputString("async function program() {\n"+text+"\n}"), js.Options{})
-	if err != nil || len(ast.List) != 1 {
-		return false
-	}
-	v := &actions{}
-	js.Walk(v, ast)
-	return v.n > 1 // in addition to the enclosing function
-}
-
-// actions counts calls and declarations.
-type actions struct{ n int }
-
-// Enter implements [js.IVisitor].
-func (v *actions) Enter(n js.INode) js.IVisitor {
-	switch n.(type) {
-	case *js.CallExpr, *js.VarDecl, *js.FuncDecl, *js.ClassDecl:
-		v.n++
-	}
-	return v
-}
-
-// Exit implements [js.IVisitor].
-func (v *actions) Exit(js.INode) {}

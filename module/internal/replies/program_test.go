@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
 )
 
 const (
@@ -64,10 +65,42 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "JSON in a program", reply: "```js\na({\"code\": \"b()\"})\n```", code: `a({"code": "b()"})`},
 }
 
+// readProgram reads a program as modules do: the sandbox's check decides about a reply without a fence.
+func readProgram(t testing.TB, box *sandbox.Sandbox, reply string, truncated bool) (replies.Program, error) {
+	t.Helper()
+	p, err := replies.ReadProgram(reply, truncated)
+	if err == nil || p.Code == "" {
+		return p, err
+	}
+	result, failed := box.Check(t.Context(), sandbox.Program{Source: p.Code})
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	if result.Acts {
+		err = nil
+	}
+	return p, err
+}
+
+func newSandbox(t testing.TB) *sandbox.Sandbox {
+	t.Helper()
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return box
+}
+
 func TestReadProgram(t *testing.T) {
 	t.Parallel()
+	box := newSandbox(t)
 	for _, c := range programs {
-		p, err := replies.ReadProgram(c.reply, false)
+		p, err := readProgram(t, box, c.reply, false)
 		wrong := ""
 		if err != nil {
 			p, wrong = replies.Program{}, err.Error()

@@ -21,6 +21,7 @@ type Report struct {
 	Depth      int       `json:"depth,omitempty"`      // how deeply the source is nested
 	NoValue    bool      `json:"noValue,omitempty"`    // the program does not define its value
 	Declared   []string  `json:"declared,omitempty"`   // top-level declarations
+	Acts       bool      `json:"acts,omitempty"`       // the program contains a call or a declaration
 }
 
 // Clean reports whether there is nothing in the report for which a host could refuse the
@@ -74,6 +75,8 @@ type Site struct {
 	Awaited   bool     `json:"awaited,omitempty"`   // the call itself is awaited
 	Uses      []Use    `json:"uses,omitempty"`      // of the result of an awaited call, if they may fail
 	Varies    bool     `json:"varies,omitempty"`    // the program tries several members of the result, or adds some
+	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
+	Until     int      `json:"until,omitempty"`     // the last one that may run before the error is handled, or 0
 	Pos
 }
 

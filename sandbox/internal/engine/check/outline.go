@@ -40,6 +40,7 @@ type usedName struct {
 	place
 	assigned  bool     // the use is an assignment
 	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
+	uses      []file.Idx
 }
 
 // place is a name and its position.
@@ -51,9 +52,7 @@ type place struct {
 // callSite is a call of a global, or of a member of a global.
 type callSite struct {
 	*path
-	arguments []ast.Expression
-	block     *block
-	promiseUse
+	calledExpression
 }
 
 // survey returns the outline of a program, which is the body of a function. words says
@@ -63,7 +62,11 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	s.walker.Visit, s.walker.Arguments = s.visit, mentionArguments
 	top := &block{body: true}
 	s.walker.block = top
-	for _, statement := range body {
+	for i, statement := range body {
+		s.statement = i + 1
+		if _, ok := statement.(*ast.FunctionDeclaration); ok {
+			s.statement = 0 // it may be called before
+		}
 		s.walker.Walk(statement)
 	}
 	s.Depth = s.walker.deepest
@@ -85,7 +88,9 @@ type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
-	promiseUses  map[*ast.CallExpression]promiseUse // recorded before the calls are visited
+	promiseUses  map[*ast.CallExpression]promiseUse // recorded before the calls are visited, like handlers
+	handlers     map[*ast.CallExpression]*handler
+	statement    int // the top-level statement that is visited
 	called       []calledExpression
 	members      []located
 	texts        []located // that may name members
@@ -106,6 +111,8 @@ type calledExpression struct {
 	located
 	arguments []ast.Expression
 	isNew     bool
+	statement int      // the top-level statement with the call, as in [engine.Site]
+	handler   *handler // of the call's error, or nil
 	promiseUse
 }
 
@@ -116,6 +123,7 @@ func (s *surveyor) visit(n ast.Node) {
 		s.word(n.Name.String(), n.Idx)
 	case *ast.AwaitExpression:
 		s.Awaits = s.Awaits || s.walker.functions == 0
+		s.handle(n.Argument, s.walker.block.try)
 	case *ast.ReturnStatement:
 		s.Returns = s.Returns || n.Argument != nil && s.walker.functions == 0
 	case *ast.ExpressionStatement:
@@ -255,6 +263,7 @@ func (s *surveyor) call(n *ast.CallExpression) {
 	s.method(n)
 	s.called = append(s.called, calledExpression{
 		located: s.here(n.Callee), arguments: n.ArgumentList, promiseUse: s.promiseUses[n],
+		statement: s.statement, handler: s.handlers[n],
 	})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:

@@ -32,6 +32,7 @@ type preflight struct {
 	unsupported string // a construct that is valid JavaScript but not supported by goja
 	renamed     string // the text with new names for the fields that goja cannot parse
 	fields      bool   // there are such fields
+	acts        bool   // there is a call or a declaration
 	private     bool   // there are private fields of this kind
 	parameters  int    // the nesting of parameter lists
 	deepest     int    // the deepest nesting of an arrow function in parameter lists
@@ -99,9 +100,12 @@ var brackets = [256]int{'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 // Enter implements [js.IVisitor].
 func (s *preflight) Enter(n js.INode) js.IVisitor {
 	switch n := n.(type) {
+	case *js.CallExpr, *js.VarDecl:
+		s.acts = true
 	case *js.ArrowFunc:
 		s.deepest = max(s.deepest, s.parameters)
 	case *js.ClassDecl:
+		s.acts = true
 		s.class(n)
 	case *js.Params:
 		s.parameters++
@@ -110,6 +114,7 @@ func (s *preflight) Enter(n js.INode) js.IVisitor {
 			s.unsupported = "for await"
 		}
 	case *js.FuncDecl:
+		s.acts = true
 		s.function(n.Async, n.Generator)
 	case *js.MethodDecl:
 		s.function(n.Async, n.Generator)

@@ -108,6 +108,7 @@ func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 		s.names = append(s.names, name)
 	}
 	name.at = min(name.at, r.id.Idx)
+	name.uses = append(name.uses, r.id.Idx)
 }
 
 // assignment notes what is assigned to: a variable, or what nothing declares.
@@ -199,7 +200,8 @@ func (s *surveyor) site(c calledExpression) {
 	for parts := 2; parts <= len(p.names); parts++ {
 		s.mention(p.names[:parts], -1)
 	}
-	s.calls = append(s.calls, callSite{p, c.arguments, c.block, c.promiseUse.resolved()})
+	c.promiseUse = c.resolved()
+	s.calls = append(s.calls, callSite{p, c})
 }
 
 // given checks an object literal that is passed to Promise.all or submit.

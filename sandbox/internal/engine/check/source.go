@@ -14,6 +14,7 @@ type Source struct {
 	Text     string
 	prologue string // precedes the text in the wrapped program
 	renamed  string // the text with new names for the fields that goja cannot parse, or ""
+	Acts     bool   // it contains a call or a declaration
 	*engine.LineTable
 	callees []Callee
 }

@@ -182,6 +182,9 @@ func (s *surveyor) method(n *ast.CallExpression) {
 		return
 	}
 	name := dot.Identifier.Name.String()
+	if name == "catch" {
+		s.handle(dot.Left, &handler{n.Idx0(), n.Idx1()})
+	}
 	if !ofPromises(name) {
 		s.use(dot.Left, calls, name, dot.Identifier.Idx)
 	}

@@ -292,8 +292,13 @@ func (w *Walker) try(s *ast.TryStatement) {
 	if s.Catch == nil {
 		w.blockStatement(s.Body)
 	} else {
-		w.branch(s.Body)
 		w.conditional++
+		w.open()
+		if w.block != nil {
+			w.block.try = &handler{s.Idx0(), s.Idx1()}
+		}
+		w.Walk(s.Body)
+		w.close()
 		w.open()
 		if s.Catch.Parameter != nil {
 			w.pattern(s.Catch.Parameter, given, nil)

@@ -92,7 +92,7 @@ func (s *scope) has(name string) bool {
 // report returns what the check found in the program.
 func (p *program) report(s *scope, job *engine.Job) engine.Report {
 	r := p.Report(globalScope{s, job}, job.Forbidden)
-	r.NoValue = !p.HasValue && !job.Submit
+	r.NoValue, r.Acts = !p.HasValue && !job.Submit, p.Acts
 	return r
 }
 
@@ -124,6 +124,12 @@ func (g globalScope) Constant(object, name string) bool {
 
 // Object implements [check.Globals].
 func (g globalScope) Object(name string) bool { return g.objects[name] != nil }
+
+// Reaches implements [check.Globals].
+func (g globalScope) Reaches(name string) bool {
+	_, input := g.inputs[name]
+	return g.Bound(name) && !input || name == "globalThis"
+}
 
 // Tool implements [check.Globals].
 func (g globalScope) Tool(object, name string) (tool int, params []string, ok bool) {
