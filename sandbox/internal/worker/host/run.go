@@ -63,7 +63,6 @@ type run struct {
 	allowed  bool        // whether the verdict was yes
 	replays  bool        // whether the session's earlier programs run again first
 	abridged bool        // whether the job was sent without what the worker should have
-	deadline *deadline   // nil if there is none
 	last     bool        // whether the worker cannot be used again
 	canceled atomic.Bool // whether the caller has canceled the run
 	over     atomic.Bool // whether replies are dropped
@@ -86,7 +85,7 @@ func (w *instance) do(
 	cancelStop := context.AfterFunc(ctx, r.stop)
 	res, err = r.exchange()
 	inTime := cancelStop()
-	inTime = r.deadline.stop() && inTime
+	inTime = r.stopDeadline() && inTime
 	if err != nil {
 		res, err = r.failed(err)
 		return res, false, err
@@ -97,7 +96,7 @@ func (w *instance) do(
 	if r.reported {
 		w.learn(job.Prelude)
 	}
-	reusable = r.end() && inTime && !r.last && w.in.Drained() && harmless(res.Failure)
+	reusable = r.close() && inTime && !r.last && w.in.Drained() && harmless(res.Failure)
 	if res.Failure != nil && res.Failure.Kind == engine.KindStale {
 		w.preludes = nil
 		return nil, reusable, errStale
@@ -176,7 +175,8 @@ func (r *run) startDeadline() {
 	if r.replays {
 		limit *= 2
 	}
-	r.deadline = newDeadline(limit+gracePeriod, func() { r.w.kill(errTimeout) })
+	r.end = time.Now().Add(limit + gracePeriod)
+	r.deadline = time.AfterFunc(limit+gracePeriod, func() { r.w.kill(errTimeout) })
 }
 
 // stop asks the worker to end the run, and kills it soon after that.
@@ -186,9 +186,9 @@ func (r *run) stop() {
 	_ = r.w.out.Send(worker.KindStop, r.id, nil)
 }
 
-// end makes the run drop late replies. It reports whether the worker has read
+// close makes the run drop late replies. It reports whether the worker has read
 // everything; it is unknown how long the rest would take.
-func (r *run) end() bool {
+func (r *run) close() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	r.over.Store(true)

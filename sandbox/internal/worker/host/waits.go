@@ -1,6 +1,10 @@
 package host
 
-import "github.com/writ-go/writ/sandbox/internal/worker"
+import (
+	"time"
+
+	"github.com/writ-go/writ/sandbox/internal/worker"
+)
 
 // waits is the part of a run that is about programs which wait for calls. The lock of the
 // worker's writer guards it.
@@ -11,6 +15,10 @@ type waits struct {
 	told    bool           // what the worker knows of its program's clocks: they stand still
 	sent    int            // replies
 	next    int            // the least number of replies with which the program may wait again
+
+	deadline *time.Timer   // kills the worker; nil if there is no limit of time
+	end      time.Time     // of the deadline
+	left     time.Duration // until the deadline, while it stands still; otherwise zero
 }
 
 // wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A
@@ -75,10 +83,26 @@ func (r *run) setStill(still bool) {
 // the deadline.
 func (r *run) tellClock() {
 	still := r.still || len(r.held) > 0
-	r.deadline.pause(still && r.waiting)
+	switch {
+	case r.deadline == nil:
+	case still && r.waiting && r.left == 0 && r.deadline.Stop():
+		r.left = max(time.Until(r.end), 1)
+	case !(still && r.waiting) && r.left != 0:
+		r.deadline.Reset(r.left)
+		r.end, r.left = time.Now().Add(r.left), 0
+	}
 	if still != r.told {
 		r.told = still
 		_ = r.w.out.Add(worker.KindClock, r.id, still)
 	}
 	r.flush()
+}
+
+// stopDeadline reports whether the deadline had not passed.
+func (r *run) stopDeadline() bool {
+	r.w.out.Lock()
+	defer r.w.out.Unlock()
+	deadline := r.deadline
+	r.deadline = nil
+	return deadline == nil || deadline.Stop() || r.left != 0
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // resident returns how many bytes of memory the worker occupies, not counting what all workers
-// share, or 0 if that is unknown.
+// share, or 0 on systems that do not tell.
 func (w *instance) resident() int64 {
 	if w.process == nil {
 		return 0
