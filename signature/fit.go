@@ -1,7 +1,6 @@
 package signature
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,43 +14,6 @@ import (
 )
 
 const maxDepth = 1_000 // of a value, as schema.Schema.Validate has it
-
-// unmarshal decodes a value. A Go integer also accepts integral numbers in
-// another notation, such as 3.0 or 1e2. Exact keeps the digits of numbers in an
-// any.
-func unmarshal(raw json.RawMessage, into any, exact bool) error {
-	err := decodeInto(raw, into, exact)
-	if err == nil {
-		return nil
-	}
-	doc, invalid := jsonvalue.Decode(raw, maxDepth, true)
-	if invalid != nil {
-		return err
-	}
-	v := reflect.ValueOf(into).Elem()
-	f := fitter{doc: doc}
-	fitted := f.value(doc.Value, v.Type(), "")
-	if f.integers == 0 {
-		return err
-	}
-	v.SetZero()
-	return decodeInto(doc.Encode(fitted), into, exact)
-}
-
-// decodeInto decodes a value. It turns a panic of a method into an error.
-func decodeInto(raw json.RawMessage, into any, exact bool) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	if !exact {
-		return json.Unmarshal(raw, into)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	return decoder.Decode(into)
-}
 
 // misnamed finds the names in an object that differ only in case from those of a
 // struct's fields, which encoding/json would decode into those fields.
@@ -69,16 +31,12 @@ func misnamed(raw json.RawMessage, t reflect.Type) []schema.Finding {
 type fitter struct {
 	doc      *jsonvalue.Document
 	findings []schema.Finding // names that differ in case
-	integers int              // numbers that were rewritten
 }
 
-var bigInt = reflect.TypeFor[big.Int]()
-
-// value returns the value with its integers as encoding/json expects them.
-func (f *fitter) value(v any, t reflect.Type, at spot) any {
+func (f *fitter) value(v any, t reflect.Type, at spot) {
 	t = solid(t)
-	if t != bigInt && decodes(t) {
-		return v
+	if decodes(t) {
+		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -87,24 +45,16 @@ func (f *fitter) value(v any, t reflect.Type, at spot) any {
 			f.object(v, t, at)
 		case reflect.Map:
 			for name, member := range v {
-				v[name] = f.value(member, t.Elem(), at.member(name))
+				f.value(member, t.Elem(), at.member(name))
 			}
 		}
 	case []any:
 		if t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
 			for i, item := range v {
-				v[i] = f.value(item, t.Elem(), at+spot(fmt.Sprintf("[%d]", i)))
-			}
-		}
-	case json.Number:
-		if (t == bigInt || integral(t.Kind())) && strings.ContainsAny(v.String(), ".eE") {
-			if n, ok := new(big.Rat).SetString(v.String()); ok && n.IsInt() {
-				f.integers++
-				return json.Number(n.Num().String())
+				f.value(item, t.Elem(), at+spot(fmt.Sprintf("[%d]", i)))
 			}
 		}
 	}
-	return v
 }
 
 func (f *fitter) object(object map[string]any, t reflect.Type, at spot) {
@@ -112,7 +62,7 @@ func (f *fitter) object(object map[string]any, t reflect.Type, at spot) {
 	for _, name := range f.doc.Names(object) {
 		switch field, own := fieldNamed(fields, name); own {
 		case name:
-			object[name] = f.value(object[name], field, at.member(name))
+			f.value(object[name], field, at.member(name))
 		case "":
 		default:
 			f.findings = append(f.findings, schema.Finding{

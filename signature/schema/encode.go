@@ -4,39 +4,68 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Encode returns a Go value as JSON. The schema must have been made from the type of v by
+// Marshal returns a Go value as JSON: as [Schema.Encode] does with the schema of its type, or as
+// encoding/json does if [Of] refuses the type. It does not escape <, > and &.
+func Marshal(v any) (json.RawMessage, error) {
+	t := pointed(reflect.TypeOf(v))
+	s, known := schemas.Load(t)
+	if !known {
+		made, err := Of(t)
+		if err != nil {
+			made = &Schema{}
+		}
+		s, _ = schemas.LoadOrStore(t, made)
+	}
+	return s.(*Schema).encode(v)
+}
+
+// schemas are the schemas of the types of values that Marshal was given.
+var schemas sync.Map
+
+// Encode returns a Go value as JSON. The schema must describe the type of v, like one made by
 // [Of]. The result differs from the output of encoding/json in that nil slices, maps and
-// byte slices are empty instead of null, as the schema says, and that <, > and & are not
-// escaped. It is not validated. If a method of v panics, Encode returns an error.
+// byte slices are empty instead of null, as the schema says, that a [time.Time] of the format
+// "date" is only its date, and that <, > and & are not escaped. It is not validated. If a
+// method of v panics, Encode returns an error.
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			raw, err = nil, fmt.Errorf("schema: %T does not encode: panic: %v", v, p)
 		}
 	}()
+	if raw, err = s.encode(v); err != nil {
+		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
+	}
+	return raw, nil
+}
+
+func (s *Schema) encode(v any) (json.RawMessage, error) {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	w.buffer.Reset()
 	if err := w.encoder.Encode(v); err != nil {
-		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
+		return nil, err
 	}
-	raw = json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
+	raw := json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
 	if w.buffer.Cap() > maxKept {
 		w.buffer = bytes.Buffer{}
 	}
-	if !s.fills || !bytes.Contains(raw, []byte("null")) {
+	if !s.dates && (!s.fills || !bytes.Contains(raw, []byte("null"))) {
 		return raw, nil
 	}
 	doc, err := jsonvalue.Decode(raw, maxValueDepth, true)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %T %w", v, err)
+		return nil, fmt.Errorf("the JSON %w", err)
 	}
-	return doc.Encode(fill(s.document.Value, doc.Value)), nil
+	c := conformer{types{opaque: selfEncoding}}
+	return doc.Encode(c.value(s.document.Value, doc.Value, reflect.TypeOf(v))), nil
 }
 
 // writers encode one value after another.
@@ -64,8 +93,12 @@ func fills(v any, raw json.RawMessage) bool {
 	return objects > 0 || bytes.Contains(raw, []byte(`"array"`)) || bytes.Contains(raw, []byte(`"contentEncoding"`))
 }
 
-// fill replaces each null in a value by the empty value of its schema.
-func fill(schema, v any) any {
+// conformer makes the JSON of Go values conform to a schema.
+type conformer struct{ types }
+
+// value replaces each null by the empty value of its schema, and each [time.Time] by its date if
+// the schema says so.
+func (c *conformer) value(schema, v any, t reflect.Type) any {
 	rule := solid(schema, v)
 	switch v := v.(type) {
 	case map[string]any:
@@ -75,11 +108,16 @@ func fill(schema, v any) any {
 			if !known {
 				described = rule["additionalProperties"]
 			}
-			v[name] = fill(described, member)
+			v[name] = c.value(described, member, c.member(t, name))
 		}
 	case []any:
 		for i, item := range v {
-			v[i] = fill(rule["items"], item)
+			v[i] = c.value(rule["items"], item, c.member(t, ""))
+		}
+	case string:
+		if pointed(t) == moment && rule["format"] == "date" {
+			date, _, _ := strings.Cut(v, "T")
+			return date
 		}
 	case nil:
 		return empty(rule)
