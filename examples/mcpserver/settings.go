@@ -91,7 +91,8 @@ func (s *settings) flags() []option {
 		{"tokens", "file", "", "the clients that have access: " +
 			`{"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`, text(&s.tokens)},
 		{"oauth", "URL", "", "the authorization server that issues tokens, instead of -tokens", text(&s.oauth.Issuer)},
-		{"oauth-introspect", "URL", "", "where to ask it about a token (RFC 7662)", text(&s.oauth.Endpoint)},
+		{"oauth-introspect", "URL", "", "where to ask it about a token (RFC 7662); its answer must have sub or " +
+			"client_id, and aud with -oauth-resource", text(&s.oauth.Endpoint)},
 		{"oauth-client", "id", "", "the client ID for that; the secret is in the variable " + secretVariable,
 			text(&s.oauth.ClientID)},
 		{"oauth-resource", "URL", "", "this server's URL for clients; only tokens that were issued for it are accepted",
