@@ -64,8 +64,7 @@ func (s *Schema) encode(v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the JSON %w", err)
 	}
-	c := conformer{types{opaque: selfEncoding}}
-	return doc.Encode(c.value(s.document.Value, doc.Value, reflect.TypeOf(v))), nil
+	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, reflect.TypeOf(v))), nil
 }
 
 // writers encode one value after another.
@@ -93,33 +92,66 @@ func fills(v any, raw json.RawMessage) bool {
 	return objects > 0 || bytes.Contains(raw, []byte(`"array"`)) || bytes.Contains(raw, []byte(`"contentEncoding"`))
 }
 
-// conformer makes the JSON of Go values conform to a schema.
-type conformer struct{ types }
+// walker rewrites the parts of a JSON value, whose schema and Go type are nil if they are not known.
+type walker struct {
+	opaque reflect.Type // what types implement whose JSON does not consist of their fields or elements
+	leaf   func(v any, rule map[string]any, t reflect.Type) any
+}
 
-// value replaces each null by the empty value of its schema, and each [time.Time] by its date if
-// the schema says so.
-func (c *conformer) value(schema, v any, t reflect.Type) any {
-	rule := solid(schema, v)
+func (w walker) value(schema, v any, t reflect.Type) any {
+	rule, t := solid(schema, v), pointed(t)
 	switch v := v.(type) {
 	case map[string]any:
 		properties, _ := rule["properties"].(map[string]any)
+		types := w.members(t)
 		for name, member := range v {
 			described, known := properties[name]
 			if !known {
 				described = rule["additionalProperties"]
 			}
-			v[name] = c.value(described, member, c.member(t, name))
+			v[name] = w.value(described, member, types(name))
 		}
+		return v
 	case []any:
-		for i, item := range v {
-			v[i] = c.value(rule["items"], item, c.member(t, ""))
+		item := w.members(t)("")
+		for i := range v {
+			v[i] = w.value(rule["items"], v[i], item)
 		}
-	case string:
-		if pointed(t) == moment && rule["format"] == "date" {
-			date, _, _ := strings.Cut(v, "T")
-			return date
+		return v
+	}
+	return w.leaf(v, rule, t)
+}
+
+// members returns the types of the members of an object, or of the items of an array.
+func (w walker) members(t reflect.Type) func(name string) reflect.Type {
+	fields := map[string]reflect.Type{}
+	switch {
+	case t == nil || reflect.PointerTo(t).Implements(w.opaque):
+	case t.Kind() == reflect.Map || t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
+		return func(string) reflect.Type { return t.Elem() }
+	case t.Kind() == reflect.Struct:
+		for _, f := range fieldsOf(t) {
+			fields[f.json] = f.Type
 		}
-	case nil:
+	}
+	return func(name string) reflect.Type { return fields[name] }
+}
+
+// pointed returns a type without its pointers.
+func pointed(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// conform replaces null by the empty value of its schema, and a [time.Time] by its date if the schema says so.
+func conform(v any, rule map[string]any, t reflect.Type) any {
+	if text, ok := v.(string); ok && t == moment && rule["format"] == "date" {
+		date, _, _ := strings.Cut(text, "T")
+		return date
+	}
+	if v == nil {
 		return empty(rule)
 	}
 	return v
