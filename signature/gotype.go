@@ -26,7 +26,8 @@ func structSchema(t reflect.Type) (*schema.Schema, error) {
 		return nil, fmt.Errorf("type is %v; use a struct with a field for each value", t)
 	}
 	for i := range t.NumField() {
-		if f := t.Field(i); f.Anonymous && has(solid(f.Type), selfEncoding) && has(t, selfEncoding) && !has(t, selfDescribing) {
+		f := t.Field(i)
+		if f.Anonymous && has(solid(f.Type), selfEncoding) && has(t, selfEncoding) && !has(t, selfDescribing) {
 			return nil, fmt.Errorf("type encodes itself, so its fields are unknown; unless it has a method MarshalJSON, it "+
 				"inherits that of the embedded %v: give that field a name", f.Type)
 		}

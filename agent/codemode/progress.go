@@ -23,7 +23,8 @@ const progressInterval = time.Second
 // progress returns a function that notifies a client of the progress of its call if it asked for that, a
 // context that passes the reports of servers on, and a function that must be called when the call ends.
 // Reports that come too fast, or faster than the client reads, are dropped.
-func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ context.Context, tell func(string), end func()) {
+func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ context.Context, tell func(string),
+	end func()) {
 	token, done := r.Params.GetProgressToken(), 0.0
 	if token == nil {
 		return ctx, func(string) {}, func() {}

@@ -71,7 +71,7 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 
 // set returns all tools, or those that match the patterns.
 func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
-	own := source{warnings: s.own.WithPoliciesOf(nil).With(policy.AllowDestructive).Warnings()} // set has those of policies
+	own := source{warnings: s.own.WithPoliciesOf(nil).With(policy.AllowDestructive).Warnings()} // of its sources
 	for _, b := range s.own.Bindings() {
 		own.tools = append(own.tools, b.Tool)
 	}

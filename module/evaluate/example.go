@@ -66,15 +66,12 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 // validWeight reports whether an example may have a weight. Sums of others could be inexact.
 func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
-// encode returns a value as JSON, as signatures encode it.
+// encode returns a value as JSON, as signatures encode it. It turns a panic of a method of the value into an error.
 func encode(v any) (raw json.RawMessage, err error) {
-	defer rescue("encoding", v, &err)
+	defer func() {
+		if p := recover(); p != nil {
+			err = &module.PanicError{In: fmt.Sprintf("encoding %T", v), Value: p, Stack: debug.Stack()}
+		}
+	}()
 	return schema.Marshal(v)
-}
-
-// rescue, when deferred, turns a panic of a value's own methods into an error.
-func rescue(what string, v any, err *error) {
-	if p := recover(); p != nil {
-		*err = &module.PanicError{In: fmt.Sprintf("%s %T", what, v), Value: p, Stack: debug.Stack()}
-	}
 }

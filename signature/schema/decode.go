@@ -63,7 +63,10 @@ func (s *speller) leaf(v any, _ map[string]any, t reflect.Type) any {
 			return json.Number(n.Num().String())
 		}
 	case string:
-		if _, err := time.Parse(time.DateOnly, v); t == moment && err == nil {
+		if t != moment {
+			break
+		}
+		if _, err := time.Parse(time.DateOnly, v); err == nil {
 			*s = true
 			return v + "T00:00:00Z"
 		}

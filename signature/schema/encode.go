@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -15,19 +16,18 @@ import (
 // encoding/json does if [Of] refuses the type. It does not escape <, > and &.
 func Marshal(v any) (json.RawMessage, error) {
 	t := pointed(reflect.TypeOf(v))
-	s, known := schemas.Load(t)
-	if !known {
-		made, err := Of(t)
-		if err != nil {
-			made = &Schema{}
-		}
-		s, _ = schemas.LoadOrStore(t, made)
+	if s, known := schemas.Load(t); known {
+		return s.(*Schema).encode(v)
 	}
-	return s.(*Schema).encode(v)
+	s, err := Of(t)
+	if err != nil {
+		s = &Schema{}
+	}
+	schemas.Store(t, s)
+	return s.encode(v)
 }
 
-// schemas are the schemas of the types of values that Marshal was given.
-var schemas sync.Map
+var schemas sync.Map // of *Schema, by the types that Marshal has met
 
 // Encode returns a Go value as JSON. The schema must describe the type of v, like one made by
 // [Of]. The result differs from the output of encoding/json in that nil slices, maps and
@@ -64,7 +64,11 @@ func (s *Schema) encode(v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the JSON %w", err)
 	}
-	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, reflect.TypeOf(v))), nil
+	var t reflect.Type
+	if s.dates {
+		t = reflect.TypeOf(v)
+	}
+	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, t)), nil
 }
 
 // writers encode one value after another.
@@ -100,41 +104,40 @@ type walker struct {
 
 func (w walker) value(schema, v any, t reflect.Type) any {
 	rule, t := solid(schema, v), pointed(t)
+	fields, each := w.members(t)
 	switch v := v.(type) {
 	case map[string]any:
 		properties, _ := rule["properties"].(map[string]any)
-		types := w.members(t)
 		for name, member := range v {
 			described, known := properties[name]
 			if !known {
 				described = rule["additionalProperties"]
 			}
-			v[name] = w.value(described, member, types(name))
+			v[name] = w.value(described, member, cmp.Or(fields[name], each))
 		}
 		return v
 	case []any:
-		item := w.members(t)("")
-		for i := range v {
-			v[i] = w.value(rule["items"], v[i], item)
+		for i, item := range v {
+			v[i] = w.value(rule["items"], item, each)
 		}
 		return v
 	}
 	return w.leaf(v, rule, t)
 }
 
-// members returns the types of the members of an object, or of the items of an array.
-func (w walker) members(t reflect.Type) func(name string) reflect.Type {
-	fields := map[string]reflect.Type{}
+// members returns the types of the fields of a struct, or the type of the elements of a map or list.
+func (w walker) members(t reflect.Type) (fields map[string]reflect.Type, each reflect.Type) {
 	switch {
 	case t == nil || reflect.PointerTo(t).Implements(w.opaque):
 	case t.Kind() == reflect.Map || t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
-		return func(string) reflect.Type { return t.Elem() }
+		each = t.Elem()
 	case t.Kind() == reflect.Struct:
+		fields = map[string]reflect.Type{}
 		for _, f := range fieldsOf(t) {
 			fields[f.json] = f.Type
 		}
 	}
-	return func(name string) reflect.Type { return fields[name] }
+	return fields, each
 }
 
 // pointed returns a type without its pointers.
@@ -147,12 +150,13 @@ func pointed(t reflect.Type) reflect.Type {
 
 // conform replaces null by the empty value of its schema, and a [time.Time] by its date if the schema says so.
 func conform(v any, rule map[string]any, t reflect.Type) any {
-	if text, ok := v.(string); ok && t == moment && rule["format"] == "date" {
-		date, _, _ := strings.Cut(text, "T")
-		return date
-	}
-	if v == nil {
+	text, _ := v.(string)
+	switch {
+	case v == nil:
 		return empty(rule)
+	case t == moment && rule["format"] == "date":
+		text, _, _ = strings.Cut(text, "T")
+		return text
 	}
 	return v
 }

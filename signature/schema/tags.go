@@ -123,7 +123,7 @@ func (f field) applyTags(s, parent *jsonschema.Schema) (*tagged, error) {
 		s.Items = &items
 	}
 	valued, parts := t.of(texts), tagParts(tag)
-	if isTime(f.Type) && slices.Contains(parts, "format=date") {
+	if valued.Format == "date-time" && isTime(f.Type) && slices.Contains(parts, "format=date") {
 		valued.Format = "date"
 	}
 	t.own, t.fixed, valued.Enum = *valued, s.MinItems != nil, nil
@@ -139,12 +139,10 @@ func (f field) applyTags(s, parent *jsonschema.Schema) (*tagged, error) {
 	return t, t.checkValues(s)
 }
 
-// isTime reports whether a type is [time.Time], or a list of them.
+// isTime reports whether a type consists of [time.Time].
 func isTime(t reflect.Type) bool {
-	if t = pointed(t); t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-		t = pointed(t.Elem())
-	}
-	return t == moment
+	of := []reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}
+	return t == moment || slices.Contains(of, t.Kind()) && isTime(t.Elem())
 }
 
 // apply applies one rule of the tag.

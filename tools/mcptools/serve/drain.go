@@ -15,8 +15,8 @@ import (
 )
 
 // drainer is a transport that waits for running calls before it ends. The SDK cancels them when
-// nothing more can be read, and cannot send their responses then. It also holds back changes of lists
-// until the client has begun its session, which the SDK does not.
+// nothing more can be read, and cannot send their responses then. It also holds changes of lists back,
+// which the SDK sends before the client has begun its session.
 type drainer struct {
 	mcp.Transport
 	life   context.Context // of reading
@@ -205,12 +205,8 @@ func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// hold reports whether a message is a change of a list before the client's session, and keeps it.
-func (s *drainer) hold(msg jsonrpc.Message) bool {
-	change, ok := msg.(*jsonrpc.Request)
-	if !ok || !strings.HasSuffix(change.Method, "/list_changed") {
-		return false
-	}
+// hold keeps a change of a list and returns true, until the session of the client has begun.
+func (s *drainer) hold(change *jsonrpc.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.begun {
@@ -237,7 +233,7 @@ func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 
 // Write implements [mcp.Connection].
 func (c *drainerConn) Write(ctx context.Context, msg jsonrpc.Message) error {
-	if c.s.hold(msg) {
+	if r, ok := msg.(*jsonrpc.Request); ok && strings.HasSuffix(r.Method, "/list_changed") && c.s.hold(r) {
 		return nil
 	}
 	err := c.Connection.Write(ctx, msg)

@@ -36,12 +36,11 @@ type Introspection struct {
 	HTTPClient *http.Client
 }
 
-// Auth returns an [Auth] that accepts a token if it is active, has a subject ("sub") or else a client
+// Auth returns an [Auth] that accepts a token if it is active, has a subject ("sub") or a client
 // ("client_id"), is valid at this time and from Issuer, and if Resource is in its audience ("aud"). The
-// name of its principal consists of Issuer, a space and the subject. If there is no subject, the
-// principal is the client, named "client ", Issuer, a space and the client's ID, which is the name of
-// no subject. An authorization server that tells no subjects makes all users of a client one principal.
-// The error lists all fields that are missing or invalid.
+// name of its principal consists of Issuer, a space and the subject. Without a subject, it consists of
+// "client ", Issuer, a space and the client's ID; all users of that client are one principal. The error
+// lists all fields that are missing or invalid.
 func (i Introspection) Auth() (*Auth, error) {
 	if err := i.check(); err != nil {
 		return nil, err
@@ -173,7 +172,8 @@ func (i Introspection) identify(t tokenStatus) string {
 	if id == "" {
 		id, prefix = t.Client, "client "
 	}
-	if t.Issuer != nil && *t.Issuer != i.Issuer || strings.TrimSpace(id) == "" || strings.ContainsRune(id, utf8.RuneError) {
+	other := t.Issuer != nil && *t.Issuer != i.Issuer
+	if other || strings.TrimSpace(id) == "" || strings.ContainsRune(id, utf8.RuneError) {
 		return ""
 	}
 	return prefix + i.Issuer + " " + id
