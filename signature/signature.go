@@ -78,8 +78,8 @@ import (
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
 type Signature[In, Out any] struct {
-	spec *Spec
-	open bool // outputs may have properties that Out lacks
+	spec  *Spec
+	names *schema.Schema // of Out; nil if outputs cannot have properties that Out lacks
 }
 
 // typed adds Go types to a spec, if they can hold its values.
@@ -96,7 +96,13 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := json.Unmarshal(spec.out.Raw(), &outline); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	s.open = !closed(outline)
+	if closed(outline) {
+		return s, nil
+	}
+	var err error
+	if s.names, err = schema.Of(out); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
 	return s, nil
 }
 
@@ -205,9 +211,9 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 		return zero, &InvalidError{findings}
 	}
 	full := s.spec.out.Complete(output)
-	if s.open {
-		if findings := misnamed(full, reflect.TypeFor[Out]()); findings != nil {
-			return zero, &InvalidError{findings}
+	if s.names != nil {
+		if findings := s.names.OtherCase(full, 0); findings != nil { // encoding/json ignores the case
+			return zero, &InvalidError{arranged(findings, s.spec.outputs)}
 		}
 	}
 	if err := schema.Unmarshal(full, &out); err != nil {
