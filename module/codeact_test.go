@@ -19,7 +19,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// NewCodeAct logs once that destructive tools do not need approval.
+// NewCodeAct logs once that a schema does not compile, and that destructive tools need no approval.
 func TestNewCodeActWarns(t *testing.T) {
 	t.Parallel()
 	set, err := tools.NewSet(
@@ -30,10 +30,20 @@ func TestNewCodeActWarns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	invalid, err := tools.NewSet(t.Context(), &tools.Tool{
+		Namespace: "s", Name: "x", InputSchema: json.RawMessage(`{"required":true}`),
+		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		set  *tools.Set
 		want string
 	}{
+		{invalid,
+			`level=WARN msg="tool \"x\" of \"s\": its arguments are not checked: input schema: schema: required must ` +
+				`be an array, not true"` + "\n"},
 		{set,
 			`level=WARN msg="destructive tools can be called without approval: refund; add policy.Approve to ` +
 				`the set, or policy.AllowDestructive if that is intended"` + "\n"},

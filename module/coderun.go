@@ -54,7 +54,6 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	if c.err != nil {
 		return nil
 	}
-	c.options.logWarnings(c.set)
 	p := c.options.predictor(model)
 	if _, keeps := c.box.(keeper); keeps {
 		c.session, p.shares = true, sharedSession
@@ -67,6 +66,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
+	c.options.logWarnings(c.set) // also of the schemas that were compiled for the declarations
 	return p
 }
 

@@ -50,13 +50,13 @@ func NewReAct[In, Out any](
 	a := &ReAct[In, Out]{signature: sig, tools: toolbox.New(set), options: o.orDefault(20)}
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
-		a.options.logWarnings(set)
 		a.Predictor.task = task
 		a.Predictor.use(set)
 		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
 			a.err = fmt.Errorf("module: ReAct asks the model for a thought, a tool and args: %w", a.err)
 		}
 		briefing := prompt.Action{Task: task, Set: set, Tools: a.options.declarations(set), Steps: a.options.MaxIters}
+		a.options.logWarnings(set) // also of the schemas that were compiled for the declarations
 		a.Predictor.Briefing = briefing.String()
 		a.Predictor.refused = &sync.Map{}
 		a.Predictor.calling = conversation.NewCalling(task, set, a.Predictor.Briefing, a.options.MaxIters)

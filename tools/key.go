@@ -25,8 +25,8 @@ func (b *Binding) Key(args json.RawMessage) (string, error) {
 	if err := d.Decode(&object); err != nil {
 		return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
 	}
-	if b.own != nil {
-		b.own.DropNulls(object)
+	if input := b.input.get(); input != nil && b.Namespace == "" {
+		input.DropNulls(object)
 	}
 	if id := b.Hints.Identity; id != nil && b.ReplayClass() != Read {
 		maps.DeleteFunc(object, func(name string, _ any) bool { return !slices.Contains(id, name) })

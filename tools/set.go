@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/signature/schema"
-	"github.com/writ-go/writ/tools/internal/foreign"
 )
 
 // Set is an immutable snapshot of the tools that a program may call, with their JavaScript
@@ -37,11 +36,34 @@ type Binding struct {
 	// fs["read/file"](args).
 	Names []string
 
-	own     *schema.Schema  // input schema of a tool without a namespace; nil for any object
-	foreign *foreign.Schema // input schema of other tools; nil for any object
+	input, output lazySchema
+}
 
-	outputOnce sync.Once
-	output     *schema.Schema // output schema, once CheckResult has compiled it; nil for any result
+// lazySchema is a schema that is compiled when it is first needed, since most tools of servers are
+// never called.
+type lazySchema struct {
+	mu       sync.Mutex
+	raw      json.RawMessage // nil once it is compiled
+	compiled *schema.Schema
+	err      error
+}
+
+// get returns the compiled schema, or nil if there is none or it does not compile.
+func (l *lazySchema) get() *schema.Schema {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.raw != nil {
+		l.compiled, l.err = schema.Compile(l.raw)
+		l.raw = nil
+	}
+	return l.compiled
+}
+
+// failure returns why get did not compile the schema.
+func (l *lazySchema) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
 }
 
 // Path returns the tool as a program writes it: mail.send, or refund.
@@ -57,7 +79,7 @@ func (b *Binding) Path() string {
 // [schema.Schema.ValidatePartial]; it is nil for a real call. Check requires an object, and
 // reports argument names that differ from the names in the schema only in case.
 func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
-	input := b.input()
+	input := b.input.get()
 	if input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
 		return anyObject.ValidatePartial(args, unknown)
 	}
@@ -71,24 +93,20 @@ func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 // null. If the tool has no output schema, or the schema does not compile, CheckResult returns nil. The
 // [Dispatcher] does not call it: the author of a Handler is responsible for its results.
 func (b *Binding) CheckResult(result json.RawMessage) []schema.Finding {
-	b.outputOnce.Do(func() {
-		if !absent(b.OutputSchema) {
-			b.output, _ = foreign.Repair(b.OutputSchema).Compile()
-		}
-	})
+	output := b.output.get()
 	switch {
-	case b.output == nil:
+	case output == nil:
 		return nil
 	case len(result) == 0:
 		result = json.RawMessage("null")
 	}
-	return b.output.Validate(result)
+	return output.Validate(result)
 }
 
 // OtherCase returns the names in args, at any depth, that differ only in case from a property
 // of the input schema. See [schema.Schema.OtherCase].
 func (b *Binding) OtherCase(args []byte) []schema.Finding {
-	if input := b.input(); input != nil {
+	if input := b.input.get(); input != nil {
 		return input.OtherCase(args, 0)
 	}
 	return nil
@@ -97,20 +115,10 @@ func (b *Binding) OtherCase(args []byte) []schema.Finding {
 // complete adds the defaults of the input schema to valid arguments, so that policies, the
 // journal and the handler see them.
 func (b *Binding) complete(args json.RawMessage) json.RawMessage {
-	if input := b.input(); input != nil {
+	if input := b.input.get(); input != nil {
 		return input.Complete(args)
 	}
 	return args
-}
-
-// input returns the compiled input schema, or nil. Schemas of servers are compiled at the
-// first call, since most of their tools are never called.
-func (b *Binding) input() *schema.Schema {
-	if b.foreign == nil {
-		return b.own
-	}
-	s, _ := b.foreign.Compile() // Warnings reports the error
-	return s
 }
 
 var anyObject = func() *schema.Schema {
@@ -126,8 +134,8 @@ var anyObject = func() *schema.Schema {
 // A tool without a Namespace is the host's own. It is an error if its name is invalid,
 // reserved or not unique, or if its schema does not compile. Tools in a namespace come from
 // other sources, such as servers, and never cause errors: they get valid and unique names,
-// and invalid parts of their schemas are ignored. [Set.Warnings] reports these changes. The
-// names do not depend on the order of the tools.
+// and if an input schema does not compile, the arguments are left to the tool.
+// [Set.Warnings] reports both. The names do not depend on the order of the tools.
 //
 // The error joins all errors of the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
@@ -236,20 +244,16 @@ func (s *Set) Len() int {
 }
 
 // Warnings returns warnings for the host: the warnings of the sources (see [Source]),
-// renamed tools, parts of schemas that are not checked, destructive tools that can be
-// called without approval (see [Guard]), and mistakes in policies (see [Warner]). The
-// schema of a server's tool is compiled at the tool's first call. If that fails, there is
-// one more warning.
+// renamed tools, destructive tools that can be called without approval (see [Guard]), and
+// mistakes in policies (see [Warner]). The schema of a server's tool is compiled when the
+// tool is first declared or called. If that fails, there is one more warning.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil
 	}
 	all := slices.Concat(s.warnings, s.unguarded(), s.policyWarnings())
 	for _, b := range s.bindings {
-		if b.foreign == nil {
-			continue
-		}
-		if err := b.foreign.Err(); err != nil {
+		if err := b.input.failure(); err != nil {
 			all = append(all, fmt.Sprintf("%s: its arguments are not checked: input schema: %v", b.label(), err))
 		}
 	}
@@ -287,27 +291,15 @@ func (b *builder) add(t *Tool) error {
 		}
 		binding.Names = []string{t.Name}
 	}
-	if err := b.readInput(binding); err != nil {
+	binding.input.raw, binding.output.raw = restricting(t.InputSchema), restricting(t.OutputSchema)
+	if t.Namespace == "" {
+		binding.input.get()
+	}
+	if err := binding.input.failure(); err != nil {
 		return fmt.Errorf("tools: %s: input schema: %w", t.label(), err)
 	}
 	b.set.bindings = append(b.set.bindings, binding)
 	return nil
-}
-
-// readInput compiles the input schema of a tool without a namespace, and prepares that of
-// another.
-func (b *builder) readInput(t *Binding) (err error) {
-	switch raw := t.InputSchema; {
-	case absent(raw):
-	case t.Namespace == "":
-		t.own, err = schema.Compile(raw)
-	default:
-		t.foreign = foreign.Repair(raw)
-		for _, line := range t.foreign.Dropped() {
-			b.warn("%s: input schema: %s; that is not checked", t.label(), line)
-		}
-	}
-	return err
 }
 
 func (t *Tool) label() string {
@@ -317,13 +309,13 @@ func (t *Tool) label() string {
 	return fmt.Sprintf("tool %q of %q", t.Name, t.Namespace)
 }
 
-// absent reports whether a schema is missing or accepts everything.
-func absent(raw json.RawMessage) bool {
+// restricting returns a schema, or nil if it is missing or accepts everything.
+func restricting(raw json.RawMessage) json.RawMessage {
 	switch string(bytes.TrimSpace(raw)) {
 	case "", "null", "true":
-		return true
+		return nil
 	}
-	return false
+	return raw
 }
 
 func (b *builder) nameOwn(name string) error {

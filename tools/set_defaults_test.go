@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 	set := newSet(t,
 		tools.Func("find", "Find.", func(_ context.Context, i in) (int, error) { return i.Limit, nil }, nil),
 		&tools.Tool{Namespace: "s", Name: "find", Handler: echo,
-			InputSchema: []byte(`{"properties":{"deep":{"type":"boolean","default":true},"n":{"type":"int","default":1}}}`)},
+			InputSchema: []byte(`{"properties":{"deep":{"type":"boolean","default":true},"n":{"type":"integer","default":1}}}`)},
 		&tools.Tool{Namespace: "s", Name: "any", Handler: echo},
 	).With(see)
 	for i, test := range []struct{ args, want, result string }{

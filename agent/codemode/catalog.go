@@ -26,6 +26,7 @@ type catalog struct {
 	secrets *secrets
 	startup time.Duration // how long to wait for servers; the others are announced when they have connected
 	poll    time.Duration // how often the configuration file is checked for changes
+	budget  int           // of the declarations in tokens
 	refresh chan struct{} // a server has other tools
 	reloads chan struct{} // the configuration is to be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
@@ -54,7 +55,7 @@ type snapshot struct {
 func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, error) {
 	o := s.options
 	c := &catalog{
-		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll,
+		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll, budget: o.Declarations,
 		refresh: make(chan struct{}, 1), reloads: make(chan struct{}, 1), ready: make(chan struct{}),
 		now: &snapshot{},
 	}
@@ -209,6 +210,7 @@ func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	if err != nil {
 		return err
 	}
+	v.declarations(c.budget) // compiles schemas, and clients need it anyway
 	for _, w := range v.set.Warnings() {
 		if !slices.Contains(s.warnings, w) { // a set repeats those of its sources
 			s.warnings = append(s.warnings, w)

@@ -169,6 +169,27 @@ func TestOneTool(t *testing.T) {
 	}
 }
 
+// The log and Check name a tool whose schema does not compile, before it is called.
+func TestInvalidSchemaIsReported(t *testing.T) {
+	t.Parallel()
+	set, err := tools.NewSet(t.Context(), &tools.Tool{
+		Namespace: "s", Name: "x", InputSchema: json.RawMessage(`{"required":true}`),
+		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := prepare(t, setup{Options: Options{Tools: set}})
+	const want = "its arguments are not checked: input schema: schema: required must be an array, not true"
+	if !s.written.has(want) {
+		t.Error("nothing is logged")
+	}
+	var report strings.Builder
+	if err := s.Check(t.Context(), &report, nil); err != nil || !strings.Contains(report.String(), want) {
+		t.Errorf("got %v\n%s", err, &report)
+	}
+}
+
 // TestIntroduction is what clients show that show only the beginning of a description.
 func TestIntroduction(t *testing.T) {
 	t.Parallel()

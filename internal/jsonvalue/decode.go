@@ -57,15 +57,15 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 	return d.doc, err
 }
 
-// Address identifies an object.
-func Address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
+// address identifies an object.
+func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
 // Names returns the names of an object of the document: first those of the text
 // that the object still has, in their order, then the others, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))
 	known := make(map[string]bool, len(object))
-	for _, name := range d.order[Address(object)].names {
+	for _, name := range d.order[address(object)].names {
 		if _, ok := object[name]; ok {
 			names = append(names, name)
 			known[name] = true
@@ -215,7 +215,7 @@ func (d *decoder) object() (any, error) {
 	}
 	d.leave()
 	if d.doc.order != nil {
-		d.doc.order[Address(object)] = order{object, names}
+		d.doc.order[address(object)] = order{object, names}
 	}
 	return object, nil
 }

@@ -19,6 +19,7 @@ var schemaSeeds = []string{
 	`{"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"const": 1}, {"enum": ["x", null]}, {"items": {"$ref": "#"}}]}}}`,
 	`{"oneOf": [{"pattern": "^(a|b)+$"}, {"not": {"type": "string"}}], "propertyNames": {"maxLength": 3}, "if": ` +
 		`{"required": ["a"]}, "then": {"dependentRequired": {"a": ["b"]}}}`,
+	`{"type": "string", "enum": ["x"], "nullable": true}`,
 	`{"prefixItems": [{"format": "date-time"}], "unevaluatedItems": false, "contains": {"multipleOf": 0.1}, ` +
 		`"uniqueItems": true}`,
 }

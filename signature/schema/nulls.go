@@ -144,3 +144,26 @@ func nullAllowed(s *jsonschema.Schema) bool {
 	}
 	return slices.ContainsFunc(s.AnyOf, onlyNull) || slices.ContainsFunc(s.OneOf, onlyNull)
 }
+
+// readNullable adds null to the types and enums of schemas with "nullable": true, a keyword of
+// OpenAPI that JSON Schema ignores, which would refuse valid nulls.
+func readNullable(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		t, typed := v["type"].(string)
+		if typed && v["nullable"] == true {
+			v["type"] = []any{t, "null"}
+		}
+		values, listed := v["enum"].([]any)
+		if listed && v["nullable"] == true && !slices.Contains(values, nil) {
+			v["enum"] = append(values, nil)
+		}
+		for _, member := range v {
+			readNullable(member)
+		}
+	case []any:
+		for _, item := range v {
+			readNullable(item)
+		}
+	}
+}

@@ -23,12 +23,6 @@ type pattern struct {
 	guard *guard
 }
 
-// CheckPattern returns an error if [Compile] refuses a regular expression.
-func CheckPattern(source string) error {
-	_, err := compilePattern(source, nil)
-	return err
-}
-
 func compilePattern(source string, g *guard) (jsonschema.Regexp, error) {
 	if len(source) > maxPattern {
 		return nil, fmt.Errorf("it has %d bytes; the limit is %d", len(source), maxPattern)

@@ -70,7 +70,8 @@ type Schema struct {
 // Compile compiles a schema of any draft from 4 to 2020-12; without "$schema" it
 // is the latest. It loads nothing: a $ref to another document is an error.
 // "format" is an annotation and not checked, since what servers accept differs
-// from what the standards say.
+// from what the standards say. "nullable" next to a type or an enum has the
+// meaning of OpenAPI.
 //
 // The error says what is wrong and where. Compile also refuses a schema that
 // repeats a name in an object, is nested deeper than 200, has more than 10,000
@@ -98,6 +99,9 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 		return nil, fmt.Errorf("schema: has %d values; the limit is %d", doc.Values, maxValues)
 	case len(doc.Repeated) > 0:
 		return nil, fmt.Errorf("schema: %s is given twice", jsonvalue.Path(doc.Value, doc.Repeated[0]))
+	}
+	if mentions(raw, "nullable") {
+		readNullable(doc.Value)
 	}
 	g, rules, err := newGuard(doc.Value, formats)
 	if err != nil {

@@ -46,6 +46,68 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
+// TestDialects checks what MCP servers and their generators write. The second value of each schema is
+// invalid.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	const draft7 = `{"$schema": "http://json-schema.org/draft-07/schema#", `
+	tests := []struct{ name, schema, typ, valid, invalid, want string }{
+		{"tuple of draft 7", draft7 + `"properties": {"a": {"items": [{"type": "string"}, {"type": "integer"}], ` +
+			`"additionalItems": false}, "b": {"$ref": "#/properties/a/items/1"}}}`,
+			`{a?: [string, number]; b?: number /* integer */}`, `{"a": ["x", 1], "b": 1}`, `{"a": ["x"], "b": "x"}`,
+			`b must be an integer, not "x"`},
+		{"reference next to other keywords in draft 7", draft7 + `"properties": {"a": {"$ref": "#/definitions/s", ` +
+			`"minLength": 5}}, "definitions": {"s": {"type": "string"}}}`,
+			`{a?: string}`, `{"a": "x"}`, `{"a": 1}`, `a must be a string, not 1`},
+		{"definitions in the latest", `{"properties": {"a": {"$ref": "#/definitions/s"}}, "definitions": {"s": {"type": ` +
+			`"string"}}}`, `{a?: string}`, `{"a": "x"}`, `{"a": 1}`, `a must be a string, not 1`},
+		{"dependencies in the latest", `{"type": "object", "dependencies": {"a": ["b"], "c": {"required": ["d"]}}}`,
+			`Record<string, unknown>`, `{"a": 1, "b": 1}`, `{"a": 1}`, `b is required with a`},
+		{"draft 4", `{"$schema": "http://json-schema.org/draft-04/schema#", "id": "x", "properties": {"a": {"minimum": 1, ` +
+			`"exclusiveMinimum": true}, "id": {"type": "string"}}, "additionalProperties": false}`,
+			`{a?: unknown /* ≥ 1 */; id?: string}`, `{"a": 2, "id": "y"}`, `{"a": 1}`, `a must be more than 1, not 1`},
+		{"recursive reference of 2019", `{"$schema": "https://json-schema.org/draft/2019-09/schema", "$recursiveAnchor": ` +
+			`true, "properties": {"v": {"type": "integer"}, "next": {"$recursiveRef": "#"}}}`,
+			`{v?: number /* integer */; next?: unknown}`, `{"next": {"v": 1}}`, `{"next": {"v": "x"}}`,
+			`next.v must be an integer, not "x"`},
+		{"dialect of a part", `{"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#", "type": ` +
+			`"string"}}}`, `{a?: string}`, `{"a": "x"}`, `{"a": 1}`, `a must be a string, not 1`},
+		{"identifiers of TypeBox", `{"$id": "https://x.test/s.json", "properties": {"n": {"$id": "T0", "type": "object", ` +
+			`"properties": {"kids": {"items": {"$ref": "T0"}, "type": "array"}}}}}`,
+			`{n?: {kids?: {kids?: unknown[]}[]}}`, `{"n": {"kids": [{"kids": []}]}}`, `{"n": {"kids": [{"kids": 1}]}}`,
+			`n.kids[0].kids must be an array, not 1`},
+		{"anchor", `{"properties": {"a": {"$ref": "#it"}}, "$defs": {"x": {"$anchor": "it", "type": "string"}}}`,
+			`{a?: string}`, `{}`, `{"a": 1}`, `a must be a string, not 1`},
+		{"escaped references", `{"properties": {"x": {"$ref": "#/$defs/a~1b"}, "y": {"$ref": "#/$defs/c%25d"}}, ` +
+			`"$defs": {"a/b": {"type": "string"}, "c%d": {"type": "boolean"}}}`,
+			`{x?: string; y?: boolean}`, `{"x": "", "y": true}`, `{"x": "", "y": 1}`, `y must be a boolean, not 1`},
+		{"reference outside of definitions", `{"properties": {"a": {"$ref": "#/components/schemas/A"}}, "components": ` +
+			`{"schemas": {"A": {"type": "string"}}}}`, `{a?: string}`, `{"a": "x"}`, `{"a": 1}`,
+			`a must be a string, not 1`},
+		{"names like keywords", `{"type": "object", "properties": {"$ref": {"type": "string"}, "type": {"type": ` +
+			`"integer"}, "nullable": true, "$id": {"enum": ["x"]}}, "required": ["$ref"]}`,
+			`{$ref: string; type?: number /* integer */; nullable?: unknown; $id?: "x"}`,
+			`{"$ref": "x", "type": 1, "nullable": 1, "$id": "x"}`, `{"$ref": "x", "type": null}`,
+			`type must be an integer, not null`},
+		{"nullable of OpenAPI", `{"properties": {"a": {"type": "string", "nullable": true}, "b": {"anyOf": [{"enum": ` +
+			`["x"], "nullable": true}]}}}`, `{a?: string | null; b?: "x" | null}`, `{"a": null, "b": null}`,
+			`{"a": 1, "b": null}`, `a must be null or a string, not 1`},
+		{"not nullable", `{"properties": {"a": {"type": "string", "nullable": false}}}`, `{a?: string}`, `{"a": "x"}`,
+			`{"a": null}`, `a must be a string, not null`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := compile(t, test.schema)
+			if got := s.TypeScript(nil); got != test.typ {
+				t.Errorf("got %s, want %s", got, test.typ)
+			}
+			checkLines(t, s.Validate([]byte(test.valid)), nil)
+			checkLines(t, s.Validate([]byte(test.invalid)), []string{test.want})
+		})
+	}
+}
+
 // chain returns a schema of n references, one to the next.
 func chain(n int) string {
 	return defs(n, func(next string) string { return `{"$ref": "` + next + `"}` })

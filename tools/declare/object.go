@@ -7,7 +7,6 @@ import (
 
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/internal/foreign"
 )
 
 // object is a namespace with its tools in the order of the set.
@@ -63,7 +62,7 @@ func compile(raw json.RawMessage) *schema.Schema {
 	if absent(raw) {
 		return nil
 	}
-	s, err := foreign.Repair(raw).Compile()
+	s, err := schema.Compile(raw)
 	if err != nil {
 		return nil
 	}

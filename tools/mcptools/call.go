@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/internal/foreign"
 	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
@@ -35,11 +34,7 @@ func newRemote(s *server, name string, output json.RawMessage) *remote {
 		if !r.typed {
 			return nil
 		}
-		repaired := foreign.Repair(output)
-		for _, line := range repaired.Dropped() {
-			s.warn("tool %q: output schema: %s; that is not checked", name, line)
-		}
-		compiled, err := repaired.Compile()
+		compiled, err := schema.Compile(output)
 		if err != nil {
 			s.warn("results of tool %q are not checked: output schema: %v", name, err)
 		}
