@@ -160,7 +160,9 @@ func readStream(ctx context.Context, answer *wire.Answer, o llms.CallOptions) (*
 		if err != nil {
 			return nil, err
 		}
-		err = s.add(ctx, e.Data)
+		if err = s.add(ctx, e.Data); err == nil {
+			err = answer.Check(s.size, 0)
+		}
 		if m, ok := errors.AsType[*malformed](err); ok {
 			return nil, answer.Malformed(e.Data, m)
 		}
@@ -186,5 +188,5 @@ func finish(answer *wire.Answer, r *reply) (*llms.ContentResponse, error) {
 	if err != nil {
 		return nil, answer.Malformed(r.Content, err)
 	}
-	return response, nil
+	return response, answer.Check(0, len(response.Choices[0].ToolCalls))
 }

@@ -42,6 +42,9 @@ func (m *Model) send(
 		err = answer.Missing(`"done": true`)
 	}
 	if err == nil {
+		err = answer.Check(0, len(s.whole.Message.ToolCalls))
+	}
+	if err == nil {
 		err = r.cutOff(s.whole.Read)
 	}
 	if err != nil {
@@ -54,6 +57,7 @@ func (m *Model) send(
 type stream struct {
 	whole             reply
 	content, thinking strings.Builder
+	size              int // of what the lines have added up to
 	text              func(ctx context.Context, chunk []byte) error
 	thought           func(ctx context.Context, thought, chunk []byte) error
 }
@@ -61,13 +65,13 @@ type stream struct {
 // malformed is the error of a line that does not follow the protocol.
 type malformed struct{ error }
 
-// maxCalls is how many tool calls a streamed reply may have.
-const maxCalls = 10_000
-
 func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
 	for line, err := range answer.Lines(ctx) {
 		if err == nil {
 			err = s.add(ctx, line.Data)
+		}
+		if err == nil {
+			err = answer.Check(s.size, 0)
 		}
 		if m, ok := errors.AsType[*malformed](err); ok {
 			return answer.Malformed(line.Data, m)
@@ -85,10 +89,10 @@ func (s *stream) add(ctx context.Context, line []byte) error {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return &malformed{err}
 	}
-	calls := append(s.whole.Message.ToolCalls, r.Message.ToolCalls...)
-	if len(calls) > maxCalls {
-		return &malformed{fmt.Errorf("more than %d tool calls", maxCalls)}
+	if s.size += len(r.Message.Content) + len(r.Message.Thinking); len(r.Message.ToolCalls) > 0 {
+		s.size += len(line)
 	}
+	calls := append(s.whole.Message.ToolCalls, r.Message.ToolCalls...)
 	s.content.WriteString(r.Message.Content)
 	s.thinking.WriteString(r.Message.Thinking)
 	text, thought := r.Message.Content, r.Message.Thinking

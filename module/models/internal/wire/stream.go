@@ -43,8 +43,8 @@ func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
 			case string(field) == "data":
 				data = append([]byte{}, value...)
 			}
-			if len(data) > maxLine {
-				yield(Event{}, a.client.strange("an event of more than %d bytes", maxLine))
+			if len(data) > maxBody {
+				yield(Event{}, a.client.strange("an event of more than %d bytes", maxBody))
 				return
 			}
 		}
@@ -72,8 +72,8 @@ func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 
 // yield passes on an event, or the error that it is.
 func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
-	if crowded(e.Data) {
-		yield(Event{}, a.client.strange("an event of more than %d elements", maxElements))
+	if crowded(e.Data, maxObjects) {
+		yield(Event{}, a.client.strange("an event of more than %d elements or %d objects", maxElements, maxObjects))
 		return false
 	}
 	if err := a.client.failureIn(e.Data); err != nil {
@@ -88,7 +88,7 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		limited := &io.LimitedReader{R: a.body, N: maxStream}
 		lines := bufio.NewScanner(limited)
-		lines.Buffer(nil, maxLine)
+		lines.Buffer(nil, maxBody)
 		lines.Split(scanLine)
 		for ctx.Err() == nil && lines.Scan() {
 			if !yield(lines.Bytes(), nil) {
@@ -100,7 +100,7 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 			yield(nil, cancelled(ctx))
 		case err == bufio.ErrTooLong || limited.N <= 0:
 			yield(nil, a.client.strange("a stream that is too long: more than %d bytes in a line or %d in all",
-				maxLine, maxStream))
+				maxBody, maxStream))
 		case err != nil:
 			yield(nil, a.client.broken(ctx, err, "the reply broke off: %w"))
 		}
@@ -118,6 +118,18 @@ func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 
 // Malformed is the error of an event that is not what the protocol says.
 func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJSON(data, err) }
+
+// Check returns an error if a reply is larger than any model writes: by the bytes that a stream has added up to, or by
+// its tool calls.
+func (a *Answer) Check(size, calls int) error {
+	switch {
+	case size > maxReply:
+		return a.client.strange("a reply of more than %d bytes; set a lower MaxTokens", maxReply)
+	case calls > maxCalls:
+		return a.client.strange("a reply with %d tool calls; the limit is %d", calls, maxCalls)
+	}
+	return nil
+}
 
 // Cut is the error of a stream that ended before the reply did.
 func (a *Answer) Cut() error {
