@@ -54,7 +54,8 @@ type Options struct {
 
 	// HTTPClient sends the requests to remote servers. Only its Transport, for proxies and certificates, and its Jar
 	// are used. Its Timeout is ignored, because a stream may stay open for a long time. Its CheckRedirect is ignored
-	// too: redirects are followed only within a server's origin. Nil means [http.DefaultTransport].
+	// too: redirects are followed only within a server's origin. Nil means a copy of [http.DefaultTransport] that keeps
+	// more idle connections.
 	HTTPClient *http.Client
 
 	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in its

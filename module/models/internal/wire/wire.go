@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/keepalive"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -121,7 +122,10 @@ func (c *Client) http() *http.Client {
 	if c.HTTP != nil {
 		return c.HTTP
 	}
-	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     keepalive.Transport(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // Answer is an answer of status 2xx. Everything that fails while it is read may have been

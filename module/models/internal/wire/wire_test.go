@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/keepalive"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -208,6 +209,14 @@ func TestBrokenResponsesHideTheKey(t *testing.T) {
 		if e, ok := errors.AsType[*lm.Error](err); !ok || e.Kind != lm.KindTransient || !e.MaybeCharged {
 			t.Errorf("%q: error %+v", response, e)
 		}
+	}
+}
+
+// Without a client of the caller, idle connections are kept for all concurrent requests.
+func TestClientKeepsConnections(t *testing.T) {
+	t.Parallel()
+	if (&Client{}).http().Transport != keepalive.Transport() {
+		t.Error("another transport")
 	}
 }
 
