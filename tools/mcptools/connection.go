@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
 )
@@ -180,10 +181,11 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
-	if e.next == "" {
-		return e.what.Error() + e.evidence
+	text := e.what.Error()
+	if e.next != "" {
+		text += "; " + e.next
 	}
-	return e.what.Error() + "; " + e.next + e.evidence
+	return display.Text(text + e.evidence)
 }
 func (e *lostError) Unwrap() error { return e.what }
 

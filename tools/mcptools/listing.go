@@ -92,10 +92,10 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 			c.drop(err)
 			err = errors.Join(err, c.lost())
 		case bounded.Err() != nil && ctx.Err() == nil:
-			err = fmt.Errorf("mcp server %q: listing tools: not done within %v; raise the timeout: %w%s",
-				s.name, s.timeout(), err, c.evidence())
+			err = s.named(fmt.Errorf("listing tools: not done within %v; raise the timeout: %w%s",
+				s.timeout(), err, c.evidence()))
 		default:
-			err = fmt.Errorf("mcp server %q: listing tools: %w%s", s.name, err, c.evidence())
+			err = s.named(fmt.Errorf("listing tools: %w%s", err, c.evidence()))
 		}
 		return &listing{}, err
 	}
