@@ -13,21 +13,19 @@ import (
 // color matches the escape sequences that change only the color and the style of what follows.
 var color = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
-// Text returns text without colors, and with all other characters escaped that control a terminal or change the order
-// in which text is shown. Only line breaks and tabs stay. Use it for text that the library did not write itself,
-// wherever it becomes a string for people. Text of a Text is the same Text.
+// Text returns text without colors, and with all other characters escaped that control a terminal or are invisible,
+// except for line breaks and tabs. Use it where text that the library did not write becomes a string for people.
 func Text(text string) string {
-	if strings.ContainsAny(text, "\r\x1b") {
-		text = strings.ReplaceAll(color.ReplaceAllString(text, ""), "\r\n", "\n")
-	}
-	return Escape(text, controls)
+	return Escape(strings.ReplaceAll(color.ReplaceAllString(text, ""), "\r\n", "\n"), controls)
 }
 
 // controls reports whether a character controls a terminal or is invisible.
 func controls(r rune) bool {
-	switch r {
-	case '\n', '\t', '\u200c', '\u200d': // the latter join letters and emoji
+	switch {
+	case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // the latter join letters and emoji
 		return false
+	case r < 0x7f: // most are
+		return r < ' '
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }

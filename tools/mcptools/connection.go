@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
 )
@@ -181,11 +180,10 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
-	text := e.what.Error()
-	if e.next != "" {
-		text += "; " + e.next
+	if e.next == "" {
+		return e.what.Error() + e.evidence
 	}
-	return display.Text(text + e.evidence)
+	return e.what.Error() + "; " + e.next + e.evidence
 }
 func (e *lostError) Unwrap() error { return e.what }
 

@@ -42,9 +42,6 @@ func (m *Model) send(
 		err = answer.Missing(`"done": true`)
 	}
 	if err == nil {
-		err = answer.Check(0, len(s.whole.Message.ToolCalls))
-	}
-	if err == nil {
 		err = r.cutOff(s.whole.Read)
 	}
 	if err != nil {
@@ -69,9 +66,7 @@ func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
 	for line, err := range answer.Lines(ctx) {
 		if err == nil {
 			err = s.add(ctx, line.Data)
-		}
-		if err == nil {
-			err = answer.Check(s.size, 0)
+			answer.Size = s.size
 		}
 		if m, ok := errors.AsType[*malformed](err); ok {
 			return answer.Malformed(line.Data, m)
@@ -89,9 +84,7 @@ func (s *stream) add(ctx context.Context, line []byte) error {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return &malformed{err}
 	}
-	if s.size += len(r.Message.Content) + len(r.Message.Thinking); len(r.Message.ToolCalls) > 0 {
-		s.size += len(line)
-	}
+	s.size += len(r.Message.Content) + len(r.Message.Thinking) + len(line)*min(len(r.Message.ToolCalls), 1)
 	calls := append(s.whole.Message.ToolCalls, r.Message.ToolCalls...)
 	s.content.WriteString(r.Message.Content)
 	s.thinking.WriteString(r.Message.Thinking)

@@ -101,9 +101,6 @@ func (c *completion) response(provider string, answer *wire.Answer) (*llms.Conte
 		if err := json.Unmarshal(choice.Message, &m); err != nil {
 			return nil, answer.Malformed(choice.Message, err)
 		}
-		if err := answer.Check(0, len(m.ToolCalls)); err != nil {
-			return nil, err
-		}
 		response.Choices = append(response.Choices, c.choice(provider, choice, m))
 	}
 	if len(response.Choices) == 0 {

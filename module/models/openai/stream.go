@@ -39,9 +39,7 @@ func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.
 			if err := c.add(&parts, delta); err != nil {
 				return answer.Malformed(event.Data, err)
 			}
-			if err := answer.Check(parts.size, 0); err != nil {
-				return err
-			}
+			answer.Size = parts.size
 			if err := tell(ctx, call, delta); err != nil {
 				return err
 			}
@@ -59,7 +57,7 @@ func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.
 
 // add adds a piece of a choice.
 func (c *completion) add(parts *assembly, piece choice) error {
-	if piece.Index < 0 || piece.Index >= maxChoices {
+	if piece.Index < 0 || piece.Index >= maxItems {
 		return errors.New("the index of the choice is out of range")
 	}
 	for len(c.Choices) <= piece.Index {
@@ -89,9 +87,8 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 }
 
 const (
-	maxChoices = 128
-	maxItems   = 1000 // objects in a list: each piece of a list is compared with all of them
-	perValue   = 64   // bytes that a value takes besides its text
+	maxItems = 1000 // choices, and objects in a list: each piece of a list is compared with all of them
+	perValue = 64   // bytes that a value takes besides its text
 )
 
 // assembly builds messages from their pieces. It keeps unknown fields, because providers need

@@ -72,11 +72,16 @@ func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 
 // yield passes on an event, or the error that it is.
 func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
-	if crowded(e.Data, maxObjects) {
-		yield(Event{}, a.client.strange("an event of more than %d elements or %d objects", maxElements, maxObjects))
-		return false
+	var err error
+	switch {
+	case a.Size > maxReply:
+		err = a.client.strange("a reply of more than %d bytes; set a lower MaxTokens", maxReply)
+	case crowded(e.Data, maxObjects):
+		err = a.client.strange("an event of more than %d elements or %d objects", maxElements, maxObjects)
+	default:
+		err = a.client.failureIn(e.Data)
 	}
-	if err := a.client.failureIn(e.Data); err != nil {
+	if err != nil {
 		yield(Event{}, err)
 		return false
 	}
@@ -118,18 +123,6 @@ func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 
 // Malformed is the error of an event that is not what the protocol says.
 func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJSON(data, err) }
-
-// Check returns an error if a reply is larger than any model writes: by the bytes that a stream has added up to, or by
-// its tool calls.
-func (a *Answer) Check(size, calls int) error {
-	switch {
-	case size > maxReply:
-		return a.client.strange("a reply of more than %d bytes; set a lower MaxTokens", maxReply)
-	case calls > maxCalls:
-		return a.client.strange("a reply with %d tool calls; the limit is %d", calls, maxCalls)
-	}
-	return nil
-}
 
 // Cut is the error of a stream that ended before the reply did.
 func (a *Answer) Cut() error {

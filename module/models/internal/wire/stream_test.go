@@ -126,11 +126,11 @@ func TestToolCallsAreBounded(t *testing.T) {
 		"ollama":    `{"message":{"tool_calls":[%s]},"done":true}`,
 	} {
 		for n, want := range map[int]string{128: "<nil>",
-			129: "the model: " + name + " sent a reply with 129 tool calls; the limit is 128"} {
+			129: "the model: it made 129 tool calls at once; the limit is 128"} {
 			e := &endless{}
 			p := providers(t, e)[name]
 			e.begin = fmt.Sprintf(body, bytes.TrimPrefix(bytes.Repeat([]byte(","+p.one), n), []byte(",")))
-			_, err := p.model.GenerateContent(t.Context(),
+			_, err := lm.Generate(t.Context(), p.model,
 				[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "?")})
 			if fmt.Sprint(err) != want {
 				t.Errorf("error %v, want %s", err, want)

@@ -27,7 +27,6 @@ const (
 	maxReply    = 4 << 20   // bytes that a stream adds up to; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
 	maxObjects  = 4096      // objects in a line: each may be compared with those of earlier lines
-	maxCalls    = 128       // tool calls in a reply
 )
 
 // Client posts to one provider. It is safe for concurrent use.
@@ -132,6 +131,7 @@ func (c *Client) http() *http.Client {
 // charged.
 type Answer struct {
 	Header http.Header
+	Size   int // bytes of the reply that a stream has added up to; who reads the stream sets it
 	client *Client
 	body   io.ReadCloser
 }

@@ -3,8 +3,6 @@ package host
 import (
 	"bytes"
 	"sync"
-
-	"github.com/writ-go/writ/internal/display"
 )
 
 // logPart is how much is kept of the beginning and of the end of a worker's standard
@@ -38,7 +36,7 @@ func (l *stderrLog) String() string {
 	if l.cut {
 		gap = "\n…\n"
 	}
-	return display.Text(string(bytes.TrimSpace(bytes.Join([][]byte{l.head, l.rest}, []byte(gap)))))
+	return string(bytes.TrimSpace(bytes.Join([][]byte{l.head, l.rest}, []byte(gap))))
 }
 
 func (l *stderrLog) reset() {
