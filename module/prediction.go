@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -56,7 +57,7 @@ func (e *IncompleteError) Error() string {
 	if e == nil {
 		return "module: no answer"
 	}
-	why := shorten(bare(e.Err), maxReason)
+	why := display.Text(shorten(bare(e.Err), maxReason))
 	if e.batch {
 		return "module: " + why
 	}

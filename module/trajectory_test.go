@@ -5,12 +5,37 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
+
+// Nothing that a model or a tool wrote controls the terminal on which a trajectory or an error is shown.
+func TestTrajectoryIsDisplayable(t *testing.T) {
+	t.Parallel()
+	const evil, shown = "a\n\x1b[2J\u202e\u009b\r\u2028\xff", "a\n" + `\u001b[2J\u202e\u009b\u000d\u2028` + "\ufffd"
+	failed := sandbox.Call{Tool: "t", Args: []byte(`"` + evil + `"`), Error: &tools.ToolError{Message: evil}}
+	trajectory := module.Trajectory{Err: errors.New(evil), Fallback: evil, Steps: []module.Step{{
+		Reasoning: evil, Code: evil, Model: evil, Observation: evil,
+		Outcome: &sandbox.Outcome{Calls: []sandbox.Call{failed}, Failure: &sandbox.Failure{Finding: sandbox.Finding{
+			Message: evil}}},
+	}}}
+	incomplete := &module.IncompleteError{Err: errors.New(evil), Trajectory: trajectory}
+	for _, text := range []string{
+		trajectory.String(), incomplete.Error(), trajectory.LogValue().String(), incomplete.LogValue().String(),
+	} {
+		if strings.ContainsAny(text, "\x1b\u202e\u009b\r\u2028") || !utf8.ValidString(text) {
+			t.Errorf("%q", text)
+		}
+	}
+	if got := incomplete.Error(); got != "module: no answer after 1 step: "+shown {
+		t.Errorf("got %q", got)
+	}
+}
 
 // The trajectory has the answer, in whatever way it was given.
 func TestTrajectoryAnswer(t *testing.T) {

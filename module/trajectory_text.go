@@ -7,16 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 )
 
 // String returns the trajectory for people: each step with the model's reply, the program, its calls and the
-// observation; then the runs of other modules, and the total usage.
+// observation; then the runs of other modules, and the total usage. Characters that control a terminal are escaped.
 func (t Trajectory) String() string {
 	var b strings.Builder
 	t.write(&b, "")
-	return b.String()
+	return display.Text(b.String())
 }
 
 func (t *Trajectory) write(b *strings.Builder, margin string) {
@@ -133,10 +134,10 @@ func (t Trajectory) LogValue() slog.Value {
 		slog.Duration("duration", t.Duration.Round(time.Microsecond)),
 	}
 	if t.Fallback != "" {
-		all = append(all, slog.String("fallback", t.Fallback))
+		all = append(all, slog.String("fallback", display.Text(t.Fallback)))
 	}
 	if t.Err != nil {
-		all = append(all, slog.String("error", shorten(errorText(t.Err), maxReason)))
+		all = append(all, slog.String("error", display.Text(shorten(errorText(t.Err), maxReason))))
 	}
 	return slog.GroupValue(all...)
 }

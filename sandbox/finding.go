@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
 )
@@ -77,7 +78,7 @@ func (f Finding) String() string {
 	if f.Frame != "" {
 		b.WriteString("\n" + f.Frame)
 	}
-	return b.String()
+	return display.Text(b.String())
 }
 
 // Failure explains why a program was refused or failed, in words that its author, usually a
@@ -121,7 +122,7 @@ func refusal(findings []Finding) *Failure {
 // finding returns a finding about a position in the program.
 func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 	return Finding{
-		Kind: kind, Message: shorten(message, maxMessage), Hint: shorten(hint, maxMessage),
+		Kind: kind, Message: shorten(display.Text(message), maxMessage), Hint: shorten(display.Text(hint), maxMessage),
 		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
 	}
 }
@@ -166,6 +167,7 @@ func frame(source string, line, column int) string {
 		}
 		return ' '
 	}
-	caret := strings.Map(blank, string(text[start:min(at, end)]))
-	return fmt.Sprintf("%s | %s\n%*s | %s^", number, string(text[start:end]), len(number), "", caret)
+	before, after := display.Text(string(text[start:min(at, end)])), display.Text(string(text[min(at, end):end]))
+	caret := strings.Map(blank, before)
+	return fmt.Sprintf("%s | %s%s\n%*s | %s^", number, before, after, len(number), "", caret)
 }

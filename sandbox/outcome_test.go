@@ -32,6 +32,21 @@ func TestConsoleTail(t *testing.T) {
 	})
 }
 
+// A program that failed does not control the terminal on which its failure is shown.
+func TestFailureIsDisplayable(t *testing.T) {
+	t.Parallel()
+	one := sandbox.Finding{Message: "\x1b[2J", Line: 1, Column: 2, Frame: "1 | \u202e\n  | ^"}
+	for f, want := range map[*sandbox.Failure]string{
+		{Finding: one}: "line 1, column 2: \\u001b[2J\n1 | \\u202e\n  | ^",
+		{Finding: sandbox.Finding{Message: "two"}, Findings: []sandbox.Finding{one, {Message: "\u009b"}}}: "two\n" +
+			"line 1, column 2: \\u001b[2J\n1 | \\u202e\n  | ^\n\\u009b",
+	} {
+		if f.Error() != want {
+			t.Errorf("got %q, want %q", f.Error(), want)
+		}
+	}
+}
+
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	var list []int

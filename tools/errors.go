@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // Kinds of [ToolError]. Each determines the [State] of the call.
@@ -50,9 +52,9 @@ type ToolError struct {
 // Error returns the tool and the message.
 func (e *ToolError) Error() string {
 	if e.Tool == "" {
-		return e.Message // not yet set by the dispatcher
+		return display.Text(e.Message) // not yet set by the dispatcher
 	}
-	return fmt.Sprintf("tool %s: %s", e.Tool, e.Message)
+	return display.Text(fmt.Sprintf("tool %s: %s", e.Tool, e.Message))
 }
 
 // Unwrap returns the cause of the error, such as an error marked by [HostOnly], or the value

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -256,6 +257,9 @@ func (s *Set) Warnings() []string {
 		if err := b.input.failure(); err != nil {
 			all = append(all, fmt.Sprintf("%s: its arguments are not checked: input schema: %v", b.label(), err))
 		}
+	}
+	for i, text := range all {
+		all[i] = display.Text(text)
 	}
 	return all
 }

@@ -39,6 +39,7 @@ func main() {
 
 // command is the program: arguments in, exit code out.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = show.Writer(stdout), show.Writer(stderr)
 	c := config{stderr: stderr}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)

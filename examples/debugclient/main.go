@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/examples/internal/show"
 )
 
 func main() {
@@ -33,6 +34,7 @@ func main() {
 
 // command is the program: arguments in, exit code out.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = show.Writer(stdout), show.Writer(stderr)
 	r, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0

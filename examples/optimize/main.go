@@ -37,7 +37,7 @@ func main() {
 // flagNames replaces Go names in messages of the packages by the flags that a user of the command knows.
 var flagNames = strings.NewReplacer(
 	"optimize: optimize: ", "optimize: ", "Options.MaxErrors", "the limit", "Options.Dir", "-dir",
-	" ReadOptions.Fields can name it", "", "ReadOptions.Note", "-feedback",
+	" ReadOptions.Fields can name it", "", "; raise ReadOptions.MaxRow", "", "ReadOptions.Note", "-feedback",
 	"Options.Teacher, more Rounds, or a lower Threshold", "-model",
 	"examples of Train", "examples of -train", "examples of Val", "examples of -dev", " on Train", " on -train",
 	" on Val", " on -dev", "Val has", "-dev has",

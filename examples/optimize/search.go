@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/optimize"
@@ -105,7 +106,7 @@ func (c *command) improve(ctx context.Context) error {
 		err = c.show(result, before, after)
 	}
 	if c.save == "" {
-		fmt.Fprintf(c.stderr, "The improved program:\n%s\n", state)
+		fmt.Fprintf(show.Writer(c.stderr), "The improved program:\n%s\n", state)
 	}
 	return err
 }
@@ -116,7 +117,7 @@ func (c *command) keep(p program) (json.RawMessage, error) {
 	err := module.Save(&state, p)
 	if err == nil && c.save != "" {
 		if err = os.WriteFile(c.save, state.Bytes(), 0o600); err != nil {
-			fmt.Fprintf(c.stderr, "The program:\n%s\n", &state)
+			fmt.Fprintf(show.Writer(c.stderr), "The program:\n%s\n", &state)
 		}
 	}
 	return state.Bytes(), err

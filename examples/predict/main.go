@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/examples/internal/models"
+	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
 )
@@ -43,6 +44,7 @@ A value is a text, or JSON where the input is not a text; name=- reads standard 
 `
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	stdout, stderr = show.Writer(stdout), show.Writer(stderr)
 	flags := flag.NewFlagSet("predict", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
@@ -73,7 +75,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return err
 	}
 	if *verbose {
-		ctx = module.Observe(ctx, func(_ context.Context, e module.Event) { show(stderr, e) })
+		ctx = module.Observe(ctx, func(_ context.Context, e module.Event) { printEvent(stderr, e) })
 	}
 	pred, err := module.NewPredict(sig, model, nil).Run(ctx, in)
 	if err != nil {
@@ -82,8 +84,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return write(stdout, pred.Output, *asJSON)
 }
 
-// show prints the requests to the model and its replies.
-func show(w io.Writer, event module.Event) {
+// printEvent prints the requests to the model and its replies.
+func printEvent(w io.Writer, event module.Event) {
 	switch e := event.(type) {
 	case module.ModelRequest:
 		fmt.Fprintf(w, "=== request %d ===\n%s", e.Step, e.Text())

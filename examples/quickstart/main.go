@@ -52,7 +52,7 @@ func main() {
 	defer stop()
 	name := flag.String("model", "", models.Usage+"; without it the replies are scripted")
 	flag.Parse()
-	if err := run(ctx, *name, os.Stdout); err != nil {
+	if err := run(ctx, *name, show.Writer(os.Stdout)); err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)
 	}

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // Text returns a decoded value as JSON; names of objects are sorted.
@@ -22,10 +23,7 @@ func Text(v any) string {
 // Quote returns a string as a JavaScript literal without invisible characters
 // and without anything that could end a fenced block.
 func Quote(s string) string {
-	text := Text(s)
-	if strings.ContainsFunc(text, invisible) {
-		text = escapeInvisible(text)
-	}
+	text := display.Escape(Text(s), invisible)
 	for _, mark := range []string{"`", "~"} {
 		if strings.Contains(text, mark+mark+mark) {
 			text = strings.ReplaceAll(text, mark, fmt.Sprintf(`\u%04x`, mark[0]))
@@ -35,20 +33,6 @@ func Quote(s string) string {
 }
 
 func invisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
-
-func escapeInvisible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if !invisible(r) {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
-		}
-	}
-	return b.String()
-}
 
 // Literal returns a decoded value as a JavaScript literal that cannot end a
 // fenced block.

@@ -4,6 +4,8 @@ package tail
 import (
 	"strings"
 	"sync"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // Buffer keeps the last Max bytes written to it.
@@ -26,7 +28,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the complete lines that were kept. If no line is complete, it returns what there is.
+// String returns the complete lines that were kept as [display.Text], or what there is if no line is complete.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,5 +36,5 @@ func (b *Buffer) String() string {
 	if _, rest, ok := strings.Cut(text, "\n"); ok && b.cut {
 		text = rest
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.TrimSpace(display.Text(text))
 }

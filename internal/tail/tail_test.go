@@ -18,6 +18,7 @@ func TestBuffer(t *testing.T) {
 		{[]string{"first line\n", "second\n", "third\n"}, "second\nthird"},
 		{[]string{strings.Repeat("z", 50)}, strings.Repeat("z", 16)},
 		{[]string{"begin ", "0123456789\nend"}, "end"},
+		{[]string{"\x1b[31mred\x1b[0m\x07\x9b"}, `red\u0007` + "\ufffd"},
 	} {
 		kept := tail.Buffer{Max: 16}
 		for _, w := range c.writes {

@@ -8,44 +8,68 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/writ-go/writ/signature"
 )
 
+// csvReader fails if a row, which begins when the counts are zero, has too many bytes or commas.
+type csvReader struct {
+	io.Reader
+	limit, bytes, commas int
+}
+
+// Read implements [io.Reader].
+func (r *csvReader) Read(p []byte) (int, error) {
+	if r.bytes > r.limit || r.commas > r.limit/valueBytes {
+		return 0, tooLarge(r.limit)
+	}
+	n, err := r.Reader.Read(p)
+	r.bytes, r.commas = r.bytes+n, r.commas+bytes.Count(p[:n], []byte(","))
+	return n, err
+}
+
 // csvRows reads the lines below the header.
-func csvRows(text []byte) ([]row, error) {
-	r := csv.NewReader(bytes.NewReader(text))
+func csvRows(text io.Reader, limit int, add func(row) error) error {
+	limited := &csvReader{Reader: text, limit: limit}
+	r := csv.NewReader(limited)
 	var header []string
-	var rows []row
-	for {
+	for line := 0; ; {
 		record, err := r.Read()
 		if errors.Is(err, csv.ErrFieldCount) {
-			return nil, wrongCount(r, record, header)
+			return wrongCount(r, record, header)
 		}
 		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-			return nil, position{parse.Line, parse.Column}.errorf("%w", parse.Err)
+			return position{parse.Line, parse.Column}.errorf("%w", parse.Err)
 		}
 		if errors.Is(err, io.EOF) {
-			return rows, nil
+			return nil
 		}
 		if err != nil {
-			return nil, position{}.errorf("%w", err)
+			return position{line: line + 1}.errorf("%w", err)
 		}
+		limited.bytes, limited.commas = 0, 0
+		line, _ = r.FieldPos(0)
 		if header == nil {
 			if header, err = csvHeader(r, record); err != nil {
-				return nil, err
+				return err
 			}
 			continue
 		}
-		line, _ := r.FieldPos(0)
 		one := row{position: position{line: line}}
 		for i, value := range record {
 			if header[i] != "" {
 				line, column := r.FieldPos(i)
-				one.cells = append(one.cells, cell{position: position{line, column}, name: header[i], text: value})
+				c := cell{position: position{line, column}, name: header[i], text: value}
+				if !utf8.ValidString(value) {
+					return c.errorf("the text is not UTF-8")
+				}
+				one.cells = append(one.cells, c)
 			}
 		}
-		rows = append(rows, one)
+		if err := add(one); err != nil {
+			return err
+		}
 	}
 }
 
@@ -61,14 +85,14 @@ func wrongCount(r *csv.Reader, record, header []string) error {
 }
 
 func csvHeader(r *csv.Reader, record []string) ([]string, error) {
-	header := make([]string, len(record))
+	header, names := make([]string, len(record)), map[string]bool{}
 	for i, name := range record {
 		name = strings.TrimSpace(name)
-		if name != "" && slices.Contains(header[:i], name) {
+		if name != "" && names[name] {
 			line, column := r.FieldPos(i)
 			return nil, position{line, column}.errorf("the column %q is repeated", name)
 		}
-		header[i] = name
+		header[i], names[name] = name, true
 	}
 	return header, nil
 }

@@ -1,7 +1,9 @@
 package evaluate
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
@@ -40,7 +41,13 @@ type ReadOptions struct {
 
 	// Unlabeled accepts rows without expected outputs, for metrics that do not need them.
 	Unlabeled bool
+
+	// MaxRow limits the bytes of a row, and to a 16th of it the values in a row. Zero means 4 MiB.
+	MaxRow int
 }
+
+// valueBytes are the bytes of a row for each value in it. A small value takes many times the memory of its text.
+const valueBytes = 16
 
 // Read reads examples. Nil options are the defaults.
 //
@@ -81,23 +88,17 @@ func read[In, Out any](
 	if o == nil {
 		o = &ReadOptions{}
 	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	rows, err := rowsOf(data, format)
-	if err != nil {
-		return nil, fmt.Errorf("evaluate: %s:%w", name, err)
-	}
-	reader, err := newReader[In, Out](sig.Spec(), *o, rows)
+	reader, err := newReader[In, Out](sig.Spec(), *o)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %s: %w", name, err)
 	}
-	list, err := reader.examples(rows)
-	if err != nil {
+	if err := readRows(r, format, cmp.Or(max(o.MaxRow, 0), 4<<20), reader.add); err != nil {
 		return nil, fmt.Errorf("evaluate: %s:%w", name, err)
 	}
-	return list, nil
+	if err := reader.checkColumns(*o); err != nil {
+		return nil, fmt.Errorf("evaluate: %s: %w", name, err)
+	}
+	return reader.list, nil
 }
 
 // row is the values of an example.
@@ -129,32 +130,32 @@ func (p position) errorf(format string, args ...any) error {
 	return fmt.Errorf(at+" "+format, args...)
 }
 
-// rowsOf reads the rows of a file.
-func rowsOf(data []byte, format Format) ([]row, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	for at := 0; at < len(data); {
-		r, size := utf8.DecodeRune(data[at:])
-		if r == utf8.RuneError && size == 1 {
-			return nil, newLines(data).at(at).errorf("the text is not UTF-8")
-		}
-		at += size
+// tooLarge returns the error of a row that exceeds a limit.
+func tooLarge(limit int) error {
+	return fmt.Errorf("the row has more than %d bytes or %d values; raise ReadOptions.MaxRow", limit, limit/valueBytes)
+}
+
+// after returns the position behind a text that begins at p.
+func (p position) after(text []byte) position {
+	if n := bytes.Count(text, []byte("\n")); n > 0 {
+		return position{p.line + n, len(text) - bytes.LastIndexByte(text, '\n')}
 	}
-	var rows []row
-	var err error
+	return position{p.line, p.column + len(text)}
+}
+
+// readRows reads the rows of a file, one at a time.
+func readRows(r io.Reader, format Format, limit int, add func(row) error) error {
+	text := bufio.NewReader(r)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
+		_, _ = text.Discard(3)
+	}
 	switch format {
-	case JSONL:
-		rows, err = jsonlRows(data)
-	case JSON:
-		rows, err = jsonRows(data)
+	case JSONL, JSON:
+		return jsonRows(text, format, limit, add)
 	case CSV:
-		rows, err = csvRows(data)
-	default:
-		return nil, position{}.errorf("the format %q is not supported; use jsonl, json or csv", string(format))
+		return csvRows(text, limit, add)
 	}
-	if err == nil && len(rows) == 0 {
-		err = position{}.errorf("there are no examples")
-	}
-	return rows, err
+	return position{}.errorf("the format %q is not supported; use jsonl, json or csv", string(format))
 }
 
 // reader makes examples from rows.
@@ -162,9 +163,13 @@ type reader[In, Out any] struct {
 	options ReadOptions
 	spec    *signature.Spec
 	outputs *signature.Spec // with outputs that may be missing if the examples are not labeled
+
+	list    []Example[In, Out]
+	lines   map[string]int  // of the examples, by ID
+	columns map[string]bool // names in all rows
 }
 
-func newReader[In, Out any](spec *signature.Spec, o ReadOptions, rows []row) (*reader[In, Out], error) {
+func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Out], error) {
 	for name := range o.Fields {
 		if _, found := spec.Field(name); !found {
 			return nil, fmt.Errorf("ReadOptions.Fields has %q, which is not a field of the signature", name)
@@ -172,14 +177,9 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions, rows []row) (*r
 	}
 	labels := labelNames(spec)
 	for i, name := range []*string{&o.ID, &o.Group, &o.Weight, &o.Note} {
-		if *name == "" {
-			*name = labels[i]
-		} else if columns := columnsOf(rows); !slices.Contains(columns, *name) {
-			option := [...]string{"ID", "Group", "Weight", "Note"}[i]
-			return nil, fmt.Errorf("ReadOptions.%s is %q, which no row has; the rows have %q", option, *name, columns)
-		}
+		*name = cmp.Or(*name, labels[i])
 	}
-	r := &reader[In, Out]{options: o, spec: spec, outputs: spec}
+	r := &reader[In, Out]{options: o, spec: spec, outputs: spec, lines: map[string]int{}, columns: map[string]bool{}}
 	if !o.Unlabeled {
 		return r, nil
 	}
@@ -193,15 +193,18 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions, rows []row) (*r
 	return r, nil
 }
 
-// columnsOf returns the names in all rows.
-func columnsOf(rows []row) []string {
-	names := map[string]bool{}
-	for _, r := range rows {
-		for _, c := range r.cells {
-			names[c.name] = true
+// checkColumns checks that there are examples, and that options name columns of the rows.
+func (r *reader[In, Out]) checkColumns(o ReadOptions) error {
+	if len(r.list) == 0 {
+		return errors.New("there are no examples")
+	}
+	for i, name := range []string{o.ID, o.Group, o.Weight, o.Note} {
+		if name != "" && !r.columns[name] {
+			return fmt.Errorf("ReadOptions.%s is %q, which no row has; the rows have %q",
+				[...]string{"ID", "Group", "Weight", "Note"}[i], name, slices.Sorted(maps.Keys(r.columns)))
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return nil
 }
 
 // labelNames returns the default names of the ID, group, weight and note.
@@ -215,22 +218,20 @@ func labelNames(spec *signature.Spec) []string {
 	return names
 }
 
-func (r *reader[In, Out]) examples(rows []row) ([]Example[In, Out], error) {
-	list, lines := make([]Example[In, Out], len(rows)), map[string]int{}
-	for i, row := range rows {
-		e, err := r.example(row)
-		if err != nil {
-			return nil, err
-		}
-		if e.ID == "" {
-			e.ID = strconv.Itoa(i + 1)
-		}
-		if first, repeated := lines[e.ID]; repeated {
-			return nil, row.errorf("the ID %q is also that of the example in line %d; IDs must be unique", e.ID, first)
-		}
-		list[i], lines[e.ID] = e, row.line
+func (r *reader[In, Out]) add(row row) error {
+	e, err := r.example(row)
+	if err != nil {
+		return err
 	}
-	return list, nil
+	e.ID = cmp.Or(e.ID, strconv.Itoa(len(r.list)+1))
+	if first, repeated := r.lines[e.ID]; repeated {
+		return row.errorf("the ID %q is also that of the example in line %d; IDs must be unique", e.ID, first)
+	}
+	for _, c := range row.cells {
+		r.columns[c.name] = true
+	}
+	r.list, r.lines[e.ID] = append(r.list, e), row.line
+	return nil
 }
 
 func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {

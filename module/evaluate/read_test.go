@@ -2,6 +2,7 @@ package evaluate_test
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -96,22 +97,77 @@ func TestReadErrors(t *testing.T) {
 		{"jsonl", `{"weight": 1e308, ` + good[1:], `"weight" must be a number from 1e-9 to 1e9, not "1e308"`},
 		{"json", "[\n  " + good + ",\n  {\"text\": 1}\n]", `examples:3:12: field "text": the value must be a string, not 1`},
 		{"json", good, `examples:1:1: the examples must be a JSON array of objects`},
-		{"json", "[" + good + ",\n]", `examples:2:1: the JSON is invalid`},
+		{"json", "[" + good + "\n x]", `examples:2:2: the JSON is invalid: invalid character 'x' after top-level value`},
+		{"json", "[" + good + ",", `examples:1:55: the JSON is invalid: the array has no end`},
+		{"json", "[" + good + "]\n\n[]", `examples:3:1: the examples must be a JSON array of objects`},
 		{"csv", "text,stars,mood,sure\na,3,good,1\nb,ten,bad,1", `examples:3:3: field "stars": the value must be an integer`},
 		{"csv", "text,stars,mood,sure\na,,good,1", `examples:2:3: field "stars": a value is required`},
 		{"csv", "text,mood,sure\na,good,1", `examples:2: field "stars" is missing; the row has ["mood" "sure" "text"]`},
 		{"csv", "text,stars\na,3,good", `examples:2:1: the row has 3 cells, but the header has 2 columns; ` +
 			`quote a text that contains a comma`},
-		{"csv", "text,stars\na,3\n\"b\nc\"", `examples:3:1: the row has 1 cell, but the header has 2 columns`},
+		{"csv", "text,stars,mood,sure\na,3,good,1\n\"b\nc\"", `examples:3:1: the row has 1 cell, but the header has 4 columns`},
 		{"csv", "text,stars,text\na,3,b", `examples:1:12: the column "text" is repeated`},
 		{"csv", "text\n\"a", `examples:2:3: extraneous or missing " in quoted-field`},
-		{"csv", "text\na\xffb", `examples:2:2: the text is not UTF-8`},
+		{"csv", "text\na\xffb", `examples:2:1: the text is not UTF-8`},
+		{"json", "[\n\"a\xff\"]", `examples:2:1: the text is not UTF-8`},
 	} {
 		_, err := read(test.text, evaluate.Format(test.format), nil)
 		contains(t, err, test.want)
 	}
 	_, err := evaluate.Read(iotest.ErrReader(os.ErrClosed), evaluate.JSON, judging, nil)
-	contains(t, err, "evaluate: file already closed")
+	contains(t, err, "evaluate: examples:1:1: file already closed")
+}
+
+// However a file arrives, all of it is read.
+func TestReadInPieces(t *testing.T) {
+	t.Parallel()
+	for format, text := range map[evaluate.Format]string{
+		evaluate.JSON:  "\ufeff \n[ \n" + `{"text": "a,[\"]", "stars": 3}, {"text": "b", "stars": 1}` + " ] \n",
+		evaluate.JSONL: "\ufeff\n\n" + `{"text": "a,[\"]", "stars": 3}` + "\n \n" + `{"text": "b", "stars": 1}`,
+		evaluate.CSV:   "\ufefftext,stars\n\n\n\"a,[\"\"]\",3\nb,1",
+	} {
+		for name, r := range map[string]io.Reader{
+			"whole": iotest.DataErrReader(strings.NewReader(text)), "bytes": iotest.OneByteReader(strings.NewReader(text)),
+		} {
+			got, err := evaluate.Read(r, format, judging, &evaluate.ReadOptions{Unlabeled: true, MaxRow: 40})
+			want := []reviewed{{ID: "1", In: Review{Text: `a,["]`, Stars: 3}}, {ID: "2", In: Review{Text: "b", Stars: 1}}}
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: got %+v, %v", format, name, got, err)
+			}
+		}
+	}
+}
+
+// A row is bounded by its bytes and by its values. Empty lines take neither time nor memory.
+func TestReadIsBounded(t *testing.T) {
+	t.Parallel()
+	const tooLarge = " the row has more than 1000 bytes or 62 values; raise ReadOptions.MaxRow"
+	long, dense := strings.Repeat("x", 1000), strings.Repeat(`"",`, 62)+`""`
+	empty := strings.Repeat("\n", 1_000_000)
+	for _, test := range []struct{ format, text, want string }{
+		{"jsonl", empty + `{"text": "a", "stars": 3}`, ""},
+		{"json", empty + `[{"text": "a", "stars": 3}]` + empty, ""},
+		{"jsonl", "\n" + `{"text": "` + long + `"}`, "2:1:" + tooLarge},
+		{"json", "[\n" + `{"text": "` + long + `"}]`, "1:2:" + tooLarge},
+		{"csv", "text,stars\na,3\n" + long + ",1", "3:" + tooLarge},
+		{"csv", "text,stars\na,3\n\"" + long, "3:" + tooLarge},
+		{"jsonl", `{"text": "a", "stars": 3, "tags": [` + dense + `]}`, "1:1:" + tooLarge},
+		{"json", `[{"text": "a", "stars": 3, "tags": [` + dense + `]}]`, "1:2:" + tooLarge},
+		{"csv", strings.Repeat("a,", 63), "1:" + tooLarge},
+	} {
+		r := iotest.OneByteReader(strings.NewReader(test.text))
+		if test.want == "" {
+			r = strings.NewReader(test.text)
+		}
+		list, err := evaluate.Read(r, evaluate.Format(test.format), judging,
+			&evaluate.ReadOptions{Unlabeled: true, MaxRow: 1000})
+		switch {
+		case test.want == "" && (err != nil || len(list) != 1):
+			t.Errorf("%s: got %v, %v", test.format, list, err)
+		case test.want != "":
+			contains(t, err, "evaluate: examples:"+test.want)
+		}
+	}
 }
 
 func TestReadOptions(t *testing.T) {

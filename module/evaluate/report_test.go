@@ -2,8 +2,10 @@ package evaluate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/module"
@@ -44,6 +46,30 @@ func TestReportOfBrokenAnswers(t *testing.T) {
 			t.Errorf("got %v, %v, not %s", r, err, want)
 		}
 		panics = false
+	}
+}
+
+// Nothing that a model wrote, or that is in the examples, controls the terminal.
+func TestReportIsDisplayable(t *testing.T) {
+	t.Parallel()
+	a, b := reportOn(t, 2, all), reportOn(t, 2, all)
+	for _, r := range []*evaluate.Report{a, b} {
+		r.Results[0].ID, r.Results[0].Score.Value = "\x1b[2J", 0
+		r.Results[0].Got, r.Results[0].Score.Feedback = json.RawMessage("\"\u202e\""), "\u009b"
+	}
+	b.Results[0].Score.Value = 1
+	b.Results[1].Err, b.Errors = "\x1b]0;\a", 1
+	c, err := evaluate.Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{a.String(), a.Markdown(), b.String(), b.Markdown(), c.String(), c.Markdown()} {
+		if strings.ContainsAny(text, "\x1b\u202e\u009b\a") {
+			t.Errorf("%q", text)
+		}
+	}
+	if text := a.Markdown(); !strings.Contains(text, `| \u001b[2J | 0.000 |`) || !strings.Contains(text, `| "\u202e" |`) {
+		t.Errorf("%s", text)
 	}
 }
 

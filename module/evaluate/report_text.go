@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -116,7 +117,7 @@ func aligned(rows [][]string) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
+		fmt.Fprintln(t, display.Text(strings.Join(row, "\t")))
 	}
 	t.Flush() //nolint:errcheck // a strings.Builder returns no errors
 	return strings.TrimSuffix(b.String(), "\n")
@@ -128,7 +129,7 @@ func markdown(head []string, rows [][]string) string {
 	line := func(cells []string) {
 		b.WriteByte('|')
 		for _, c := range cells {
-			b.WriteString(" " + cellEscapes.Replace(strings.TrimSpace(c)) + " |")
+			b.WriteString(" " + display.Text(cellEscapes.Replace(strings.TrimSpace(c))) + " |")
 		}
 		b.WriteByte('\n')
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // wordsOf returns the words by which an expected text and an answer are compared. If normalizing leaves none of the
@@ -97,7 +99,7 @@ func clip(raw json.RawMessage) string {
 		return "nothing"
 	}
 	if len(raw) <= limit {
-		return string(raw)
+		return display.Text(string(raw))
 	}
-	return strings.ToValidUTF8(string(raw[:limit]), "") + "…"
+	return display.Text(strings.ToValidUTF8(string(raw[:limit]), "")) + "…"
 }

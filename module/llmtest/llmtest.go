@@ -27,6 +27,7 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -227,7 +228,7 @@ func count(replies int) string {
 func tail(text string) string {
 	const most = 300
 	if len(text) > most {
-		return "…" + strings.ToValidUTF8(text[len(text)-most:], "")
+		text = "…" + strings.ToValidUTF8(text[len(text)-most:], "")
 	}
-	return text
+	return display.Text(text)
 }

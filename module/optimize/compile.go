@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -94,7 +95,7 @@ func (r *CompileReport) String() string {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", warning)
 	}
-	return b.String()
+	return display.Text(b.String())
 }
 
 // Compile makes one program of what a CodeAct does again and again. It runs the CodeAct on a part of the examples, has
@@ -305,6 +306,6 @@ func (c *compiler[In, Out]) isRight(r evaluate.Result) bool {
 
 func (c *compiler[In, Out]) say(format string, args ...any) {
 	if c.Progress != nil {
-		fmt.Fprintf(c.Progress, format+"\n", args...)
+		fmt.Fprintln(c.Progress, display.Text(fmt.Sprintf(format, args...)))
 	}
 }

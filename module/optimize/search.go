@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // search evaluates the module as it was given and runs the optimizer.
@@ -195,6 +197,6 @@ func (t *Task) Warn(format string, args ...any) {
 // say writes a line of progress.
 func (t *Task) say(format string, args ...any) {
 	if t.options.Progress != nil {
-		fmt.Fprintf(t.options.Progress, "optimize: "+format+"\n", args...)
+		fmt.Fprintln(t.options.Progress, display.Text("optimize: "+fmt.Sprintf(format, args...)))
 	}
 }

@@ -168,7 +168,7 @@ at Object.<anonymous> ([path]:1:2)
 open '[path]' file://[path] [path] [path]
 proxy [PROXY_FOR_NPM] and https://[user]@host/x
 GET https://packages.example/a - 404, also @scope/name
-log in ~/.npm/_logs red`
+log in ~/.npm/_logs red\u0007`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 var (
@@ -11,14 +13,12 @@ var (
 	userInfo = regexp.MustCompile(`//[^/@\s"']+@`)
 	// hostPath matches an absolute path, but not a URL, whose slashes follow a colon.
 	hostPath = regexp.MustCompile(`(^|[\s"'(\[=,]|file:(?://)?)((?:[A-Za-z]:)?[\\/][^\s"'():\],]*)`)
-	// control matches control characters and the escape sequences of terminals.
-	control = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]`)
 )
 
 // strip removes the host's data from npm's output: paths, the values of inherited
 // variables, and the user names and passwords in URLs.
 func (e *Environment) strip(text, dir, home string) string {
-	text = control.ReplaceAllString(text, "")
+	text = display.Text(text)
 	for _, name := range e.o.Env {
 		if value := os.Getenv(name); len(value) >= minSecret {
 			text = strings.ReplaceAll(text, value, "["+name+"]")

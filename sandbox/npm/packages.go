@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // maxDescription is how many bytes of a package's description are kept.
@@ -142,7 +144,7 @@ func text(v any) string {
 
 // clip returns s as one line of bounded length.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(control.ReplaceAllString(s, " ")), " ")
+	s = strings.Join(strings.Fields(display.Text(s)), " ")
 	if len(s) <= maxDescription {
 		return s
 	}

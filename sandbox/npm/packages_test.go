@@ -45,7 +45,7 @@ func TestInstalled(t *testing.T) {
 	}
 	plain := npm.Package{
 		Name: "plain", Installed: true, Version: "1.0.0", Direct: true, Importable: true,
-		Description: "A plain package " + strings.Repeat("ä", 142) + "…",
+		Description: `A plain package\u0007 ` + strings.Repeat("ä", 139) + "…",
 	}
 	want := []npm.Package{
 		{Name: "@s/n", Installed: true, Version: "1.0.0", Direct: true},

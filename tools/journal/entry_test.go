@@ -50,4 +50,8 @@ func TestString(t *testing.T) {
 	if got, want := fmt.Sprint(e), `E1 mail.send({"to":"ann"}) unknown: a timeout`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	e.Args, e.Err = json.RawMessage("\"\u202e\""), errors.New("\x1b[2J")
+	if got, want := fmt.Sprint(e), `E1 mail.send("\u202e") unknown: \u001b[2J`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -237,12 +238,12 @@ func describe(tool string, args json.RawMessage) string {
 	return fmt.Sprintf("%s(%s)", tool, cut(string(args), 200))
 }
 
-// cut shortens text to at most most bytes.
+// cut shortens text to at most most bytes, and returns it as [display.Text].
 func cut(text string, most int) string {
 	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
+		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return text
+	return display.Text(text)
 }
 
 // UnknownError ends a run in which a program repeats a call whose outcome is unknown.

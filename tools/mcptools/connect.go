@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
@@ -352,6 +353,6 @@ type namedError struct {
 }
 
 func (e *namedError) Error() string {
-	return e.server + e.tool + strings.ReplaceAll(e.err.Error(), e.server, "")
+	return display.Text(e.server + e.tool + strings.ReplaceAll(e.err.Error(), e.server, ""))
 }
 func (e *namedError) Unwrap() error { return e.err }

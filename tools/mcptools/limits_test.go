@@ -45,9 +45,31 @@ func TestListingOfAnySize(t *testing.T) {
 		n++
 		return fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":%q}],"nextCursor":"%d"}`, n, tool, n)
 	}}, &Options{MaxListing: 1 << 20})
-	equal(t, "tools", fmt.Sprint(len(list(t, s))), "11")
-	equal(t, "warning", s.Warnings()[len(s.Warnings())-1],
-		`mcp server "s": its tools take more than 1048576 bytes (Options.MaxListing); the rest is left out`)
+	equal(t, "tools", fmt.Sprint(len(list(t, s))), "10")
+	equal(t, "warning", s.Warnings()[len(s.Warnings())-1], `mcp server "s": its tools take more than 1048576 bytes `+
+		`or 16384 JSON values (Options.MaxListing); the rest is left out`)
+}
+
+// One page is bounded, too, by its bytes and by the number of values in it. Each value may be a pattern to compile.
+func TestPageOfAnySize(t *testing.T) {
+	t.Parallel()
+	tool := func(n, size, patterns int) string {
+		return fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"properties":{"":{}%s}}}`, n,
+			strings.Repeat("x", size), strings.Repeat(`,"p":{"pattern":"x"}`, patterns))
+	}
+	for _, c := range []struct{ size, patterns, tools int }{{10_000, 0, 99}, {10, 500, 16}, {10, 0, 1000}} {
+		var page []string
+		for n := range 1000 {
+			page = append(page, tool(n, c.size, c.patterns))
+		}
+		s := serve(t, script{"tools/list": result(`{"tools":[` + strings.Join(page, ",") + `]}`)},
+			&Options{MaxListing: 1_000_000})
+		equal(t, "tools", fmt.Sprint(len(list(t, s))), fmt.Sprint(c.tools))
+		if c.tools < 1000 {
+			equal(t, "warning", strings.Join(s.Warnings(), "\n"), `mcp server "s": its tools take more than 1000000 bytes `+
+				`or 15625 JSON values (Options.MaxListing); the rest is left out`)
+		}
+	}
 }
 
 func TestOversizedTools(t *testing.T) {

@@ -19,7 +19,6 @@ import (
 type toolPage struct {
 	Tools      []json.RawMessage
 	NextCursor string
-	size       int
 	sendable   map[string]bool // tools with valid x-mcp-header; nil if none has one
 }
 
@@ -92,10 +91,10 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 			c.drop(err)
 			err = errors.Join(err, c.lost())
 		case bounded.Err() != nil && ctx.Err() == nil:
-			err = fmt.Errorf("mcp server %q: listing tools: not done within %v; raise the timeout: %w%s",
-				s.name, s.timeout(), err, c.evidence())
+			err = s.named(fmt.Errorf("listing tools: not done within %v; raise the timeout: %w%s",
+				s.timeout(), err, c.evidence()))
 		default:
-			err = fmt.Errorf("mcp server %q: listing tools: %w%s", s.name, err, c.evidence())
+			err = s.named(fmt.Errorf("listing tools: %w%s", err, c.evidence()))
 		}
 		return &listing{}, err
 	}
@@ -116,7 +115,7 @@ func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, er
 	case err != nil:
 		return nil, err
 	}
-	page := toolPage{size: len(raw)}
+	var page toolPage
 	if err := json.Unmarshal(raw, &page); err != nil {
 		return nil, fmt.Errorf("malformed response: %w", err)
 	}
@@ -143,7 +142,8 @@ type listing struct {
 	listed  int // tools, including those that are left out as malformed
 	pages   int
 	size    int
-	cursor  string // of the next page
+	values  jsonscan.Scanner // of the schemas
+	cursor  string           // of the next page
 	cursors map[string]bool
 	done    bool
 	all     []string // names of all tools
@@ -155,6 +155,7 @@ func (s *server) newListing() *listing {
 	return &listing{
 		server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{},
 		pins: map[string]string{}, refused: map[string]string{},
+		values: jsonscan.Scanner{Limits: jsonscan.Limits{Values: s.o.MaxListing / valueSize}},
 	}
 }
 
@@ -199,15 +200,21 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if l.listed == o.MaxTools {
+		_, crowded := l.values.Write(nil) // fails beyond the limit
+		switch l.size += len(raw); {
+		case l.listed == o.MaxTools:
 			l.warn("it has more than %d tools (Options.MaxTools); the rest is left out", l.listed)
-			l.done = true
-			return nil
+		case crowded != nil || l.size > o.MaxListing:
+			l.warn("its tools take more than %d bytes or %d JSON values (Options.MaxListing); the rest is left out",
+				o.MaxListing, o.MaxListing/valueSize)
+		default:
+			l.addTool(raw, page.sendable)
+			continue
 		}
-		l.addTool(raw, page.sendable)
+		l.done = true
+		return nil
 	}
 	l.pages++
-	l.size += page.size
 	l.cursor = page.NextCursor
 	l.done = true
 	switch {
@@ -221,8 +228,6 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 		l.warn("page %d of its tools points back to an earlier page; the listing ends there", l.pages)
 	case l.pages == o.MaxPages:
 		l.warn("it has more than %d pages of tools (Options.MaxPages); the rest is left out", l.pages)
-	case l.size >= o.MaxListing:
-		l.warn("its tools take more than %d bytes (Options.MaxListing); the rest is left out", o.MaxListing)
 	default:
 		l.cursors[l.cursor] = true
 		l.done = false
@@ -230,8 +235,10 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 	return nil
 }
 
-// maxName bounds the name of a tool, in bytes.
-const maxName = 256
+const (
+	maxName   = 256 // bytes of the name of a tool
+	valueSize = 64  // bytes of Options.MaxListing for each JSON value
+)
 
 func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 	var t listedTool
@@ -262,6 +269,7 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 		if l.approved(&t) {
 			l.redact(&t)
 			l.trim(&t)
+			_, _ = l.values.Write(slices.Concat(t.InputSchema, t.OutputSchema))
 			l.tools = append(l.tools, l.server.bind(&t))
 		}
 	}

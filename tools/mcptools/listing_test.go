@@ -193,6 +193,11 @@ func TestListingFails(t *testing.T) {
 			`mcp server "s": listing tools: calling "tools/list": database is down`,
 		},
 		{
+			"an error that controls the terminal",
+			func(json.RawMessage) string { return `"error":{"code":-32603,"message":"\u001b[2J\u202e"}` },
+			`mcp server "s": listing tools: calling "tools/list": \u001b[2J\u202e`,
+		},
+		{
 			"silence", func(json.RawMessage) string { return "" },
 			`mcp server "s": listing tools: not done within 200ms; raise the timeout: context deadline exceeded`,
 		},

@@ -54,7 +54,8 @@ type Options struct {
 
 	// HTTPClient sends the requests to remote servers. Only its Transport, for proxies and certificates, and its Jar
 	// are used. Its Timeout is ignored, because a stream may stay open for a long time. Its CheckRedirect is ignored
-	// too: redirects are followed only within a server's origin. Nil means [http.DefaultTransport].
+	// too: redirects are followed only within a server's origin. Nil means a copy of [http.DefaultTransport] that keeps
+	// more idle connections.
 	HTTPClient *http.Client
 
 	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in its
@@ -113,8 +114,8 @@ type Options struct {
 	// MaxPages is how many pages of tools are read from one server. Zero means 1,000.
 	MaxPages int
 
-	// MaxListing is the size, in bytes of JSON, after which no more pages of tools are read from one
-	// server. Zero means 64 MiB.
+	// MaxListing is the size, in bytes of JSON, of the tools that are taken from one server; they may have one JSON
+	// value per 64 bytes of it. The rest is left out, with a warning. Zero means 16 MiB.
 	MaxListing int
 
 	// MaxDescription is the size of the longest description of a tool, in bytes. A longer one is
@@ -173,7 +174,7 @@ func (o *Options) withDefaults() Options {
 	d.MaxTools = cmp.Or(d.MaxTools, 10_000)
 	d.MaxPages = cmp.Or(d.MaxPages, 1_000)
 	d.LogLevel = cmp.Or(d.LogLevel, "info")
-	d.MaxListing = cmp.Or(d.MaxListing, 64<<20)
+	d.MaxListing = cmp.Or(d.MaxListing, 16<<20)
 	d.MaxDescription = cmp.Or(d.MaxDescription, 64<<10)
 	d.MaxSchema = cmp.Or(d.MaxSchema, 256<<10)
 	d.Logger = cmp.Or(d.Logger, slog.New(slog.DiscardHandler))

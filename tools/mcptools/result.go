@@ -3,6 +3,7 @@ package mcptools
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -101,7 +102,7 @@ func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessa
 // if it is not too large, is what the server sent, which may still help the program.
 func (r *remote) invalid(data json.RawMessage, format string, args ...any) error {
 	te := &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(format, args...), Data: r.bounded(data)}
-	return te.WithCause(fmt.Errorf("mcp server %q: tool %q: %s", r.server.name, r.name, te.Message))
+	return te.WithCause(r.named(errors.New(te.Message)))
 }
 
 // tooLarge returns the error for a call that was made and whose result is too large.

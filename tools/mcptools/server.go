@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
@@ -129,7 +130,7 @@ func (s *server) warn(format string, args ...any) {
 }
 
 func (s *server) about(format string, args ...any) string {
-	return fmt.Sprintf("mcp server %q: ", s.name) + message.Truncate(fmt.Sprintf(format, args...))
+	return fmt.Sprintf("mcp server %q: ", s.name) + display.Text(message.Truncate(fmt.Sprintf(format, args...)))
 }
 
 // allWarnings returns all warnings about the server.

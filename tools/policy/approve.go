@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -154,6 +155,6 @@ func request(c tools.Call) Request {
 	if json.Indent(&indented, c.Args, "", "  ") != nil {
 		indented = *bytes.NewBuffer(c.Args) // not from a Dispatcher, which validates
 	}
-	r.Args = visible(indented.String(), "\n")
+	r.Args = display.Escape(indented.String(), func(r rune) bool { return r != '\n' && invisible(r) })
 	return r
 }

@@ -9,14 +9,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 )
+
+// Writer returns a writer to w that shows text of models, tools and servers without anything that controls a terminal.
+func Writer(w io.Writer) io.Writer { return writer{w} }
+
+type writer struct{ io.Writer }
+
+// Write implements [io.Writer].
+func (w writer) Write(text []byte) (int, error) {
+	_, err := io.WriteString(w.Writer, display.Text(string(text)))
+	return len(text), err
+}
 
 // Progress returns a handler for module.Options.OnEvent that prints programs, calls and their
 // results to w.
 func Progress(w io.Writer) func(context.Context, module.Event) {
 	var mu sync.Mutex
+	w = Writer(w)
 	return func(_ context.Context, e module.Event) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -126,9 +126,9 @@ func marker(text string) (name string, length int, partial bool) {
 	if !ok {
 		return "", 0, text == "["
 	}
-	end := strings.IndexAny(inner, "]\n")
+	end := strings.IndexAny(inner[:min(len(inner), maxName+1)], "]\n")
 	switch {
-	case end > maxName || end < 0 && len(inner) > maxName:
+	case end < 0 && len(inner) > maxName:
 		return "", 0, false
 	case end < 0, inner[end:] == "]":
 		return "", 0, true

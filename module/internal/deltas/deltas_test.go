@@ -72,6 +72,15 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// A reply of 200,000 brackets took a minute when each was compared with the rest of the reply.
+func TestSplitManyBrackets(t *testing.T) {
+	t.Parallel()
+	reply := strings.Repeat("[", 200_000)
+	if got, _ := split(reply, len(reply), markers); got[""] != reply {
+		t.Errorf("got %d bytes", len(got[""]))
+	}
+}
+
 // Text is passed on as it arrives, not at the end.
 func TestSplitIsEarly(t *testing.T) {
 	t.Parallel()

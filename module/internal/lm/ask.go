@@ -185,10 +185,16 @@ func judge(reply Reply) error {
 	switch {
 	case reply.refusal != "":
 		return &Error{Kind: KindRefused, MaybeCharged: true, Err: errors.New("it ended the reply: " + reply.refusal)}
+	case len(reply.ToolCalls) > maxCalls:
+		return &Error{Kind: KindTransient, MaybeCharged: true,
+			Err: fmt.Errorf("it made %d tool calls at once; the limit is %d", len(reply.ToolCalls), maxCalls)}
 	case !reply.said():
 		return &Error{Kind: KindTransient, MaybeCharged: true, Err: errNothing}
 	}
 	return nil
 }
+
+// maxCalls is the maximum number of tool calls in a reply.
+const maxCalls = 128
 
 var errNothing = errors.New("it returned an empty response")

@@ -138,6 +138,7 @@ func TestErrorTexts(t *testing.T) {
 		{Error{Kind: KindCancelled}, "cancelled"},
 		{Error{Kind: KindAuth}, "the model's provider refuses access: auth"},
 		{Error{}, "the model: unknown error"},
+		{Error{Err: errors.New("\x1b[2J\u202e")}, `the model: \u001b[2J\u202e`},
 	} {
 		if c.err.Error() != c.want || !errors.Is(&c.err, c.err.Err) && c.err.Err != nil {
 			t.Errorf("got %q, want %q", c.err.Error(), c.want)

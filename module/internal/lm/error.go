@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // Kind says what can be done about a model's error.
@@ -54,7 +56,7 @@ var errSilent = errors.New("it failed with a nil *Error")
 func (e *Error) Error() string {
 	why := cmp.Or(string(e.Kind), "unknown error")
 	if e.Err != nil {
-		why = e.Err.Error()
+		why = display.Text(e.Err.Error())
 	}
 	switch e.Kind {
 	case KindCancelled, KindOverBudget:

@@ -20,6 +20,9 @@ func withoutQuery(err error) error {
 	return &reworded{err, strings.ReplaceAll(err.Error(), "?"+query, "?[query]")}
 }
 
+// Reworded returns err with another text.
+func Reworded(err error, text string) error { return &reworded{err, text} }
+
 // reworded is an error with another text.
 type reworded struct {
 	error

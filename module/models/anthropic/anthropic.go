@@ -161,6 +161,7 @@ func readStream(ctx context.Context, answer *wire.Answer, o llms.CallOptions) (*
 			return nil, err
 		}
 		err = s.add(ctx, e.Data)
+		answer.Size = s.size
 		if m, ok := errors.AsType[*malformed](err); ok {
 			return nil, answer.Malformed(e.Data, m)
 		}

@@ -13,6 +13,7 @@ import (
 type stream struct {
 	reply
 	blocks  []*growing
+	size    int // of what the events have added up to
 	ended   bool
 	text    func(ctx context.Context, chunk []byte) error
 	thought func(ctx context.Context, thought, chunk []byte) error
@@ -51,6 +52,11 @@ func (s *stream) add(ctx context.Context, data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return &malformed{err}
+	}
+	if d := e.Delta; e.Type == "content_block_delta" {
+		s.size += len(d.Text) + len(d.Thinking) + len(d.Signature) + len(d.PartialJSON) + len(d.Citation)
+	} else {
+		s.size += len(data)
 	}
 	switch e.Type {
 	case "message_start":

@@ -54,6 +54,7 @@ func (m *Model) send(
 type stream struct {
 	whole             reply
 	content, thinking strings.Builder
+	size              int // of what the lines have added up to
 	text              func(ctx context.Context, chunk []byte) error
 	thought           func(ctx context.Context, thought, chunk []byte) error
 }
@@ -61,13 +62,11 @@ type stream struct {
 // malformed is the error of a line that does not follow the protocol.
 type malformed struct{ error }
 
-// maxCalls is how many tool calls a streamed reply may have.
-const maxCalls = 10_000
-
 func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
 	for line, err := range answer.Lines(ctx) {
 		if err == nil {
 			err = s.add(ctx, line.Data)
+			answer.Size = s.size
 		}
 		if m, ok := errors.AsType[*malformed](err); ok {
 			return answer.Malformed(line.Data, m)
@@ -85,10 +84,8 @@ func (s *stream) add(ctx context.Context, line []byte) error {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return &malformed{err}
 	}
+	s.size += len(r.Message.Content) + len(r.Message.Thinking) + len(line)*min(len(r.Message.ToolCalls), 1)
 	calls := append(s.whole.Message.ToolCalls, r.Message.ToolCalls...)
-	if len(calls) > maxCalls {
-		return &malformed{fmt.Errorf("more than %d tool calls", maxCalls)}
-	}
 	s.content.WriteString(r.Message.Content)
 	s.thinking.WriteString(r.Message.Thinking)
 	text, thought := r.Message.Content, r.Message.Thinking

@@ -79,9 +79,6 @@ func TestBadAnswers(t *testing.T) {
 		{"another message", raw(`{"choices":[{"message":[]}]}`), Options{}, false, broken,
 			"the model: openai sent a reply that is not what its protocol says " +
 				"(json: cannot unmarshal array into Go value of type openai.message): []"},
-		{"too many calls", raw(`{"choices":[{"message":{"tool_calls":[{}` + strings.Repeat(",{}", maxCalls) +
-			`]}}]}`), Options{},
-			false, broken, "the model: openai sent a reply with 129 tool calls; the limit is 128"},
 		{"an error in a stream", raw("data: {\"error\":{\"message\":\"The server is overloaded.\"," +
 			"\"code\":502}}\n\n"), Options{}, true,
 			lm.Error{Kind: lm.KindTransient, Status: 502, MaybeCharged: true},

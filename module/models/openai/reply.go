@@ -12,9 +12,6 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// maxCalls is the maximum number of tool calls in a reply.
-const maxCalls = 128
-
 // completion is a response, or a piece of a streamed one.
 type completion struct {
 	ID      string
@@ -103,9 +100,6 @@ func (c *completion) response(provider string, answer *wire.Answer) (*llms.Conte
 		choice.Message = withIDs(choice.Message)
 		if err := json.Unmarshal(choice.Message, &m); err != nil {
 			return nil, answer.Malformed(choice.Message, err)
-		}
-		if len(m.ToolCalls) > maxCalls {
-			return nil, answer.Strange("a reply with %d tool calls; the limit is %d", len(m.ToolCalls), maxCalls)
 		}
 		response.Choices = append(response.Choices, c.choice(provider, choice, m))
 	}

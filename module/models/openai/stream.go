@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.
 			if err := c.add(&parts, delta); err != nil {
 				return answer.Malformed(event.Data, err)
 			}
+			answer.Size = parts.size
 			if err := tell(ctx, call, delta); err != nil {
 				return err
 			}
@@ -55,7 +57,7 @@ func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.
 
 // add adds a piece of a choice.
 func (c *completion) add(parts *assembly, piece choice) error {
-	if piece.Index < 0 || piece.Index >= maxCalls {
+	if piece.Index < 0 || piece.Index >= maxItems {
 		return errors.New("the index of the choice is out of range")
 	}
 	for len(c.Choices) <= piece.Index {
@@ -84,14 +86,17 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 	return nil
 }
 
-// maxValues is the maximum number of JSON values in all pieces of a stream.
-const maxValues = 1 << 22
+const (
+	maxItems = 1000 // choices, and objects in a list: each piece of a list is compared with all of them
+	perValue = 64   // bytes that a value takes besides its text
+)
 
 // assembly builds messages from their pieces. It keeps unknown fields, because providers need
 // them back.
 type assembly struct {
 	messages []map[string]any
-	values   int
+	size     int  // bytes of what is kept
+	crowded  bool // a list has more than maxItems objects
 }
 
 func (a *assembly) add(index int, delta json.RawMessage) error {
@@ -107,8 +112,8 @@ func (a *assembly) add(index int, delta json.RawMessage) error {
 		}
 	}
 	a.object(a.messages[index], piece)
-	if a.values > maxValues {
-		return errors.New("the stream has too many values")
+	if a.crowded {
+		return fmt.Errorf("a list has more than %d items", maxItems)
 	}
 	return nil
 }
@@ -137,14 +142,20 @@ func (g *growing) MarshalJSON() ([]byte, error) { return json.Marshal(g.String()
 
 // joined appends the next piece to a value.
 func (a *assembly) joined(name string, old, piece any) any {
-	a.values++
-	switch piece := piece.(type) {
-	case nil:
+	if piece == nil {
 		return old
+	}
+	if old == nil {
+		a.size += len(name) + perValue
+	}
+	switch piece := piece.(type) {
+	case json.Number:
+		a.size += len(piece)
 	case string:
 		if list, ok := old.([]any); ok {
 			return a.place(list, map[string]any{"type": "text", "text": piece})
 		}
+		a.size += len(piece)
 		if grows(name) {
 			whole, ok := old.(*growing)
 			if !ok {
@@ -155,6 +166,9 @@ func (a *assembly) joined(name string, old, piece any) any {
 		}
 		if piece == "" && old != nil {
 			return old
+		}
+		if old, ok := old.(string); ok {
+			a.size -= len(old)
 		}
 	case map[string]any:
 		whole, ok := old.(map[string]any)
@@ -180,8 +194,7 @@ func (a *assembly) joined(name string, old, piece any) any {
 func (a *assembly) place(list []any, item any) []any {
 	piece, ok := item.(map[string]any)
 	if !ok {
-		a.values++
-		return append(list, item)
+		return append(list, a.joined("", nil, item))
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		whole, ok := list[i].(map[string]any)
@@ -190,9 +203,11 @@ func (a *assembly) place(list []any, item any) []any {
 			return list
 		}
 	}
-	whole := map[string]any{}
-	a.object(whole, piece)
-	return append(list, whole)
+	if len(list) >= maxItems {
+		a.crowded = true
+		return list
+	}
+	return append(list, a.joined("", nil, piece))
 }
 
 // continues reports whether a piece belongs to an item: it has the same index or, without one,

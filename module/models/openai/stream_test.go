@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -86,6 +87,33 @@ func TestAssembly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAssemblyCounts counts what is kept of a stream, under any name, and not what replaces it.
+func TestAssemblyCounts(t *testing.T) {
+	t.Parallel()
+	text := `"` + strings.Repeat("x", 1000) + `"`
+	for delta, grows := range map[string]bool{
+		`{"content":` + text + `}`: true, `{"x":[` + text + `]}`: true, `{"x":[[` + text + `]]}`: true,
+		`{"tool_calls":[{"index":0,"function":{"arguments":` + text + `}}]}`: true,
+		`{"x":` + text + `}`: false, `{"x":{"y":` + text + `}}`: false, `{"x":null}`: false,
+	} {
+		var parts assembly
+		for range 100 {
+			if err := parts.add(0, json.RawMessage(delta)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if grown := parts.size > 100_000; grown != grows {
+			t.Errorf("%.40s: %d bytes", delta, parts.size)
+		}
+	}
+	var parts assembly
+	var err error
+	for i := 0; i <= maxItems && err == nil; i++ {
+		err = parts.add(0, json.RawMessage(fmt.Sprintf(`{"tool_calls":[{"index":%d}]}`, i)))
+	}
+	same(t, "error", fmt.Sprint(err), "a list has more than 1000 items")
 }
 
 // TestArguments reads the arguments of tool calls in the forms that servers use.

@@ -30,7 +30,8 @@ func (c *Client) broken(ctx context.Context, err error, format string) error {
 		return cancelled(ctx)
 	}
 	e := lm.FromConnection(unquoted(err))
-	e.Err = fmt.Errorf(format, e.Err)
+	err = fmt.Errorf(format, e.Err)
+	e.Err = lm.Reworded(err, string(c.withoutKey([]byte(err.Error()))))
 	return e
 }
 
@@ -130,16 +131,12 @@ func (a *Answer) Missing(what string) error {
 
 // errorf makes an error that begins with the provider's name and does not contain its key.
 func (c *Client) errorf(format string, args ...any) error {
-	text := c.Provider + " " + fmt.Sprintf(format, args...)
-	if len(c.Key) >= 4 { // a shorter one is found in many words
-		text = strings.ReplaceAll(text, c.Key, "[key]")
-	}
-	return errors.New(text)
+	return errors.New(string(c.withoutKey(fmt.Appendf(nil, c.Provider+" "+format, args...))))
 }
 
-// withoutKey removes the key before a text is cut off, which might leave half of it.
+// withoutKey removes the key. Use it before a text is cut off, which might leave half of the key.
 func (c *Client) withoutKey(data []byte) []byte {
-	if len(c.Key) < 4 {
+	if len(c.Key) < 4 { // it is found in many words
 		return data
 	}
 	return bytes.ReplaceAll(data, []byte(c.Key), []byte("[key]"))
@@ -159,7 +156,7 @@ type problem struct {
 // complaint finds the message and the codes in the body of an error.
 func complaint(body []byte) (message, code string) {
 	body = bytes.TrimSpace(body)
-	if list := []json.RawMessage(nil); !crowded(body) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+	if list := []json.RawMessage(nil); !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0] // as gemini writes it
 	}
 	if bytes.HasPrefix(body, []byte("<")) {

@@ -43,8 +43,8 @@ func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
 			case string(field) == "data":
 				data = append([]byte{}, value...)
 			}
-			if len(data) > maxLine {
-				yield(Event{}, a.client.strange("an event of more than %d bytes", maxLine))
+			if len(data) > maxBody {
+				yield(Event{}, a.client.strange("an event of more than %d bytes", maxBody))
 				return
 			}
 		}
@@ -72,11 +72,16 @@ func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 
 // yield passes on an event, or the error that it is.
 func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
-	if crowded(e.Data) {
-		yield(Event{}, a.client.strange("an event of more than %d elements", maxElements))
-		return false
+	var err error
+	switch {
+	case a.Size > maxReply:
+		err = a.client.strange("a reply of more than %d bytes; set a lower MaxTokens", maxReply)
+	case crowded(e.Data, maxObjects):
+		err = a.client.strange("an event of more than %d elements or %d objects", maxElements, maxObjects)
+	default:
+		err = a.client.failureIn(e.Data)
 	}
-	if err := a.client.failureIn(e.Data); err != nil {
+	if err != nil {
 		yield(Event{}, err)
 		return false
 	}
@@ -88,7 +93,7 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		limited := &io.LimitedReader{R: a.body, N: maxStream}
 		lines := bufio.NewScanner(limited)
-		lines.Buffer(nil, maxLine)
+		lines.Buffer(nil, maxBody)
 		lines.Split(scanLine)
 		for ctx.Err() == nil && lines.Scan() {
 			if !yield(lines.Bytes(), nil) {
@@ -100,7 +105,7 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 			yield(nil, cancelled(ctx))
 		case err == bufio.ErrTooLong || limited.N <= 0:
 			yield(nil, a.client.strange("a stream that is too long: more than %d bytes in a line or %d in all",
-				maxLine, maxStream))
+				maxBody, maxStream))
 		case err != nil:
 			yield(nil, a.client.broken(ctx, err, "the reply broke off: %w"))
 		}

@@ -15,15 +15,18 @@ import (
 	"os"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/keepalive"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
 // The bounds of what is read. The longest replies of today's models are below a megabyte.
 const (
-	maxBody     = 32 << 20  // bytes of a reply
+	maxBody     = 8 << 20   // bytes of a reply, or of a line of a stream
 	maxStream   = 256 << 20 // bytes of a stream: the frame of a piece is a hundred times its text
-	maxLine     = 16 << 20  // bytes of a line of a stream
+	maxReply    = 4 << 20   // bytes that a stream adds up to; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
+	maxObjects  = 4096      // objects in a line: each may be compared with those of earlier lines
 )
 
 // Client posts to one provider. It is safe for concurrent use.
@@ -88,7 +91,7 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
 		defer response.Body.Close()
 		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
-		return nil, c.strange("%s; check the base URL", page(body))
+		return nil, c.strange("%s; check the base URL", page(c.withoutKey(body)))
 	}
 	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
 }
@@ -118,13 +121,17 @@ func (c *Client) http() *http.Client {
 	if c.HTTP != nil {
 		return c.HTTP
 	}
-	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     keepalive.Transport(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // Answer is an answer of status 2xx. Everything that fails while it is read may have been
 // charged.
 type Answer struct {
 	Header http.Header
+	Size   int // bytes of the reply that a stream has added up to; who reads the stream sets it
 	client *Client
 	body   io.ReadCloser
 }
@@ -139,7 +146,7 @@ func (a *Answer) Decode(ctx context.Context, into any) error {
 	if err != nil {
 		return a.client.broken(ctx, err, "the reply broke off: %w")
 	}
-	if len(data) > maxBody || crowded(data) {
+	if len(data) > maxBody || crowded(data, maxElements) {
 		return a.client.strange("a reply that is too large: more than %d bytes or %d elements", maxBody, maxElements)
 	}
 	if err := a.client.failureIn(data); err != nil {
@@ -151,18 +158,8 @@ func (a *Answer) Decode(ctx context.Context, into any) error {
 	return nil
 }
 
-// crowded reports more elements than maxElements. It counts every comma outside strings.
-func crowded(data []byte) bool {
-	n, quoted := 0, false
-	for i := 0; i < len(data) && n < maxElements; i++ {
-		switch c := data[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case !quoted && c == ',':
-			n++
-		}
-	}
-	return n >= maxElements
+// crowded reports more elements than maxElements or more objects than maxObjects.
+func crowded(data []byte, maxObjects int) bool {
+	commas, objects := jsonvalue.Count(data)
+	return commas >= maxElements || objects > maxObjects
 }

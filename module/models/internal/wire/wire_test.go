@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/keepalive"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -165,9 +166,9 @@ func TestDecode(t *testing.T) {
 			lm.Error{Kind: lm.KindTransient, Status: 503, MaybeCharged: true},
 			`the model: acme answered with an error: overloaded; try again`},
 		{"crowded", `[` + strings.Repeat(`{},`, maxElements) + `{}]`, charged,
-			`the model: acme sent a reply that is too large: more than 33554432 bytes or 262144 elements`},
+			`the model: acme sent a reply that is too large: more than 8388608 bytes or 262144 elements`},
 		{"large", `"` + strings.Repeat(`a`, maxBody) + `"`, charged,
-			`the model: acme sent a reply that is too large: more than 33554432 bytes or 262144 elements`},
+			`the model: acme sent a reply that is too large: more than 8388608 bytes or 262144 elements`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -180,6 +181,42 @@ func TestDecode(t *testing.T) {
 	if err := answer(`{"a":"`+strings.Repeat(`\",`, maxElements)+`","error":null}`).Decode(t.Context(),
 		&into); err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that repeats the key in the form of its response does not get it into an error.
+func TestBrokenResponsesHideTheKey(t *testing.T) {
+	t.Parallel()
+	title := strings.Repeat("x", 197) + "sk-secret"
+	for response, want := range map[string]string{
+		"HTTP/1.1 sk-secret Unauthorized\r\n\r\n":                 `malformed HTTP status code "[key]"`,
+		"sk-secret\r\n\r\n":                                       `malformed HTTP response "[key]"`,
+		"HTTP/1.1 200 OK\r\nContent-Length: sk-secret\r\n\r\n":    `bad Content-Length "[key]"`,
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: sk-secret\r\n\r\n": `unsupported transfer encoding: "[key]"`,
+		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<title>" + title + "</title>": "xx[ke…",
+	} {
+		c := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_, _ = conn.Write([]byte(response))
+				_ = conn.Close()
+			}
+		})
+		_, err := c.Post(t.Context(), "/chat", nil)
+		if text := fmt.Sprint(err); strings.Contains(text, "sk-se") || !strings.Contains(text, want) {
+			t.Errorf("%q: error %s, want %s", response, text, want)
+		}
+		if e, ok := errors.AsType[*lm.Error](err); !ok || e.Kind != lm.KindTransient || !e.MaybeCharged {
+			t.Errorf("%q: error %+v", response, e)
+		}
+	}
+}
+
+// Without a client of the caller, idle connections are kept for all concurrent requests.
+func TestClientKeepsConnections(t *testing.T) {
+	t.Parallel()
+	if (&Client{}).http().Transport != keepalive.Transport() {
+		t.Error("another transport")
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/writ-go/writ/internal/keepalive"
 )
 
 // endpoint sends the requests to one server, with its headers, and to no other origin. The SDK
@@ -36,7 +38,7 @@ func newEndpoint(c *Config) *endpoint {
 		url:        c.URL,
 		headers:    http.Header{},
 		headerFunc: c.HeaderFunc,
-		next:       http.DefaultTransport,
+		next:       keepalive.Transport(),
 		secrets:    c.Secrets,
 	}
 	if c.OAuth != nil {

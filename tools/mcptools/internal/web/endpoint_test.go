@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"github.com/writ-go/writ/internal/keepalive"
 )
 
 // dialer fails to reach anything.
@@ -29,5 +31,14 @@ func TestUnknownTransport(t *testing.T) {
 	failed, ok := errors.AsType[*Error](err)
 	if !ok || !failed.unknown || !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Without a transport of the caller, idle connections are kept for all concurrent calls.
+func TestEndpointKeepsConnections(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(&Config{URL: &url.URL{Scheme: "http", Host: "127.0.0.1"}, Secrets: &Secrets{}})
+	if e.next != keepalive.Transport() {
+		t.Error("another transport")
 	}
 }

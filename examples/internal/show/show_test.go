@@ -1,0 +1,36 @@
+package show_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/examples/internal/show"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+)
+
+// Nothing that a model or a tool writes controls the terminal.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	const evil = "\x1b[2Ja\u202e\u009b"
+	var b strings.Builder
+	report := show.Progress(&b)
+	failed := sandbox.Call{Tool: "t", Error: &tools.ToolError{Message: evil}}
+	outcome := &sandbox.Outcome{Failure: &sandbox.Failure{Finding: sandbox.Finding{Message: evil}}}
+	for _, e := range []module.Event{
+		module.ProgramStart{Code: evil}, module.ToolCallEnd{Call: failed}, module.ProgramEnd{Outcome: outcome},
+	} {
+		report(t.Context(), e)
+	}
+	want := `
+   program:
+   │ \u001b[2Ja\u202e\u009b
+   → t()  0s  failed: \u001b[2Ja\u202e\u009b
+   failed after 0s:
+   ✗ \u001b[2Ja\u202e\u009b
+`
+	if got := b.String(); got != want {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,50 @@
+// Package display makes text of models, tools and servers safe to show on a terminal or in a log.
+package display
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// color matches the escape sequences that change only the color and the style of what follows.
+var color = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
+
+// Text returns text without colors, and with all other characters escaped that control a terminal or are invisible,
+// except for line breaks and tabs. Use it where text that the library did not write becomes a string for people.
+func Text(text string) string {
+	return Escape(strings.ReplaceAll(color.ReplaceAllString(text, ""), "\r\n", "\n"), controls)
+}
+
+// controls reports whether a character controls a terminal or is invisible.
+func controls(r rune) bool {
+	switch {
+	case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // the latter join letters and emoji
+		return false
+	case r < 0x7f: // most are
+		return r < ' '
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// Escape writes the characters that hidden reports as \u and four hexadecimal digits, as in JSON, and what is not
+// UTF-8 as U+FFFD.
+func Escape(text string, hidden func(rune) bool) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, hidden) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !hidden(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
+}
