@@ -106,8 +106,8 @@ func TestWarnings(t *testing.T) {
 	want := []string{
 		`mcp server "late": a tool was left out`,
 		`namespace "if" is called if_ in programs`,
-		`tool "f" of "if": its arguments are not checked: input schema: schema: type must be one of "array", "boolean", "integer", "null", "number", ` +
-			`"object", "string", not 1`,
+		`tool "f" of "if": its arguments are not checked: input schema: schema: type must be one of "array", ` +
+			`"boolean", "integer", "null", "number", "object", "string", not 1`,
 		"destructive tools can be called without approval: wipe; add policy.Approve to the set, or " +
 			"policy.AllowDestructive if that is intended",
 	}
