@@ -88,7 +88,7 @@ func (h *host) Clock(still func(bool)) {
 
 // nested makes the call that started a run, if there is one, leave its place until done is called.
 func nested(ctx context.Context) (done func()) {
-	if call, ok := place.Of(ctx).(*callPlace); ok {
+	if call, ok := place.Find[*callPlace](ctx); ok {
 		call.Leave()
 		return call.Return
 	}
@@ -98,8 +98,12 @@ func nested(ctx context.Context) (done func()) {
 // newTicket returns the ticket of a run with this context.
 func newTicket(ctx context.Context) *workers.Ticket {
 	p := place.Of(ctx)
-	if call, ok := p.(*callPlace); ok {
-		return workers.NewTicket(call.host.ticket, nil)
+	call, ok := place.Find[*callPlace](ctx)
+	switch {
+	case !ok:
+		return workers.NewTicket(nil, p)
+	case p == call:
+		p = nil
 	}
-	return workers.NewTicket(nil, p)
+	return workers.NewTicket(call.host.ticket, p)
 }

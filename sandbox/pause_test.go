@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools/serve"
 	"github.com/writ-go/writ/tools/policy"
 )
 
@@ -87,6 +88,65 @@ func TestNestedTooDeep(t *testing.T) {
 	out, err := box.Run(t.Context(), sandbox.Program{Source: `await down({})`, Tools: set})
 	if err != nil || out.Failure != nil || !errors.Is(failed, sandbox.ErrNested) {
 		t.Errorf("got %+v, %v; the innermost run: %v", out, err, failed)
+	}
+}
+
+// Two sandboxes that call each other return ErrNested as well, and a queue between a tool and its
+// program changes nothing.
+func TestNestedInOtherSandbox(t *testing.T) {
+	t.Parallel()
+	one := newBox(t, &sandbox.Options{Workers: 1, Processes: 1})
+	other := newBox(t, &sandbox.Options{Workers: 1, Processes: 1})
+	queue := serve.NewQueue(nil)
+	var both sync.WaitGroup
+	both.Add(2)
+	calling := func(box *sandbox.Sandbox) *tools.Set {
+		return newSet(t, tools.Func("run", "", func(ctx context.Context, _ struct{}) (nested bool, _ error) {
+			both.Done()
+			both.Wait()
+			err := queue.Do(ctx, "ann", func(ctx context.Context) error {
+				_, err := box.Run(ctx, sandbox.Program{Source: `1`})
+				return err
+			})
+			return errors.Is(err, sandbox.ErrNested), nil
+		}, nil))
+	}
+	var runs sync.WaitGroup
+	for box, set := range map[*sandbox.Sandbox]*tools.Set{one: calling(other), other: calling(one)} {
+		runs.Go(func() {
+			out, err := box.Run(t.Context(), sandbox.Program{Source: `await run({})`, Tools: set})
+			if err != nil || string(out.Value) != "true" {
+				t.Errorf("got %+v, %v", out, err)
+			}
+		})
+	}
+	runs.Wait()
+}
+
+// A tool call of a program in a session cannot run another program in the session.
+func TestSessionCallsItself(t *testing.T) {
+	t.Parallel()
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		session := box.NewSession(nil)
+		set := newSet(t, tools.Func("run", "", func(ctx context.Context, _ struct{}) (string, error) {
+			_, err := session.Run(ctx, sandbox.Program{Source: `1`})
+			return fmt.Sprint(err), nil
+		}, nil))
+		out, err := session.Run(t.Context(), sandbox.Program{Source: `await run({})`, Tools: set})
+		if err != nil || !strings.Contains(string(out.Value), "use another session or the sandbox") {
+			t.Errorf("got %+v, %v", out, err)
+		}
+	})
+}
+
+// Short waits for a person do not add up to the limit of time.
+func TestManyShortApprovals(t *testing.T) {
+	t.Parallel()
+	box := newBox(t, &sandbox.Options{Limits: sandbox.Limits{Time: time.Second}})
+	set := approving(t, func(context.Context) { time.Sleep(8 * time.Millisecond) })
+	out, err := box.Run(t.Context(), sandbox.Program{Source: `for (let i = 0; i < 200; i++) await send({}); 1`, Tools: set})
+	if err != nil || string(out.Value) != "1" {
+		t.Errorf("got %+v, %v", out, err)
 	}
 }
 
@@ -227,12 +287,39 @@ func TestCloseEndsRuns(t *testing.T) {
 	}
 }
 
-// Shutdown lets the programs in progress end.
+// Runs that wait for a slot when the sandbox is closed say so.
+func TestCloseWhileQueued(t *testing.T) {
+	t.Parallel()
+	box := newBox(t, &sandbox.Options{Workers: 1})
+	var runs sync.WaitGroup
+	for range 5 {
+		runs.Go(func() {
+			if _, err := box.Run(t.Context(), sandbox.Program{Source: `for (;;);`}); !errors.Is(err, sandbox.ErrClosed) {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(50 * time.Millisecond) // until they wait, or find the sandbox closed
+	if err := box.Close(); err != nil {
+		t.Error(err)
+	}
+	runs.Wait()
+}
+
+// Shutdown lets the programs in progress end, also those that start others.
 func TestShutdownWaits(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		asked, decide := make(chan struct{}), make(chan struct{})
-		set := approving(t, func(context.Context) { close(asked); <-decide })
+		set := approving(t, func(ctx context.Context) {
+			close(asked)
+			<-decide
+			if name := t.Name(); strings.HasSuffix(name, "isolated") {
+				if _, err := box.Run(ctx, sandbox.Program{Source: `1`}); err != nil {
+					t.Errorf("a nested run: %v", err)
+				}
+			}
+		})
 		var run sync.WaitGroup
 		run.Go(func() {
 			if out, err := box.Run(t.Context(), sandbox.Program{Source: `await send({})`, Tools: set}); err != nil ||

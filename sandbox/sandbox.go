@@ -226,7 +226,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	result = h.unlessAborted(result)
 	origin.translate(result)
 	switch {
-	case errors.Is(err, workers.ErrClosed):
+	case errors.Is(err, workers.ErrClosed), err != nil && errors.Is(context.Cause(h.ctx), ErrClosed):
 		return nil, ErrClosed
 	case err != nil:
 		return h.partial(), fmt.Errorf("sandbox: %w", err)

@@ -131,7 +131,7 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	if full {
 		return nil, ErrSessionFull
 	}
-	out, err := s.box.run(ctx, p, checkOnly, step)
+	out, err := s.box.run(context.WithValue(ctx, turnOf{s}, true), p, checkOnly, step)
 	if err == nil && step.succeeded {
 		s.mu.Lock()
 		step.shareLibrary()
@@ -142,6 +142,12 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	return out, err
 }
 
+// turnOf is the key of a context value of the session's program in progress.
+type turnOf struct{ *Session }
+
+var errOwnTurn = errors.New("sandbox: a tool call of a program in a session cannot use the session, " +
+	"which waits for the end of the program; use another session or the sandbox")
+
 // begin waits for the previous program and returns the next step. The caller receives from
 // s.turn when the step has ended.
 func (s *Session) begin(ctx context.Context) (*sessionStep, error) {
@@ -150,6 +156,9 @@ func (s *Session) begin(ctx context.Context) (*sessionStep, error) {
 	}
 	if s.err != nil {
 		return nil, s.err
+	}
+	if ctx.Value(turnOf{s}) != nil {
+		return nil, errOwnTurn
 	}
 	select {
 	case s.turn <- struct{}{}:

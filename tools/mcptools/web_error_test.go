@@ -96,6 +96,8 @@ func TestBadResponsesOverHTTP(t *testing.T) {
 		}, unclear},
 		{"the connection closed", hangUp, unclear},
 		{"401", status(401, "no token"), "unavailable: the tool's server refused the credentials; the call was not made"},
+		{"403 as the answer to the call", status(403, `{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"no"}}`),
+			"failed: no"},
 		{"403", status(403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}`),
 			"unavailable: the tool's server denied access; the call was not made"},
 		{"404", status(404, "not here"),

@@ -34,7 +34,8 @@ type QueueOptions struct {
 	Running int
 
 	// PerPrincipal is the maximum number of calls of one principal that run at once. Zero
-	// means Running.
+	// means Running. In addition, at most 128 calls of a principal run or wait for their
+	// programs' calls.
 	PerPrincipal int
 
 	// Waiting is the maximum number of waiting calls. If there are more, the newest call of
@@ -49,7 +50,7 @@ type QueueOptions struct {
 // Queue bounds how many calls run at once, and is fair between principals: as long as
 // several principals have waiting calls, they take turns, regardless of how many calls each
 // of them has. While a call runs a program in a sandbox and the program only waits for its
-// own calls, others run; the call goes on before others begin. It is safe for concurrent use.
+// own calls, others run. It is safe for concurrent use.
 type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
@@ -57,15 +58,15 @@ type Queue struct {
 	end    context.CancelFunc
 	closed context.Context // before stop: no call begins
 	close  context.CancelFunc
-	calls  sync.WaitGroup // that run or wait
+	calls  sync.WaitGroup // that run or wait for their turn
 
 	mu      sync.Mutex
 	lines   []*line // in the order of their turns; never empty lines
 	byWho   map[string]*line
 	waiting int
-	paused  []*call // that want to go on
 	running int
 	each    map[string]int // running calls by principal
+	begun   map[string]int // running and paused calls by principal
 	average time.Duration  // moving average of the duration of calls
 
 	others []*Queue // made by AddQueue
@@ -94,7 +95,7 @@ func NewQueue(o *QueueOptions) *Queue {
 	l.PerPrincipal = min(cmp.Or(l.PerPrincipal, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
-	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}}
+	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}, begun: map[string]int{}}
 	q.stop, q.end = context.WithCancel(context.Background())
 	q.closed, q.close = context.WithCancel(q.stop)
 	return q
@@ -111,16 +112,20 @@ var ErrStopped = errors.New("the server is shutting down")
 // ends as well, but Do still waits for f.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
-	if q.isOpen() {
+	closed := q.closed
+	if _, inside := places.Find[*call](ctx); inside { // a call that has begun may end
+		closed = q.stop
+	}
+	if q.isOpen(closed) {
 		defer q.calls.Done()
 	}
-	if err := q.enter(ctx, who); err != nil {
+	if err := q.enter(ctx, closed, who); err != nil {
 		q.meter.refused(err)
 		return err
 	}
 	ctx, done := until(ctx, q.stop)
 	defer done()
-	c := &call{queue: q, who: who, ctx: ctx, runs: true}
+	c := &call{queue: q, who: who}
 	started := time.Now()
 	err := errPanicked
 	defer func() {
@@ -134,10 +139,10 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 }
 
 // isOpen reports whether calls may begin. If so, it counts one.
-func (q *Queue) isOpen() bool {
+func (q *Queue) isOpen(closed context.Context) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed.Err() != nil {
+	if closed.Err() != nil {
 		return false
 	}
 	q.calls.Add(1)
@@ -158,8 +163,8 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 var errPanicked = errors.New("the call panicked")
 
 // enter waits until the call may run.
-func (q *Queue) enter(ctx context.Context, who string) error {
-	if err := q.stopReason(ctx); err != nil {
+func (q *Queue) enter(ctx, closed context.Context, who string) error {
+	if err := stopReason(ctx, closed); err != nil {
 		return err
 	}
 	p, err := q.join(who)
@@ -173,12 +178,12 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 	case <-p.lost:
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-q.closed.Done():
+	case <-closed.Done():
 	}
-	err = q.stopReason(ctx)
+	err = stopReason(ctx, closed)
 	switch had := q.quit(who, p); {
 	case had && err != nil:
-		(&call{queue: q, who: who, runs: true}).end()
+		(&call{queue: q, who: who}).end()
 	case !had && err == nil:
 		err = q.busy()
 	}
@@ -186,9 +191,9 @@ func (q *Queue) enter(ctx context.Context, who string) error {
 }
 
 // stopReason returns why a call should not run anymore.
-func (q *Queue) stopReason(ctx context.Context) error {
+func stopReason(ctx, closed context.Context) error {
 	err := context.Cause(ctx)
-	if errors.Is(err, ErrStopped) || err == nil && (q.closed.Err() != nil || isStopped(ctx)) {
+	if errors.Is(err, ErrStopped) || err == nil && (closed.Err() != nil || isStopped(ctx)) {
 		return fmt.Errorf("%w; nothing was done", ErrStopped)
 	}
 	return err
@@ -200,8 +205,9 @@ func (q *Queue) join(who string) (*place, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.byWho[who]
-	if l == nil && q.running < q.limits.Running && q.each[who] < q.limits.PerPrincipal {
+	if l == nil && q.running < q.limits.Running && q.mayBegin(who) {
 		q.start(who)
+		q.begun[who]++
 		return nil, nil
 	}
 	if q.waiting >= q.limits.Waiting && !q.makeRoom(who) {
@@ -241,6 +247,14 @@ func (q *Queue) makeRoom(who string) bool {
 	return true
 }
 
+// maxBegun is the maximum number of calls of one principal that have begun and not ended. It
+// leaves half of the processes that a sandbox may have by default to others.
+const maxBegun = 128
+
+func (q *Queue) mayBegin(who string) bool {
+	return q.each[who] < q.limits.PerPrincipal && q.begun[who] < maxBegun
+}
+
 func (q *Queue) start(who string) {
 	q.running++
 	q.each[who]++
@@ -264,21 +278,12 @@ func (q *Queue) recordDuration(took time.Duration) {
 	q.average += (took - q.average) / 8
 }
 
-// next lets calls run while there is room: those that were paused, and then the oldest of the
-// first line, which then becomes the last line.
+// next starts waiting calls while there is room: the oldest of the first line, which then
+// becomes the last line.
 func (q *Queue) next() {
-	q.paused = slices.DeleteFunc(q.paused, func(c *call) bool {
-		if q.running >= q.limits.Running || q.each[c.who] >= q.limits.PerPrincipal {
-			return false
-		}
-		q.start(c.who)
-		c.runs = true
-		close(c.turn)
-		return true
-	})
 	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
 		l := q.lines[i]
-		if q.each[l.who] >= q.limits.PerPrincipal {
+		if !q.mayBegin(l.who) {
 			i++
 			continue
 		}
@@ -292,6 +297,7 @@ func (q *Queue) next() {
 		}
 		q.waiting--
 		q.start(l.who)
+		q.begun[l.who]++
 		close(p.turn)
 		i = 0
 	}
@@ -353,18 +359,25 @@ func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	return other
 }
 
-// Shutdown refuses the waiting calls and all that come later, waits for the running ones, and
-// stops the queue. If ctx ends first, it stops the queue then, as [Queue.Stop] does.
+// Shutdown refuses the waiting calls and all that come later, waits for the running ones or until
+// ctx ends, and stops the queue. Running calls may make further calls.
 func (q *Queue) Shutdown(ctx context.Context) {
-	defer context.AfterFunc(ctx, q.Stop)()
 	all := append(q.list(), q)
 	for _, each := range all {
 		each.mu.Lock()
 		each.close()
 		each.mu.Unlock()
 	}
-	for _, each := range all {
-		each.calls.Wait()
+	ended := make(chan struct{})
+	go func() {
+		for _, each := range all {
+			each.calls.Wait()
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
 	}
 	q.Stop()
 }

@@ -1,47 +1,29 @@
 package serve
 
-import (
-	"context"
-	"slices"
-)
-
 // call is a call that has begun. It implements [place.Place].
 type call struct {
 	queue *Queue
 	who   string
-	ctx   context.Context
-	runs  bool // otherwise it is paused, or over
+	waits int // how many of its programs wait for their calls
 	over  bool
-	turn  chan struct{} // closed when the call may go on
 }
 
 // Leave implements [place.Place].
 func (c *call) Leave() {
 	c.queue.mu.Lock()
 	defer c.queue.mu.Unlock()
-	c.free()
-}
-
-// free gives up the call's place, if it has one.
-func (c *call) free() {
-	if c.runs {
-		c.runs = false
+	if c.waits++; c.waits == 1 && !c.over {
 		c.queue.vacate(c.who)
 	}
 }
 
-// Return implements [place.Place].
+// Return implements [place.Place]. It does not wait: the sandbox decides which of the programs
+// that have begun may compute.
 func (c *call) Return() {
 	c.queue.mu.Lock()
-	c.turn = make(chan struct{})
-	if !c.over {
-		c.queue.paused = append(c.queue.paused, c)
-		c.queue.next()
-	}
-	c.queue.mu.Unlock()
-	select {
-	case <-c.turn:
-	case <-c.ctx.Done():
+	defer c.queue.mu.Unlock()
+	if c.waits--; c.waits == 0 && !c.over {
+		c.queue.start(c.who)
 	}
 }
 
@@ -49,7 +31,13 @@ func (c *call) Return() {
 func (c *call) end() {
 	c.queue.mu.Lock()
 	defer c.queue.mu.Unlock()
-	c.queue.paused = slices.DeleteFunc(c.queue.paused, func(p *call) bool { return p == c })
 	c.over = true
-	c.free()
+	if c.queue.begun[c.who]--; c.queue.begun[c.who] == 0 {
+		delete(c.queue.begun, c.who)
+	}
+	if c.waits == 0 {
+		c.queue.vacate(c.who)
+	} else {
+		c.queue.next()
+	}
 }

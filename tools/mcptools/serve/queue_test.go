@@ -266,7 +266,7 @@ func TestQueueStorm(t *testing.T) {
 	}
 }
 
-// A call that waits lets others run, and goes on before others begin.
+// A call that waits lets others run, and need not wait for them when it goes on.
 func TestQueuePause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -297,13 +297,18 @@ func TestQueuePause(t *testing.T) {
 			time.Sleep(time.Second)
 			resume()
 		})
-		do("long", func(context.Context) { time.Sleep(2 * time.Second) })
+		do("long", func(ctx context.Context) {
+			for _, resume := range []func(){tools.Pause(ctx), tools.Pause(ctx)} { // two programs at once
+				resume()
+			}
+			time.Sleep(2 * time.Second)
+		})
 		do("new", func(context.Context) {})
 		do("over", func(ctx context.Context) { // it never goes on
 			tools.Pause(ctx)
 		})
 		all.Wait()
-		if got, want := strings.Join(order, ", "), "waiting begins, long begins, long ends, waiting ends, "+
+		if got, want := strings.Join(order, ", "), "waiting begins, long begins, waiting ends, long ends, "+
 			"new begins, new ends, over begins, over ends"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -347,4 +352,31 @@ func TestQueueShutdown(t *testing.T) {
 			all.Wait()
 		})
 	}
+}
+
+// While a queue shuts down, a running call may make calls of another queue. Shutdown returns when
+// its context ends, even if a call ignores that.
+func TestQueueShutdownAmidCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		programs := serve.NewQueue(nil)
+		tasks := programs.AddQueue("tasks", nil)
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := tasks.Do(t.Context(), "ann", func(ctx context.Context) error {
+				time.Sleep(time.Second)
+				return programs.Do(ctx, "ann", func(context.Context) error { time.Sleep(time.Hour); return nil })
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if programs.Shutdown(ctx); time.Since(began) != time.Minute {
+			t.Errorf("returned after %v", time.Since(began))
+		}
+		all.Wait()
+	})
 }

@@ -42,6 +42,7 @@ type watchdog struct {
 	quiet    bool          // that is all it does now
 	replies  int           // that it has received
 	idle     *time.Timer   // calls announce
+	next     int           // the least number of replies that may be announced
 	cause    error         // of the first stop
 	stopped  bool          // the run has ended
 }
@@ -201,7 +202,8 @@ func (w *watchdog) wait(quiet bool, replies int) {
 func (w *watchdog) announce() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.stopped && w.quiet && !w.since.IsZero() {
+	if !w.stopped && w.quiet && !w.since.IsZero() && w.replies >= w.next { // the timer may be of an earlier wait
+		w.next = w.replies + 1
 		w.host.Waiting(w.replies)
 	}
 }

@@ -41,3 +41,35 @@ func TestStoppedIsReleased(t *testing.T) {
 	}
 	t.Error("the VM is still in memory")
 }
+
+// announced records what a watchdog tells its host.
+type announced struct {
+	patient
+	replies chan int
+}
+
+func (a announced) Waiting(replies int) { a.replies <- replies }
+
+// A program that waits is announced at most once for each number of replies, also if the timer of
+// an earlier wait is late.
+func TestWaitingIsAnnouncedOnce(t *testing.T) {
+	t.Parallel()
+	a := announced{replies: make(chan int, 10)}
+	w := newWatchdog(t.Context(), goja.New(), engine.Limits{}, a)
+	defer w.end()
+	w.wait(true, 0)
+	w.mu.Lock() // as if the timer's goroutine did not get a processor
+	time.Sleep(2 * idleTime)
+	w.mu.Unlock()
+	w.resume()
+	w.wait(true, 1)
+	if first := <-a.replies; first == 0 {
+		<-a.replies
+	}
+	w.announce()
+	select {
+	case again := <-a.replies:
+		t.Errorf("announced %d replies twice", again)
+	default:
+	}
+}

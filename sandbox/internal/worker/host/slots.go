@@ -28,7 +28,7 @@ type slots struct {
 	free     int       // slots
 	workers  int       // of runs, and those that end
 	resident int64     // memory of the workers of runs without a slot
-	crowded  int       // runs that wait but keep their slot, because resident would be too large
+	crowded  []*Ticket // of runs that wait but keep their slots, because resident would be too large
 	queue    []*Ticket // in the order in which they get slots
 }
 
@@ -40,7 +40,8 @@ func newSlots(o *Options) *slots {
 type slot struct{ holders []*Ticket }
 
 // Ticket is a run's claim to a slot. A run is nested in another one if a tool call of that run
-// started it. A nested run may share the slot of an ancestor, so that it never waits for it.
+// started it. A nested run may share the slot of an ancestor, so that it never waits for it. Its
+// place gives up and takes places without blocking.
 type Ticket struct {
 	outer *Ticket     // of the run in which this one is nested, in any pool; nil if there is none
 	place place.Place // given up together with the slot; nil if there is none
@@ -51,7 +52,8 @@ type Ticket struct {
 	slot     *slot         // nil if the run has none
 	worker   bool          // the run has been given a worker
 	waiting  bool          // the run waits for calls
-	resident int64         // memory of the worker while the run waits without a slot
+	resident int64         // memory of the worker while the run waits
+	left     bool          // the run has given up its place
 }
 
 // NewTicket returns a ticket for a run that is nested in outer, unless that is nil. While the
@@ -72,13 +74,17 @@ func (s *slots) enter(ctx context.Context, t *Ticket) error {
 	if err := s.admit(t); err != nil {
 		return err
 	}
+	var closed <-chan struct{} // nil for a nested run, since the other run is still in progress
+	if t.rank == rankNew {
+		closed = s.closed
+	}
 	select {
 	case <-t.granted:
 	case <-ctx.Done():
-	case <-s.closed:
+	case <-closed:
 	}
 	err := ctx.Err()
-	if err == nil && s.isClosed() {
+	if err == nil && t.rank == rankNew && s.isClosed() {
 		err = ErrClosed
 	}
 	if err != nil {
@@ -93,14 +99,14 @@ func (s *slots) enter(ctx context.Context, t *Ticket) error {
 func (s *slots) admit(t *Ticket) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isClosed() {
-		return ErrClosed
-	}
 	t.slots, t.rank, t.worker = s, rankNew, false
-	if t.ancestor(func(*Ticket) bool { return true }) != nil {
-		if s.workers >= s.maxWorkers || s.crowded > 0 {
-			return ErrNested
-		}
+	here := t.ancestor(func(*Ticket) bool { return true }) != nil
+	switch {
+	case s.isClosed() && !here:
+		return ErrClosed
+	case t.outer != nil && (s.workers >= s.maxWorkers || len(s.crowded) > 0):
+		return ErrNested
+	case t.outer != nil:
 		t.rank = rankNested
 		s.employ(t)
 	}
@@ -109,37 +115,43 @@ func (s *slots) admit(t *Ticket) error {
 }
 
 // wait gives up the slot of a run whose program waits for calls and whose worker uses that much
-// memory, unless the workers of such runs would use too much.
+// memory, as soon as the workers of such runs do not use too much together.
 func (s *slots) wait(t *Ticket, resident int64) {
 	s.mu.Lock()
-	t.waiting = true
-	gives := s.resident+resident <= s.maxResident
-	if gives {
-		t.resident = resident
-		s.resident += resident
+	defer s.mu.Unlock()
+	t.waiting, t.resident = true, resident
+	s.crowded = append(s.crowded, t)
+	s.relieve()
+}
+
+// relieve lets waiting runs give up their slots.
+func (s *slots) relieve() {
+	s.crowded = slices.DeleteFunc(s.crowded, func(t *Ticket) bool {
+		if s.resident+t.resident > s.maxResident {
+			return false
+		}
+		s.resident += t.resident
+		if t.place != nil {
+			t.place.Leave()
+			t.left = true
+		}
 		s.release(t)
-	} else {
-		s.crowded++
-	}
-	s.mu.Unlock()
-	if gives && t.place != nil {
-		t.place.Leave()
-	}
+		return true
+	})
 }
 
 // resume waits until a run that has called wait may go on, or has called leave.
 func (s *slots) resume(t *Ticket) {
 	s.mu.Lock()
-	kept := t.slot != nil
-	s.mu.Unlock()
-	if !kept && t.place != nil {
-		t.place.Return()
-	}
-	s.mu.Lock()
-	if waited := t.waiting; waited {
-		if s.settle(t); t.slot == nil {
+	if t.waiting {
+		if t.slot == nil {
 			t.rank = rankResuming
 			s.enqueue(t)
+		}
+		s.settle(t)
+		if t.left {
+			t.left = false
+			t.place.Return()
 		}
 	}
 	granted := t.granted
@@ -164,11 +176,13 @@ func (s *slots) settle(t *Ticket) {
 	if !t.waiting {
 		return
 	}
-	if t.slot != nil {
-		s.crowded--
+	t.waiting = false
+	if i := slices.Index(s.crowded, t); i >= 0 {
+		s.crowded = slices.Delete(s.crowded, i, i+1)
+		return
 	}
 	s.resident -= t.resident
-	t.waiting, t.resident = false, 0
+	s.relieve()
 }
 
 // release gives up a slot.

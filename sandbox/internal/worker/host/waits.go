@@ -18,7 +18,7 @@ type waits struct {
 
 	deadline *time.Timer   // kills the worker; nil if there is no limit of time
 	end      time.Time     // of the deadline
-	left     time.Duration // until the deadline, while it stands still; otherwise zero
+	left     time.Duration // until the deadline, while that stands still; otherwise zero
 }
 
 // wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A
@@ -85,9 +85,9 @@ func (r *run) tellClock() {
 	still := r.still || len(r.held) > 0
 	switch {
 	case r.deadline == nil:
-	case still && r.waiting && r.left == 0 && r.deadline.Stop():
+	case still && r.left == 0 && r.deadline.Stop(): // while it computes, an honest worker ends the program
 		r.left = max(time.Until(r.end), 1)
-	case !(still && r.waiting) && r.left != 0:
+	case !still && r.left != 0:
 		r.deadline.Reset(r.left)
 		r.end, r.left = time.Now().Add(r.left), 0
 	}

@@ -272,7 +272,7 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 		parsed = errorBody{} // not JSON-RPC
 	}
 	switch {
-	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+	case (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) && !parsed.answers():
 	case resp.Request.Header.Get(sessionHeader) != "" && parsed.sessionLost(resp.StatusCode, body):
 		resp.StatusCode, resp.Status = http.StatusNotFound, "404 Not Found" // the SDK recognizes it
 		resp.Body = http.NoBody
@@ -291,6 +291,9 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 	}
 	return nil, StatusError(resp)
 }
+
+// answers reports whether the error is the answer to a request, which the server has read.
+func (e *errorBody) answers() bool { return e.Error != nil && len(e.ID) > 0 && string(e.ID) != "null" }
 
 // errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
 // server did not get as far as the call.
