@@ -105,7 +105,7 @@ const (
 		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; text?: " +
 		"string; blob?: string}};\n"
 
-	toolError = "declare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n"
+	toolError = "declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }\n"
 
 	// rest declares the functions that return what declarations leave out.
 	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: " +
