@@ -82,9 +82,9 @@ func (q *query) mayOnlyRead() string {
 }
 
 // acting matches a word for an effect: create_user, createUser, "Sends a mail".
-var acting = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:add|adjust|allocate|approve|book|cancel|charge|commit|create|delete|` +
-	`insert|merge|move|patch|pay|post|publish|put|recall|remove|request|reverse|run|send|set|start|stop|submit|transfer|` +
-	`update|upload|void|write)(?:e?s)?(?:$|[^a-z])`)
+var acting = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:add|adjust|allocate|approve|book|cancel|charge|commit|create|` +
+	`delete|insert|merge|move|patch|pay|post|publish|put|recall|refund|remove|request|reverse|run|send|set|start|stop|` +
+	`submit|transfer|update|upload|void|write)(?:e?s)?(?:$|[^a-z])`)
 
 func (q *query) holdFailed(open []*entry) error {
 	if !allFailed(open) {

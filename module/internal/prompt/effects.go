@@ -74,9 +74,18 @@ func repetition(failed, entries []journal.Entry) string {
 	if ids == nil {
 		return ""
 	}
-	list := strings.Join(ids, ", ")
-	return fmt.Sprintf("\nLeave out what took effect, and pass {distinct: [\"all\", %s], again: [%s]} as the second argument "+
-		"of every call of %s, with only those under again that did not take effect.", list, list, tool)
+	distinct := ids
+	if slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.State == journal.OK && e.Tool == tool }) {
+		distinct = append([]string{`"all"`}, ids...)
+	}
+	list := func(ids []string) string {
+		if len(ids) == 1 {
+			return ids[0]
+		}
+		return "[" + strings.Join(ids, ", ") + "]"
+	}
+	return fmt.Sprintf("\nLeave out what took effect, and pass {distinct: %s, again: %s} as the second argument of every "+
+		"call of %s, with only those under again that did not take effect.", list(distinct), list(ids), tool)
 }
 
 const (
