@@ -95,17 +95,17 @@ func TestAgainNeedsALook(t *testing.T) {
 	const partly = unseen + `read mail.list_mails({"page":1}) to the end, which was read in part, and leave out what took ` +
 		`effect. ` + advice
 	read := func(pages int) func(*guest) { return func(g *guest) { g.mails(pages) } }
-	nothing, status := func(*guest) {}, func(g *guest) { g.call("mail.get_status", `{}`) }
+	none, status := func(*guest) {}, func(g *guest) { g.call("mail.get_status", `{}`) }
 	for name, test := range map[string]struct {
 		before, after func(*guest) // what is read before and after the failure
 		held          string
 	}{
-		"no look":                             {nothing, nothing, blind},
-		"a look before the failure":           {read(9), nothing, blind},
-		"a list to its end":                   {nothing, read(9), ""},
-		"a part of a list":                    {nothing, read(1), partly},
-		"a part, and something else":          {nothing, func(g *guest) { g.mails(1); status(g) }, partly},
-		"something else":                      {nothing, status, ""},
+		"no look":                             {none, none, blind},
+		"a look before the failure":           {read(9), none, blind},
+		"a list to its end":                   {none, read(9), ""},
+		"a part of a list":                    {none, read(1), partly},
+		"a part, and something else":          {none, func(g *guest) { g.mails(1); status(g) }, partly},
+		"something else":                      {none, status, ""},
 		"an earlier part, and something else": {read(1), status, partly},
 		"an earlier end, and a part":          {read(9), read(1), partly},
 		"an earlier part, and the end":        {read(1), read(9), ""},
@@ -189,3 +189,33 @@ func TestIDOfError(t *testing.T) {
 		}
 	}
 }
+
+// TestFreshIsOffered calls tools that nobody classified again after another tool has acted.
+func TestFreshIsOffered(t *testing.T) {
+	t.Parallel()
+	for text, offered := range map[string]bool{
+		"product_list": true, "stock": true, "address_entries: The people in the office.": true,
+		"send_mail": false, "createUser": false, "order.update": false, "post": false, "outbox: Sends a mail.": false,
+		"mailer: This tool deletes mails": false, "outcomes: Publishes.": false,
+	} {
+		name, description, _ := strings.Cut(text, ": ")
+		unclassified, other := tool("s."+name, tools.Hints{}, nothing), tool("s.act", tools.Hints{Class: tools.Effect}, nothing)
+		unclassified.Name, unclassified.Description = name, description
+		set, err := tools.NewSet(t.Context(), unclassified, other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newPlayOf(t, newWorld(nil), set, nil)
+		path := set.Bindings()[0].Path()
+		if path == "s.act" {
+			path = set.Bindings()[1].Path()
+		}
+		_ = p.attempt(func(g *guest) { g.call(path, `{}`); g.call("s.act", `{}`); g.throw("bug") })
+		held := p.attempt(func(g *guest) { g.call(path, `{}`) })
+		if !isHold(held) || strings.Contains(held.Error(), "{fresh: true}") != offered {
+			t.Errorf("%s: %v", text, held)
+		}
+	}
+}
+
+func nothing(arguments) (any, error) { return nil, nil }
