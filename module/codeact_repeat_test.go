@@ -70,7 +70,9 @@ func TestCarefulProgramIsNotHeld(t *testing.T) {
 	var sent []string
 	fails := map[string]error{"bob": errors.New("503"), "eve": context.DeadlineExceeded}
 	set := toolSet(t,
-		tools.Func("list_sent", "", func(context.Context, struct{}) ([]string, error) { return slices.Clone(sent), nil }, nil),
+		tools.Func("list_sent", "", func(context.Context, struct{}) ([]string, error) {
+			return slices.Clone(sent), nil
+		}, nil),
 		tools.Func("send", "", func(_ context.Context, m message) (string, error) {
 			err := fails[m.To]
 			if delete(fails, m.To); err == nil || m.To == "cid" {
@@ -123,7 +125,8 @@ submit({total: 3});`)
 	}
 	const want = `The program was stopped before the call send({"to":"bob"}), which was not made: ` +
 		`E2 made exactly this call and reported an error, so it may have taken effect. First check what took ` +
-		`effect, with list_sent, and leave that out. Pass {distinct: ["all", "E2"], again: "E2"} as the second argument of every call of send, with only those under again that did not take effect.
+		`effect, with list_sent, and leave that out. Pass {distinct: ["all", "E2"], again: "E2"} as the second ` +
+		`argument of every call of send, with only those under again that did not take effect.
 
 Write the whole program again, not only the rest.
 Reported an error, but may have taken effect. Check first:

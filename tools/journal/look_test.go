@@ -219,3 +219,44 @@ func TestFreshIsOffered(t *testing.T) {
 }
 
 func nothing(arguments) (any, error) { return nil, nil }
+
+// TestOneStopForALoop passes what the first stop of a loop says with every call of the loop, after a look: the program is
+// not stopped again, with and without what took effect.
+func TestOneStopForALoop(t *testing.T) {
+	t.Parallel()
+	o, p := newOutbox(t)
+	o.fails["bob"], o.lost["cid"], o.fails["eve"] = true, true, true
+	all := []string{"ann", "bob", "cid", "dan", "eve", "fay"}
+	_ = p.attempt(func(g *guest) {
+		for _, mail := range all[:5] {
+			_ = g.caught("mail.send_mail", to(mail))
+		}
+		g.throw("bug")
+	})
+	held := p.attempt(func(g *guest) {
+		for _, mail := range all {
+			g.call("mail.send_mail", to(mail))
+		}
+	})
+	const want = `mail.send_mail({"to":"bob"}) was held: E2 made exactly this call and reported an error, so it may have ` +
+		`taken effect. First check what took effect, with mail.list_mails or mail.get_status, and leave that out. Pass ` +
+		`{distinct: ["all", "E2", "E3", "E5"], again: ["E2", "E3", "E5"]} as the second argument of every call of ` +
+		`mail.send_mail, with only those under again that did not take effect`
+	if held == nil || held.Error() != want {
+		t.Errorf("got  %v\nwant %s", held, want)
+	}
+	if err := p.attempt(func(g *guest) {
+		sent := g.mails(9)
+		for _, mail := range all {
+			if !slices.Contains(sent, mail) {
+				g.call("mail.send_mail", to(mail), `{"distinct":["all","E2","E3","E5"],"again":["E2","E5"]}`)
+			}
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+	p.accept()
+	if got := strings.Join(o.sent, " "); got != "ann cid dan bob eve fay" {
+		t.Errorf("sent %s\n%s", got, strings.Join(p.story, "\n"))
+	}
+}

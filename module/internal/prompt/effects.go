@@ -84,8 +84,8 @@ func repetition(failed, entries []journal.Entry) string {
 		}
 		return "[" + strings.Join(ids, ", ") + "]"
 	}
-	return fmt.Sprintf("\nLeave out what took effect, and pass {distinct: %s, again: %s} as the second argument of every "+
-		"call of %s, with only those under again that did not take effect.", list(distinct), list(ids), tool)
+	return fmt.Sprintf("\nLeave out what took effect, and pass {distinct: %s, again: %s} as the second argument of "+
+		"every call of %s, with only those under again that did not take effect.", list(distinct), list(ids), tool)
 }
 
 const (

@@ -38,15 +38,15 @@ const maxSize = 1 << 20
 // The names of members and arguments, in lower case without underscores.
 var (
 	places    = words("meta pagination paging pageinfo links")
-	nextNames = words("nextpagetoken nextpagecursor nextpagelink nextpageurl nextpageoffset nextpage nexttoken nextcursor " +
-		"nextlink nexturl nextoffset next @odata.nextlink continuationtoken continuation endcursor pagetoken cursor")
-	moreNames  = words("more hasmore hasnext hasnextpage istruncated truncated incompleteresults")
-	pageNames  = words("page currentpage pagenumber pageno")
-	pagesNames = words("pages totalpages pagecount numpages lastpage")
-	totalNames = words("total totalcount totalresults totalitems totalrows")
-	fromNames  = words("offset from start skip")
-	rangeNames = words("from start size count first") // for paging if the value is a number: from may be a date
-	tokenNames = words("cursor token next pagetoken after before page pagenumber pageno pagesize perpage offset skip limit")
+	nextNames = words("nextpagetoken nextpagecursor nextpagelink nextpageurl nextpageoffset nextpage nexttoken " +
+		"nextcursor nextlink nexturl nextoffset next @odata.nextlink continuationtoken continuation endcursor pagetoken cursor")
+	moreNames   = words("more hasmore hasnext hasnextpage istruncated truncated incompleteresults")
+	pageNames   = words("page currentpage pagenumber pageno")
+	pagesNames  = words("pages totalpages pagecount numpages lastpage")
+	totalNames  = words("total totalcount totalresults totalitems totalrows")
+	fromNames   = words("offset from start skip")
+	rangeNames  = words("from start size count first") // for paging if the value is a number: from may be a date
+	pagingNames = words("cursor token next pagetoken after before page pagenumber pageno pagesize perpage offset skip limit")
 )
 
 var (
@@ -60,11 +60,11 @@ func words(list string) []string { return strings.Fields(list) }
 
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// Paged reports whether a tool with this input schema has a paging argument. If not, its result that says [Total] may be
-// the best of many, and is no part of a list.
+// Paged reports whether a tool with this input schema has a paging argument. If not, a result with [Total] may be the
+// best of many, and does not count as a part of a list.
 func Paged(schema json.RawMessage) bool {
 	for name := range object(object(schema)["properties"]) {
-		if slices.Contains(rangeNames, name) || slices.Contains(tokenNames, name) {
+		if slices.Contains(rangeNames, name) || slices.Contains(pagingNames, name) {
 			return true
 		}
 	}
@@ -77,7 +77,7 @@ func Key(args json.RawMessage) string {
 	_ = json.Unmarshal(args, &given) // of an object, which the caller has checked
 	maps.DeleteFunc(given, func(name string, value json.RawMessage) bool {
 		name = plain(name)
-		return slices.Contains(tokenNames, name) || slices.Contains(rangeNames, name) && isNumber(value)
+		return slices.Contains(pagingNames, name) || slices.Contains(rangeNames, name) && isNumber(value)
 	})
 	key, _ := json.Marshal(given)
 	return string(key)
