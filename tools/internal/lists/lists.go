@@ -39,21 +39,24 @@ const maxSize = 1 << 20
 var (
 	places    = words("meta pagination paging pageinfo links")
 	nextNames = words("nextpagetoken nextpagecursor nextpagelink nextpageurl nextpageoffset nextpage nexttoken " +
-		"nextcursor nextlink nexturl nextoffset next @odata.nextlink continuationtoken continuation endcursor pagetoken cursor")
+		"nextcursor nextlink nexturl nextoffset next @odata.nextlink continuationtoken continuation endcursor pagetoken " +
+		"cursor")
 	moreNames   = words("more hasmore hasnext hasnextpage istruncated truncated incompleteresults")
 	pageNames   = words("page currentpage pagenumber pageno")
 	pagesNames  = words("pages totalpages pagecount numpages lastpage")
 	totalNames  = words("total totalcount totalresults totalitems totalrows")
 	fromNames   = words("offset from start skip")
 	rangeNames  = words("from start size count first") // for paging if the value is a number: from may be a date
-	pagingNames = words("cursor token next pagetoken after before page pagenumber pageno pagesize perpage offset skip limit")
+	pagingNames = words("cursor token next pagetoken after before page pagenumber pageno pagesize perpage offset skip " +
+		"limit")
 )
 
 var (
 	pageText  = regexp.MustCompile(`(?i)\bpage[ :]*(\d{1,9})\s*(?:/|of)\s*(\d{1,9})\b`)
 	rangeText = regexp.MustCompile(`(?i)\b(\d{1,9})\s*(?:-|–|to|\.\.)\s*(\d{1,9})\s+of\s+(\d{1,9})\b`)
-	tokenText = regexp.MustCompile(`(?i)\b(?:(?:next[_ ]?)?(?:page_?token|cursor|next)\s*[=:]|(?:next[_ ]?)?token=)\s*["']?([\w+/=-]+)`)
-	noToken   = regexp.MustCompile(`(?i)^(null|none|false|-)$`)
+	tokenText = regexp.MustCompile(`(?i)\b(?:(?:next[_ ]?)?(?:page_?token|cursor|next)\s*[=:]|(?:next[_ ]?)?token=)` +
+		`\s*["']?([\w+/=-]+)`)
+	noToken = regexp.MustCompile(`(?i)^(null|none|false|-)$`)
 )
 
 func words(list string) []string { return strings.Fields(list) }
