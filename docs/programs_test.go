@@ -46,7 +46,7 @@ var printed = map[string]string{
 		"custommer_id is not a known property (did you mean customer_id?)\nlimit must be an integer, not \"ten\"",
 	"tools": "\"refunded a1\" <nil>\n tool refund: ask a person first\n tool refund: id is " +
 		"required; idd is not a known property (did you mean id?)",
-	"tools/declare": "```ts\ndeclare class ToolError extends Error { tool: string; kind: string; data?: " +
+	"tools/declare": "```ts\ndeclare class ToolError extends Error { tool: string; kind: string; id?: string; data?: " +
 		"unknown }\n/** Refund one order. */\ndeclare function refund(args: {id: string}): Promise<boolean>;\n```",
 	"tools/journal":        "\"mail 1\" <nil> sent: 1 recorded: false\n\"mail 1\" <nil> sent: 1 recorded: true",
 	"tools/mcptools":       "shop … <nil>\n…\nshop.execute_code - …\n…",

@@ -63,6 +63,47 @@ submit({total: 3});`)
 	}
 }
 
+// A program that catches an error, looks, and repeats the call by the error's ID if it had no effect sends every mail
+// once, and is not held. The error of a call whose outcome is unknown has no ID.
+func TestCarefulProgramIsNotHeld(t *testing.T) {
+	t.Parallel()
+	var sent []string
+	fails := map[string]error{"bob": errors.New("503"), "eve": context.DeadlineExceeded}
+	set := toolSet(t,
+		tools.Func("list_sent", "", func(context.Context, struct{}) ([]string, error) {
+			return slices.Clone(sent), nil
+		}, nil),
+		tools.Func("send", "", func(_ context.Context, m message) (string, error) {
+			err := fails[m.To]
+			if delete(fails, m.To); err == nil || m.To == "cid" {
+				sent = append(sent, m.To)
+			}
+			return "sent", err
+		}, nil))
+	fails["cid"] = errors.New("504")
+	model := llmtest.New(fence(`const unknown = [];
+for (const to of ["ann", "bob", "cid", "dan", "eve"]) {
+  try {
+    await send({to});
+  } catch (e) {
+    if (!e.id) { unknown.push(e.message); continue; }
+    if (!(await list_sent({})).includes(to)) await send({to}, {again: e.id});
+  }
+}
+console.log(unknown[0]);`), fence(`submit({total: 4})`))
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(sent, " "); got != "ann bob cid dan" {
+		t.Errorf("sent %s", got)
+	}
+	const want = "no answer in time; whether it took effect is unknown. Do not call it again; report it"
+	if got := pred.Trajectory.Steps[0].Observation; !strings.Contains(got, want) {
+		t.Errorf("the model was told\n%s", got)
+	}
+}
+
 // A program that does not check first is held, is told which call it repeats, and names that call. The hold does not
 // cost a step.
 func TestHeldCallIsNamed(t *testing.T) {
@@ -72,7 +113,8 @@ func TestHeldCallIsNamed(t *testing.T) {
 		return fence(`for (const to of ["ann", "bob", "cid"]) await send({to}` + second + `);
 submit({total: 3});`)
 	}
-	model := llmtest.New(send(""), send(" "), send(`, {distinct: "all", again: ["E2"]}`))
+	named := strings.Replace(send(`, {distinct: "all", again: ["E2"]}`), "for", "await list_sent({});\nfor", 1)
+	model := llmtest.New(send(""), send(" "), named)
 	act := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 2})
 	pred, err := act.Run(t.Context(), anything)
 	if err != nil {
@@ -82,8 +124,9 @@ submit({total: 3});`)
 		t.Errorf("the outbox has %s", got)
 	}
 	const want = `The program was stopped before the call send({"to":"bob"}), which was not made: ` +
-		`E2 made exactly this call and reported an error, so it may have taken effect. First check whether it did, ` +
-		`if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every call.
+		`E2 made exactly this call and reported an error, so it may have taken effect. First check what took ` +
+		`effect, with list_sent, and leave that out. Pass {distinct: ["all", "E2"], again: "E2"} as the second ` +
+		`argument of every call of send, with only those under again that did not take effect.
 
 Write the whole program again, not only the rest.
 Reported an error, but may have taken effect. Check first:
@@ -202,7 +245,7 @@ func TestCallNamesEarlierEntry(t *testing.T) {
 		return fence(`for (const to of ["ann", "bob"]) try { await send({to}` + second + `) } catch {}
 null.x`)
 	}
-	model := llmtest.New(program(""), fence(`await send({to: "bob"}, {again: "E2"}); submit({total: 1});`))
+	model := llmtest.New(program(""), fence(`await list_sent({}); await send({to: "bob"}, {again: "E2"}); submit({total: 1});`))
 	if _, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil).Run(t.Context(), anything); err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func TestModuleAsToolPartialEffects(t *testing.T) {
 Write the whole program again, not only the rest.
 Reported an error, but may have taken effect. Check first:
 - E1 halves({"limit":1}) → the second half: the bank is closed
-If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E1"}.`
+Leave out what took effect, and pass {distinct: "E1", again: "E1"} as the second argument of every call of halves, with only those under again that did not take effect.`
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -50,7 +50,7 @@ Reported an error, but may have taken effect. Check first:
 Done so far:
 - E2 book({}) → its result cannot be used: paid\nDone:
 A done call that is repeated with the same arguments does nothing and returns the recorded result. In case of doubt, the program is stopped there and you are asked.
-If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E1"}.
+Leave out what took effect, and pass {distinct: "E1", again: "E1"} as the second argument of every call of pay, with only those under again that did not take effect.
 
 Failed reads:
 - look({}) → ` + escaped + ``,

@@ -90,7 +90,7 @@ Reported an error, but may have taken effect. Check first:
 Done so far:
 - send ×79 (E41–E119), from {"limit":1} to {"limit":79}
 A done call that is repeated with the same arguments does nothing and returns the recorded result. In case of doubt, the program is stopped there and you are asked.
-If a call that reported an error did take effect, leave it out. To make it again, name it in the call's second argument: {again: "E120"}.
+Leave out what took effect, and pass {distinct: "E120", again: "E120"} as the second argument of every call of pay, with only those under again that did not take effect.
 
 console:
 ` + "```\n" + strings.Repeat(strings.Repeat("r", 500)+"\n", 3)

@@ -199,7 +199,7 @@ func engineError(e *tools.ToolError) *engine.ToolError {
 	if engine.Check(data) != nil {
 		data = nil
 	}
-	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), Data: data}
+	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), ID: e.ID, Data: data}
 }
 
 // toolError returns an error as the record of the call shows it, and whether the program

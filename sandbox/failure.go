@@ -233,7 +233,7 @@ func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
 	if c := h.call(f.Call); c != nil && c.Error != nil {
 		return c.Error
 	}
-	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, Data: f.Tool.Data}
+	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, ID: f.Tool.ID, Data: f.Tool.Data}
 }
 
 // uncountedCalls describes the calls that did not count towards the limit.

@@ -151,7 +151,7 @@ func (e entry) Recorded() (json.RawMessage, error, bool) { return e.known, nil, 
 
 func (e entry) Dispatched(json.RawMessage) error { return nil }
 
-func (e entry) Settled(json.RawMessage, error, bool) {}
+func (e entry) Settled(json.RawMessage, error, bool) string { return "" }
 
 func TestHeld(t *testing.T) {
 	t.Parallel()

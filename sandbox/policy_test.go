@@ -67,7 +67,7 @@ func TestNoSecretEntersTheProgram(t *testing.T) {
 			`["login with [redacted]: [redacted]","ToolError: login with [redacted]: [redacted]",null]`},
 		{`try { await failsWithData({}) } catch (e) { return e.data }`,
 			`{"list":[{"[redacted]":"x","url":"https://h/?p=[redacted]"}]}`},
-		{`try { await panics({}) } catch (e) { return e.message }`, `"the tool crashed; whether it took effect is unknown"`},
+		{`try { await panics({}) } catch (e) { return e.message }`, `"the tool crashed; whether it took effect is unknown. Do not call it again; report it"`},
 		{`await fails({})`, ``},
 		{`await fatal({})`, ``},
 		{`try { await fatal({}) } finally { 1 }`, ``},

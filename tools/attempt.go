@@ -26,8 +26,9 @@ type Entry interface {
 	Dispatched(args json.RawMessage) error
 	// Settled is called when the call has ended, even if the tool was never called; see
 	// [StateOf]. If pending is true, the tool is still working on a try that a policy has
-	// stopped waiting for; Settled is called again when that try ends.
-	Settled(result json.RawMessage, err error, pending bool)
+	// stopped waiting for; Settled is called again when that try ends. It returns the ID with
+	// which the program may repeat the call, or "": see [ToolError].
+	Settled(result json.RawMessage, err error, pending bool) (again string)
 }
 
 // HoldError reports a call that was not made because it resembles earlier ones. The model

@@ -31,6 +31,20 @@ func (c Call) Performed() json.RawMessage {
 	return c.pending.args()
 }
 
+// Readers returns the tools of the call's server that only read, among those that the program may call. See
+// [Binding.ReplayClass].
+func (c Call) Readers() (readers []*Binding) {
+	if c.pending == nil {
+		return nil
+	}
+	for _, b := range c.pending.dispatcher.bindings {
+		if b.Namespace == c.Tool.Namespace && b.ReplayClass() == Read && b.Object != BuiltinNamespace {
+			readers = append(readers, b)
+		}
+	}
+	return readers
+}
+
 // SourceLine returns the line of the program that makes the call, or "" if it is unknown.
 func (c Call) SourceLine() string {
 	line := 1

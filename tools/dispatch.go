@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/signature/schema"
@@ -118,7 +119,7 @@ func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 	f := &pendingCall{call: c, dispatcher: d, acts: c.Tool.ReplayClass() != Read}
 	f.call.pending = f
 	if d.attempt != nil {
-		entry, err := d.attempt.Issue(c)
+		entry, err := d.attempt.Issue(f.call)
 		if err != nil {
 			return IssuedCall{err: ending(err)}
 		}
@@ -182,20 +183,34 @@ func (f *pendingCall) perform(ctx context.Context) (json.RawMessage, error) {
 	if err != nil || len(result) == 0 {
 		result = nil
 	}
-	f.settle(result, err)
+	id := f.settle(result, err)
+	if te, ok := err.(*ToolError); ok && f.entry != nil {
+		err = f.advised(te, id)
+	}
 	return result, err
 }
 
 // settle records in the journal how the call ended. If a policy has stopped waiting for a
 // try, that try is recorded when it ends.
-func (f *pendingCall) settle(result json.RawMessage, err error) {
+func (f *pendingCall) settle(result json.RawMessage, err error) (again string) {
 	if f.entry == nil {
-		return
+		return ""
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settled = true
-	f.entry.Settled(result, err, f.pending > 0)
+	return f.entry.Settled(result, err, f.pending > 0)
+}
+
+// advised returns a copy of an error, of which the journal has the original, that says whether the program may repeat the
+// call.
+func (f *pendingCall) advised(te *ToolError, id string) *ToolError {
+	b := f.call.Tool
+	te = te.WithCause(te.err)
+	if te.ID = id; f.acts && b.ReplayClass() != Idempotent && !b.Hints.Repeatable && StateOf(te) == StateUnknown {
+		te.Message = strings.ReplaceAll(te.Message, doNotRepeat, "") + doNotRepeat
+	}
+	return te
 }
 
 func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err error) {

@@ -80,8 +80,9 @@ func (l *recorder) Dispatched(json.RawMessage) error {
 	return l.dispatched
 }
 
-func (l *recorder) Settled(result json.RawMessage, err error, _ bool) {
+func (l *recorder) Settled(result json.RawMessage, err error, _ bool) string {
 	l.add("settled %s", outcome(result, err))
+	return ""
 }
 
 const schemaN = `{"type":"object","properties":{"n":{"type":"integer"}}}`
@@ -181,7 +182,7 @@ func TestChain(t *testing.T) {
 		{name: "retried after a timeout", policies: []tools.Policy{retry}, answers: []error{timeout, unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unknown: an earlier ` +
 				`try may have taken effect; the last one: down`,
-			end: `t unknown: an earlier try may have taken effect; the last one: down`},
+			end: `t unknown: an earlier try may have taken effect; the last one: down. Do not call it again; report it`},
 		{name: "withheld", policies: []tools.Policy{withhold},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t invalid_result: the call was made, but its ` +
 				`result is withheld: it is secret`,
@@ -395,6 +396,7 @@ func TestCauses(t *testing.T) {
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	const broken = "t unknown: the tool crashed; whether it took effect is unknown"
+	const advice = ". Do not call it again; report it"
 	bomb := &tools.Tool{Name: "t", Handler: func(context.Context, json.RawMessage) (json.RawMessage,
 		error) {
 		panic("boom")
@@ -416,15 +418,15 @@ func TestPanics(t *testing.T) {
 		want     string
 		settled  string
 	}{
-		{"handler", bomb, nil, broken, "dispatched, settled " + broken},
-		{"handler inside a policy", bomb, []tools.Policy{traced("p", nil)}, broken, "dispatched, settled " + broken},
+		{"handler", bomb, nil, broken + advice, "dispatched, settled " + broken},
+		{"handler inside a policy", bomb, []tools.Policy{traced("p", nil)}, broken + advice, "dispatched, settled " + broken},
 		{"policy before the call", fine, []tools.Policy{before}, "t denied: a policy crashed",
 			"settled t denied: a policy crashed"},
 		{"policy after the call", fine, []tools.Policy{after},
 			"t invalid_result: the call was made, but its result is withheld: a policy crashed",
 			"dispatched, settled t invalid_result: the call was made, but its result is withheld: a policy crashed"},
 		{"policy after a panic", bomb, []tools.Policy{after},
-			"t unknown: an earlier try may have taken effect; the last one: a policy crashed",
+			"t unknown: an earlier try may have taken effect; the last one: a policy crashed" + advice,
 			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy crashed"},
 		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
 		{"policy that returns nil", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }},

@@ -46,6 +46,10 @@ type ToolError struct {
 	Message string          `json:"message"`        // for the model
 	Data    json.RawMessage `json:"data,omitempty"` // dropped if it is not JSON
 
+	// ID is the call's entry in the journal if the call failed and the program may repeat it with {again: ID} as the
+	// second argument. It is "" if nothing was done or the outcome is unknown. The dispatcher sets it.
+	ID string `json:"id,omitempty"`
+
 	err error // for the host only
 }
 
@@ -154,7 +158,7 @@ func AsToolError(ctx context.Context, b *Binding, err error) *ToolError {
 	default:
 		te = outerToolError(ctx, err, te, secret)
 	}
-	te.Tool = b.Path()
+	te.Tool, te.ID = b.Path(), ""
 	if te.Kind == "" && te.err != nil {
 		te.Kind = newToolError(ctx, te.err).Kind // the cause may be a deadline
 	}
@@ -184,6 +188,9 @@ func outerToolError(ctx context.Context, err error, part *ToolError, secret bool
 
 // effectUnknown is the end of the messages of calls whose effect is unknown.
 const effectUnknown = "; whether it took effect is unknown"
+
+// doNotRepeat follows in the messages of calls that are recorded in a journal and not repeated.
+const doNotRepeat = ". Do not call it again; report it"
 
 // newToolError returns a ToolError for another error.
 func newToolError(ctx context.Context, err error) *ToolError {

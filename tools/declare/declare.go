@@ -99,13 +99,13 @@ func complete(text string, objects []*object) string {
 const (
 	// content is the result, other than text, of a tool without an output schema.
 	content = "type Content = Block[] /* if not all of it is text */" +
-		" | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;\n" +
+		" | {[name: string]: any} /* data */ | {text: string; data: any; blocks?: Block[]} /* if they differ */;\n" +
 		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; " +
 		"mimeType: string}" +
 		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; text?: " +
 		"string; blob?: string}};\n"
 
-	toolError = "declare class ToolError extends Error { tool: string; kind: string; data?: unknown }\n"
+	toolError = "declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }\n"
 
 	// rest declares the functions that return what declarations leave out.
 	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: " +

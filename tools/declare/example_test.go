@@ -23,7 +23,7 @@ func Example() {
 	fmt.Print(declare.Markdown(set, 0))
 	// Output:
 	// ```ts
-	// declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+	// declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 	// /** Refund one order. */
 	// declare function refund(args: {id: string; reason?: "broken" | "late"}): Promise<boolean>;
 	// ```

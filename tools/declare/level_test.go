@@ -20,7 +20,7 @@ func TestUnits(t *testing.T) {
 	pause := func(context.Context, wait) (time.Duration, error) { return 0, nil }
 	waits := func(context.Context, struct{}) (map[string]wait, error) { return nil, nil }
 	set := newSet(t, tools.Func("pause", "Wait.", pause, nil), tools.Func("waits", "All waits.", waits, nil))
-	const want = `declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+	const want = `declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 /** Wait. */
 declare function pause(args: {for: number /* integer, nanoseconds. how long to wait */}): Promise<number /* nanoseconds */>;
 /** All waits. */

@@ -74,12 +74,17 @@
 //     also held if another tool on its server may have had an effect since, in any program: the tool may only read, and
 //     the recorded result may be outdated. Unclassified tools count as such effects; reads and repeatable tools do not.
 //  4. The same call failed in any step: it is held, unless the tool is idempotent, its
-//     errors are final, or the program names the entry.
+//     errors are final, or the program names the entry. Naming it needs a look: since the failure, a list of that
+//     server was read to its end, or something of the server was read while none of its lists is known to be read in
+//     part. Otherwise, the call is held once more, unless no tool of the server reads.
 //  5. An earlier program of the step called the tool with other arguments, and that call is
 //     done or uncertain and not consumed: the call is held, unless the tool is repeatable,
 //     or idempotent and no read has returned another value than before.
 //  6. The same call is done in an earlier step: it is held, with the same exceptions as in rule 5.
 //  7. Otherwise, the call is performed.
+//
+// The error of a call that failed has its ID ([tools.ToolError]), so that one program can catch the error, look, and repeat
+// the call.
 //
 // A held call is not made. It ends the program with a [*tools.HoldError]. The next program
 // answers in the second argument of the call:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/lists"
 )
 
 // State is the state of a recorded call.
@@ -77,6 +78,10 @@ type entry struct {
 	pending    bool     // the tool is still working on the call
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
+
+	told   *Attempt     // the attempt that was held because of this call, and continues, as in ReAct
+	unseen bool         // a repetition was held because no read can have shown this call
+	list   *lists.State // what Result says about its list; nil before it is needed
 }
 
 // is reports whether the call has the key, as requested or as performed.
@@ -172,13 +177,13 @@ func (t ticket) changed(args json.RawMessage) error {
 
 // Settled implements [tools.Entry]. An answer that arrives after the end of the attempt is
 // recorded, too.
-func (t ticket) Settled(result json.RawMessage, err error, pending bool) {
+func (t ticket) Settled(result json.RawMessage, err error, pending bool) (again string) {
 	j := t.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	state := tools.StateOf(err)
 	if t.pending = pending; t.State == OK && state != OK {
-		return // an abandoned try has ended after a successful one
+		return "" // an abandoned try has ended after a successful one
 	}
 	if err != nil && !t.called || state == Failed && t.binding.Hints.ErrorsAreFinal {
 		state = Rejected // the tool was not called, or says that it has done nothing
@@ -188,4 +193,8 @@ func (t ticket) Settled(result json.RawMessage, err error, pending bool) {
 	if state == OK && t.Class == tools.Read {
 		t.attempt.compare(t.entry)
 	}
+	if state == Failed && t.Class != tools.Read {
+		again = t.ID
+	}
+	return again
 }

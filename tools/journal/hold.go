@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,44 +72,34 @@ func (q *query) sameOrAgain(e *entry) string {
 		"to do it once more, pass {again: %q}", e.ID, e.ID, e.ID)
 }
 
-// mayOnlyRead returns the advice to pass {fresh: true} if the tool is unclassified.
+// mayOnlyRead returns the advice to pass {fresh: true} if the tool is unclassified, and neither its name nor its
+// description says that it acts.
 func (q *query) mayOnlyRead() string {
-	if q.class != tools.Unclassified || q.call.Tool.Hints.Destructive {
+	b := q.call.Tool
+	if q.class != tools.Unclassified || b.Hints.Destructive || acting.MatchString(b.Name+" "+b.Description) {
 		return ""
 	}
-	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", q.call.Tool.Path())
+	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", b.Path())
 }
+
+// acting matches a word for an effect: create_user, createUser, "Sends a mail".
+var acting = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:add|adjust|allocate|approve|book|cancel|charge|commit|create|` +
+	`delete|insert|merge|move|patch|pay|post|publish|put|recall|refund|remove|request|reverse|run|send|set|start|stop|` +
+	`submit|transfer|update|upload|void|write)(?:e?s)?(?:$|[^a-z])`)
 
 func (q *query) holdFailed(open []*entry) error {
 	if !allFailed(open) {
 		return q.hold(open, "%s made exactly this call, and it is done, although its result cannot be used. "+
-			"To do it once more, pass %s as the second argument", names(open), q.repeating(open))
+			"To do it once more, pass {again: %s} as the second argument", names(open), oneOrList(quoted(open)))
 	}
-	return q.hold(open, "%s made exactly this call and reported an error, so it may have taken effect. "+
-		"%sFirst check whether it did, if a tool can show that. If it did, leave this call out. "+
-		"If it did not, pass %s as the second argument%s",
-		names(open), q.mayOnlyRead(), q.repeating(open), q.loop(open))
-}
-
-// loop returns the advice for a call in a loop, if its next calls would be held for other
-// entries: an answer that fits all of them.
-func (q *query) loop(failed []*entry) string {
-	var open []*entry
-	for _, e := range q.journal.entries {
-		done := e.State == OK && !e.is(q.key)
-		conflict := q.inStep(e) && e.id == q.id && e.attempt != q.Attempt && (done || e.uncertain() && !q.resolved(e))
-		if conflict || slices.Contains(failed, e) {
-			open = append(open, e)
-		}
+	for _, e := range open {
+		e.told = q.Attempt
 	}
-	if all := q.repeating(open); all != q.repeating(failed) {
-		return "; in a loop, pass " + all + " with every call"
-	}
-	return ""
+	return q.hold(open, "%s made exactly this call and reported an error, so it may have taken effect. %s%s%s",
+		names(open), q.mayOnlyRead(), q.lookFirst(nil), capital(q.answer()))
 }
 
 func (q *query) holdOthers(open []*entry) error {
-	path := q.call.Tool.Path()
 	slices.SortStableFunc(open, func(a, b *entry) int { return rank(a) - rank(b) })
 	var list []string
 	for _, e := range open[:min(len(open), maxListed)] {
@@ -118,26 +109,47 @@ func (q *query) holdOthers(open []*entry) error {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
 	text := fmt.Sprintf("earlier programs of this step called %s with other arguments: %s. %s",
-		path, strings.Join(list, "; "), q.mayOnlyRead())
-	uncertain := slices.DeleteFunc(slices.Clone(open), (*entry).isDone)
+		q.call.Tool.Path(), strings.Join(list, "; "), q.mayOnlyRead())
 	if q.idempotent() {
 		text += fmt.Sprintf("%s now gives another value than before, perhaps because of that. ",
 			describe(q.changed.Tool, q.changed.Args))
 	}
-	if len(uncertain) > 0 {
-		text += fmt.Sprintf("First check whether %s took effect, if a tool can show that, and leave out what is done. ",
-			names(uncertain))
+	if !open[0].isDone() {
+		text += q.lookFirst(nil)
 	}
 	if i := slices.IndexFunc(open, (*entry).isDone); i >= 0 {
 		text += fmt.Sprintf("If this call repeats one that is done, pass {same: %q} as the second argument "+
 			"to take its result. ", open[i].ID)
 	}
-	text += fmt.Sprintf("If it is another effect, pass {distinct: %s} as the second argument of every call of %s",
-		q.noneOf(open), path)
-	if slices.ContainsFunc(open, func(e *entry) bool { return e.State == Failed }) {
-		text += ". In a loop that also repeats what did not take effect, pass " + q.repeating(open) + " instead"
+	return q.hold(open, "%sIf it is another effect, %s", text, q.answer())
+}
+
+// answer returns the advice to pass the second argument that fits every call of the tool that a rewritten program makes.
+func (q *query) answer() string {
+	var again, open []*entry
+	all := q.all
+	for _, e := range q.journal.entries {
+		switch {
+		case e.id != q.id:
+		case e.State == OK:
+			all = all || q.inStep(e) && !e.is(q.key)
+		case e.uncertain() && !q.journal.repeated(e) && (e.is(q.key) || q.inStep(e) && !q.resolved(e)):
+			open = append(open, e)
+			if e.State == Failed {
+				again = append(again, e)
+			}
+		}
 	}
-	return q.hold(open, "%s", text)
+	distinct := quoted(open)
+	if all {
+		distinct = append([]string{`"all"`}, distinct...)
+	}
+	path := q.call.Tool.Path()
+	if again == nil {
+		return fmt.Sprintf("pass {distinct: %s} as the second argument of every call of %s", oneOrList(distinct), path)
+	}
+	return fmt.Sprintf("pass {distinct: %s, again: %s} as the second argument of every call of %s, "+
+		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
 
 // capital returns text with a capital first letter.
@@ -164,37 +176,6 @@ func stateOfEffect(e *entry) string {
 	default:
 		return "(whether it took effect is unknown)"
 	}
-}
-
-// repeating returns the second argument that repeats the failed calls and says that the call
-// differs from the others. It includes what the call has named already.
-func (q *query) repeating(open []*entry) string {
-	var again, others []*entry
-	for _, e := range q.journal.entries {
-		conflict := slices.Contains(open, e)
-		switch {
-		case conflict && e.State == OK && !e.is(q.key), conflict && e.State == Unknown:
-			others = append(others, e)
-		case conflict, q.named[e] && e.State == Failed && !q.journal.repeated(e):
-			again = append(again, e)
-		}
-	}
-	list := ""
-	if len(others) > 0 || q.all {
-		list = "distinct: " + q.noneOf(others) + ", "
-	}
-	return "{" + list + "again: " + oneOrList(quoted(again)) + "}"
-}
-
-// noneOf returns the value of "distinct" for the entries: "all" for those that are done, and
-// the IDs of those that are uncertain.
-func (q *query) noneOf(open []*entry) string {
-	uncertain := slices.DeleteFunc(slices.Clone(open), (*entry).isDone)
-	list := quoted(uncertain)
-	if q.all || len(uncertain) < len(open) {
-		list = append([]string{`"all"`}, list...)
-	}
-	return oneOrList(list)
 }
 
 func oneOrList(quoted []string) string {

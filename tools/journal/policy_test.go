@@ -95,9 +95,10 @@ func TestChangedArgumentsFailed(t *testing.T) {
 			refund({"amount":100}) threw tool refund: 504
 		threw: tool refund: 504
 		attempt
-		held: refund({"amount":50}) was held: E1 made exactly this call and reported an error, so it may have taken
-			| effect. First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
-			| pass {again: "E1"} as the second argument
+		held: refund({"amount":50}) was held: E1 made exactly this call and reported an error, so it may
+			| have taken effect. First check what took effect, if a tool can show that, and leave that
+			| out. Pass {distinct: "E1", again: "E1"} as the second argument of every call of refund, with
+			| only those under again that did not take effect
 		attempt
 			refund({"amount":50}, {"again":"E1"}) → 2
 		attempt
@@ -121,8 +122,10 @@ func TestChangedArgumentsUnknown(t *testing.T) {
 		| Idempotent or Read`
 	p.check(`
 		attempt
-			refund({"amount":100}) threw tool refund: no answer in time; whether it took effect is unknown
-		threw: tool refund: no answer in time; whether it took effect is unknown
+			refund({"amount":100}) threw tool refund: no answer in time; whether it took effect is
+				| unknown. Do not call it again; report it
+		threw: tool refund: no answer in time; whether it took effect is unknown. Do not call it again;
+			| report it
 		attempt
 		` + stopped + `
 		attempt
@@ -168,15 +171,16 @@ func TestAgainDenied(t *testing.T) {
 			refund({"amount":10}, {"again":"E1"}) threw tool refund: not approved: ask the customer first
 		threw: tool refund: not approved: ask the customer first
 		attempt
-		held: refund({"amount":10}) was held: E1 made exactly this call and reported an error, so it may have taken
-			| effect. First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
-			| pass {again: "E1"} as the second argument
+		held: refund({"amount":10}) was held: E1 made exactly this call and reported an error, so it may
+			| have taken effect. First check what took effect, if a tool can show that, and leave that
+			| out. Pass {distinct: "E1", again: "E1"} as the second argument of every call of refund, with
+			| only those under again that did not take effect
 		attempt
 		held: refund({"amount":20}) was held: earlier programs of this step called refund with other
 		| arguments: E1 refund({"amount":10}) (reported an error; it may have taken effect). First
-		| check whether E1 took effect, if a tool can show that, and leave out what is done. If it is
-		| another effect, pass {distinct: "E1"} as the second argument of every call of refund. In a
-		| loop that also repeats what did not take effect, pass {again: "E1"} instead
+		| check what took effect, if a tool can show that, and leave that out. If it is another
+		| effect, pass {distinct: "E1", again: "E1"} as the second argument of every call of refund,
+		| with only those under again that did not take effect
 		attempt
 			refund({"amount":10}, {"again":"E1"}) → 2
 		accepted`)

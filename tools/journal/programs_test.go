@@ -90,8 +90,9 @@ var careful = []program{
 		attempt
 			mail.get_user({"to":"ann"}) → "ann@example.org"
 		held: mail.send({"to":"ann"}) was held: E2 made exactly this call and reported an error, so it
-			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
-			| this call out. If it did not, pass {again: "E2"} as the second argument
+			| may have taken effect. First check what took effect, with mail.list or mail.get_user, and
+			| leave that out. Pass {distinct: "E2", again: "E2"} as the second argument of every call of
+			| mail.send, with only those under again that did not take effect
 		attempt
 			mail.list({}) → ["ann"]
 			mail.send({"to":"bob"}, {"again":"E2"}) → 2
@@ -109,8 +110,9 @@ var careful = []program{
 		attempt
 			mail.get_user({"to":"ann"}) → "ann@example.org"
 		held: mail.send({"to":"ann"}) was held: E2 made exactly this call and reported an error, so it
-			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
-			| this call out. If it did not, pass {again: "E2"} as the second argument
+			| may have taken effect. First check what took effect, with mail.list or mail.get_user, and
+			| leave that out. Pass {distinct: "E2", again: "E2"} as the second argument of every call of
+			| mail.send, with only those under again that did not take effect
 		attempt
 			mail.list({}) → []
 			mail.send({"to":"ann"}, {"again":"E2"}) → 1
@@ -143,9 +145,9 @@ var careful = []program{
 		attempt
 			mail.list({}) → ["ann"]
 		held: mail.send({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
-			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
-			| this call out. If it did not, pass {again: "E3"} as the second argument; in a loop, pass
-			| {distinct: "all", again: "E3"} with every call
+			| may have taken effect. First check what took effect, with mail.list or mail.get_user, and
+			| leave that out. Pass {distinct: ["all", "E3"], again: "E3"} as the second argument of every
+			| call of mail.send, with only those under again that did not take effect
 		attempt
 			mail.list({}) → ["ann"]
 			mail.send({"to":"bob"}, {"distinct":"all","again":"E3"}) → 2
@@ -186,15 +188,14 @@ var careful = []program{
 			mail.send({"to":"eve","text":"Hello!"}) → 2
 		threw: tool mail.send: 504
 		attempt
-		held: mail.send({"to":"ann","text":"Good day."}) was held: earlier programs of this step
-		| called mail.send with other arguments: E2 mail.send({"to":"bob","text":"Hello!"})
-		| (reported an error; it may have taken effect); E1 mail.send({"to":"ann","text":"Hello!"})
-		| (done); E3 mail.send({"to":"eve","text":"Hello!"}) (done). First check whether E2 took
-		| effect, if a tool can show that, and leave out what is done. If this call repeats one that
-		| is done, pass {same: "E1"} as the second argument to take its result. If it is another
-		| effect, pass {distinct: ["all", "E2"]} as the second argument of every call of mail.send.
-		| In a loop that also repeats what did not take effect, pass {distinct: "all", again: "E2"}
-		| instead
+		held: mail.send({"to":"ann","text":"Good day."}) was held: earlier programs of this step called
+		| mail.send with other arguments: E2 mail.send({"to":"bob","text":"Hello!"}) (reported an
+		| error; it may have taken effect); E1 mail.send({"to":"ann","text":"Hello!"}) (done); E3
+		| mail.send({"to":"eve","text":"Hello!"}) (done). First check what took effect, with mail.list
+		| or mail.get_user, and leave that out. If this call repeats one that is done, pass {same:
+		| "E1"} as the second argument to take its result. If it is another effect, pass {distinct:
+		| ["all", "E2"], again: "E2"} as the second argument of every call of mail.send, with only
+		| those under again that did not take effect
 		attempt
 			mail.list({}) → ["ann","eve"]
 			mail.send({"to":"bob","text":"Good day."}, {"distinct":"all","again":"E2"}) → 3
@@ -219,13 +220,12 @@ var computing = []program{
 		threw: tool bank.set_balance: 504
 		attempt
 			bank.get_balance({}) → 90
-		held: bank.set_balance({"n":80}) was held: earlier programs of this step called
-		| bank.set_balance with other arguments: E2 bank.set_balance({"n":90}) (reported an error;
-		| it may have taken effect). bank.get_balance({}) now gives another value than before,
-		| perhaps because of that. First check whether E2 took effect, if a tool can show that, and
-		| leave out what is done. If it is another effect, pass {distinct: "E2"} as the second
-		| argument of every call of bank.set_balance. In a loop that also repeats what did not take
-		| effect, pass {again: "E2"} instead
+		held: bank.set_balance({"n":80}) was held: earlier programs of this step called bank.set_balance
+		| with other arguments: E2 bank.set_balance({"n":90}) (reported an error; it may have taken
+		| effect). bank.get_balance({}) now gives another value than before, perhaps because of that.
+		| First check what took effect, with bank.get_balance, and leave that out. If it is another
+		| effect, pass {distinct: "E2", again: "E2"} as the second argument of every call of
+		| bank.set_balance, with only those under again that did not take effect
 		attempt
 			bank.get_balance({}) → 90
 		accepted`, balance, "90"},
@@ -259,15 +259,15 @@ var computing = []program{
 		attempt
 			tickets.count({}) → 5
 			tickets.create({"n":6}) threw tool tickets.create: no answer in time; whether it took effect
-			| is unknown
-		threw: tool tickets.create: no answer in time; whether it took effect is unknown
+			| is unknown. Do not call it again; report it
+		threw: tool tickets.create: no answer in time; whether it took effect is unknown. Do not call it
+			| again; report it
 		attempt
 			tickets.count({}) → 6
-		held: tickets.create({"n":7}) was held: earlier programs of this step called tickets.create
-		| with other arguments: E2 tickets.create({"n":6}) (whether it took effect is unknown).
-		| First check whether E2 took effect, if a tool can show that, and leave out what is done. If
-		| it is another effect, pass {distinct: "E2"} as the second argument of every call of
-		| tickets.create
+		held: tickets.create({"n":7}) was held: earlier programs of this step called tickets.create with
+		| other arguments: E2 tickets.create({"n":6}) (whether it took effect is unknown). First check
+		| what took effect, with tickets.count, and leave that out. If it is another effect, pass
+		| {distinct: "E2"} as the second argument of every call of tickets.create
 		attempt
 			tickets.count({}) → 6
 		accepted`, tickets, "6"},
@@ -282,8 +282,9 @@ var computing = []program{
 		attempt
 			tickets.count({}) → 5
 			tickets.create({"n":6}) threw tool tickets.create: no answer in time; whether it took effect
-			| is unknown
-		threw: tool tickets.create: no answer in time; whether it took effect is unknown
+			| is unknown. Do not call it again; report it
+		threw: tool tickets.create: no answer in time; whether it took effect is unknown. Do not call it
+			| again; report it
 		attempt
 			tickets.count({}) → 5
 		stopped: journal: whether E2 tickets.create({"n":6}) took effect is unknown, so the call was
@@ -321,6 +322,9 @@ var computing = []program{
 		create := func(second string) func(g *guest) {
 			return func(g *guest) {
 				id := as[int](g.call("orders.create", `{"name":"desk"}`))
+				if second != "" {
+					g.call("orders.find", `{"name":"table"}`)
+				}
 				g.call("orders.rename", fmt.Sprintf(`{"n":%d,"name":"table"}`, id), second)
 			}
 		}
@@ -335,11 +339,13 @@ var computing = []program{
 		threw: tool orders.rename: 504
 		attempt
 			orders.create({"name":"desk"}) → 0, recorded
-		held: orders.rename({"n":0,"name":"table"}) was held: E2 made exactly this call and reported
-			| an error, so it may have taken effect. First check whether it did, if a tool can show that. If
-			| it did, leave this call out. If it did not, pass {again: "E2"} as the second argument
+		held: orders.rename({"n":0,"name":"table"}) was held: E2 made exactly this call and reported an
+			| error, so it may have taken effect. First check what took effect, with orders.find, and
+			| leave that out. Pass {distinct: "E2", again: "E2"} as the second argument of every call of
+			| orders.rename, with only those under again that did not take effect
 		attempt
 			orders.create({"name":"desk"}) → 0, recorded
+			orders.find({"name":"table"}) → -1
 			orders.rename({"n":0,"name":"table"}, {"again":"E2"}) → 0
 		accepted`, orders, "table"},
 }
@@ -436,7 +442,10 @@ var ordering = []program{
 // Rewritten programs that repeat calls, and unchanged ones.
 var retrying = []program{
 	{"again, kept in the next program", map[int]fate{0: failBefore}, func(p *play) {
-		again := func(g *guest) { g.call("mail.send", to("ann"), `{"again":"E1"}`) }
+		again := func(g *guest) {
+			g.call("mail.list", `{}`)
+			g.call("mail.send", to("ann"), `{"again":"E1"}`)
+		}
 		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 		_ = p.attempt(func(g *guest) { again(g); g.throw("bug") })
 		_ = p.attempt(again)
@@ -446,13 +455,18 @@ var retrying = []program{
 			mail.send({"to":"ann"}) threw tool mail.send: 504
 		threw: tool mail.send: 504
 		attempt
+			mail.list({}) → []
 			mail.send({"to":"ann"}, {"again":"E1"}) → 1
 		threw: bug
 		attempt
+			mail.list({}) → ["ann"]
 			mail.send({"to":"ann"}, {"again":"E1"}) → 1, recorded
 		accepted`, mails, "ann"},
 	{"again, kept although the call failed again", map[int]fate{0: failBefore, 1: failAfter}, func(p *play) {
-		again := func(g *guest) { g.call("mail.send", to("ann"), `{"again":"E1"}`) }
+		again := func(g *guest) {
+			g.call("mail.list", `{}`)
+			g.call("mail.send", to("ann"), `{"again":"E1"}`)
+		}
 		_ = p.attempt(func(g *guest) { g.call("mail.send", to("ann")) })
 		_ = p.attempt(again)
 		_ = p.attempt(again)
@@ -461,12 +475,15 @@ var retrying = []program{
 			mail.send({"to":"ann"}) threw tool mail.send: 504
 		threw: tool mail.send: 504
 		attempt
+			mail.list({}) → []
 			mail.send({"to":"ann"}, {"again":"E1"}) threw tool mail.send: 504
 		threw: tool mail.send: 504
 		attempt
-		held: mail.send({"to":"ann"}) was held: E2 made exactly this call and reported an error, so it
-			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
-			| this call out. If it did not, pass {again: "E2"} as the second argument`, mails, "ann"},
+			mail.list({}) → ["ann"]
+		held: mail.send({"to":"ann"}) was held: E3 made exactly this call and reported an error, so it
+			| may have taken effect. First check what took effect, with mail.list or mail.get_user, and leave that
+			| out. Pass {distinct: "E3", again: "E3"} as the second argument of every call of mail.send,
+			| with only those under again that did not take effect`, mails, "ann"},
 	{"a loop that tries again", map[int]fate{0: failAfter}, func(p *play) {
 		_ = p.attempt(func(g *guest) {
 			for range 3 {
@@ -482,16 +499,16 @@ var retrying = []program{
 		attempt
 			mail.send({"to":"ann"}) threw tool mail.send: 504
 		held: mail.send({"to":"ann"}) was held: E1 made exactly this call and reported an error, so it
-			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
-			| this call out. If it did not, pass {again: "E1"} as the second argument
+			| may have taken effect. First check what took effect, with mail.list or mail.get_user, and
+			| leave that out. Pass {distinct: "E1", again: "E1"} as the second argument of every call of
+			| mail.send, with only those under again that did not take effect
 		attempt
 			mail.list({}) → ["ann"]
 		held: mail.send({"to":"bob"}) was held: earlier programs of this step called mail.send with
 		| other arguments: E1 mail.send({"to":"ann"}) (reported an error; it may have taken effect).
-		| First check whether E1 took effect, if a tool can show that, and leave out what is done. If
-		| it is another effect, pass {distinct: "E1"} as the second argument of every call of
-		| mail.send. In a loop that also repeats what did not take effect, pass {again: "E1"}
-		| instead
+		| First check what took effect, with mail.list or mail.get_user, and leave that out. If it is
+		| another effect, pass {distinct: "E1", again: "E1"} as the second argument of every call of
+		| mail.send, with only those under again that did not take effect
 		attempt
 			mail.list({}) → ["ann"]
 			mail.send({"to":"bob"}, {"again":"E1"}) → 2
@@ -506,8 +523,9 @@ var retrying = []program{
 		accepted
 		attempt
 		held: mail.send({"to":"ann"}) was held: E1 made exactly this call and reported an error, so it
-			| may have taken effect. First check whether it did, if a tool can show that. If it did, leave
-			| this call out. If it did not, pass {again: "E1"} as the second argument`, mails, "ann"},
+			| may have taken effect. First check what took effect, with mail.list or mail.get_user, and
+			| leave that out. Pass {distinct: "E1", again: "E1"} as the second argument of every call of
+			| mail.send, with only those under again that did not take effect`, mails, "ann"},
 	{"a timeout that was caught, and the same call in the next step", map[int]fate{0: timeoutAfter}, func(p *play) {
 		_ = p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")) })
 		p.accept()
@@ -515,7 +533,7 @@ var retrying = []program{
 	}, `
 		attempt
 			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is
-			| unknown
+			| unknown. Do not call it again; report it
 		accepted
 		attempt
 		stopped: journal: whether E1 mail.send({"to":"ann"}) took effect is unknown, so the call was
@@ -590,7 +608,7 @@ var looking = []program{
 			mail.list({}) → []
 			mail.send({"to":"ann"}) threw tool mail.send: 504
 			mail.send({"to":"bob"}) threw tool mail.send: no answer in time; whether it took effect is
-			| unknown
+			| unknown. Do not call it again; report it
 		threw: bug
 		attempt
 			mail.list({}) → ["ann","bob"]
@@ -662,10 +680,9 @@ var looking = []program{
 		attempt
 			chat.messages({}, {"fresh":true}) → ["ann"]
 		held: chat.post({"to":"bob"}) was held: E3 made exactly this call and reported an error, so it
-			| may have taken effect. If chat.post only reads, pass {fresh: true} as the second argument.
-			| First check whether it did, if a tool can show that. If it did, leave this call out.
-			| If it did not, pass {again: "E3"} as the second argument; in a loop, pass {distinct: "all",
-			| again: "E3"} with every call
+			| may have taken effect. First check what took effect, if a tool can show that, and leave that
+			| out. Pass {distinct: ["all", "E3"], again: "E3"} as the second argument of every call of
+			| chat.post, with only those under again that did not take effect
 		attempt
 			chat.messages({}, {"fresh":true}) → ["ann"]
 			chat.post({"to":"bob"}, {"distinct":"all","again":"E3"}) → 2

@@ -32,8 +32,9 @@ func sendAnn(g *guest) { g.call("mail.send", to("ann")) }
 const (
 	timedOut = `
 		attempt
-			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is unknown
-		threw: tool mail.send: no answer in time; whether it took effect is unknown`
+			mail.send({"to":"ann"}) threw tool mail.send: no answer in time; whether it took effect is unknown. Do not
+				| call it again; report it
+		threw: tool mail.send: no answer in time; whether it took effect is unknown. Do not call it again; report it`
 	beingLookedUp = `
 		held: mail.send({"to":"ann"}) was held: E1 made exactly this call, and whether it took effect is unknown. The
 			| outcome is being looked up; write the whole step again`

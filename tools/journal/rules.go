@@ -313,10 +313,15 @@ func (q *query) failed() (verdict, error) {
 	switch {
 	case !tried:
 		return undecided()
-	case len(open) == 0, q.idempotent():
+	case q.idempotent():
 		return perform()
+	case len(open) > 0:
+		return refuse(q.holdFailed(open))
 	}
-	return refuse(q.holdFailed(open))
+	if err := q.holdUnseen(); err != nil {
+		return refuse(err)
+	}
+	return perform()
 }
 
 func allFailed(list []*entry) bool {

@@ -29,8 +29,8 @@ const (
 	unknownPut = `stopped: journal: whether E1 db.put({"k":1}) took effect is unknown, and another effect on its
 		| server followed, so the call was not made again; find out what happened, or set Options.Reconcile`
 	failed1 = `held: E1 made exactly this call and reported an error, so it may have taken effect. First check
-		| whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass {again:
-		| "E1"} as the second argument`
+		| what took effect, if a tool can show that, and leave that out. Pass {distinct: "E1", again: "E1"} as the
+		| second argument of every call of db.add, with only those under again that did not take effect`
 	earlier1 = `held: E1 made exactly this call in an earlier step, and it is done. To take the result of E1, pass
 		| {same: "E1"} as the second argument; to do it once more, pass {again: "E1"}`
 	sameOrAgain1 = `to take the result of E1, pass {same: "E1"} as the second argument; to do it once more, pass
@@ -392,9 +392,10 @@ func TestRecord(t *testing.T) {
 			attempt
 			db.add({"n":1}) {"again":"E1"} -> !failed
 			attempt
-			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may have
-			| taken effect. First check whether it did, if a tool can show that. If it did, leave this call out. If
-			| it did not, pass {again: "E2"} as the second argument
+			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so
+			| it may have taken effect. First check what took effect, if a tool can show that, and
+			| leave that out. Pass {distinct: "E2", again: "E2"} as the second argument of every call
+			| of db.add, with only those under again that did not take effect
 			attempt
 			db.add({"n":1}) {"again":"E2"} -> 2
 			attempt
@@ -672,9 +673,10 @@ func TestFailed(t *testing.T) {
 			attempt
 			db.add({"n":1}) {"again":"E1"} -> !failed
 			attempt
-			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so it may
-			| have taken effect. First check whether it did, if a tool can show that. If it did, leave this call
-			| out. If it did not, pass {again: "E2"} as the second argument
+			db.add({"n":1}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so
+			| it may have taken effect. First check what took effect, if a tool can show that, and
+			| leave that out. Pass {distinct: "E2", again: "E2"} as the second argument of every call
+			| of db.add, with only those under again that did not take effect
 			attempt
 			db.add({"n":1}) {"again":["E1","E2"]} -> 1
 			attempt
@@ -698,10 +700,10 @@ func TestFailed(t *testing.T) {
 			db.add({"n":1}) -> !failed
 			db.add({"n":2}) -> !failed
 			attempt
-			db.add({"n":2}) {"again":"E1"} -> held: E2 made exactly this call and reported an error,
-			| so it may have taken effect. First check whether it did, if a tool can show that. If it
-			| did, leave this call out. If it did not, pass {again: ["E1", "E2"]} as the second
-			| argument
+			db.add({"n":2}) {"again":"E1"} -> held: E2 made exactly this call and reported an error, so
+			| it may have taken effect. First check what took effect, if a tool can show that, and
+			| leave that out. Pass {distinct: ["E1", "E2"], again: ["E1", "E2"]} as the second
+			| argument of every call of db.add, with only those under again that did not take effect
 			attempt
 			db.add({"n":1}) {"again":["E1","E2"]} -> 1
 			db.add({"n":2}) {"again":["E1","E2"]} -> 2`, "E1 failed, E2 failed, E3 ok, E4 ok"},
@@ -716,10 +718,10 @@ func TestFailed(t *testing.T) {
 			db.add({"n":1}) -> 1
 			db.add({"n":2}) -> !failed
 			attempt
-			db.add({"n":2}) -> held: E2 made exactly this call and reported an error, so it may have taken effect.
-			| First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
-			| pass {again: "E2"} as the second argument; in a loop, pass {distinct: "all", again: "E2"} with every
-			| call
+			db.add({"n":2}) -> held: E2 made exactly this call and reported an error, so it may have
+			| taken effect. First check what took effect, if a tool can show that, and leave that out.
+			| Pass {distinct: ["all", "E2"], again: "E2"} as the second argument of every call of
+			| db.add, with only those under again that did not take effect
 			attempt
 			db.add({"n":2}) {"distinct":"all","again":"E2"} -> 2
 			db.add({"n":3}) {"distinct":"all","again":"E2"} -> 3`, "E1 ok, E2 failed, E3 ok, E4 ok"},
@@ -730,9 +732,10 @@ func TestFailed(t *testing.T) {
 			attempt
 			db.add({"n":2}) -> 2
 			attempt
-			db.add({"n":1}) -> held: E1 made exactly this call and reported an error, so it may have taken effect.
-			| First check whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass
-			| {again: "E1"} as the second argument; in a loop, pass {distinct: "all", again: "E1"} with every call`,
+			db.add({"n":1}) -> held: E1 made exactly this call and reported an error, so it may have
+			| taken effect. First check what took effect, if a tool can show that, and leave that out.
+			| Pass {distinct: ["all", "E1"], again: "E1"} as the second argument of every call of
+			| db.add, with only those under again that did not take effect`,
 			"E1 failed, E2 ok"},
 		{"two of them", `
 			attempt
@@ -769,10 +772,11 @@ func TestFailed(t *testing.T) {
 			attempt
 			shop.product_list({"page":1}) -> !failed
 			attempt
-			shop.product_list({"page":1}) -> held: E1 made exactly this call and reported an error, so it may have
-			| taken effect. If shop.product_list only reads, pass {fresh: true} as the second argument.
-			| First check whether it did, if a tool can show that. If it did, leave this call out. If it did not,
-			| pass {again: "E1"} as the second argument
+			shop.product_list({"page":1}) -> held: E1 made exactly this call and reported an error, so
+			| it may have taken effect. If shop.product_list only reads, pass {fresh: true} as the
+			| second argument. First check what took effect, if a tool can show that, and leave that
+			| out. Pass {distinct: "E1", again: "E1"} as the second argument of every call of
+			| shop.product_list, with only those under again that did not take effect
 			attempt
 			shop.product_list({"page":1}) {"fresh":true} -> "a"`, "E1 failed, E2 ok"},
 		{"not what was provably not done", `
@@ -803,12 +807,10 @@ func TestOtherArguments(t *testing.T) {
 	| argument to take its result. If it is another effect, pass {distinct: "all"} as the second
 	| argument of every call of db.add`
 	const failed1 = `held: earlier programs of this step called db.add with other arguments: E1
-	| db.add({"n":1}) (reported an error; it may have taken effect). First check whether E1 took
-	| effect, if a tool can show that, and leave out what is done. If it is another effect, pass
-	| {distinct: "E1"} as the second argument of every call of db.add. In a loop that also
-	| repeats what did not take effect, pass {again: "E1"} instead`
-	failedAll := strings.NewReplacer(`{distinct: "E1"}`, `{distinct: ["all", "E1"]}`,
-		`{again: "E1"}`, `{distinct: "all", again: "E1"}`).Replace(failed1)
+	| db.add({"n":1}) (reported an error; it may have taken effect). First check what took effect, if
+	| a tool can show that, and leave that out. If it is another effect, pass {distinct: "E1", again: "E1"}
+	| as the second argument of every call of db.add, with only those under again that did not take effect`
+	failedAll := strings.Replace(failed1, `{distinct: "E1"`, `{distinct: ["all", "E1"]`, 1)
 	playAll(t, []scenario{
 		{"done", `
 			attempt
@@ -824,10 +826,10 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			db.add({"n":1}) -> never
 			attempt
-			db.add({"n":2}) -> held: earlier programs of this step called db.add with other
-			| arguments: E1 db.add({"n":1}) (whether it took effect is unknown). First check whether
-			| E1 took effect, if a tool can show that, and leave out what is done. If it is another
-			| effect, pass {distinct: "E1"} as the second argument of every call of db.add`, "E1 unknown"},
+			db.add({"n":2}) -> held: earlier programs of this step called db.add with other arguments:
+			| E1 db.add({"n":1}) (whether it took effect is unknown). First check what took effect, if
+			| a tool can show that, and leave that out. If it is another effect, pass {distinct: "E1"}
+			| as the second argument of every call of db.add`, "E1 unknown"},
 		{"all of them, uncertain ones first", `
 			attempt
 			db.add({"n":1}) -> 1
@@ -836,14 +838,13 @@ func TestOtherArguments(t *testing.T) {
 			db.add({"n":4}) -> never
 			attempt
 			db.add({"n":1}) -> recorded 1
-			db.add({"n":5}) -> held: earlier programs of this step called db.add with other
-			| arguments: E3 db.add({"n":3}) (reported an error; it may have taken effect); E4
-			| db.add({"n":4}) (whether it took effect is unknown); E2 db.add({"n":2}) (done). First
-			| check whether E3 and E4 took effect, if a tool can show that, and leave out what is
-			| done. If this call repeats one that is done, pass {same: "E2"} as the second argument
-			| to take its result. If it is another effect, pass {distinct: ["all", "E3", "E4"]} as
-			| the second argument of every call of db.add. In a loop that also repeats what did not
-			| take effect, pass {distinct: ["all", "E4"], again: "E3"} instead
+			db.add({"n":5}) -> held: earlier programs of this step called db.add with other arguments:
+			| E3 db.add({"n":3}) (reported an error; it may have taken effect); E4 db.add({"n":4})
+			| (whether it took effect is unknown); E2 db.add({"n":2}) (done). First check what took
+			| effect, if a tool can show that, and leave that out. If this call repeats one that is
+			| done, pass {same: "E2"} as the second argument to take its result. If it is another
+			| effect, pass {distinct: ["all", "E3", "E4"], again: "E3"} as the second argument of
+			| every call of db.add, with only those under again that did not take effect
 			attempt
 			db.add({"n":5}) {"distinct":"all","again":["E3","E4"]} -> 5
 			db.add({"n":3}) {"distinct":"all","again":["E3","E4"]} -> 3
@@ -916,16 +917,15 @@ func TestOtherArguments(t *testing.T) {
 			db.add({"n":11}) -> 11
 			db.add({"n":12}) -> !failed
 			attempt
-			db.add({"n":13}) -> held: earlier programs of this step called db.add with other
-			| arguments: E12 db.add({"n":12}) (reported an error; it may have taken effect); E1
-			| db.add({"n":1}) (done); E2 db.add({"n":2}) (done); E3 db.add({"n":3}) (done); E4
-			| db.add({"n":4}) (done); E5 db.add({"n":5}) (done); E6 db.add({"n":6}) (done); E7
-			| db.add({"n":7}) (done); E8 db.add({"n":8}) (done); E9 db.add({"n":9}) (done); and 2
-			| more. First check whether E12 took effect, if a tool can show that, and leave out what
-			| is done. If this call repeats one that is done, pass {same: "E1"} as the second
-			| argument to take its result. If it is another effect, pass {distinct: ["all", "E12"]}
-			| as the second argument of every call of db.add. In a loop that also repeats what did
-			| not take effect, pass {distinct: "all", again: "E12"} instead`,
+			db.add({"n":13}) -> held: earlier programs of this step called db.add with other arguments:
+			| E12 db.add({"n":12}) (reported an error; it may have taken effect); E1 db.add({"n":1})
+			| (done); E2 db.add({"n":2}) (done); E3 db.add({"n":3}) (done); E4 db.add({"n":4}) (done);
+			| E5 db.add({"n":5}) (done); E6 db.add({"n":6}) (done); E7 db.add({"n":7}) (done); E8
+			| db.add({"n":8}) (done); E9 db.add({"n":9}) (done); and 2 more. First check what took
+			| effect, if a tool can show that, and leave that out. If this call repeats one that is
+			| done, pass {same: "E1"} as the second argument to take its result. If it is another
+			| effect, pass {distinct: ["all", "E12"], again: "E12"} as the second argument of every
+			| call of db.add, with only those under again that did not take effect`,
 			"E1 ok, E2 ok, E3 ok, E4 ok, E5 ok, E6 ok, E7 ok, E8 ok, E9 ok, E10 ok, E11 ok, E12 failed"},
 		{"not those that this program has made or taken", `
 			attempt
@@ -996,12 +996,12 @@ func TestOtherArguments(t *testing.T) {
 			db.put({"k":90}) -> !failed
 			attempt
 			db.count() -> 90
-			db.put({"k":80}) -> held: earlier programs of this step called db.put with other
-			| arguments: E2 db.put({"k":90}) (reported an error; it may have taken effect).
-			| db.count({}) now gives another value than before, perhaps because of that. First check
-			| whether E2 took effect, if a tool can show that, and leave out what is done. If it is
-			| another effect, pass {distinct: "E2"} as the second argument of every call of db.put.
-			| In a loop that also repeats what did not take effect, pass {again: "E2"} instead
+			db.put({"k":80}) -> held: earlier programs of this step called db.put with other arguments:
+			| E2 db.put({"k":90}) (reported an error; it may have taken effect). db.count({}) now
+			| gives another value than before, perhaps because of that. First check what took effect,
+			| if a tool can show that, and leave that out. If it is another effect, pass {distinct:
+			| "E2", again: "E2"} as the second argument of every call of db.put, with only those under
+			| again that did not take effect
 			attempt
 			db.count() -> 90`, "E1 ok, E2 failed, E3 ok, E4 ok"},
 		{"unclassified", `
@@ -1010,10 +1010,10 @@ func TestOtherArguments(t *testing.T) {
 			attempt
 			shop.buy({"id":2}) -> held: earlier programs of this step called shop.buy with other
 			| arguments: E1 shop.buy({"id":1}) (reported an error; it may have taken effect). If
-			| shop.buy only reads, pass {fresh: true} as the second argument. First check whether E1
-			| took effect, if a tool can show that, and leave out what is done. If it is another
-			| effect, pass {distinct: "E1"} as the second argument of every call of shop.buy. In a
-			| loop that also repeats what did not take effect, pass {again: "E1"} instead`, "E1 failed"},
+			| shop.buy only reads, pass {fresh: true} as the second argument. First check what took
+			| effect, if a tool can show that, and leave that out. If it is another effect, pass
+			| {distinct: "E1", again: "E1"} as the second argument of every call of shop.buy, with
+			| only those under again that did not take effect`, "E1 failed"},
 	})
 }
 

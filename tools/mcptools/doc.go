@@ -107,9 +107,10 @@
 //     text that looks like JSON stays text, and no content is the empty string;
 //   - an array of the content blocks as the server sent them ({type: "image",
 //     …}), if any of them is not text;
-//   - {text, data}, if there is structured content: data is that content, whether
-//     or not the text repeats it, and blocks has all content blocks if any of them
-//     is not text.
+//   - the structured content, if there is no other content or its text is the same
+//     JSON, as most servers send it; texts above 1 MB are not compared;
+//   - {text, data}, if they differ: data is the structured content, and blocks has
+//     all content blocks if any of them is not text.
 //
 // JSON is passed on as the server wrote it: integers of any size and the order of
 // properties are preserved, in results and in schemas.

@@ -101,7 +101,7 @@ func call(ctx context.Context, t *tools.Tool, args string) string {
 // data calls a tool and decodes the data of its result.
 func data(t *testing.T, tool *tools.Tool, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(call(t.Context(), tool, `{}`)), &struct{ Data any }{into}); err != nil {
+	if err := json.Unmarshal([]byte(call(t.Context(), tool, `{}`)), into); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,10 +118,12 @@ func (r *remote) tooLarge(size *message.SizeError) error {
 }
 
 // untyped returns the result of a tool without an output schema, in one of the forms that its
-// declaration allows.
+// declaration allows. Most servers send structured content and its JSON as text.
 func (a *callResult) untyped() json.RawMessage {
 	text, all := a.text()
 	switch {
+	case a.StructuredContent != nil && (len(a.Content) == 0 || all && sameJSON(text, a.StructuredContent)):
+		return a.StructuredContent
 	case a.StructuredContent != nil:
 		var blocks json.RawMessage
 		if !all {
@@ -130,6 +134,27 @@ func (a *callResult) untyped() json.RawMessage {
 		return json.RawMessage(jsonvalue.Text(text))
 	}
 	return joinArray(a.Content)
+}
+
+// maxCompared is the maximum size in bytes of text that is compared with structured content.
+const maxCompared = 1 << 20
+
+// sameJSON reports whether a text is the JSON of a value, in any notation.
+func sameJSON(text string, value json.RawMessage) bool {
+	if len(text) > maxCompared || message.TooManyValues([]byte(text)) || message.TooManyValues(value) {
+		return false
+	}
+	decode := func(text []byte) (v any, err error) {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if err = d.Decode(&v); err == nil {
+			_, err = d.Token()
+		}
+		return v, err
+	}
+	one, end := decode([]byte(text))
+	other, _ := decode(value)
+	return end == io.EOF && reflect.DeepEqual(one, other)
 }
 
 // withData returns an object with the text, the data as the server wrote it, and all blocks if some

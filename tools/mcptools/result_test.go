@@ -38,9 +38,11 @@ func TestResults(t *testing.T) {
 		{"text that looks like JSON", text("007"), `"007"`, notJSON + ` "007"`},
 		{"structured", text(`{"n":1}`) + `,"structuredContent":{"z":1,"n":9007199254740993}`,
 			`{"text":"{\"n\":1}","data":{"z":1,"n":9007199254740993}}`, `{"z":1,"n":9007199254740993}`},
-		{"structured, violating", `"structuredContent":{"m":1}`, `{"text":"","data":{"m":1}}`, mismatch +
+		{"structured, and the same as text", text(`{"a": [1.50], "n":2}`) + `,"structuredContent":{"n":2,"a":[1.50]}`,
+			`{"n":2,"a":[1.50]}`, `{"n":2,"a":[1.50]}`},
+		{"structured, violating", `"structuredContent":{"m":1}`, `{"m":1}`, mismatch +
 			`n is required {"m":1}`},
-		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"text":"","data":{"n":2}}`, `{"n":2}`},
+		{"structured only", `"structuredContent":{"n":2},"content":[]`, `{"n":2}`, `{"n":2}`},
 		{
 			"structured and an image",
 			`"structuredContent":{"n":2},"content":[{"type":"text","text":"see"},{"type":"image","data":"aGk=",` +
@@ -249,8 +251,8 @@ func TestArgumentsAreRaw(t *testing.T) {
 		return `"result":{"structuredContent":` + string(params) + `}`
 	}}, nil)
 	equal(t, "arguments", call(t.Context(), list(t, s)["t"], `{"z":12345678901234567890,"a":"<&>"}`),
-		`{"text":"","data":{"name":"t","arguments":{"z":12345678901234567890,"a":"<&>"}}}`)
-	equal(t, "none", call(t.Context(), list(t, s)["t"], ``), `{"text":"","data":{"name":"t","arguments":{}}}`)
+		`{"name":"t","arguments":{"z":12345678901234567890,"a":"<&>"}}`)
+	equal(t, "none", call(t.Context(), list(t, s)["t"], ``), `{"name":"t","arguments":{}}`)
 }
 
 // A call whose context has ended is not made.

@@ -280,14 +280,14 @@ func TestKilledHostLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = host.Wait() })
-	var pids struct{ Data []int }
+	var pids []int
 	err = json.NewDecoder(out).Decode(&pids)
-	if killErr := host.Process.Kill(); err != nil || killErr != nil || len(pids.Data) != 2 {
+	if killErr := host.Process.Kill(); err != nil || killErr != nil || len(pids) != 2 {
 		t.Fatal(pids, err, killErr)
 	}
-	for _, pid := range pids.Data {
+	for _, pid := range pids {
 		if !gone(pid) {
-			t.Errorf("process %d of %v is still running", pid, pids.Data)
+			t.Errorf("process %d of %v is still running", pid, pids)
 		}
 	}
 }

@@ -152,7 +152,7 @@ func TestBadResponsesOverHTTP(t *testing.T) {
 				s := open(t, ServerConfig{URL: serveWeb(t, h) + "/mcp"}, &Options{MaxMessage: 100_000})
 				tool := list(t, s)["t"]
 				equal(t, "answer", call(t.Context(), tool, `{}`), c.want)
-				equal(t, "the next", call(t.Context(), tool, `{}`), `{"text":"","data":"again"}`)
+				equal(t, "the next", call(t.Context(), tool, `{}`), `"again"`)
 				equal(t, "restarts", fmt.Sprint(s.Status()[0].Restarts, " ", s.Status()[0].LastErr), "0 <nil>")
 			}
 		})

@@ -255,8 +255,8 @@ func TestRepeats(t *testing.T) {
 		{&tools.Repeat{Again: tools.EntryIDs{"E1"}}, "tool send: no effect is repeated here"},
 		{nil, `send({}) was held: E1 made exactly this call and reported an error, so it may have taken ` +
 			`effect. First check ` +
-			`whether it did, if a tool can show that. If it did, leave this call out. If it did not, pass {again: "E1"} ` +
-			`as the second argument`},
+			`what took effect, if a tool can show that, and leave that out. Pass {distinct: "E1", again: "E1"} as the ` +
+			`second argument of every call of send, with only those under again that did not take effect`},
 	} {
 		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: json.RawMessage(`{}`), Repeat: test.repeat}, 0)
 		if _, err := call.Perform(t.Context()); err == nil || err.Error() != test.want {

@@ -17,6 +17,7 @@ import (
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("dial ann:top secret@db")
+	const advice = ". Do not call it again; report it"
 	for _, test := range []struct {
 		name   string
 		result string
@@ -39,7 +40,7 @@ func TestRedact(t *testing.T) {
 		{"hidden ToolError", ``, tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "no top secret"}),
 			"unavailable: the tool failed; the reason is not shown"},
 		{"deadline", ``, fmt.Errorf("%w: %w", secret, context.DeadlineExceeded),
-			"timeout: no answer in time; whether it took effect is unknown"},
+			"timeout: no answer in time; whether it took effect is unknown" + advice},
 		{"fatal", ``, tools.Fatal(secret), "fatal: dial ann:[redacted]@db"},
 		{"fatal ToolError", ``, tools.Fatal(&tools.ToolError{Message: "no top secret"}), "fatal: no [redacted]"},
 		{"error without a secret", ``, io.EOF, "failed: EOF"},
@@ -53,7 +54,7 @@ func TestRedact(t *testing.T) {
 				0).Perform(t.Context())
 			equal(t, "the end", told(result, err), test.want)
 			entry := j.Entries()[0]
-			equal(t, "the record", told(entry.Result, entry.Err), test.want)
+			equal(t, "the record", told(entry.Result, entry.Err), strings.TrimSuffix(test.want, advice))
 			for e := err; e != nil; e = errors.Unwrap(e) {
 				if strings.Contains(fmt.Sprintf("%v %+v", e, e), "top secret") {
 					t.Errorf("a log would show %+v", e)

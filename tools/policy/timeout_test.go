@@ -88,7 +88,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 		{"read", tools.Hints{Class: tools.Read}, nil, "timeout: no answer within 300ms (tried 3 times)", "ok, 1"},
 		{"idempotent", tools.Hints{Class: tools.Idempotent}, nil, "timeout: no answer within 300ms" + unsure +
 			" (tried 3 times)", "ok, 1"},
-		{"effect", tools.Hints{}, nil, "timeout: no answer within 300ms" + unsure, "ok, 1"},
+		{"effect", tools.Hints{}, nil, "timeout: no answer within 300ms" + unsure + ". Do not call it again; report it", "ok, 1"},
 		{"fails in the last try", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
 			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)", ""},
 		{"missing in the last try", tools.Hints{Class: tools.Read},

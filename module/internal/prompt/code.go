@@ -75,6 +75,9 @@ var (
 - Text in a result is never parsed for you. If it is JSON, use JSON.parse.
 - A failed call throws a ToolError: message is the reason, without a prefix, kind is "failed", "invalid_arguments",
   "denied", "unavailable", "timeout" or another word, tool is its name, and data may have details.
+- A call that may change data is never made twice by itself: what is done is answered from a record, and what failed
+  stops the program. To repeat a failed call, look whether it took effect, and name the error's id, if it has one:
+  catch (e) { if (!e.id) throw e; if (!(await sent(x))) await mail.send(x, {again: e.id}) }
 `)
 	engineFacts = unfolded(`
 

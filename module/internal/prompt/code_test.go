@@ -274,7 +274,7 @@ func TestFixedTextIsSmall(t *testing.T) {
 		text string
 		most int
 	}{
-		"CodeAct":          {Program{}.System(program, withTools.String()), 600},
+		"CodeAct":          {Program{}.System(program, withTools.String()), 660},
 		"ProgramOfThought": {Program{}.System(program, code.String()), 330},
 		"RLM":              {Program{}.System(program, session.String()), 1250},
 		"ReAct":            {Markers{}.System(task, Action{Task: task, Tools: withTools.Tools, Steps: 20}.String()), 330},

@@ -52,31 +52,45 @@ func openEffects(entries []journal.Entry, advise bool, most int) string {
 	if len(s.done) > 0 && advise {
 		notes += "\n" + carriedOver
 	}
-	if id := lastOpen(s.failed, entries); id != "" && advise {
-		notes += fmt.Sprintf("\n"+again, id)
+	if advise {
+		notes += repetition(s.failed, entries)
 	}
 	titles := effectTitles{"Done so far:", "Reported an error, but may have taken effect. Check first:", unknownNote}
 	return s.list(titles, most-len(notes)) + notes
 }
 
-// lastOpen returns the ID of the last failed call that no other call repeats.
-func lastOpen(failed, entries []journal.Entry) string {
+// repetition says how to repeat the calls of the tool that failed last. It is "" if all were repeated.
+func repetition(failed, entries []journal.Entry) string {
+	var ids []string
+	tool := ""
 	for _, f := range slices.Backward(failed) {
-		if !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		isRepeated := slices.ContainsFunc(entries, func(e journal.Entry) bool {
 			return e.State != journal.Rejected && slices.Contains(e.Repeats, f.ID)
-		}) {
-			return f.ID
+		})
+		if !isRepeated && (tool == "" || f.Tool == tool) {
+			tool, ids = f.Tool, append([]string{strconv.Quote(f.ID)}, ids...)
 		}
 	}
-	return ""
+	if ids == nil {
+		return ""
+	}
+	distinct := ids
+	if slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.State == journal.OK && e.Tool == tool }) {
+		distinct = append([]string{`"all"`}, ids...)
+	}
+	list := func(ids []string) string {
+		if len(ids) == 1 {
+			return ids[0]
+		}
+		return "[" + strings.Join(ids, ", ") + "]"
+	}
+	return fmt.Sprintf("\nLeave out what took effect, and pass {distinct: %s, again: %s} as the second argument of "+
+		"every call of %s, with only those under again that did not take effect.", list(distinct), list(ids), tool)
 }
 
 const (
 	carriedOver = "A done call that is repeated with the same arguments does nothing and returns the recorded result. " +
 		"In case of doubt, the program is stopped there and you are asked."
-
-	again = "If a call that reported an error did take effect, leave it out. " +
-		"To make it again, name it in the call's second argument: {again: %q}."
 
 	failedTitle  = "Reported an error, but may have taken effect:"
 	unknownTitle = "Unknown whether it happened:"

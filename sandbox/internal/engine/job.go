@@ -133,6 +133,7 @@ type ToolError struct {
 	Tool    string          `json:"tool"`
 	Kind    string          `json:"kind"`
 	Message string          `json:"message"`
+	ID      string          `json:"id,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 

@@ -1,4 +1,4 @@
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 declare const s: {
   /** Goes deep. */
   deep(args?: {level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string /* The innermost text. */} /* Level 1. */} /* Level 2. */} /* Level 3. */} /* Level 4. */} /* Level 5. */}): Promise<{level6?: {level5?: {level4?: {level3?: {level2?: {level1?: string}}}}}}>;

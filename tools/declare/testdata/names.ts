@@ -1,4 +1,4 @@
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 declare const my_server_2: {
   read_file_2(args?: object): Promise<string>;
   read_file(args?: object): Promise<string>;

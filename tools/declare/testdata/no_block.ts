@@ -1,4 +1,4 @@
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 declare const s: {
   /** Returns Block[] of type Content. */
   a(args?: {Block?: "Block[]"}): Promise<"Block[]"[]>;

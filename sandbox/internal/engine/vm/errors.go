@@ -23,7 +23,7 @@ func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
 	var object *goja.Object
 	exception := r.vm.Try(func() {
 		class, value := r.globals.Get("ToolError"), r.vm.ToValue
-		object, err = r.vm.New(class, value(e.Message), value(e.Tool), value(e.Kind), data)
+		object, err = r.vm.New(class, value(e.Message), value(e.Tool), value(e.Kind), data, value(e.ID))
 	})
 	if exception != nil || err != nil { // the program broke what the class depends on
 		object = r.typeError(e.Message)
@@ -43,11 +43,12 @@ type toolFailure struct {
 
 // toolErrorSource is the class of the errors that failed tool calls throw.
 var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
-	constructor(message, tool, kind, data) {
+	constructor(message, tool, kind, data, id) {
 		super(message);
 		Object.defineProperty(this, "name", {value: "ToolError"});
 		this.tool = tool;
 		this.kind = kind;
+		if (id) this.id = id;
 		if (data !== undefined) this.data = data;
 	}
 })`, true)

@@ -164,7 +164,7 @@ func shortened(res *engine.Result) *engine.Result {
 	f := *res.Failure
 	f.Message, f.Hint = cut(f.Message), cut(f.Hint)
 	if t := f.Tool; t != nil {
-		f.Tool = &engine.ToolError{Tool: cut(t.Tool), Kind: cut(t.Kind), Message: cut(t.Message)}
+		f.Tool = &engine.ToolError{Tool: cut(t.Tool), Kind: cut(t.Kind), Message: cut(t.Message), ID: cut(t.ID)}
 	}
 	short := *res
 	short.Failure = &f

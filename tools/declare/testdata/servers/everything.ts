@@ -1,5 +1,5 @@
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
-type Content = Block[] /* if not all of it is text */ | {text: string; data: unknown; blocks?: Block[]} /* if the tool also sends data */;
+declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
+type Content = Block[] /* if not all of it is text */ | {[name: string]: any} /* data */ | {text: string; data: any; blocks?: Block[]} /* if they differ */;
 type Block = {type: "text"; text: string} | {type: "image" | "audio"; data: string /* base64 */; mimeType: string} | {type: "resource_link"; uri: string; name: string} | {type: "resource"; resource: {uri: string; text?: string; blob?: string}};
 declare const everything: {
   /** Echoes back the input string */

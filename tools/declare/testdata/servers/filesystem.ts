@@ -1,5 +1,5 @@
 declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns whole declarations
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 declare const filesystem: {
   /** Read the complete contents of a file as text. DEPRECATED: Use read_text_file instead. */
   read_file(args: {path: string; tail?: number /* If provided, returns only the last N lines of the file */; head?: number /* If provided, returns only the first N lines of the file */}): Promise<{content: string}>;

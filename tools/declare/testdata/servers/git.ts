@@ -1,5 +1,5 @@
 declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | string[]): Promise<string> }; // describe returns whole declarations
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 declare const git: {
   /** Stage files for commit. */
   git_add(args?: {path?: string; paths?: string[] /* Array of file or directory paths to stage (relative to repository root). */; update?: boolean; all?: boolean; force?: boolean}): Promise<{success: boolean; stagedFiles: string[]; totalFiles: number; status: {current_branch: string | null; staged_changes: object; unstaged_changes: object; untracked_files: string[]; conflicted_files: string[]; is_clean: boolean}}>;

@@ -1,4 +1,4 @@
-declare class ToolError extends Error { tool: string; kind: string; data?: unknown }
+declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }
 declare const memory: {
   /** Create multiple new entities in the knowledge graph */
   create_entities(args: {entities: {name: string /* The name of the entity */; entityType: string /* The type of the entity */; observations: string[] /* An array of observation contents associated with the entity */}[]}): Promise<{entities: {name: string; entityType: string; observations: string[]}[]}>;

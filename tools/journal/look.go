@@ -1,0 +1,108 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/lists"
+)
+
+// holdUnseen holds a call that repeats failed ones, unless the program can know that they did not take effect: since
+// then, a list of their server was read to its end, or something of it was read and no list is known to be read in part.
+// The call is not held for the same reason a second time, nor if no tool of the server reads.
+func (q *query) holdUnseen() error {
+	var unseen, partial []*entry
+	for _, e := range q.again {
+		if e.State != Failed || e.unseen || e.told == q.Attempt {
+			continue
+		}
+		if seen, part := q.journal.seen(e); !seen {
+			unseen, partial = append(unseen, e), part
+		}
+	}
+	if unseen == nil || len(q.call.Readers()) == 0 {
+		return nil
+	}
+	for _, e := range q.journal.entries {
+		e.unseen = e.unseen || e.id == q.id && e.State == Failed
+	}
+	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can show that. "+
+		"%s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
+}
+
+// seen reports whether reads that were issued after e failed can show whether it took effect. It returns the last reads
+// of the lists that are known to be read in part. Reads from before only count for lists that were not read since.
+func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
+	last, states, since := map[string]*entry{}, map[string][]lists.State{}, map[string]bool{}
+	var order []string
+	for _, r := range j.entries {
+		if r.server != e.server || r.Class != tools.Read || r.State != OK {
+			continue
+		}
+		key := r.Tool + lists.Key(r.Args)
+		if last[key] == nil {
+			order = append(order, key)
+		}
+		if e.before(r) && !since[key] {
+			states[key], since[key], seen = nil, true, true
+		}
+		last[key], states[key] = r, append(states[key], r.listState())
+	}
+	for _, key := range order {
+		known := slices.ContainsFunc(states[key], func(s lists.State) bool { return s.Form != 0 })
+		switch finished := lists.Finished(states[key]); {
+		case finished && since[key]:
+			return true, nil
+		case known && !finished:
+			partial = append(partial, last[key])
+		}
+	}
+	return seen && partial == nil, partial
+}
+
+// listState returns what the result of a read says about its list.
+func (e *entry) listState() lists.State {
+	if e.list == nil {
+		s, _ := lists.Read(e.Args, e.Result)
+		if s.Form == lists.Total && !lists.Paged(e.binding.InputSchema) {
+			s = lists.State{}
+		}
+		e.list = &s
+	}
+	return *e.list
+}
+
+// lookFirst returns the advice to check what took effect, with the tools that may show it or, if there are any, the
+// lists that were read in part.
+func (q *query) lookFirst(partial []*entry) string {
+	readers := q.call.Readers()
+	if len(readers) == 0 {
+		return "First check what took effect, if a tool can show that, and leave that out. "
+	}
+	const most = 3
+	var list []string
+	for _, e := range partial[:min(len(partial), most)] {
+		list = append(list, describe(e.Tool, e.Args))
+	}
+	if list != nil {
+		return fmt.Sprintf("First read %s to the end, which was read in part, and leave out what took effect. ",
+			strings.Join(list, " and "))
+	}
+	score := func(b *tools.Binding) (n int) {
+		for word := range strings.FieldsFuncSeq(b.Name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+			if stem := strings.TrimSuffix(word, "s"); len(stem) > 2 && strings.Contains(q.call.Tool.Name, stem) {
+				n -= 2
+			} else if word == "list" || word == "search" {
+				n--
+			}
+		}
+		return n
+	}
+	slices.SortStableFunc(readers, func(a, b *tools.Binding) int { return score(a) - score(b) })
+	for _, b := range readers[:min(len(readers), most)] {
+		list = append(list, b.Path())
+	}
+	return fmt.Sprintf("First check what took effect, with %s, and leave that out. ", strings.Join(list, " or "))
+}
