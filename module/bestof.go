@@ -2,13 +2,13 @@ package module
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -235,7 +235,7 @@ func (r *contestRun[In, Out]) choose() (*Prediction[Out], error) {
 	if r.best == nil {
 		return nil, r.incomplete()
 	}
-	raw, _ := json.Marshal(r.best.Output) // for observers
+	raw, _ := schema.Marshal(r.best.Output) // for observers
 	r.emit(Answered{Origin: r.at(0), Output: raw})
 	if err := r.fault(); err != nil {
 		r.failed = append(r.failed, err)

@@ -90,7 +90,7 @@ func NewChat[In, Out any](
 // model has been called, the turn is part of the conversation, even without an answer.
 func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of Chat", &err)
-	leave, err := c.enter(ctx)
+	leave, err := c.enter(ctx, "the turn was not started")
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func pastResult(s Step) string {
 	return prompt.PastResult(s.Outcome)
 }
 
-// enter waits for the previous turn. The caller calls leave.
-func (c *Chat[In, Out]) enter(ctx context.Context) (leave func(), err error) {
+// enter waits for the turn in progress. The caller calls leave. The failure is what an error says that did not happen.
+func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func(), err error) {
 	switch {
 	case c == nil || c.coder.name == "":
 		return nil, notMade("Chat")
@@ -177,7 +177,7 @@ func (c *Chat[In, Out]) enter(ctx context.Context) (leave func(), err error) {
 	case c.history.busy <- struct{}{}:
 		return func() { <-c.history.busy }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("module: the turn was not started: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("module: %s: another turn is still in progress: %w", failure, context.Cause(ctx))
 	}
 }
 
@@ -203,7 +203,7 @@ type chatRecord struct {
 // and the record of the session, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can
 // read the conversation and the results of tools.
 func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
-	leave, err := c.enter(ctx)
+	leave, err := c.enter(ctx, "the chat was not recorded")
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 // restored, for example after an update of Writ, the error wraps [sandbox.ErrSessionLost]; then the conversation
 // continues without the variables, and the model is told that they are gone.
 func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
-	leave, err := c.enter(ctx)
+	leave, err := c.enter(ctx, "the chat was not restored")
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
 package module_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
@@ -88,4 +91,33 @@ func TestChatRecordOfAnotherSignature(t *testing.T) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
+}
+
+// An error of a method that did not get its turn says what was not done.
+func TestChatIsBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		model := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+			<-ctx.Done()
+			return llmtest.Reply{}, ctx.Err()
+		})
+		chat := module.NewChat(talking, model, inProcess(t), nil, nil)
+		turn, end := context.WithCancel(t.Context())
+		go func() { _, _ = chat.Run(turn, saying{"How many?"}) }()
+		synctest.Wait()
+		for what, do := range map[string]func(context.Context) error{
+			"the turn was not started":  func(ctx context.Context) error { _, err := chat.Run(ctx, saying{"Why?"}); return err },
+			"the chat was not recorded": func(ctx context.Context) error { _, err := chat.Record(ctx); return err },
+			"the chat was not restored": func(ctx context.Context) error { return chat.Restore(ctx, []byte("{}")) },
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			err := do(ctx)
+			cancel()
+			if want := "module: " + what + ": another turn is still in progress: context deadline exceeded"; err == nil ||
+				err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+		end()
+	})
 }

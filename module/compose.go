@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -48,7 +49,7 @@ func Compose[Out any](
 	out, err := f(ctx)
 	var raw json.RawMessage
 	if err == nil {
-		raw, err = json.Marshal(out)
+		raw, err = schema.Marshal(out)
 	}
 	if err != nil {
 		return nil, r.incomplete(readable("Run of "+name, err))

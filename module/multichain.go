@@ -10,6 +10,7 @@ import (
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -155,7 +156,11 @@ func (c *MultiChainComparison[In, Out]) inputs(in In, answers []*Prediction[Out]
 	}
 	list := make([]prompt.Attempt, len(answers))
 	for i, a := range answers {
-		list[i] = prompt.Attempt{Reasoning: prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), Answer: a.Output}
+		answer, err := schema.Marshal(a.Output)
+		if err != nil {
+			return nil, fmt.Errorf("module: the answers to compare: %w", err)
+		}
+		list[i] = prompt.Attempt{Reasoning: prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), Answer: answer}
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +64,7 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 		return err
 	}
 	var in In
-	if err := decodeExactly(inputs, &in); err != nil {
+	if err := schema.Unmarshal(inputs, &in); err != nil {
 		return fmt.Errorf("the inputs: %w", err)
 	}
 	pred, err := p.Run(ctx, in)
@@ -100,11 +99,4 @@ func sameJSON(a, b any) (bool, error) {
 	}
 	equal, err := schema.Compile(fmt.Appendf(nil, `{"const": %s}`, y)) // compares all digits
 	return err == nil && equal.Validate(x) == nil, err
-}
-
-// decodeExactly decodes JSON. Where its type leaves that open, a number keeps all digits.
-func decodeExactly(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(into)
 }

@@ -3,13 +3,13 @@ package module
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // Refine makes up to n attempts, each of which gets feedback on the previous one. It is safe for concurrent use.
@@ -59,7 +59,7 @@ func (r *Refine[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
 func (r *Refine[In, Out]) feedback(
 	ctx context.Context, c *contestRun[In, Out], score Score,
 ) (map[string]string, error) {
-	output, err := json.Marshal(c.last.Output)
+	output, err := schema.Marshal(c.last.Output)
 	if err != nil {
 		return nil, fmt.Errorf("the output: %w", err)
 	}
@@ -77,7 +77,7 @@ func (r *Refine[In, Out]) feedback(
 func (r *Refine[In, Out]) advice(
 	ctx context.Context, c *contestRun[In, Out], score Score, output []byte,
 ) (map[string]string, error) {
-	input, err := json.Marshal(c.in)
+	input, err := schema.Marshal(c.in)
 	if err != nil {
 		return nil, fmt.Errorf("the input: %w", err)
 	}

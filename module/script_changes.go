@@ -104,7 +104,7 @@ func declared(b *tools.Binding) ScriptTool {
 // returned as it is.
 func canonical(raw json.RawMessage) []byte {
 	var value any
-	if decodeExactly(raw, &value) != nil {
+	if schema.Unmarshal(raw, &value) != nil {
 		return raw
 	}
 	text, err := json.Marshal(withoutTexts(value))

@@ -25,6 +25,13 @@ func structSchema(t reflect.Type) (*schema.Schema, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("type is %v; use a struct with a field for each value", t)
 	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous && has(solid(f.Type), selfEncoding) && has(t, selfEncoding) && !has(t, selfDescribing) {
+			return nil, fmt.Errorf("type encodes itself, so its fields are unknown; unless it has a method MarshalJSON, it "+
+				"inherits that of the embedded %v: give that field a name", f.Type)
+		}
+	}
 	return schema.Of(t)
 }
 
@@ -136,7 +143,7 @@ func (at spot) holds(t reflect.Type, fields []Field) error {
 		if !ok {
 			continue
 		}
-		if err := unmarshal(literal(Values{{f.Name, backup}}), reflect.New(t).Interface(), false); err != nil {
+		if err := schema.Unmarshal(literal(Values{{f.Name, backup}}), reflect.New(t).Interface()); err != nil {
 			return fmt.Errorf("%sthe default %s", at.member(f.Name).field(), decodeFinding(err).Message)
 		}
 	}

@@ -44,6 +44,7 @@
 //	Score  float64           `json:"score" jsonschema:"minimum=0,maximum=1"`
 //	Lang   string            `json:"lang" jsonschema:"default=en"`       // "en" if it is missing
 //	Mood   Mood              `json:"mood"`                               // with func (Mood) Enum() []Mood
+//	Due    time.Time         `json:"due" jsonschema:"format=date"`       // 2026-01-31, which is midnight UTC
 //	Photo  signature.Image   `json:"photo"`                              // shown as a picture, also []Image
 //	Before signature.History `json:"before"`                             // earlier turns, shown as such
 //
@@ -77,9 +78,8 @@ import (
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
 type Signature[In, Out any] struct {
-	spec *Spec
-	free bool // Out may hold numbers of any size
-	open bool // outputs may have properties that Out lacks
+	spec  *Spec
+	names *schema.Schema // of Out; nil if outputs cannot have properties that Out lacks
 }
 
 // typed adds Go types to a spec, if they can hold its values.
@@ -92,14 +92,17 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
 	s := &Signature[In, Out]{spec: spec}
-	for _, t := range within(out) {
-		s.free = s.free || t.Kind() == reflect.Interface
-	}
 	var outline any
 	if err := json.Unmarshal(spec.out.Raw(), &outline); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	s.open = !closed(outline)
+	if closed(outline) {
+		return s, nil
+	}
+	var err error
+	if s.names, err = schema.Of(out); err != nil {
+		return nil, fmt.Errorf("signature: output %w", err)
+	}
 	return s, nil
 }
 
@@ -193,7 +196,7 @@ func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 
 // Decode decodes a JSON object into the output type. If the object does not fit, the error is an [*InvalidError] and
 // the output is the zero value. Nothing is lost: unknown properties and integers that overflow are refused, and a
-// number in a field of type any becomes a [json.Number].
+// number in a field of type any becomes a [json.Number]. A date in a field of type [time.Time] becomes midnight UTC.
 func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	var out, zero Out
 	if !s.Spec().made() {
@@ -208,12 +211,12 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 		return zero, &InvalidError{findings}
 	}
 	full := s.spec.out.Complete(output)
-	if s.open {
-		if findings := misnamed(full, reflect.TypeFor[Out]()); findings != nil {
-			return zero, &InvalidError{findings}
+	if s.names != nil {
+		if findings := s.names.OtherCase(full, 0); findings != nil { // encoding/json ignores the case
+			return zero, &InvalidError{arranged(findings, s.spec.outputs)}
 		}
 	}
-	if err := unmarshal(full, &out, s.free); err != nil {
+	if err := schema.Unmarshal(full, &out); err != nil {
 		finding := decodeFinding(err)
 		finding.Path = cmp.Or(finding.Path, undecodable(full, reflect.TypeFor[Out]()))
 		return zero, &InvalidError{[]schema.Finding{finding}}
@@ -245,7 +248,7 @@ func undecodable(object json.RawMessage, t reflect.Type) string {
 		return ""
 	}
 	for i, v := range values {
-		if unmarshal(literal(values[i:i+1]), reflect.New(t).Interface(), false) != nil {
+		if schema.Unmarshal(literal(values[i:i+1]), reflect.New(t).Interface()) != nil {
 			return v.Name
 		}
 	}

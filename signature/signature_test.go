@@ -81,6 +81,11 @@ func TestNewErrors(t *testing.T) {
 			`each value`},
 		{"own encoding", newError[text, answer](), `signature: input type encodes itself, so its fields are unknown; ` +
 			`use a plain struct`},
+		{"inherited encoding", newError[none, struct {
+			time.Time
+			Note string
+		}](), `signature: output type encodes itself, so its fields are unknown; unless it has a method MarshalJSON, it ` +
+			`inherits that of the embedded time.Time: give that field a name`},
 		{"no output", newError[question, none](), `signature: no output field; add one`},
 		{"not an identifier", newError[dashed, answer](), `signature: input field "customer-id": the name is not a ` +
 			`JavaScript identifier; use letters, digits and _`},
@@ -343,4 +348,43 @@ func TestFindingsInTheOrderOfTheFields(t *testing.T) {
 		"required\n"+
 		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (others "+
 		"known: z)")
+}
+
+type dated struct {
+	Day time.Time `json:"day"`
+}
+
+// A time.Time accepts a date where the signature says that it is one, also if only the spec says so.
+func TestDates(t *testing.T) {
+	t.Parallel()
+	spec, err := signature.Parse("day: date -> next: date, all: list[date]", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type days struct {
+		Next *time.Time  `json:"next"`
+		All  []time.Time `json:"all" jsonschema:"format=date"`
+	}
+	s, err := signature.Typed[dated, days](spec.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 4, 2, 0, 0, 0, 0, time.UTC)
+	const raw = `{"next":"2026-04-02","all":["2026-04-02"]}`
+	out, err := s.Decode([]byte(raw))
+	if err != nil || !reflect.DeepEqual(out, days{&day, []time.Time{day}}) {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	turn, err := s.Turn(dated{day.Add(time.Hour)}, out)
+	if err != nil || turn.String() != `{"day":"2026-04-02",`+raw[1:] {
+		t.Errorf("got %v, %v", turn, err)
+	}
+	if got, err := signature.Get[time.Time](turn, "next"); err != nil || got != day {
+		t.Errorf("got %v, %v", got, err)
+	}
+	_, err = s.Decode([]byte(`{"next":"2026-04-02T00:00:00Z","all":["2026-02-30"]}`))
+	checkError(t, err, "next must be a date such as 2026-01-31, not \"2026-04-02T00:00:00Z\"\n"+
+		"all[0] must be a date such as 2026-01-31, not \"2026-02-30\"")
+	_, err = signature.Must(signature.New[none, dated]("")).Decode([]byte(`{"day":"2026-04-02"}`))
+	checkError(t, err, `day must be a date-time such as 2026-01-31T15:04:05Z, not "2026-04-02"`)
 }

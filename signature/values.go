@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // Value is one named JSON value.
@@ -41,8 +43,8 @@ func ValuesOf(v any) (Values, error) {
 	return values, nil
 }
 
-// Get returns the value with the given name as a T, decoded by encoding/json. Use it for
-// the outputs of a parsed signature:
+// Get returns the value with the given name as a T, decoded by encoding/json. A [time.Time] may also
+// be a date, as in [Signature.Decode]. Use it for the outputs of a parsed signature:
 //
 //	answer, err := signature.Get[string](out, "answer")
 //
@@ -56,7 +58,7 @@ func Get[T any](values Values, name string) (T, error) {
 	if raw == nil {
 		raw = json.RawMessage("null")
 	}
-	if err := json.Unmarshal(raw, &v); err != nil {
+	if err := json.Unmarshal(raw, &v); err != nil && schema.Unmarshal(raw, &v) != nil {
 		return zero, fmt.Errorf("signature: the value of %q: %w", name, err)
 	}
 	return v, nil

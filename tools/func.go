@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,9 +68,7 @@ func funcSchemas[In, Out any]() (in, out *schema.Schema, err error) {
 func typed[In, Out any](fn func(context.Context, In) (Out, error), output *schema.Schema) Handler {
 	return func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		var in In
-		d := json.NewDecoder(bytes.NewReader(args))
-		d.UseNumber()
-		if err := d.Decode(&in); err != nil {
+		if err := schema.Unmarshal(args, &in); err != nil {
 			return nil, undecodable(err)
 		}
 		out, err := fn(ctx, in)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/tools"
 )
@@ -80,6 +81,11 @@ func TestFunc(t *testing.T) {
 			`{"v":[9007199254740993,123456789012345678901234567890]}`, `[9007199254740993,123456789012345678901234567890]`},
 		{"big json.Number", tools.Func("f", "", echo[json.Number], nil), `{"v":123456789012345678901234567890}`,
 			`123456789012345678901234567890`},
+		{"date", tools.Func("f", "", func(_ context.Context, in struct {
+			Day time.Time `json:"day" jsonschema:"format=date,default=2026-04-02"`
+		}) (map[string]time.Time, error) {
+			return map[string]time.Time{"next": in.Day.AddDate(0, 0, 1)}, nil
+		}, nil), `{}`, `{"next":"2026-04-03T00:00:00Z"}`},
 		{"too big", tools.Func("f", "", echo[int8], nil), `{"v":300}`, `f invalid_arguments: v must be at most 127, not 300`},
 		{"result is not JSON",
 			tools.Func("f", "", func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }, nil), `{}`,

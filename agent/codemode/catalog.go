@@ -209,7 +209,11 @@ func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	if err != nil {
 		return err
 	}
-	s.warnings = v.set.Warnings()
+	for _, w := range v.set.Warnings() {
+		if !slices.Contains(s.warnings, w) { // a set repeats those of its sources
+			s.warnings = append(s.warnings, w)
+		}
+	}
 	c.mu.Lock()
 	c.now = s
 	c.mu.Unlock()

@@ -40,7 +40,7 @@ func (s *Server) Check(ctx context.Context, w io.Writer, o *serve.Options) error
 		row("server", "%s: %d tools (MCP %s): %s", status.Name, status.Tools, status.ProtocolVersion,
 			s.catalog.toolsOf(status.Name))
 	}
-	for _, warning := range append(s.catalog.everything().set.Warnings(), s.strayPatterns(o.Auth)...) {
+	for _, warning := range append(s.catalog.current().warnings, s.strayPatterns(o.Auth)...) {
 		row("warning", "%s", warning)
 	}
 	row("clients", "%s", clientsOf(o))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/serve"
+	"github.com/writ-go/writ/tools/policy"
 )
 
 type number struct {
@@ -66,6 +68,58 @@ func TestOwnTools(t *testing.T) {
 		"code": `(await same({n: 4})) + Number(await fs.read_text_file({path: "a.txt"}))`})
 	if string(e.Result) != "7" || !slices.Equal(called, []string{"same", "fs.read_text_file"}) {
 		t.Errorf("got %+v; the policy saw %q", e, called)
+	}
+}
+
+// warned is a tool of another server, whose source has a warning.
+type warned struct{}
+
+func (warned) Warnings() []string { return []string{`mcp server "late": a tool was left out`} }
+
+func (warned) Tools(context.Context) ([]*tools.Tool, error) {
+	return []*tools.Tool{{Namespace: "if", Name: "f", InputSchema: json.RawMessage(`{"type": 1}`),
+		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }}}, nil
+}
+
+// TestWarnings logs and prints, once, what Warnings of the host's set says, with what it says about all tools.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	wipe := tools.Func("wipe", "", func(context.Context, number) (int, error) { return 0, nil },
+		&tools.Hints{Destructive: true})
+	set, err := tools.NewSet(t.Context(), wipe, warned{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set = set.With(policy.If(policy.Tools("fs.write_file"), policy.AllowDestructive))
+	s := prepare(t, setup{Options: Options{Tools: set, Config: path}})
+	var out strings.Builder
+	if err := s.Check(t.Context(), &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		if text, found := strings.CutPrefix(line, "warning "); found {
+			got = append(got, strings.TrimSpace(text))
+		}
+	}
+	want := []string{
+		`mcp server "late": a tool was left out`,
+		`namespace "if" is called if_ in programs`,
+		`tool "f" of "if": input schema: type must be one or more of "array", "boolean", "integer", "null", "number", ` +
+			`"object", "string", not 1; that is not checked`,
+		"destructive tools can be called without approval: wipe; add policy.Approve to the set, or " +
+			"policy.AllowDestructive if that is intended",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, w := range want {
+		if !s.written.has(strconv.Quote(w)) {
+			t.Errorf("the log lacks %s", w)
+		}
 	}
 }
 

@@ -57,6 +57,10 @@
 // read. If a program returns an MCP content block, such as {type: "image", mimeType: "image/png", data:
 // base64}, alone or inside of another value, the client gets the image.
 //
+// A client that sends a progress token with execute_code or run_task is told what the program does, and,
+// at most once a second, what the tools of MCP servers report while they work. If the client extends its
+// timeout when it hears of progress, it waits for slow tools.
+//
 // A principal's patterns must allow a tool of this list and the tools that programs call:
 // ["execute_code", "order_*"].
 //

@@ -1,44 +1,69 @@
 package codemode
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/mcptools"
+	"golang.org/x/time/rate"
 )
 
-// progress returns a function that notifies a client of the progress of its call, or nil if the
-// client did not ask for that.
-func progress(ctx context.Context, r *mcp.CallToolRequest) func(message string) {
-	token := r.Params.GetProgressToken()
+// progressInterval is the shortest time between reports of servers that a client is passed during a call.
+const progressInterval = time.Second
+
+// progress returns a function that notifies a client of the progress of its call if it asked for that, a
+// context that passes the reports of servers on, and a function that must be called when the call ends.
+// Reports that come too fast, or faster than the client reads, are dropped.
+func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ context.Context, tell func(string),
+	end func()) {
+	token, done := r.Params.GetProgressToken(), 0.0
 	if token == nil {
-		return nil
+		return ctx, func(string) {}, func() {}
 	}
 	var mu sync.Mutex
-	done := 0.0
-	return func(message string) {
+	limit := rate.NewLimiter(10, 20) // a program may make calls in a loop
+	tell = func(message string) {
 		mu.Lock()
 		defer mu.Unlock()
+		if token == nil || message == "" || !limit.Allow() {
+			return
+		}
 		done++
 		// A client that has gone is noticed elsewhere.
 		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done,
 			Message: message})
 	}
+	var passing atomic.Bool
+	pass := func(p mcptools.Progress) {
+		if passing.CompareAndSwap(false, true) {
+			go func() {
+				message := fmt.Sprintf("%s.%s: %s", p.Server, p.Tool, cmp.Or(p.Message, fmt.Sprint(p.Done)))
+				tell(cut(c.app.secrets.text(message), 500))
+				time.AfterFunc(progressInterval, func() { passing.Store(false) })
+			}()
+		}
+	}
+	return mcptools.WithProgress(ctx, pass), tell, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		token = nil
+	}
 }
 
 // onCall returns a function that is called when a call of a tool has ended.
-func (c *client) onCall(ctx context.Context, r *mcp.CallToolRequest) func(sandbox.Call) {
-	tell := progress(ctx, r)
+func (c *client) onCall(tell func(message string)) func(sandbox.Call) {
 	return func(call sandbox.Call) {
 		c.logCause(call)
-		if tell != nil {
-			tell(called(call))
-		}
+		tell(called(call))
 	}
 }
 
@@ -53,18 +78,12 @@ func (c *client) logCause(call sandbox.Call) {
 }
 
 // onEvent returns a function that is called for each event of a task.
-func (c *client) onEvent(ctx context.Context, r *mcp.CallToolRequest) func(context.Context, module.Event) {
-	tell := progress(ctx, r)
+func (c *client) onEvent(tell func(message string)) func(context.Context, module.Event) {
 	return func(_ context.Context, e module.Event) {
 		if end, ok := e.(module.ToolCallEnd); ok {
 			c.logCause(end.Call)
 		}
-		if tell == nil {
-			return
-		}
-		if message := happening(e); message != "" {
-			tell(message)
-		}
+		tell(happening(e))
 	}
 }
 

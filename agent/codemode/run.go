@@ -41,7 +41,9 @@ func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e 
 	if err != nil {
 		return execution{}, err
 	}
-	prepared.OnCall = c.onCall(ctx, r)
+	ctx, tell, end := c.progress(ctx, r)
+	defer end()
+	prepared.OnCall = c.onCall(tell)
 	err = c.app.queue.Do(ctx, c.principal.Name, func(ctx context.Context) error {
 		e, err = c.runNow(ctx, p, prepared)
 		return err

@@ -75,14 +75,16 @@ func (c *client) runTask(ctx context.Context, r *mcp.CallToolRequest, in taskArg
 	if strings.TrimSpace(in.Task) == "" {
 		return report{}, invalid("the task is empty; say what to do")
 	}
+	ctx, tell, end := c.progress(ctx, r)
+	defer end()
 	err = c.app.tasks.Do(ctx, c.principal.Name, func(ctx context.Context) error {
-		done, err = c.runTaskNow(ctx, r, in)
+		done, err = c.runTaskNow(ctx, tell, in)
 		return err
 	})
 	return done, forModel(err)
 }
 
-func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in taskArgs) (report, error) {
+func (c *client) runTaskNow(ctx context.Context, tell func(message string), in taskArgs) (report, error) {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return report{}, err
@@ -96,7 +98,7 @@ func (c *client) runTaskNow(ctx context.Context, r *mcp.CallToolRequest, in task
 	model := models.NewBudget(models.Limits{Tokens: most.Tokens}).Model(c.app.options.Model, "task")
 	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		// the catalog has logged the warnings
-		MaxIters: most.Steps, Compiler: compiler, OnEvent: c.onEvent(ctx, r), Logger: slog.New(slog.DiscardHandler),
+		MaxIters: most.Steps, Compiler: compiler, OnEvent: c.onEvent(tell), Logger: slog.New(slog.DiscardHandler),
 	}})
 	if err != nil {
 		return report{}, err

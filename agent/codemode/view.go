@@ -71,7 +71,7 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 
 // set returns all tools, or those that match the patterns.
 func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
-	own := source{}
+	own := source{warnings: s.own.WithPoliciesOf(nil).With(policy.AllowDestructive).Warnings()} // of its sources
 	for _, b := range s.own.Bindings() {
 		own.tools = append(own.tools, b.Tool)
 	}
@@ -84,7 +84,7 @@ func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
 			return nil, err
 		}
 	}
-	set = set.WithPoliciesOf(s.own).With(policy.AllowDestructive) // clients ask their users
+	set = set.WithPoliciesOf(s.own).With(func(next tools.Caller) tools.Caller { return foreign{next, own.tools} })
 	if !all {
 		set = set.With(policy.Allow(policy.Tools(patterns...), ""))
 	}
@@ -93,6 +93,16 @@ func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
 	}
 	return set, nil
 }
+
+// foreign is a policy that lets programs call the tools of servers, of which the host knows nothing:
+// clients ask their users. The host's own tools need [policy.Approve] or [policy.AllowDestructive].
+type foreign struct {
+	tools.Caller
+	own []*tools.Tool
+}
+
+// Guards implements [tools.Guard].
+func (f foreign) Guards(b *tools.Binding) bool { return !slices.Contains(f.own, b.Tool) }
 
 // source is a list of tools as a tools.Source.
 type source struct {

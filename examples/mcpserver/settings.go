@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/codemode"
@@ -37,9 +36,8 @@ type settings struct {
 const secretVariable = "WRIT_OAUTH_SECRET"
 
 func newSettings(stderr io.Writer) *settings {
-	limits := sandbox.Limits{Time: 30 * time.Second, Compute: 10 * time.Second, Calls: 100, Source: 1 << 20}
 	return &settings{
-		sandbox: sandbox.Options{Limits: limits}, memory: 256,
+		sandbox: sandbox.Options{Limits: sandbox.Limits{Source: 1 << 20}}, memory: 256,
 		open: func(name string) (llms.Model, error) {
 			return models.Open(name, models.Options{Progress: stderr})
 		},
@@ -66,7 +64,7 @@ func (s *settings) flags() []option {
 			duration(&limits.Time)},
 		{"compute", "duration", "10s", "how much of -time a program may compute", duration(&limits.Compute)},
 		{"memory", "MiB", "256", "how much memory a program may use", whole(&s.memory)},
-		{"calls", "number", "100", "how many tool calls a program may make", whole(&limits.Calls)},
+		{"calls", "number", "1000", "how many tool calls a program may make", whole(&limits.Calls)},
 		{"workers", "number", "2 per processor", "how many programs run at the same time", whole(&s.sandbox.Workers)},
 		{"waiting", "number", "256", "how many programs may wait for their turn; clients take turns",
 			whole(&c.Queue.Waiting)},
@@ -93,7 +91,8 @@ func (s *settings) flags() []option {
 		{"tokens", "file", "", "the clients that have access: " +
 			`{"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`, text(&s.tokens)},
 		{"oauth", "URL", "", "the authorization server that issues tokens, instead of -tokens", text(&s.oauth.Issuer)},
-		{"oauth-introspect", "URL", "", "where to ask it about a token (RFC 7662)", text(&s.oauth.Endpoint)},
+		{"oauth-introspect", "URL", "", "where to ask it about a token (RFC 7662); its answer must have sub or " +
+			"client_id, and aud with -oauth-resource", text(&s.oauth.Endpoint)},
 		{"oauth-client", "id", "", "the client ID for that; the secret is in the variable " + secretVariable,
 			text(&s.oauth.ClientID)},
 		{"oauth-resource", "URL", "", "this server's URL for clients; only tokens that were issued for it are accepted",

@@ -14,6 +14,7 @@ import (
 	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -259,7 +260,7 @@ func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*mod
 	if r.Trajectory != nil {
 		pred.Trajectory = *r.Trajectory
 	}
-	if err := decode(r.Got, &pred.Output); err != nil {
+	if err := schema.Unmarshal(r.Got, &pred.Output); err != nil {
 		return nil, fmt.Errorf("the answer in the file of results cannot be read: %w", err)
 	}
 	return pred, nil

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // Example is a question with its expected answer.
@@ -66,21 +66,12 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 // validWeight reports whether an example may have a weight. Sums of others could be inexact.
 func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
-// encode returns a value as JSON without escapes for HTML.
+// encode returns a value as JSON, as signatures encode it. It turns a panic of a method of the value into an error.
 func encode(v any) (raw json.RawMessage, err error) {
-	defer rescue("encoding", v, &err)
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// rescue, when deferred, turns a panic of a value's own methods into an error.
-func rescue(what string, v any, err *error) {
-	if p := recover(); p != nil {
-		*err = &module.PanicError{In: fmt.Sprintf("%s %T", what, v), Value: p, Stack: debug.Stack()}
-	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = &module.PanicError{In: fmt.Sprintf("encoding %T", v), Value: p, Stack: debug.Stack()}
+		}
+	}()
+	return schema.Marshal(v)
 }

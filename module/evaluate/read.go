@@ -273,23 +273,12 @@ func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
 }
 
 // into decodes values as a Go value.
-func into[T any](values signature.Values) (T, error) {
-	var v, again T
+func into[T any](values signature.Values) (v T, err error) {
 	raw, err := values.MarshalJSON()
-	if err != nil {
-		return v, err
+	if err == nil {
+		err = schema.Unmarshal(raw, &v)
 	}
-	if err := decode(raw, &v); err == nil {
-		return v, nil
-	}
-	return again, decode(json.RawMessage(canonical(raw)), &again) // an integer may be written as 1.0
-}
-
-func decode(raw json.RawMessage, v any) (err error) {
-	defer rescue("decoding", v, &err)
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(v)
+	return v, err
 }
 
 // values returns the values of fields in a row.

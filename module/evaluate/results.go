@@ -14,6 +14,7 @@ import (
 	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // resultsFile is a file of results: a header and then one result on each line.
@@ -180,7 +181,7 @@ func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 		if want := e.results[i]; !equal(r.Inputs, want.Inputs) || !equal(r.Want, want.Want) {
 			return fmt.Errorf("example %q has changed since the result was written", r.ID)
 		}
-		if r.Err != "" && (r.Got == nil || decode(r.Got, new(Out)) != nil) {
+		if r.Err != "" && (r.Got == nil || schema.Unmarshal(r.Got, new(Out)) != nil) {
 			return nil // it is run again
 		}
 		r.Group, r.Weight = e.results[i].Group, e.results[i].Weight

@@ -13,6 +13,7 @@ import (
 
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // answers are the texts and numbers of expected answers. A program must not contain those that it cannot know.
@@ -33,11 +34,11 @@ func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example
 	known.WriteString(text)
 	a := &answers{wanted: map[string]bool{}}
 	for i, e := range slices.Concat(train, heldOut) {
-		in, err := encode(e.In)
+		in, err := schema.Marshal(&e.In)
 		if err != nil {
 			return nil, fmt.Errorf("example %q: %w", e.ID, err)
 		}
-		want, err := encode(e.Want)
+		want, err := schema.Marshal(&e.Want)
 		if err != nil {
 			return nil, fmt.Errorf("example %q: %w", e.ID, err)
 		}

@@ -1,9 +1,7 @@
 package optimize
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +86,6 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("optimize: Data.%s is empty; evaluate.Split divides examples into sets", name)
 	}
-	encodeIn, encodeWant := encoder[In](), encoder[Out]()
 	items, places := make([]Item, len(examples)), map[string]int{}
 	for i, e := range examples {
 		item := Item{ID: e.ID, Note: e.Note, Weight: e.Weight}
@@ -108,33 +105,15 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				item.ID, name, item.Weight)
 		}
 		var err error
-		if item.Inputs, err = encodeIn(e.In); err != nil {
+		if item.Inputs, err = schema.Marshal(&e.In); err != nil {
 			return nil, fmt.Errorf("optimize: the inputs of example %q of Data.%s: %w", item.ID, name, err)
 		}
-		if item.Want, err = encodeWant(e.Want); err != nil {
+		if item.Want, err = schema.Marshal(&e.Want); err != nil {
 			return nil, fmt.Errorf("optimize: the expected answer of example %q of Data.%s: %w", item.ID, name, err)
 		}
 		items[i] = item
 	}
 	return items, nil
-}
-
-// encoder returns a function that encodes as signatures do: nil slices and maps become empty ones.
-func encoder[T any]() func(T) (json.RawMessage, error) {
-	s, err := schema.Of(reflect.TypeFor[T]())
-	if err != nil { // a type that no signature can have
-		return func(v T) (json.RawMessage, error) { return encode(v) }
-	}
-	return func(v T) (json.RawMessage, error) { return s.Encode(&v) }
-}
-
-// encode returns a value as JSON without escapes for HTML.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // build returns a clone of the module with a candidate. The source is set where the candidate changed something.
@@ -197,7 +176,7 @@ type place[In any] struct {
 }
 
 // MarshalJSON writes the input. See [json.Marshaler].
-func (p place[In]) MarshalJSON() ([]byte, error) { return encode(p.in) }
+func (p place[In]) MarshalJSON() ([]byte, error) { return schema.Marshal(&p.in) }
 
 // watched runs a candidate on a batch, and records what its predictors do.
 type watched[M module.Module[In, Out], In, Out any] struct {

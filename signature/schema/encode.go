@@ -2,41 +2,73 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Encode returns a Go value as JSON. The schema must have been made from the type of v by
+// Marshal returns a Go value as JSON: as [Schema.Encode] does with the schema of its type, or as
+// encoding/json does if [Of] refuses the type. It does not escape <, > and &.
+func Marshal(v any) (json.RawMessage, error) {
+	t := pointed(reflect.TypeOf(v))
+	if s, known := schemas.Load(t); known {
+		return s.(*Schema).encode(v)
+	}
+	s, err := Of(t)
+	if err != nil {
+		s = &Schema{}
+	}
+	schemas.Store(t, s)
+	return s.encode(v)
+}
+
+var schemas sync.Map // of *Schema, by the types that Marshal has met
+
+// Encode returns a Go value as JSON. The schema must describe the type of v, like one made by
 // [Of]. The result differs from the output of encoding/json in that nil slices, maps and
-// byte slices are empty instead of null, as the schema says, and that <, > and & are not
-// escaped. It is not validated. If a method of v panics, Encode returns an error.
+// byte slices are empty instead of null, as the schema says, that a [time.Time] of the format
+// "date" is only its date, and that <, > and & are not escaped. It is not validated. If a
+// method of v panics, Encode returns an error.
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			raw, err = nil, fmt.Errorf("schema: %T does not encode: panic: %v", v, p)
 		}
 	}()
+	if raw, err = s.encode(v); err != nil {
+		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
+	}
+	return raw, nil
+}
+
+func (s *Schema) encode(v any) (json.RawMessage, error) {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	w.buffer.Reset()
 	if err := w.encoder.Encode(v); err != nil {
-		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
+		return nil, err
 	}
-	raw = json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
+	raw := json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
 	if w.buffer.Cap() > maxKept {
 		w.buffer = bytes.Buffer{}
 	}
-	if !s.fills || !bytes.Contains(raw, []byte("null")) {
+	if !s.dates && (!s.fills || !bytes.Contains(raw, []byte("null"))) {
 		return raw, nil
 	}
 	doc, err := jsonvalue.Decode(raw, maxValueDepth, true)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %T %w", v, err)
+		return nil, fmt.Errorf("the JSON %w", err)
 	}
-	return doc.Encode(fill(s.document.Value, doc.Value)), nil
+	var t reflect.Type
+	if s.dates {
+		t = reflect.TypeOf(v)
+	}
+	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, t)), nil
 }
 
 // writers encode one value after another.
@@ -64,9 +96,15 @@ func fills(v any, raw json.RawMessage) bool {
 	return objects > 0 || bytes.Contains(raw, []byte(`"array"`)) || bytes.Contains(raw, []byte(`"contentEncoding"`))
 }
 
-// fill replaces each null in a value by the empty value of its schema.
-func fill(schema, v any) any {
-	rule := solid(schema, v)
+// walker rewrites the parts of a JSON value, whose schema and Go type are nil if they are not known.
+type walker struct {
+	opaque reflect.Type // what types implement whose JSON does not consist of their fields or elements
+	leaf   func(v any, rule map[string]any, t reflect.Type) any
+}
+
+func (w walker) value(schema, v any, t reflect.Type) any {
+	rule, t := solid(schema, v), pointed(t)
+	fields, each := w.members(t)
 	switch v := v.(type) {
 	case map[string]any:
 		properties, _ := rule["properties"].(map[string]any)
@@ -75,14 +113,50 @@ func fill(schema, v any) any {
 			if !known {
 				described = rule["additionalProperties"]
 			}
-			v[name] = fill(described, member)
+			v[name] = w.value(described, member, cmp.Or(fields[name], each))
 		}
+		return v
 	case []any:
 		for i, item := range v {
-			v[i] = fill(rule["items"], item)
+			v[i] = w.value(rule["items"], item, each)
 		}
-	case nil:
+		return v
+	}
+	return w.leaf(v, rule, t)
+}
+
+// members returns the types of the fields of a struct, or the type of the elements of a map or list.
+func (w walker) members(t reflect.Type) (fields map[string]reflect.Type, each reflect.Type) {
+	switch {
+	case t == nil || reflect.PointerTo(t).Implements(w.opaque):
+	case t.Kind() == reflect.Map || t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
+		each = t.Elem()
+	case t.Kind() == reflect.Struct:
+		fields = map[string]reflect.Type{}
+		for _, f := range fieldsOf(t) {
+			fields[f.json] = f.Type
+		}
+	}
+	return fields, each
+}
+
+// pointed returns a type without its pointers.
+func pointed(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// conform replaces null by the empty value of its schema, and a [time.Time] by its date if the schema says so.
+func conform(v any, rule map[string]any, t reflect.Type) any {
+	text, _ := v.(string)
+	switch {
+	case v == nil:
 		return empty(rule)
+	case t == moment && rule["format"] == "date":
+		text, _, _ = strings.Cut(text, "T")
+		return text
 	}
 	return v
 }

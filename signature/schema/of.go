@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,8 +22,8 @@ import (
 // is a pointer, omitempty or omitzero, or has a default; a pointer may also be null, unless it is an element of a
 // slice or map. A type that encodes itself is described by its JSONSchema method, or by "string" if it encodes as
 // text. Otherwise it allows any value, as do any and [json.RawMessage]. A [big.Int] is an integer, and a
-// [time.Duration] an integer of the format [Nanoseconds]. Numeric types of up to 32 bits have a minimum and a
-// maximum.
+// [time.Duration] an integer of the format [Nanoseconds]. A [time.Time] is a date-time, or with the tag format=date a
+// date, which is midnight UTC once it is decoded. Numeric types of up to 32 bits have a minimum and a maximum.
 //
 // Reflection cannot list the constants of a type, so an enum lists them in a method,
 // which makes them the only values wherever the type is used:
@@ -107,11 +106,11 @@ func special(t reflect.Type) *jsonschema.Schema {
 	switch {
 	case t.Kind() == reflect.Pointer:
 		return nil
-	case t == reflect.TypeFor[time.Time]():
+	case t == moment:
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case t == reflect.TypeFor[time.Duration]():
 		return &jsonschema.Schema{Type: "integer", Format: Nanoseconds}
-	case t == reflect.TypeFor[big.Int]():
+	case t == bigInt:
 		return &jsonschema.Schema{Type: "integer"}
 	case t == reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}

@@ -58,6 +58,7 @@ type Schema struct {
 
 	defaults *defaults // nil if there are none
 	fills    bool      // Encode may have to replace nulls
+	dates    bool      // Encode may have to shorten times to dates
 	anyText  bool      // every string is valid, and nothing else
 	formats  bool      // "format" is checked
 
@@ -107,7 +108,7 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
 	s.defaults = s.findDefaults()
-	s.fills = fills(doc.Value, s.raw)
+	s.fills, s.dates = fills(doc.Value, s.raw), s.Mentions(`"format":"date"`)
 	s.anyText = anyText(doc.Value)
 	return s, nil
 }

@@ -35,7 +35,8 @@ func (t *tagged) checkValues(s *jsonschema.Schema) error {
 	if s.Items != nil {
 		return t.checkValues(s.Items)
 	}
-	if v := t.schema.Default; v != nil && !t.option("string") {
+	date := t.own.Format == "date" && isTime(t.Type) // which encoding/json does not decode
+	if v := t.schema.Default; v != nil && !t.option("string") && !date {
 		return decodes(v, t.Type)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -121,10 +122,13 @@ func (f field) applyTags(s, parent *jsonschema.Schema) (*tagged, error) {
 		items := *s.Items
 		s.Items = &items
 	}
-	valued := t.of(texts)
+	valued, parts := t.of(texts), tagParts(tag)
+	if valued.Format == "date-time" && isTime(f.Type) && slices.Contains(parts, "format=date") {
+		valued.Format = "date"
+	}
 	t.own, t.fixed, valued.Enum = *valued, s.MinItems != nil, nil
 	given := map[string]bool{}
-	for _, part := range tagParts(tag) {
+	for _, part := range parts {
 		if err := t.apply(part, given, parent); err != nil {
 			return nil, err
 		}
@@ -133,6 +137,12 @@ func (f field) applyTags(s, parent *jsonschema.Schema) (*tagged, error) {
 		valued.Enum = t.own.Enum
 	}
 	return t, t.checkValues(s)
+}
+
+// isTime reports whether a type consists of [time.Time].
+func isTime(t reflect.Type) bool {
+	of := []reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}
+	return t == moment || slices.Contains(of, t.Kind()) && isTime(t.Elem())
 }
 
 // apply applies one rule of the tag.

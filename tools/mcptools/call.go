@@ -103,8 +103,8 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 // sendOver makes the call over one connection.
 func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
 	params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: r.name, Arguments: args}
-	if r.server.o.OnProgress != nil {
-		token, forget := r.server.notifications.expectProgress(ctx, r.name)
+	if report := r.server.progressOf(ctx); report != nil {
+		token, forget := r.server.notifications.expectProgress(r.name, report)
 		defer forget()
 		params.SetProgressToken(token)
 	}

@@ -56,8 +56,30 @@ type notification struct {
 
 // progressCall is a call whose progress is reported.
 type progressCall struct {
-	ctx  context.Context
-	tool string
+	tool   string
+	report func(Progress)
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context for calls of tools whose progress is reported to report, in addition
+// to [Options].OnProgress and in the same way.
+func WithProgress(ctx context.Context, report func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, report)
+}
+
+// progressOf returns the function to which the progress of a call is reported, or nil.
+func (s *server) progressOf(ctx context.Context) func(Progress) {
+	report, _ := ctx.Value(progressKey{}).(func(Progress))
+	if s.o.OnProgress == nil {
+		return report
+	}
+	return func(p Progress) {
+		s.o.OnProgress(ctx, p)
+		if report != nil {
+			report(p)
+		}
+	}
 }
 
 func newNotifications(s *server) *notifications {
@@ -127,12 +149,12 @@ func (n *notifications) receive(method string, params json.RawMessage) {
 }
 
 // expectProgress returns a progress token for a call, and a function that ends its use.
-func (n *notifications) expectProgress(ctx context.Context, tool string) (token string, forget func()) {
+func (n *notifications) expectProgress(tool string, report func(Progress)) (token string, forget func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tokens++
 	token = strconv.Itoa(n.tokens)
-	n.calls[token] = &progressCall{ctx: ctx, tool: tool}
+	n.calls[token] = &progressCall{tool, report}
 	return token, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -143,8 +165,7 @@ func (n *notifications) expectProgress(ctx context.Context, tool string) (token 
 func (n *notifications) progress(params json.RawMessage) {
 	p := Progress{Server: n.server.name}
 	var token json.RawMessage
-	report := n.server.o.OnProgress
-	if report == nil || jsonscan.Object(params, jsonscan.Fields{
+	if jsonscan.Object(params, jsonscan.Fields{
 		"progressToken": &token, "progress": &p.Done, "total": &p.Total, "message": &p.Message,
 	}) != nil {
 		return
@@ -156,7 +177,7 @@ func (n *notifications) progress(params json.RawMessage) {
 		return
 	}
 	p.Tool = call.tool
-	n.post(len(p.Message), func() { report(call.ctx, p) })
+	n.post(len(p.Message), func() { call.report(p) })
 }
 
 func (n *notifications) log(params json.RawMessage) {

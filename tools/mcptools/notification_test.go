@@ -23,9 +23,7 @@ type contextKey struct{}
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 10)
-	s := servePipe(t, &Options{OnProgress: func(ctx context.Context, p Progress) {
-		got <- fmt.Sprintf("%v %+v", ctx.Value(contextKey{}), p)
-	}}, talker(func(m wireMessage, say func(string)) {
+	reporting := talker(func(m wireMessage, say func(string)) {
 		var p struct {
 			Meta struct{ ProgressToken string } `json:"_meta"`
 		}
@@ -38,11 +36,24 @@ func TestProgress(t *testing.T) {
 		say(notify("progress", `{"progressToken":"`+p.Meta.ProgressToken+`","progress":2,"total":2,"message":"done"}`))
 		say(notify("progress", `"nonsense"`))
 		say(m.text("fine"))
-	}).run)
+	}).run
+	s := servePipe(t, &Options{OnProgress: func(ctx context.Context, p Progress) {
+		got <- fmt.Sprintf("%v %+v", ctx.Value(contextKey{}), p)
+	}}, reporting)
 	ctx := context.WithValue(t.Context(), contextKey{}, "mine")
 	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `"fine"`)
 	equal(t, "first", <-got, "mine {Server:s Tool:t Done:1 Total:2 Message:}")
 	equal(t, "second", <-got, "mine {Server:s Tool:t Done:2 Total:2 Message:done}")
+	ctx = WithProgress(ctx, func(p Progress) { got <- fmt.Sprintf("call %v", p.Done) })
+	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `"fine"`)
+	equal(t, "first of all calls", <-got, "mine {Server:s Tool:t Done:1 Total:2 Message:}")
+	equal(t, "first of the call", <-got, "call 1")
+	equal(t, "second of all calls", <-got, "mine {Server:s Tool:t Done:2 Total:2 Message:done}")
+	equal(t, "second of the call", <-got, "call 2")
+	alone := servePipe(t, nil, reporting)
+	equal(t, "result", call(ctx, list(t, alone)["t"], `{}`), `"fine"`)
+	equal(t, "first of one call", <-got, "call 1")
+	equal(t, "second of one call", <-got, "call 2")
 	equal(t, "more", fmt.Sprint(len(got)), "0")
 	equal(t, "calls still awaited", fmt.Sprint(len(s.servers[0].notifications.calls)), "0")
 }

@@ -133,9 +133,9 @@ type Options struct {
 	OnToolsChanged func(server string)
 
 	// OnProgress is called with the progress of calls; ctx is the call's. If it is nil, servers are
-	// not asked to report progress. OnToolsChanged, OnProgress and OnLog are called for one server
-	// one at a time, in order, and possibly after the call has ended. If they are too slow, some
-	// notifications are dropped, with a warning.
+	// asked to report progress only of calls with a context of [WithProgress]. OnToolsChanged,
+	// OnProgress and OnLog are called for one server one at a time, in order, and possibly after the
+	// call has ended. If they are too slow, some notifications are dropped, with a warning.
 	OnProgress func(ctx context.Context, p Progress)
 
 	// OnLog is called with the log entries of servers at LogLevel and above; an empty LogLevel means "info". If it is

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,7 +15,8 @@ import (
 )
 
 // drainer is a transport that waits for running calls before it ends. The SDK cancels them when
-// nothing more can be read, and cannot send their responses then.
+// nothing more can be read, and cannot send their responses then. It also holds changes of lists back,
+// which the SDK sends before the client has begun its session.
 type drainer struct {
 	mcp.Transport
 	life   context.Context // of reading
@@ -26,12 +29,16 @@ type drainer struct {
 	waiting map[jsonrpc.ID][]func() // called with the responses to those calls
 	settled chan struct{}           // closed when there are none after ending
 	given   bool                    // lost is closed
+
+	begun   bool                       // the client's session
+	changes map[string]jsonrpc.Message // notifications that are held back until then, by method
 }
 
 func newDrainer(t mcp.Transport) *drainer {
 	s := &drainer{
 		Transport: t, ending: make(chan struct{}), lost: make(chan struct{}),
 		open: map[jsonrpc.ID]bool{}, waiting: map[jsonrpc.ID][]func(){}, settled: make(chan struct{}),
+		changes: map[string]jsonrpc.Message{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
@@ -186,6 +193,9 @@ func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, err
 		}
 		call, ok := msg.(*jsonrpc.Request)
+		if ok {
+			c.release(ctx, call)
+		}
 		if !ok || !call.IsCall() || c.s.begin(call.ID) {
 			return msg, nil
 		}
@@ -195,8 +205,37 @@ func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
+// hold keeps a change of a list and returns true, until the session of the client has begun.
+func (s *drainer) hold(change *jsonrpc.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.begun {
+		s.changes[change.Method] = change
+	}
+	return !s.begun
+}
+
+// release begins the client's session, if a message does: one that says so, or a call other than those
+// that clients make before. It sends the changes that were held back.
+func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
+	early := !r.IsCall() || slices.Contains([]string{"initialize", "ping", "server/discover"}, r.Method)
+	if early && r.Method != "notifications/initialized" {
+		return
+	}
+	c.s.mu.Lock()
+	changes := c.s.changes
+	c.s.begun, c.s.changes = true, nil
+	c.s.mu.Unlock()
+	for _, change := range changes {
+		go func() { _ = c.Connection.Write(ctx, change) }() // the client may write more before it reads
+	}
+}
+
 // Write implements [mcp.Connection].
 func (c *drainerConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if r, ok := msg.(*jsonrpc.Request); ok && strings.HasSuffix(r.Method, "/list_changed") && c.s.hold(r) {
+		return nil
+	}
 	err := c.Connection.Write(ctx, msg)
 	if answer, ok := msg.(*jsonrpc.Response); ok {
 		c.s.answered(answer.ID)

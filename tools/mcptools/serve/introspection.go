@@ -36,9 +36,11 @@ type Introspection struct {
 	HTTPClient *http.Client
 }
 
-// Auth returns an [Auth] that accepts a token if it is active, has a subject, is valid at this time
-// and from Issuer, and if Resource is in its audience. The name of its principal consists of Issuer, a
-// space and the subject. The error lists all fields that are missing or invalid.
+// Auth returns an [Auth] that accepts a token if it is active, has a subject ("sub") or a client
+// ("client_id"), is valid at this time and from Issuer, and if Resource is in its audience ("aud"). The
+// name of its principal consists of Issuer, a space and the subject. Without a subject, it consists of
+// "client ", Issuer, a space and the client's ID; all users of that client are one principal. The error
+// lists all fields that are missing or invalid.
 func (i Introspection) Auth() (*Auth, error) {
 	if err := i.check(); err != nil {
 		return nil, err
@@ -89,6 +91,7 @@ type tokenStatus struct {
 	Active    bool     `json:"active"`
 	Issuer    *string  `json:"iss"`
 	Subject   string   `json:"sub"`
+	Client    string   `json:"client_id"`
 	Scope     string   `json:"scope"`
 	Expires   *instant `json:"exp"`
 	NotBefore *instant `json:"nbf"`
@@ -107,7 +110,7 @@ func parseTokenStatus(text []byte) (t tokenStatus, err error) {
 	}
 	object, _ := doc.Value.(map[string]any)
 	for name := range object {
-		for _, known := range []string{"active", "iss", "sub", "scope", "exp", "nbf", "aud"} {
+		for _, known := range []string{"active", "iss", "sub", "client_id", "scope", "exp", "nbf", "aud"} {
 			if name != known && strings.EqualFold(name, known) {
 				return t, fmt.Errorf("the answer has the name %q instead of %q", name, known)
 			}
@@ -154,18 +157,26 @@ func (i Introspection) verify(ctx context.Context, token string, _ *http.Request
 	if t.Expires != nil {
 		expires = t.Expires.Time
 	}
-	if !t.Active || !i.identifies(t) || !slices.Contains(t.Audience, i.Resource) ||
+	name := i.identify(t)
+	if !t.Active || name == "" || !slices.Contains(t.Audience, i.Resource) ||
 		!now.Before(expires) || t.NotBefore != nil && now.Before(t.NotBefore.Time) {
 		return nil, auth.ErrInvalidToken
 	}
-	return &auth.TokenInfo{UserID: i.Issuer + " " + t.Subject, Scopes: strings.Fields(t.Scope), Expiration: expires}, nil
+	return &auth.TokenInfo{UserID: name, Scopes: strings.Fields(t.Scope), Expiration: expires}, nil
 }
 
-// identifies reports whether the token is from Issuer and has a subject. Decoding replaces invalid UTF-8,
-// so that different subjects would be the same.
-func (i Introspection) identifies(t tokenStatus) bool {
-	return (t.Issuer == nil || *t.Issuer == i.Issuer) &&
-		strings.TrimSpace(t.Subject) != "" && !strings.ContainsRune(t.Subject, utf8.RuneError)
+// identify returns the name of the token's principal, or "" if the token is not from Issuer or has none.
+// Decoding replaces invalid UTF-8, so that different names would be the same.
+func (i Introspection) identify(t tokenStatus) string {
+	id, prefix := t.Subject, ""
+	if id == "" {
+		id, prefix = t.Client, "client "
+	}
+	other := t.Issuer != nil && *t.Issuer != i.Issuer
+	if other || strings.TrimSpace(id) == "" || strings.ContainsRune(id, utf8.RuneError) {
+		return ""
+	}
+	return prefix + i.Issuer + " " + id
 }
 
 func (i Introspection) status(ctx context.Context, token string) (t tokenStatus, err error) {

@@ -28,7 +28,11 @@ func TestIntrospection(t *testing.T) {
 		"for-another":  {"active": true, "sub": "ada", "aud": "https://other.example", "exp": soon, "scope": "tools"},
 		"for-nobody":   {"active": true, "sub": "ada", "aud": nil, "exp": soon, "scope": "tools"},
 		"expired":      {"active": true, "sub": "ada", "aud": resource, "exp": 1000, "scope": "tools"},
+		"good-client":  {"active": true, "client_id": "ada", "aud": resource, "exp": soon, "scope": "tools"},
 		"no-subject":   {"active": true, "aud": resource, "exp": soon, "scope": "tools"},
+		"no-name":      {"active": true, "sub": " ", "client_id": "ada", "aud": resource, "exp": soon, "scope": "tools"},
+		"no-text":      {"active": true, "client_id": "\ufffd", "aud": resource, "exp": soon, "scope": "tools"},
+		"good-both":    {"active": true, "sub": "bob", "client_id": "ada", "aud": resource, "exp": soon, "scope": "tools"},
 		"unscoped":     {"active": true, "sub": "ada", "aud": resource, "exp": soon},
 		"broken-large": {"active": true, "sub": "ada", "aud": resource, "x": strings.Repeat("x", 100_000)},
 		"broken-type":  {"active": "true"},
@@ -58,8 +62,11 @@ func TestIntrospection(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", token, a.status, a.body, want)
 		}
 	}
-	for token, subject := range map[string]string{"good-string": "ada", "good-list": "bob"} {
-		if got, want := mustCall(t, r.client(newEra, token, nil), "who"), issuer.URL+" "+subject; got != want {
+	for token, want := range map[string]string{
+		"good-string": issuer.URL + " ada", "good-list": issuer.URL + " bob", "good-both": issuer.URL + " bob",
+		"good-client": "client " + issuer.URL + " ada",
+	} {
+		if got := mustCall(t, r.client(newEra, token, nil), "who"); got != want {
 			t.Errorf("%s: got %q, want %q", token, got, want)
 		}
 	}

@@ -89,7 +89,7 @@ type call struct {
 	queue *Queue
 	who   string
 	ctx   context.Context
-	runs  bool          // otherwise it is paused, or over
+	runs  bool // otherwise it is paused, or over
 	over  bool
 	turn  chan struct{} // closed when the call may go on
 }

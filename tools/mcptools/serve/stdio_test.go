@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
@@ -186,4 +188,74 @@ func TestStdioNoise(t *testing.T) {
 		t.Error("Run returned nil")
 	}
 	s.in.Close()
+}
+
+// TestStdioEarlyChange has a server whose tools change before and during the handshake of its client: the client
+// hears of it once, when it has begun its session.
+func TestStdioEarlyChange(t *testing.T) {
+	t.Parallel()
+	const (
+		initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+		ping        = `{"jsonrpc":"2.0","id":3,"method":"ping"}`
+		canceled    = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`
+		list        = `{"jsonrpc":"2.0","id":4,"method":"tools/list"}`
+		changed     = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}`
+	)
+	for name, begins := range map[string]string{"initialized": initialized, "a client that does not say so": list} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				in, write := io.Pipe()
+				read, out := io.Pipe()
+				s := &stdio{works: newWorks(), in: write, done: make(chan error, 1)}
+				server := s.server(serve.Principal{Name: "local"})
+				lines := make(chan string, 100)
+				go func() {
+					for all := bufio.NewScanner(read); all.Scan(); {
+						lines <- all.Text()
+					}
+				}()
+				go func() {
+					s.done <- serve.Run(t.Context(), s.server, &serve.Options{In: in, Out: out, Logger: slog.New(slog.DiscardHandler)})
+				}()
+				synctest.Wait()
+				say := func(line string) (heard []string) {
+					if line != "" {
+						s.write(t, line)
+					}
+					server.RemoveTools("echo")
+					server.AddTool(&mcp.Tool{Name: "echo", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+					time.Sleep(time.Second) // more than the SDK collects changes
+					for synctest.Wait(); len(lines) > 0; {
+						line := <-lines
+						if line != changed && len(line) > 40 {
+							line = line[:40]
+						}
+						heard = append(heard, line)
+					}
+					return heard
+				}
+				for _, line := range []string{"", canceled} {
+					if heard := say(line); heard != nil {
+						t.Errorf("before the handshake, the client got %q", heard)
+					}
+				}
+				for line, id := range map[string]string{initialize: `"id":1`, ping: `"id":3`} {
+					if heard := say(line); len(heard) != 1 || !strings.Contains(heard[0], id) {
+						t.Errorf("after %s, the client got %q", line, heard)
+					}
+				}
+				heard := say(begins)
+				heard = slices.DeleteFunc(heard, func(line string) bool { return strings.Contains(line, `"id":4`) })
+				if !slices.Equal(heard, []string{changed, changed}) {
+					t.Errorf("in its session, the client got %q", heard)
+				}
+				s.in.Close()
+				if err := <-s.done; err != nil {
+					t.Error(err)
+				}
+				out.Close()
+			})
+		})
+	}
 }
