@@ -1,0 +1,238 @@
+// Package lists recognizes results that hold only a part of a list, by the few forms in which servers say so.
+package lists
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Form is the way in which a result says which part of a list it holds.
+type Form int
+
+// The forms. The zero Form is that of a result that says nothing.
+const (
+	Pages Form = iota + 1 // the number of all pages
+	Total                 // the number of all rows
+	Token                 // a token or an address for the next page
+	More                  // whether there is more
+)
+
+// State is what a result says about its list. The zero State is that of a result that says nothing.
+type State struct {
+	Form        Form
+	Page, Pages int    // from 1; of Pages, and Page also of Total if From is -1
+	From, To    int    // of Total: the rows of the result, from 0, without To; From is -1 if unknown
+	Total       int    // of all rows; 0 if unknown
+	Rows        int    // of this result
+	Next        string // of Token
+	Last        bool   // of Token and More: nothing follows
+}
+
+// maxSize is the number of bytes above which a result is not read.
+const maxSize = 1 << 20
+
+// The names of members and arguments, in lower case without underscores.
+var (
+	places    = words("meta pagination paging pageinfo links")
+	nextNames = words("nextpagetoken nextpagecursor nextpagelink nextpageurl nextpageoffset nextpage nexttoken nextcursor " +
+		"nextlink nexturl nextoffset next @odata.nextlink continuationtoken continuation endcursor pagetoken cursor")
+	moreNames  = words("more hasmore hasnext hasnextpage istruncated truncated incompleteresults")
+	pageNames  = words("page currentpage pagenumber pageno")
+	pagesNames = words("pages totalpages pagecount numpages lastpage")
+	totalNames = words("total totalcount totalresults totalitems totalrows")
+	fromNames  = words("offset from start skip")
+	rangeNames = words("from start size count first") // for paging if the value is a number: from may be a date
+	tokenNames = words("cursor token next pagetoken after before page pagenumber pageno pagesize perpage offset skip limit")
+)
+
+var (
+	pageText  = regexp.MustCompile(`(?i)\bpage[ :]*(\d{1,9})\s*(?:/|of)\s*(\d{1,9})\b`)
+	rangeText = regexp.MustCompile(`(?i)\b(\d{1,9})\s*(?:-|–|to|\.\.)\s*(\d{1,9})\s+of\s+(\d{1,9})\b`)
+	tokenText = regexp.MustCompile(`(?i)\b(?:(?:next[_ ]?)?(?:page_?token|cursor|next)\s*[=:]|(?:next[_ ]?)?token=)\s*["']?([\w+/=-]+)`)
+	noToken   = regexp.MustCompile(`(?i)^(null|none|false|-)$`)
+)
+
+func words(list string) []string { return strings.Fields(list) }
+
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// Paged reports whether a tool with this input schema has a paging argument. If not, its result that says [Total] may be
+// the best of many, and is no part of a list.
+func Paged(schema json.RawMessage) bool {
+	for name := range object(object(schema)["properties"]) {
+		if slices.Contains(rangeNames, name) || slices.Contains(tokenNames, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Key identifies the list that a call reads, among those of its tool: it is the arguments without those for paging.
+func Key(args json.RawMessage) string {
+	var given map[string]json.RawMessage
+	_ = json.Unmarshal(args, &given) // of an object, which the caller has checked
+	maps.DeleteFunc(given, func(name string, value json.RawMessage) bool {
+		name = plain(name)
+		return slices.Contains(tokenNames, name) || slices.Contains(rangeNames, name) && isNumber(value)
+	})
+	key, _ := json.Marshal(given)
+	return string(key)
+}
+
+// Read returns what a result says about its list, and whether it says anything. A text that holds a JSON object is read
+// as that object.
+func Read(args, result json.RawMessage) (State, bool) {
+	if len(result) > maxSize {
+		return State{}, false
+	}
+	var text string
+	if json.Unmarshal(result, &text) == nil {
+		result = json.RawMessage(text)
+	}
+	members, given := object(result), object(args)
+	if members == nil {
+		return readText(text)
+	}
+	s, isList := State{}, false
+	for _, value := range members {
+		var list []skipped
+		if value[0] == '[' && json.Unmarshal(value, &list) == nil {
+			s.Rows, isList = max(s.Rows, len(list)), true
+		}
+	}
+	for _, name := range append([]string{""}, places...) {
+		place := members
+		if name != "" {
+			place = object(members[name])
+		}
+		if read, ok := s.read(place, given, isList); ok {
+			return read, true
+		}
+	}
+	return State{}, false
+}
+
+// skipped is an element of an array that is only counted.
+type skipped struct{}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (*skipped) UnmarshalJSON([]byte) error { return nil }
+
+// read completes a State, which has Rows, from the members of an object.
+func (s State) read(members, args map[string]json.RawMessage, isList bool) (State, bool) {
+	hasTotal := isList && number(members, totalNames, &s.Total)
+	next, more := first(members, nextNames, `"-0123456789n`), first(members, moreNames, "tf")
+	switch {
+	case isList && number(members, pagesNames, &s.Pages):
+		s.Form, s.Page = Pages, 1
+		if !number(members, pageNames, &s.Page) {
+			number(args, pageNames, &s.Page)
+		}
+	case next != nil && (more == nil || more[0] == 'f' || !isEmpty(next)):
+		s.Form, s.Next, s.Last = Token, strings.Trim(string(next), `"`), isEmpty(next) || more != nil && more[0] == 'f'
+	case more != nil:
+		s.Form, s.Last = More, more[0] == 'f'
+	case hasTotal && s.Rows+s.Total > 0:
+		s.Form = Total
+		if number(args, pageNames, &s.Page); !number(args, fromNames, &s.From) && s.Page > 1 {
+			s.From = -1
+		}
+		s.To = s.From + s.Rows
+	}
+	return s, s.Form != 0
+}
+
+// readText reads the last or the first line of a text.
+func readText(text string) (State, bool) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	integer := func(digits string) int { n, _ := strconv.Atoi(digits); return n }
+	for _, line := range []string{lines[len(lines)-1], lines[0]} {
+		if len(line) > 200 {
+			continue
+		}
+		s := State{Rows: len(lines) - 1}
+		if m := pageText.FindStringSubmatch(line); m != nil {
+			s.Form, s.Page, s.Pages = Pages, integer(m[1]), integer(m[2])
+		} else if m := rangeText.FindStringSubmatch(line); m != nil {
+			s.Form, s.From, s.To, s.Total = Total, max(integer(m[1])-1, 0), integer(m[2]), integer(m[3])
+		} else if m := tokenText.FindStringSubmatch(line); m != nil && len(line) < 80 && !noToken.MatchString(m[1]) {
+			s.Form, s.Next = Token, m[1]
+		}
+		if s.Form != 0 {
+			return s, true
+		}
+	}
+	return State{}, false
+}
+
+// Finished reports whether the results of one list, in the order of their calls, hold all of it. A result that says
+// nothing ends a list of tokens.
+func Finished(states []State) bool {
+	known := slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Form == 0 })
+	if len(known) == 0 {
+		return false
+	}
+	last := known[len(known)-1]
+	slices.SortStableFunc(known, func(a, b State) int { return a.From - b.From })
+	rows, loose, seen := 0, 0, map[int]bool{}
+	for _, s := range known {
+		switch {
+		case s.From < 0 && !seen[s.Page]:
+			loose += s.Rows
+		case s.From >= 0 && s.From <= rows:
+			rows = max(rows, s.To)
+		}
+		if s.Page >= 1 && s.Page <= last.Pages || s.From < 0 {
+			seen[s.Page] = true
+		}
+	}
+	switch last.Form {
+	case Pages:
+		return len(seen) >= last.Pages
+	case Total:
+		return rows+loose >= last.Total
+	}
+	return slices.ContainsFunc(states, func(s State) bool { return s.Form == 0 || s.Last })
+}
+
+// number sets n to the first non-negative integer under one of the names.
+func number(members map[string]json.RawMessage, names []string, n *int) bool {
+	var read int
+	value := first(members, names, "0123456789")
+	if value == nil || json.Unmarshal(value, &read) != nil {
+		return false
+	}
+	*n = read
+	return true
+}
+
+// first returns the first value under one of the names that begins with one of the characters, or nil.
+func first(members map[string]json.RawMessage, names []string, begins string) json.RawMessage {
+	for _, name := range names {
+		if value := members[name]; value != nil && strings.IndexByte(begins, value[0]) >= 0 {
+			return value
+		}
+	}
+	return nil
+}
+
+func isEmpty(scalar json.RawMessage) bool { return string(scalar) == "null" || string(scalar) == `""` }
+
+func isNumber(value json.RawMessage) bool { return strings.IndexByte("-0123456789", value[0]) >= 0 }
+
+// object returns the members of a JSON object under their plain names, or nil.
+func object(raw json.RawMessage) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members == nil {
+		return nil
+	}
+	list := make(map[string]json.RawMessage, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		list[plain(name)] = members[name]
+	}
+	return list
+}
