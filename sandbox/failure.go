@@ -85,9 +85,6 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 // allWarnings returns the warnings of the check and those about what the run has shown.
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misuses(out.Calls)))
-	if len(shown) == 0 {
-		shown = h.morePages(out.Calls)
-	}
 	warnings := slices.Concat(h.checkWarnings(r), shown)
 	slices.SortStableFunc(warnings, inOrder)
 	if h.refused > 0 && out.Failure == nil {
