@@ -60,12 +60,15 @@ func Failed(
 				fact.Line, fact.Column = c.Line, c.Column
 			}
 		}
-		reason := "its outcome is unknown"
+		reason, next := "its outcome is unknown", "or"
 		if te, ok := errors.AsType[*tools.ToolError](e.Err); ok {
 			reason = short(te.Message, 200)
 		}
-		fact.Message = fmt.Sprintf("%s(%s) may not have taken effect: %s. Read whether it did, and repeat it if not, or say "+
-			"in the answer that it failed.", e.Tool, short(string(e.Args), 200), reason)
+		if e.State == journal.Failed { // a call whose outcome is unknown must not be repeated
+			next = "and repeat it if not, or"
+		}
+		fact.Message = fmt.Sprintf("%s(%s) may not have taken effect: %s. Read whether it did, %s say so in the answer.",
+			e.Tool, short(string(e.Args), 200), reason, next)
 		facts = append(facts, fact)
 	}
 	return facts

@@ -178,7 +178,7 @@ func (o *list) call(rows int, last lists.State) string {
 		if len(value) > 40 {
 			value = []byte("…")
 		}
-		return o.with(token, string(value)) + ", then with the value of each result, until a result has none"
+		return o.with(token, string(value)) + ", then with the next value in each result until there is none"
 	case offset != "":
 		return o.with(offset, strconv.Itoa(rows)) + until
 	case page != "":

@@ -11,7 +11,6 @@ import (
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools/journal"
@@ -67,7 +66,7 @@ func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
 	o := &Observation{}
 	var form string
 	o.happened, form = rejectedAnswer(spec, s.Outcome.Value, err)
-	o.add(section{text: form + answerHints(err), first: true})
+	o.add(section{text: form, first: true})
 	s.addDetails(o, s.warnings())
 	if s.Session {
 		o.next = variablesKept
@@ -313,24 +312,6 @@ func rejectedAnswer(spec *signature.Spec, answer json.RawMessage, err error) (ha
 		form = "\nSubmit it in this form, with your values: " + replies.Call(spec)
 	}
 	return happened, form
-}
-
-// answerHints says what a program may have computed that JSON cannot represent.
-func answerHints(err error) (hints string) {
-	invalid, ok := errors.AsType[*signature.InvalidError](err)
-	if !ok {
-		return ""
-	}
-	if slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool {
-		wanted, null := strings.CutSuffix(f.Message, ", not null")
-		return null && (strings.Contains(wanted, "number") || strings.Contains(wanted, "integer"))
-	}) {
-		hints = "\nNaN and Infinity become null in JSON."
-	}
-	if slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool { return f.Message == "is required" }) {
-		hints += "\nJSON omits undefined fields."
-	}
-	return hints
 }
 
 // limits names a limit that stopped the program or nearly did.

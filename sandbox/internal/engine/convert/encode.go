@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	c.nesting++
 	defer func() { c.nesting-- }()
 	e := newEncoder(c.VM, limit)
+	defer func() { c.Lost = e.lost }()
 	if exception := c.VM.Try(func() { err = e.top(v) }); exception != nil {
 		return nil, exception
 	}
@@ -51,6 +53,41 @@ type encoder struct {
 	text  *json.Encoder // writes strings to buf
 	limit int
 	path  []*goja.Object // the enclosing objects, to find cycles
+	names []string       // of the enclosing members
+	lost  []string       // see [Converter.Lost]
+}
+
+// maxLost bounds the values that an encoder reports as lost.
+const maxLost = 3
+
+// lose notes that a value has no JSON form.
+func (e *encoder) lose(value string) {
+	if len(e.lost) == maxLost {
+		return
+	}
+	var at strings.Builder
+	for _, name := range e.names {
+		if _, err := strconv.Atoi(name); err == nil {
+			name = "[" + name + "]"
+		} else {
+			name = memberPath(name)
+		}
+		if at.Len()+len(name) <= maxPath {
+			at.WriteString(name)
+		}
+	}
+	e.lost = append(e.lost, at.String()+" is "+value)
+}
+
+// NoJSON returns NaN, Infinity, -Infinity or undefined if a value is that, and "" otherwise.
+func NoJSON(v goja.Value) string {
+	switch f, isFloat := v.(interface{ ToFloat() float64 }); {
+	case v == nil || goja.IsUndefined(v):
+		return "undefined"
+	case isFloat && goja.IsNumber(v) && (math.IsNaN(f.ToFloat()) || math.IsInf(f.ToFloat(), 0)):
+		return v.String()
+	}
+	return ""
 }
 
 func newEncoder(vm *goja.Runtime, limit int) *encoder {
@@ -85,6 +122,9 @@ func absent(v goja.Value) bool {
 func (e *encoder) value(v goja.Value) error {
 	if e.full() {
 		return e.tooLarge()
+	}
+	if what := NoJSON(v); what != "" {
+		e.lose(what)
 	}
 	if absent(v) || goja.IsNull(v) {
 		e.buf.WriteString("null")
@@ -223,12 +263,21 @@ func (e *encoder) array(o *goja.Object) error {
 	e.buf.WriteByte('[')
 	for i := range length {
 		e.comma(i)
-		if err := e.value(o.Get(strconv.Itoa(i))); err != nil {
-			return inMember("["+strconv.Itoa(i)+"]", err)
+		name := strconv.Itoa(i)
+		if err := e.named(name, o.Get(name)); err != nil {
+			return inMember("["+name+"]", err)
 		}
 	}
 	e.buf.WriteByte(']')
 	return nil
+}
+
+// named encodes the value of a member or an element.
+func (e *encoder) named(name string, v goja.Value) error {
+	e.names = append(e.names, name)
+	err := e.value(v)
+	e.names = e.names[:len(e.names)-1]
+	return err
 }
 
 func (e *encoder) date(o *goja.Object) error {
@@ -253,12 +302,17 @@ func (e *encoder) members(names []string, o *goja.Object) error {
 		if strings.ContainsRune(name, utf8.RuneError) && (v == nil || slices.Index(names, name) != i) {
 			return errHalf
 		}
-		if !absent(v) {
-			e.comma(written)
-			written++
-			if err := e.member(name, v); err != nil {
-				return err
+		if absent(v) {
+			if e.names = append(e.names, name); NoJSON(v) != "" {
+				e.lose("undefined")
 			}
+			e.names = e.names[:len(e.names)-1]
+			continue
+		}
+		e.comma(written)
+		written++
+		if err := e.member(name, v); err != nil {
+			return err
 		}
 	}
 	e.buf.WriteByte('}')
@@ -270,7 +324,7 @@ func (e *encoder) member(name string, v goja.Value) error {
 		return err
 	}
 	e.buf.WriteByte(':')
-	if err := e.value(v); err != nil {
+	if err := e.named(name, v); err != nil {
 		return inMember(memberPath(name), err)
 	}
 	return nil

@@ -217,6 +217,7 @@ func (r *run) settle(c pendingCall) {
 // an interrupted VM cannot run later programs.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
+	lost := slices.Concat(r.convert.Lost, r.lostIn(value))
 	failure := r.unawaited()
 	if failure == nil {
 		failure = r.promiseAsText(value)
@@ -224,7 +225,7 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	if failure != nil {
 		r.end(&engine.Result{Failure: failure})
 	} else {
-		r.end(&engine.Result{Value: value, Submitted: true})
+		r.end(&engine.Result{Value: value, Submitted: true, Lost: lost})
 	}
 	if r.replay != nil {
 		panic(r.typeError("the program has submitted"))

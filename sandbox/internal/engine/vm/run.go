@@ -57,6 +57,7 @@ type programState struct {
 	waiting map[int]bool // calls that have no reply yet
 
 	promises promises
+	texts    []written // by JSON.stringify
 
 	exported  bool // the program has exported its declarations
 	recording bool // turns are recorded
