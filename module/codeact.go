@@ -168,7 +168,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		r.ended()
 		return nil, err
 	}
-	r.judge(outcome, nil)
+	r.judge(r.run, outcome, nil)
 	return outcome, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/writ-go/writ/internal/evidence"
 	"github.com/writ-go/writ/sandbox"
@@ -27,14 +26,7 @@ type gate struct {
 }
 
 func newGate(set *tools.Set) gate {
-	byPath := sync.OnceValue(func() map[string]*tools.Binding {
-		all := make(map[string]*tools.Binding, set.Len())
-		for _, b := range set.Bindings() {
-			all[b.Path()] = b
-		}
-		return all
-	})
-	return gate{told: map[string]bool{}, find: func(path string) *tools.Binding { return byPath()[path] }}
+	return gate{told: map[string]bool{}, find: evidence.Finder(set)}
 }
 
 const (
@@ -46,7 +38,7 @@ const (
 // once more. It is asked once about the same facts, if a turn is free; the same answer again is accepted. Without a
 // session, the journal's step stays open, so that no effect is repeated.
 func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
-	facts := r.judge(out, answer)
+	facts := r.judge(r.run, out, answer)
 	if bytes.Equal(answer, r.gate.answer) {
 		if len(out.Calls) == 0 {
 			r.keepEvidence(r.gate.facts)
@@ -70,9 +62,9 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 
 // judge returns the evidence against the outcome of the last program, and keeps it for the trajectory. The answer is nil
 // if there is none.
-func (r *codeRun) judge(out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
-	failed := evidence.Failed(r.journal.Unresolved(), r.journal.Entries(), out.Calls, r.find)
-	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, r.lists.Unfinished(), evidence.Answer(answer)))
+func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
+	failed := evidence.Failed(r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
+	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
 	if len(facts) > 0 {
 		facts = append(facts, evidence.Hollow(answer)...)
 	}

@@ -86,8 +86,9 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misuses(out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
-	for _, lost := range r.Lost[:min(len(r.Lost), maxFindings)] {
-		message := "answer" + shorten(lost, maxWord*2) + ", which has no JSON form. Submit its value, or null if there is none."
+	if len(r.Lost) > 0 {
+		message := shorten("answer"+strings.Join(r.Lost, "; answer"), maxMessage/4) +
+			". JSON has no such value: submit the right one, or null if there is none."
 		warnings = append(warnings, h.finding(KindLostValue, message, "", engine.Pos{}))
 	}
 	slices.SortStableFunc(warnings, inOrder)

@@ -35,6 +35,27 @@ type list struct {
 	at      sandbox.Finding // where the last call is
 }
 
+// Finder returns a function that finds the tools of a set by their paths.
+func Finder(set *tools.Set) func(path string) *tools.Binding {
+	byPath := sync.OnceValue(func() map[string]*tools.Binding {
+		all := make(map[string]*tools.Binding, set.Len())
+		for _, b := range set.Bindings() {
+			all[b.Path()] = b
+		}
+		return all
+	})
+	return func(path string) *tools.Binding { return byPath()[path] }
+}
+
+// Unfinished returns facts about the lists that a single program has read in part.
+func Unfinished(calls []sandbox.Call, set *tools.Set) []sandbox.Finding {
+	l, find := Lists{}, Finder(set)
+	for _, c := range calls {
+		l.Add(c, find(c.Tool))
+	}
+	return l.Unfinished()
+}
+
 // Next begins the next program.
 func (l *Lists) Next() {
 	l.mu.Lock()
