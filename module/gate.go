@@ -65,9 +65,6 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
 	failed := evidence.Failed(r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
-	if len(facts) > 0 {
-		facts = append(facts, evidence.Hollow(answer)...)
-	}
 	r.keepEvidence(facts)
 	return facts
 }
@@ -95,7 +92,7 @@ func (h held) Issue(c tools.Call) (tools.Entry, error) {
 		return h.Attempt.Issue(c)
 	}
 	r.acted = true
-	facts := r.lists.Current()
+	facts := r.lists.Current(false)
 	if len(facts) == 0 || r.free == 0 || r.isCompiled() {
 		return h.Attempt.Issue(c)
 	}

@@ -3,6 +3,7 @@ package module_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -116,10 +117,10 @@ func TestAnswerIsQuestioned(t *testing.T) {
 		"text of object":        {"submit({answer: ['' + {}]})", `answer.answer[0] contains "[object Object]"`},
 		"rounding error":        {"submit({answer: 0.1 + 0.2})", "answer.answer is 0.30000000000000004, which has rounding errors of binary fractions. Round it: 0.3."},
 		"rounding in text":      {"submit({answer: JSON.stringify({sum: 0.1 + 0.2})})", "Round it: 0.3."},
-		"NaN becomes null":      {"submit({answer: [{sum: 0/0}]})", "answer.answer[0].sum is NaN. JSON has no such value: submit"},
-		"undefined is left out": {"submit({answer: {a: 1, b: undefined}})", "answer.answer.b is undefined. JSON has no such value"},
+		"NaN becomes null":      {"submit({answer: [{sum: 0/0}]})", "in the answer, sum is NaN. JSON has no such value: submit"},
+		"undefined is left out": {"submit({answer: {a: 1, b: undefined}})", "in the answer, b is undefined. JSON has no such value"},
 		"undefined in JSON text": {"submit({answer: 'It is ' + JSON.stringify({a: [0, {b: undefined}]})})",
-			`answer: "b" in its JSON text is undefined. JSON has no such value`},
+			`in the answer, b is undefined. JSON has no such value`},
 		"failed effect": {"await erp.credit({id: 'c1'}).catch(() => 0);\nsubmit({answer: 'done'})",
 			`line 1, column 11: erp.credit({"id":"c1"}) may not have taken effect: 504.`},
 		"failed effect, other read": {"await erp.credit({id: 'c1'}).catch(() => 0);\nawait erp.get_customer({id: 'c2'});\nsubmit({answer: 1})",
@@ -230,5 +231,29 @@ func TestHoldBeforeFirstEffect(t *testing.T) {
 	e.ask(t, &module.Options{FreeTurns: -1}, one)
 	if len(e.credited) != 20 {
 		t.Errorf("%d credits without a free turn", len(e.credited))
+	}
+}
+
+// Evidence of a ReAct is kept, and nothing is questioned.
+func TestReActEvidence(t *testing.T) {
+	t.Parallel()
+	sig := signature.Must(signature.New[orders, figure](""))
+	model := llmtest.New(action("erp.list_customers", "{}"), action("submit", `{"answer": 20}`))
+	pred, err := module.NewReAct(sig, model, new(erp).tools(t), nil).Run(t.Context(), anything)
+	if err != nil || len(pred.Evidence()) != 1 || !strings.Contains(pred.Evidence()[0].Message, "page 1 of 3 was read") {
+		t.Errorf("got %v, %v", pred, err)
+	}
+}
+
+// An error has the evidence about the last program.
+func TestEvidenceOfIncompleteRun(t *testing.T) {
+	t.Parallel()
+	sig := signature.Must(signature.New[orders, figure](""))
+	model := llmtest.New(fence("await erp.list_customers({});"))
+	_, err := module.NewCodeAct(sig, model, inProcess(t), new(erp).tools(t), &module.Options{MaxIters: 1}).Run(t.Context(),
+		anything)
+	part, ok := errors.AsType[*module.IncompleteError](err)
+	if !ok || len(part.Trajectory.Evidence) != 1 {
+		t.Errorf("got %v", err)
 	}
 }

@@ -53,7 +53,7 @@ total must be an integer, not null
 Submit it in this form, with your values: submit({total: 1})
 
 Warnings:
-answer.total is NaN. JSON has no such value: submit the right one, or null if there is none.`,
+in the answer, total is NaN. JSON has no such value: submit the right one, or null if there is none.`,
 		`submit({total: "one"})`: `The submitted answer was not accepted:
 total must be an integer, not "one"
 Submit it in this form, with your values: submit({total: 1})`,

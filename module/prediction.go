@@ -30,13 +30,12 @@ func (p *Prediction[Out]) Evidence() []sandbox.Finding {
 	return p.Trajectory.evidence()
 }
 
-func (t *Trajectory) evidence() []sandbox.Finding {
-	if c := t.chosen(); c != nil {
-		return c.evidence()
-	}
+func (t Trajectory) evidence() []sandbox.Finding {
 	all := slices.Clone(t.Evidence)
-	for i := range t.Runs {
-		all = append(all, t.Runs[i].evidence()...)
+	for i, run := range t.Runs {
+		if t.Chosen == 0 || t.Chosen == i+1 {
+			all = append(all, run.evidence()...)
+		}
 	}
 	return all
 }

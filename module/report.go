@@ -57,7 +57,7 @@ func (r *codeRun) step(out *sandbox.Outcome, closes bool) prompt.Step {
 	s := prompt.Step{
 		Code: r.last().Code, Outcome: out, Left: r.left(), Session: r.session, Same: r.repeats(),
 		Entries: r.journal.Entries(), Open: r.journal.Open(), Closed: closes,
-		CallLimit: limitsOf(r.box).Calls, Uncounted: r.uncounted, Partial: r.lists.Told(),
+		CallLimit: limitsOf(r.box).Calls, Uncounted: r.uncounted, Partial: r.lists.Current(true),
 	}
 	if closes {
 		s.Orphans = r.journal.Accept()

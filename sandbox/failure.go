@@ -87,7 +87,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misuses(out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
 	if len(r.Lost) > 0 {
-		message := shorten("answer"+strings.Join(r.Lost, "; answer"), maxMessage/4) +
+		message := "in the answer, " + shorten(strings.Join(r.Lost, ", "), maxMessage/4) +
 			". JSON has no such value: submit the right one, or null if there is none."
 		warnings = append(warnings, h.finding(KindLostValue, message, "", engine.Pos{}))
 	}

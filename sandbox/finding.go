@@ -58,7 +58,7 @@ const (
 	KindFailedEffect Kind = "failed_effect" // a failed call that may change data, which nobody looked after
 	KindPartialList  Kind = "partial_list"  // a list that was not read to the end
 	KindLostValue    Kind = "lost_value"    // NaN, an infinity, undefined or the text of an object in the answer
-	KindInexact      Kind = "inexact"       // rounding errors in the answer, or nothing but empty values
+	KindInexact      Kind = "inexact"       // rounding errors of binary fractions in the answer
 )
 
 // Finding is one reason why a program was refused, or one warning.

@@ -88,7 +88,7 @@ func seen(e journal.Entry, later []journal.Entry, server string, find func(strin
 		read.Add(sandbox.Call{Args: o.Args, Result: o.Result}, b)
 		related = related || !Acts(b) && (shares(e.Args, o.Args) || bytes.HasPrefix(o.Result, []byte("[")))
 	}
-	unfinished := len(read.unfinished(0, func(*list) bool { return true }))
+	unfinished := len(read.unfinished(0, true))
 	return len(read.lists) > unfinished || related && unfinished == 0
 }
 
@@ -115,30 +115,6 @@ func Answer(answer json.RawMessage) []sandbox.Finding {
 		return nil
 	}
 	return values(v, "answer", nil)
-}
-
-// Hollow is the fact that an answer has only empty values. It says nothing by itself.
-func Hollow(answer json.RawMessage) []sandbox.Finding {
-	var v any
-	if json.Unmarshal(answer, &v) != nil || !hollow(v) {
-		return nil
-	}
-	return []sandbox.Finding{{Kind: sandbox.KindInexact, Message: "Everything in the answer is empty, null or zero."}}
-}
-
-func hollow(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, member := range v {
-			if !hollow(member) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return !slices.ContainsFunc(v, func(v any) bool { return !hollow(v) })
-	}
-	return v == nil || v == "" || v == 0.0
 }
 
 var (

@@ -115,25 +115,14 @@ var searching = regexp.MustCompile(`(?i)(^|[^a-z])search($|[^a-z])|Search`)
 func (l *Lists) Unfinished() []sandbox.Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.unfinished(l.reading, func(o *list) bool { return !searching.MatchString(o.tool.Name) })
-}
-
-// Told is like Unfinished, about the current program only and including searches.
-func (l *Lists) Told() []sandbox.Finding {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.unfinished(l.program, func(*list) bool { return true })
+	return l.unfinished(l.reading, false)
 }
 
 // Current is like Unfinished, about the current program only.
-func (l *Lists) Current() []sandbox.Finding {
+func (l *Lists) Current(searches bool) []sandbox.Finding {
 	l.mu.Lock()
-	current := l.reading == l.program
-	l.mu.Unlock()
-	if !current {
-		return nil
-	}
-	return l.Unfinished()
+	defer l.mu.Unlock()
+	return l.unfinished(l.program, searches)
 }
 
 // Has reports whether a tool has returned a list or a part of it.
@@ -143,9 +132,10 @@ func (l *Lists) Has(b *tools.Binding) bool {
 	return slices.ContainsFunc(l.lists, func(o *list) bool { return o.tool == b })
 }
 
-func (l *Lists) unfinished(program int, counts func(*list) bool) (facts []sandbox.Finding) {
+func (l *Lists) unfinished(program int, searches bool) (facts []sandbox.Finding) {
 	for _, o := range l.lists {
-		if o.program == program && !o.limited && counts(o) && !lists.Finished(o.states) {
+		skip := o.program != program || o.limited || !searches && searching.MatchString(o.tool.Name)
+		if !skip && !lists.Finished(o.states) {
 			facts = append(facts, o.fact())
 		}
 	}
@@ -154,17 +144,17 @@ func (l *Lists) unfinished(program int, counts func(*list) bool) (facts []sandbo
 
 // fact says which part of the list was read, and which calls return the rest.
 func (o *list) fact() sandbox.Finding {
-	last, rows, end, seen := o.states[len(o.states)-1], 0, 0, map[int]bool{}
+	last, rows, seen := o.states[len(o.states)-1], 0, map[int]bool{}
 	for i, s := range o.states {
 		if s.Form == lists.More || !slices.Contains(o.states[:i], s) {
-			rows, end, seen[s.Page] = rows+s.Rows, max(end, s.To), true
+			rows, seen[s.Page] = rows+s.Rows, true
 		}
 	}
 	of := fmt.Sprintf("%d rows", rows)
 	if last.Total > 0 {
 		of += fmt.Sprintf(" of %d", last.Total)
 	}
-	read, calls := of+" were read, and there are more", o.call(max(rows, end), last)
+	read, calls := of+" were read, and there are more", o.call(rows, last)
 	if last.Form == lists.Pages {
 		delete(seen, 0)
 		var missing []string

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,41 +54,26 @@ type encoder struct {
 	text  *json.Encoder // writes strings to buf
 	limit int
 	path  []*goja.Object // the enclosing objects, to find cycles
-	names []string       // of the enclosing members
+	name  string         // of the member that is being encoded
 	lost  []string       // see [Converter.Lost]
 }
 
 // maxLost bounds the values that an encoder reports as lost.
 const maxLost = 3
 
-// lose notes that a value has no JSON form.
-func (e *encoder) lose(value string) {
-	if len(e.lost) == maxLost {
-		return
+// AppendLost adds what a member is if JSON cannot hold that: "total is NaN". There may be up to maxLost.
+func AppendLost(lost []string, name string, v goja.Value) []string {
+	isUndefined := v == nil || goja.IsUndefined(v)
+	if len(lost) == maxLost || !isUndefined && (!goja.IsNumber(v) || !math.IsNaN(v.ToFloat()*0)) {
+		return lost
 	}
-	var at strings.Builder
-	for _, name := range e.names {
-		if _, err := strconv.Atoi(name); err == nil {
-			name = "[" + name + "]"
-		} else {
-			name = memberPath(name)
-		}
-		if at.Len()+len(name) <= maxPath {
-			at.WriteString(name)
-		}
+	if isUndefined {
+		v = goja.Undefined()
 	}
-	e.lost = append(e.lost, at.String()+" is "+value)
-}
-
-// NoJSON returns NaN, Infinity, -Infinity or undefined if a value is that, and "" otherwise.
-func NoJSON(v goja.Value) string {
-	switch f, isFloat := v.(interface{ ToFloat() float64 }); {
-	case v == nil || goja.IsUndefined(v):
-		return "undefined"
-	case isFloat && goja.IsNumber(v) && (math.IsNaN(f.ToFloat()) || math.IsInf(f.ToFloat(), 0)):
-		return v.String()
+	if text := fmt.Sprintf("%.50s is %s", cmp.Or(name, "it"), v); !slices.Contains(lost, text) {
+		lost = append(lost, text)
 	}
-	return ""
+	return lost
 }
 
 func newEncoder(vm *goja.Runtime, limit int) *encoder {
@@ -123,9 +109,7 @@ func (e *encoder) value(v goja.Value) error {
 	if e.full() {
 		return e.tooLarge()
 	}
-	if what := NoJSON(v); what != "" {
-		e.lose(what)
-	}
+	e.lost = AppendLost(e.lost, e.name, v)
 	if absent(v) || goja.IsNull(v) {
 		e.buf.WriteString("null")
 		return nil
@@ -263,21 +247,12 @@ func (e *encoder) array(o *goja.Object) error {
 	e.buf.WriteByte('[')
 	for i := range length {
 		e.comma(i)
-		name := strconv.Itoa(i)
-		if err := e.named(name, o.Get(name)); err != nil {
-			return inMember("["+name+"]", err)
+		if err := e.value(o.Get(strconv.Itoa(i))); err != nil {
+			return inMember("["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	e.buf.WriteByte(']')
 	return nil
-}
-
-// named encodes the value of a member or an element.
-func (e *encoder) named(name string, v goja.Value) error {
-	e.names = append(e.names, name)
-	err := e.value(v)
-	e.names = e.names[:len(e.names)-1]
-	return err
 }
 
 func (e *encoder) date(o *goja.Object) error {
@@ -303,10 +278,7 @@ func (e *encoder) members(names []string, o *goja.Object) error {
 			return errHalf
 		}
 		if absent(v) {
-			if e.names = append(e.names, name); NoJSON(v) != "" {
-				e.lose("undefined")
-			}
-			e.names = e.names[:len(e.names)-1]
+			e.lost = AppendLost(e.lost, name, v)
 			continue
 		}
 		e.comma(written)
@@ -324,7 +296,8 @@ func (e *encoder) member(name string, v goja.Value) error {
 		return err
 	}
 	e.buf.WriteByte(':')
-	if err := e.named(name, v); err != nil {
+	e.name = name
+	if err := e.value(v); err != nil {
 		return inMember(memberPath(name), err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -217,7 +218,12 @@ func (r *run) settle(c pendingCall) {
 // an interrupted VM cannot run later programs.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
-	lost := slices.Concat(r.convert.Lost, r.lostIn(value))
+	lost := r.convert.Lost
+	for _, text := range slices.Sorted(maps.Keys(r.texts)) {
+		if bytes.Contains(value, []byte(text)) {
+			lost = append(lost, r.texts[text]...)
+		}
+	}
 	failure := r.unawaited()
 	if failure == nil {
 		failure = r.promiseAsText(value)

@@ -98,46 +98,25 @@ func (r *run) rewordParseError(err error, argument goja.Value) error {
 	return err
 }
 
-// written is a text that JSON.stringify returned, and what it left out.
-type written struct {
-	text string
-	lost []string
-}
-
-// watchStringify makes JSON.stringify remember the texts of values that have no JSON form in part.
+// watchStringify makes JSON.stringify remember the texts of values that JSON cannot hold in full, and what was lost.
 func (r *run) watchStringify() {
-	const maxWritten, maxText = 20, 64 << 10
+	const maxTexts, maxText = 20, 64 << 10
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "stringify", func(next goja.Callable, c goja.FunctionCall) goja.Value {
-		if len(c.Arguments) == 0 || !goja.IsUndefined(c.Argument(1)) && !goja.IsNull(c.Argument(1)) {
+		if replacer := c.Argument(1); len(c.Arguments) == 0 || !goja.IsUndefined(replacer) && !goja.IsNull(replacer) {
 			return r.call(next, c)
 		}
 		var lost []string
-		note := func(member goja.FunctionCall) goja.Value {
-			if what := convert.NoJSON(member.Argument(1)); what != "" && len(lost) < maxLost {
-				lost = append(lost, fmt.Sprintf(": %.50q in its JSON text is %s", member.Argument(0).String(), what))
-			}
+		note := r.vm.ToValue(func(member goja.FunctionCall) goja.Value {
+			lost = convert.AppendLost(lost, member.Argument(0).String(), member.Argument(1))
 			return member.Argument(1)
-		}
-		text := r.call(next, goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), r.vm.ToValue(note), c.Argument(2)}})
-		if s, ok := text.(goja.String); ok && lost != nil && s.Length() <= maxText && len(r.texts) < maxWritten {
-			r.texts = append(r.texts, written{s.String(), lost})
+		})
+		text := r.call(next, goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), note, c.Argument(2)}})
+		if s, ok := text.(goja.String); ok && lost != nil && s.Length() <= maxText && len(r.texts) < maxTexts {
+			quoted, _ := r.convert.Encode(s, 0)
+			put(&r.texts, string(bytes.Trim(quoted, `"`)), lost)
 		}
 		return text
 	})
-}
-
-// maxLost bounds the values that are remembered of a text.
-const maxLost = 3
-
-// lostIn returns what the texts of JSON.stringify in an answer left out.
-func (r *run) lostIn(answer []byte) (lost []string) {
-	for _, w := range r.texts {
-		text, err := r.convert.Encode(r.vm.ToValue(w.text), 0)
-		if err == nil && bytes.Contains(answer, bytes.Trim(text, `"`)) {
-			lost = append(lost, w.lost...)
-		}
-	}
-	return lost
 }
 
 func (r *run) prototype(class string) *goja.Object {
