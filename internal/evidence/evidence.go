@@ -51,24 +51,23 @@ func Failed(
 			continue
 		}
 		i := slices.IndexFunc(entries, func(o journal.Entry) bool { return o.ID == e.ID })
-		if seen(e, entries[i+1:], b.Namespace, find) {
-			continue
-		}
 		fact := sandbox.Finding{Kind: sandbox.KindFailedEffect}
 		for _, c := range calls {
 			if c.Tool == e.Tool && bytes.Equal(c.Args, e.Args) {
 				fact.Line, fact.Column = c.Line, c.Column
 			}
 		}
-		reason, next := "its outcome is unknown", "or"
+		if seen(e, entries[i+1:], b.Namespace, find) {
+			continue
+		}
+		reason, format := "its outcome is unknown", "may not have taken effect: %s. Read whether it did, or"
 		if te, ok := errors.AsType[*tools.ToolError](e.Err); ok {
 			reason = short(te.Message, 200)
 		}
 		if e.State == journal.Failed { // a call whose outcome is unknown must not be repeated
-			next = "and repeat it if not, or"
+			format = "may not have taken effect: %s. Read whether it did, and repeat it if not, or"
 		}
-		fact.Message = fmt.Sprintf("%s(%s) may not have taken effect: %s. Read whether it did, %s say so in the answer.",
-			e.Tool, short(string(e.Args), 200), reason, next)
+		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, short(string(e.Args), 200), reason)
 		facts = append(facts, fact)
 	}
 	return facts

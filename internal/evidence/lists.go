@@ -150,7 +150,7 @@ func (o *list) fact() sandbox.Finding {
 			rows, seen[s.Page] = rows+s.Rows, true
 		}
 	}
-	of := fmt.Sprintf("%d rows", rows)
+	of := strings.TrimSuffix(fmt.Sprintf("%d rows", rows), map[bool]string{true: "s"}[rows == 1])
 	if last.Total > 0 {
 		of += fmt.Sprintf(" of %d", last.Total)
 	}
