@@ -189,7 +189,7 @@ func lastTranscript(model *llmtest.Model) string {
 
 const programReminder = "\n\nReply with a sentence or two, then one ```js block, and nothing after it.\n"
 
-// The history of an answered turn includes the observation on an answer that was held, and the uncertain calls.
+// The history of an answered turn includes the observation on an answer that was questioned, and the uncertain calls.
 func TestChatHistoryShowsEffects(t *testing.T) {
 	t.Parallel()
 	h := &handlers{called: map[string]int{}}
@@ -197,7 +197,7 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 		fence("await send({to: 'Rat', text: 'x'}); throw new Error('no')"),
 		fence("for (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}"+
 			"\nsubmit({answer: 'a'})"),
-		fence("submit({answer: 'b'})"),
+		fence("submit({answer: 'a'})"),
 		fence("submit({answer: 'c'})"),
 	)
 	for _, question := range []string{"One?", "Two?"} {
@@ -208,9 +208,10 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 	want := "[[ ## question ## ]]\nOne?" + programReminder +
 		"--- ai ---\n```js\nfor (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}" +
 		"\nsubmit({answer: 'a'})\n```\n" +
-		"--- human ---\nThe answer is valid.\n" +
-		"--- ai ---\n```js\nsubmit({answer: 'b'})\n```\n" +
-		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"b\"}\n" +
+		"--- human ---\nThe answer has the right form, but it may be wrong: line 1, column 47: refund({\"name\":\"Mole\",\"total\":1}) " +
+		"may not have taken effect: there is no order of Mole. Read whether it did, and repeat it if …\n" +
+		"--- ai ---\n```js\nsubmit({answer: 'a'})\n```\n" +
+		"--- human ---\nNot shown: 1 failed, refused or stopped program.\nThe answer was accepted:\n{\"answer\":\"a\"}\n" +
 		"Effects of failed programs, which still apply:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n" +
 		"Reported an error, but may have taken effect:\n- refund({\"name\":\"Mole\",\"total\":1}) → there is no order " +
 		"of Mole\n" +

@@ -62,8 +62,8 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, err
 	}
 	defer r.rescue(&err)
-	// The steps are in files of their own: ask in ask.go; program in coderun.go; execute below; unread, report, rejected,
-	// askAboutDoubts and askAboutOrphans, which write the next message to the model, in report.go.
+	// The steps are in files of their own: ask in ask.go; program in coderun.go; execute below; unread, report, rejected
+	// and askAboutOrphans, which write the next message to the model, in report.go; question in gate.go.
 	var valid *candidate[Out] // a valid answer that the model is asked to confirm
 	for r.left() > 0 {
 		// Ask the model for the next program. The first one of a Program is compiled.
@@ -91,9 +91,9 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue
 		}
-		// Ask the model to confirm an answer that may rest on missing values, or that ignores the effects of
-		// earlier programs.
-		if valid = (&candidate[Out]{out, answer}); r.askAboutDoubts(outcome) || r.askAboutOrphans(answer) {
+		// Ask the model to confirm an answer that facts of the run contradict, or that ignores the effects of earlier
+		// programs.
+		if valid = (&candidate[Out]{out, answer}); r.question(outcome, answer) || r.askAboutOrphans(answer) {
 			continue
 		}
 		return answered(r.accept(), out, answer, "")
@@ -139,12 +139,16 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		r.ended()
 		return nil, err
 	}
+	r.lists.Next()
 	program := sandbox.Program{
-		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: r.journal.Attempt(), Submit: true,
+		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: held{r.journal.Attempt(), r}, Submit: true,
 		Compiler:  r.options.Compiler,
 		Earlier:   r.earlier(),
 		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },
-		OnCall:    func(c sandbox.Call) { r.emit(ToolCallEnd{r.at(step), c}) },
+		OnCall: func(c sandbox.Call) {
+			r.lists.Add(c, r.find(c.Tool))
+			r.emit(ToolCallEnd{r.at(step), c})
+		},
 	}
 	ctx = r.withSub(ctx, &program)
 	outcome, err := r.box.Run(ctx, program)
@@ -164,6 +168,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		r.ended()
 		return nil, err
 	}
+	r.judge(r.run, outcome, nil)
 	return outcome, nil
 }
 

@@ -141,9 +141,9 @@ func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
 type codeRun struct {
 	*run
 	environment
+	gate
 	inputs   map[string]any
 	asked    bool            // the model was asked about orphans
-	doubts   bool            // the model was asked to confirm an answer
 	problem  error           // of the last answer, if it was not accepted
 	parsable map[string]bool // tools that the model knows to return JSON text
 }
@@ -175,7 +175,8 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &codeRun{environment: c.coder.environment, inputs: map[string]any{}, parsable: map[string]bool{}}
+	r := &codeRun{environment: c.coder.environment, gate: newGate(c.coder.set), inputs: map[string]any{},
+		parsable: map[string]bool{}}
 	for _, f := range spec.Inputs() {
 		r.inputs[f.Name] = emptyValue(f) // programs have a constant for every input
 	}

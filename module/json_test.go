@@ -42,7 +42,8 @@ func recorded(t *testing.T, observe func(context.Context, module.Event)) *module
 	model := llmtest.New(fence(`lst({limit: 1})`),
 		fence("console.log(await list({limit: 1}));\nawait pay({limit: 1});\nawait pay({limit: 2})"),
 		fence(`await pay({limit: 1}); submit({total: 3})`))
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(module.Observe(t.Context(), observe),
+	o := &module.Options{FreeTurns: -1} // the failed payment is evidence, but no question
+	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, o).Run(module.Observe(t.Context(), observe),
 		orders{Limit: 2})
 	if err != nil {
 		t.Fatal(err)

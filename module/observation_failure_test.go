@@ -51,7 +51,9 @@ Failed reads:
 		`submit({total: 0 / 0})`: `The submitted answer was not accepted:
 total must be an integer, not null
 Submit it in this form, with your values: submit({total: 1})
-NaN and Infinity become null in JSON.`,
+
+Warnings:
+in the answer, total is NaN. JSON has no such value: submit the right one, or null if there is none.`,
 		`submit({total: "one"})`: `The submitted answer was not accepted:
 total must be an integer, not "one"
 Submit it in this form, with your values: submit({total: 1})`,

@@ -26,10 +26,10 @@ type Options struct {
 	// FreeTurns is how many replies of a run do not count as steps:
 	//
 	//   - programs that the check refused, that only searched for tools, or that were stopped because a
-	//     call resembles an earlier one
+	//     call resembles an earlier one, or before the first effect because they read lists in part
 	//   - replies that cannot be read
-	//   - answers that the model is asked to confirm, because they may rest on missing values, or because
-	//     earlier programs had effects that the last program did not ask for
+	//   - answers that the model is asked to confirm, because facts of the run contradict them (at most three
+	//     times; see [Trajectory]), or because earlier programs had effects that the last program did not ask for
 	//
 	// A repeated reply or program counts as a step. Zero means MaxIters, and a negative number means none.
 	FreeTurns int

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -18,6 +20,25 @@ type Prediction[Out any] struct {
 
 	// Trajectory is how the module found the answer.
 	Trajectory Trajectory `json:"trajectory"`
+}
+
+// Evidence returns the facts that contradict the answer, including those of the runs that it was made of. A metric or a
+// caller may refuse an answer with evidence. See [Trajectory].
+func (p *Prediction[Out]) Evidence() []sandbox.Finding {
+	if p == nil {
+		return nil
+	}
+	return p.Trajectory.evidence()
+}
+
+func (t Trajectory) evidence() []sandbox.Finding {
+	all := slices.Clone(t.Evidence)
+	for i, run := range t.Runs {
+		if t.Chosen == 0 || t.Chosen == i+1 {
+			all = append(all, run.evidence()...)
+		}
+	}
+	return all
 }
 
 // LogValue implements [slog.LogValuer] with the summary of the trajectory.

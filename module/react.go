@@ -129,6 +129,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 func (a *ReAct[In, Out]) answer(r *reactRun, next replies.Action) (out Out, answer json.RawMessage, err error) {
 	if answer, err = r.submit(next, a.signature.Spec()); err == nil {
 		out, err = a.signature.Decode(answer)
+		r.gate.judge(r.run, r.outcome, answer)
 	}
 	return out, answer, err
 }
@@ -197,7 +198,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if err := q.SubmitHistory(a.Predictor.Spec); err != nil {
 		return nil, nil, err
 	}
-	r := &reactRun{tools: a.tools, held: map[string][]string{}, heldNow: map[string][]string{}}
+	r := &reactRun{tools: a.tools, gate: newGate(a.Predictor.set), held: map[string][]string{}, heldNow: map[string][]string{}}
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}

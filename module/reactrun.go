@@ -27,6 +27,7 @@ type reactRun struct {
 	attempt   *journal.Attempt // for all calls of the run
 	reasoning string           // of the last reply
 	mistake   string           // the reply of the last step
+	gate      gate             // whose facts the trajectory has; nothing is questioned
 
 	// The calls that were held, by their keys, with the journal entries that they resemble. The model is told about
 	// those of heldNow when the step ends.
@@ -90,6 +91,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		err = lm.ContextError(ctx)
 	}
 	r.outcome = toolbox.Joined(r.outcome, out)
+	r.gate.lists.Add(call, r.tools.Bindings[tool])
 	r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
 	return call, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -268,6 +269,13 @@ func (r *recorder) keepOrphans(entries []journal.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Orphans = append(r.Orphans, entries...)
+}
+
+// keepEvidence sets the facts that contradict the answer.
+func (r *recorder) keepEvidence(facts []sandbox.Finding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Evidence = facts
 }
 
 // incomplete ends the run without an answer.

@@ -37,38 +37,18 @@ func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error
 	return r.step(out, r.session).Rejected(spec, err)
 }
 
-// askAboutDoubts ends the step of a valid answer that may rest on values that were not there, and reports whether the
-// model is asked for the answer once more: the program took promises for results, or results for what they are
-// not, read only the first of several pages, or exceeded the limit of calls. This happens once in a run, if a
-// turn is free. Without a session, the journal's step stays open, so that no effect is repeated.
-func (r *codeRun) askAboutDoubts(out *sandbox.Outcome) bool {
-	var doubts []sandbox.Finding
-	for _, f := range out.Warnings {
-		switch f.Kind {
-		case sandbox.KindNotAwaited, sandbox.KindWrongType, sandbox.KindCallLimit, sandbox.KindMorePages:
-			doubts = append(doubts, f)
-		}
-	}
-	if len(doubts) == 0 || r.doubts || !r.forgive() {
-		return false
-	}
-	r.doubts = true
-	r.problem = fmt.Errorf("the answer may be wrong: %s", doubts[0])
-	r.observe(r.step(out, r.session).Doubted(doubts))
-	return true
-}
-
 // askAboutOrphans ends the step of a valid answer, and reports whether the model is asked about effects of earlier
 // programs that this one did not call. This happens once in a run, if a turn is free.
 func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
-	orphans := r.journal.Accept()
+	orphans := slices.DeleteFunc(r.journal.Accept(), r.confirmed(answer))
 	r.keepOrphans(orphans)
 	if len(orphans) == 0 || r.asked || !r.forgive() {
 		return false
 	}
 	r.asked = true
 	r.problem = errors.New("the program did not ask for the effects of earlier ones")
-	r.observe(prompt.Orphaned(answer, orphans))
+	open := slices.ContainsFunc(r.Evidence, func(f sandbox.Finding) bool { return f.Kind == sandbox.KindFailedEffect })
+	r.observe(prompt.Orphaned(answer, orphans, open))
 	return true
 }
 
@@ -77,7 +57,7 @@ func (r *codeRun) step(out *sandbox.Outcome, closes bool) prompt.Step {
 	s := prompt.Step{
 		Code: r.last().Code, Outcome: out, Left: r.left(), Session: r.session, Same: r.repeats(),
 		Entries: r.journal.Entries(), Open: r.journal.Open(), Closed: closes,
-		CallLimit: limitsOf(r.box).Calls, Uncounted: r.uncounted,
+		CallLimit: limitsOf(r.box).Calls, Uncounted: r.uncounted, Partial: r.lists.Current(true),
 	}
 	if closes {
 		s.Orphans = r.journal.Accept()

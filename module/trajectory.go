@@ -44,6 +44,10 @@ type Trajectory struct {
 	// rewritten without them.
 	Orphans []journal.Entry `json:"orphans,omitempty"`
 
+	// Evidence are the facts of the run that contradict the answer, the most serious first. The model was asked about
+	// them if there were free turns, and gave the answer nevertheless. Without an answer, they are about the last program.
+	Evidence []sandbox.Finding `json:"evidence,omitempty"`
+
 	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and
 	// the runs that rewards and tools made with their context.
 	Runs []Trajectory `json:"runs,omitempty"`

@@ -85,10 +85,12 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 // allWarnings returns the warnings of the check and those about what the run has shown.
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misuses(out.Calls)))
-	if len(shown) == 0 {
-		shown = h.morePages(out.Calls)
-	}
 	warnings := slices.Concat(h.checkWarnings(r), shown)
+	if len(r.Lost) > 0 {
+		message := "in the answer, " + shorten(strings.Join(r.Lost, ", "), maxMessage/4) +
+			". JSON has no such value: submit the right one, or null if there is none."
+		warnings = append(warnings, h.finding(KindLostValue, message, "", engine.Pos{}))
+	}
 	slices.SortStableFunc(warnings, inOrder)
 	if h.refused > 0 && out.Failure == nil {
 		message := fmt.Sprintf("%d tool calls were not made: a program may make %d%s",

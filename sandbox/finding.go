@@ -50,9 +50,16 @@ const (
 	KindNotAwaited Kind = "not_awaited" // a promise that the program does not await
 	// a result used as the wrong type: text as an object, or an object as JSON text
 	KindWrongType    Kind = "wrong_type"
-	KindMorePages    Kind = "more_pages"    // a result with a reference to the next page, which the program does not read
 	KindNoValue      Kind = "no_value"      // the program does not return a value
 	KindNothingFound Kind = "nothing_found" // a search that found no tool
+)
+
+// Facts of a run that contradict its answer; see module.Trajectory. KindLostValue is also a warning.
+const (
+	KindFailedEffect Kind = "failed_effect" // a failed call that may change data, which nobody looked after
+	KindPartialList  Kind = "partial_list"  // a list that was not read to the end
+	KindLostValue    Kind = "lost_value"    // NaN, an infinity, undefined or the text of an object in the answer
+	KindInexact      Kind = "inexact"       // rounding errors of binary fractions in the answer
 )
 
 // Finding is one reason why a program was refused, or one warning.

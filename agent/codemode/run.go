@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/evidence"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -68,6 +69,7 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 	case out == nil:
 		return execution{}, err
 	}
+	out.Warnings = append(out.Warnings, evidence.Unfinished(out.Calls, view.set)...)
 	e := newExecution(out)
 	e.Session = session
 	c.addHints(p, &e)

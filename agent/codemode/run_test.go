@@ -171,3 +171,30 @@ func TestPanickingTool(t *testing.T) {
 		t.Errorf("got %+v", e)
 	}
 }
+
+// TestPartialList returns the fact that a list was read in part, with the result.
+func TestPartialList(t *testing.T) {
+	t.Parallel()
+	type page struct {
+		Rows  []int `json:"rows"`
+		Pages int   `json:"pages"`
+	}
+	set, err := tools.NewSet(t.Context(), tools.Func("list", "List.", func(context.Context, struct {
+		Page int `json:"page,omitempty"`
+	}) (page, error) {
+		return page{[]int{1}, 2}, nil
+	}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, _ := begin(t, setup{Options: Options{Tools: set}})
+	e := executeCode(t, session, map[string]any{"code": "(await list({})).rows.length"})
+	const want = "list: page 1 of 2 was read (1 row). Call it with {page: 2}, and use all rows."
+	if !e.Success || len(e.Warnings) != 1 || e.Warnings[0].Message != want || e.Warnings[0].ErrorType != "PARTIAL_LIST" {
+		t.Errorf("got %+v", e)
+	}
+	e = executeCode(t, session, map[string]any{"code": "(await list({})).rows.concat((await list({page: 2})).rows)"})
+	if !e.Success || len(e.Warnings) != 0 {
+		t.Errorf("got %+v", e)
+	}
+}

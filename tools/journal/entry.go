@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/writ-go/writ/internal/lists"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/internal/lists"
 )
 
 // State is the state of a recorded call.

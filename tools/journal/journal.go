@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/writ-go/writ/tools"
@@ -161,6 +162,16 @@ func (j *Journal) reconciled(e *entry, r Reconciled) {
 // Open returns the calls of all attempts of the open step, without reads, in order of issue.
 func (j *Journal) Open() []Entry {
 	return j.list(func(e *entry) bool { return e.Step == j.step && e.Class != tools.Read })
+}
+
+// Unresolved returns the effects that failed or whose outcome is unknown, and that no later call repeated successfully
+// or named, in order of issue.
+func (j *Journal) Unresolved() []Entry {
+	return j.list(func(e *entry) bool {
+		repeated := func(o *entry) bool { return o.State == OK && e.before(o) }
+		return e.uncertain() && e.ordered() && !slices.ContainsFunc(e.namedBy, (*entry).counts) &&
+			!slices.ContainsFunc(j.byKey[e.key], repeated)
+	})
 }
 
 // Entries returns every recorded call, in order of issue.

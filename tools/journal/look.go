@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/lists"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/internal/lists"
 )
 
 // holdUnseen holds a call that repeats failed ones, unless the program can know that they did not take effect: since

@@ -11,7 +11,6 @@ import (
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools/journal"
@@ -30,8 +29,9 @@ type Step struct {
 	Closed  bool            // the journal's step was accepted
 	Orphans []journal.Entry // the orphans, if so
 
-	CallLimit int            // how many calls a program may make; 0 if that is not known
-	Uncounted map[string]int // the tools whose calls have limits of their own
+	CallLimit int               // how many calls a program may make; 0 if that is not known
+	Partial   []sandbox.Finding // the lists that the program read in part
+	Uncounted map[string]int    // the tools whose calls have limits of their own
 }
 
 // Unread is the observation on a reply without a program that can be run.
@@ -50,7 +50,7 @@ func (s Step) Report() *Observation {
 	} else {
 		s.fail(o, f)
 	}
-	s.addDetails(o, s.Outcome.Warnings)
+	s.addDetails(o, s.warnings())
 	if f != nil && f.Ran() && s.Session {
 		o.next += variablesUnchanged
 	}
@@ -66,8 +66,8 @@ func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
 	o := &Observation{}
 	var form string
 	o.happened, form = rejectedAnswer(spec, s.Outcome.Value, err)
-	o.add(section{text: form + answerHints(err), first: true})
-	s.addDetails(o, s.Outcome.Warnings)
+	o.add(section{text: form, first: true})
+	s.addDetails(o, s.warnings())
 	if s.Session {
 		o.next = variablesKept
 	}
@@ -75,13 +75,10 @@ func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
 	return o
 }
 
-// Doubted is the observation on a valid answer that may rest on values that the program misused.
-func (s Step) Doubted(doubts []sandbox.Finding) *Observation {
-	for i := range doubts {
-		doubts[i].Frame = ""
-	}
-	o := &Observation{happened: "The answer has the right form, but it may be wrong:" +
-		findings(doubts) + "\nFix the program and submit its answer. If this answer is right, submit it again."}
+// Questioned is the observation on a valid answer that facts contradict.
+func (s Step) Questioned(facts []sandbox.Finding) *Observation {
+	o := &Observation{happened: "The answer has the right form, but it may be wrong:" + findings(unframed(facts)) +
+		"\nFix the program and submit its answer. If this answer is right, submit it again."}
 	s.addDetails(o, nil)
 	if s.Session {
 		o.next = variablesKept
@@ -90,13 +87,18 @@ func (s Step) Doubted(doubts []sandbox.Finding) *Observation {
 }
 
 // Orphaned is the observation on a valid answer of a program that did not make all calls that earlier programs made.
-func Orphaned(answer json.RawMessage, orphans []journal.Entry) *Observation {
+// Failed says that an effect failed and that nobody has looked after it.
+func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Observation {
 	const most = 500 // bytes
 	submit := "submit(…)"
 	if len(answer) <= most {
 		submit = fmt.Sprintf("submit(%s)", answer)
 	}
-	o := &Observation{happened: "The answer is valid.", keep: true,
+	happened := "The answer is valid."
+	if failed {
+		happened = "The answer has the right form."
+	}
+	o := &Observation{happened: happened, keep: true,
 		next: "\nIf the answer is right as it is, submit it with a one-line program, without calling tools again:\n" + submit}
 	o.addOrphans(orphans)
 	return o
@@ -145,17 +147,31 @@ func (s Step) addDetails(o *Observation, warnings []sandbox.Finding) {
 	}
 	o.addConsole("console", s.Outcome.Stdout)
 	o.addConsole("console.error", s.Outcome.Stderr)
-	warnings = slices.Clone(warnings)
-	for i := range warnings {
-		warnings[i].Frame = ""
-	}
-	o.add(section{title: "\n\nWarnings:", text: findings(warnings)})
+	o.add(section{title: "\n\nWarnings:", text: findings(unframed(warnings))})
 	switch {
 	case s.Closed:
 		s.addClosed(o)
 	case ran && (f == nil || f.Kind != sandbox.KindUnawaited): // that message describes the calls
 		s.addReads(o)
 	}
+}
+
+// warnings are those of the program and, unless it was held because of them, those about lists that it read in part.
+func (s Step) warnings() []sandbox.Finding {
+	const maxPartial = 3
+	if f := s.Outcome.Failure; f != nil && f.Kind == sandbox.KindHeld {
+		return s.Outcome.Warnings
+	}
+	return slices.Concat(s.Outcome.Warnings, s.Partial[:min(len(s.Partial), maxPartial)])
+}
+
+// unframed returns findings without the lines of the source.
+func unframed(list []sandbox.Finding) []sandbox.Finding {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Frame = ""
+	}
+	return list
 }
 
 // addOpen lists the effects that the next program can repeat or continue.
@@ -296,24 +312,6 @@ func rejectedAnswer(spec *signature.Spec, answer json.RawMessage, err error) (ha
 		form = "\nSubmit it in this form, with your values: " + replies.Call(spec)
 	}
 	return happened, form
-}
-
-// answerHints says what a program may have computed that JSON cannot represent.
-func answerHints(err error) (hints string) {
-	invalid, ok := errors.AsType[*signature.InvalidError](err)
-	if !ok {
-		return ""
-	}
-	if slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool {
-		wanted, null := strings.CutSuffix(f.Message, ", not null")
-		return null && (strings.Contains(wanted, "number") || strings.Contains(wanted, "integer"))
-	}) {
-		hints = "\nNaN and Infinity become null in JSON."
-	}
-	if slices.ContainsFunc(invalid.Findings, func(f schema.Finding) bool { return f.Message == "is required" }) {
-		hints += "\nJSON omits undefined fields."
-	}
-	return hints
 }
 
 // limits names a limit that stopped the program or nearly did.

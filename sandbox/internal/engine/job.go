@@ -146,6 +146,7 @@ type Result struct {
 	Stderr    Output          `json:"stderr"`
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
+	Lost      []string        `json:"lost,omitempty"`  // values of the answer without a JSON form: "total is NaN"
 	Turns     []Turn          `json:"turns,omitempty"` // only of a program in a session
 	// indices of the tools that a program in a session used, sorted
 	Used           []int           `json:"used,omitempty"`

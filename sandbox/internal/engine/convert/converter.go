@@ -19,6 +19,10 @@ type Converter struct {
 	// be nil.
 	ToolOf func(*goja.Object) string
 
+	// Lost are values that the last [Converter.Encode] left out or wrote as null, since they have no JSON form:
+	// "total is NaN".
+	Lost []string
+
 	nesting int // values that are being encoded, within one another
 }
 

@@ -2,9 +2,11 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -28,6 +30,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	c.nesting++
 	defer func() { c.nesting-- }()
 	e := newEncoder(c.VM, limit)
+	defer func() { c.Lost = e.lost }()
 	if exception := c.VM.Try(func() { err = e.top(v) }); exception != nil {
 		return nil, exception
 	}
@@ -51,6 +54,26 @@ type encoder struct {
 	text  *json.Encoder // writes strings to buf
 	limit int
 	path  []*goja.Object // the enclosing objects, to find cycles
+	name  string         // of the member that is being encoded
+	lost  []string       // see [Converter.Lost]
+}
+
+// maxLost bounds the values that an encoder reports as lost.
+const maxLost = 3
+
+// AppendLost adds what a member is if JSON cannot hold that: "total is NaN". There may be up to maxLost.
+func AppendLost(lost []string, name string, v goja.Value) []string {
+	isUndefined := v == nil || goja.IsUndefined(v)
+	if len(lost) == maxLost || !isUndefined && (!goja.IsNumber(v) || !math.IsNaN(v.ToFloat()*0)) {
+		return lost
+	}
+	if isUndefined {
+		v = goja.Undefined()
+	}
+	if text := fmt.Sprintf("%.50s is %s", cmp.Or(name, "it"), v); !slices.Contains(lost, text) {
+		lost = append(lost, text)
+	}
+	return lost
 }
 
 func newEncoder(vm *goja.Runtime, limit int) *encoder {
@@ -86,6 +109,7 @@ func (e *encoder) value(v goja.Value) error {
 	if e.full() {
 		return e.tooLarge()
 	}
+	e.lost = AppendLost(e.lost, e.name, v)
 	if absent(v) || goja.IsNull(v) {
 		e.buf.WriteString("null")
 		return nil
@@ -253,12 +277,14 @@ func (e *encoder) members(names []string, o *goja.Object) error {
 		if strings.ContainsRune(name, utf8.RuneError) && (v == nil || slices.Index(names, name) != i) {
 			return errHalf
 		}
-		if !absent(v) {
-			e.comma(written)
-			written++
-			if err := e.member(name, v); err != nil {
-				return err
-			}
+		if absent(v) {
+			e.lost = AppendLost(e.lost, name, v)
+			continue
+		}
+		e.comma(written)
+		written++
+		if err := e.member(name, v); err != nil {
+			return err
 		}
 	}
 	e.buf.WriteByte('}')
@@ -270,6 +296,7 @@ func (e *encoder) member(name string, v goja.Value) error {
 		return err
 	}
 	e.buf.WriteByte(':')
+	e.name = name
 	if err := e.value(v); err != nil {
 		return inMember(memberPath(name), err)
 	}

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -217,6 +218,12 @@ func (r *run) settle(c pendingCall) {
 // an interrupted VM cannot run later programs.
 func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
+	lost := r.convert.Lost
+	for _, text := range slices.Sorted(maps.Keys(r.texts)) {
+		if bytes.Contains(value, []byte(text)) {
+			lost = append(lost, r.texts[text]...)
+		}
+	}
 	failure := r.unawaited()
 	if failure == nil {
 		failure = r.promiseAsText(value)
@@ -224,7 +231,7 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 	if failure != nil {
 		r.end(&engine.Result{Failure: failure})
 	} else {
-		r.end(&engine.Result{Value: value, Submitted: true})
+		r.end(&engine.Result{Value: value, Submitted: true, Lost: lost})
 	}
 	if r.replay != nil {
 		panic(r.typeError("the program has submitted"))

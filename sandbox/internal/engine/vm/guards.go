@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -30,6 +31,7 @@ var guards = []struct {
 	{"padEnd", func(r *run) { r.guardLength("padEnd", padded) }},
 	{"flat", (*run).guardFlat},
 	{"parse", (*run).guardParse},
+	{"stringify", (*run).watchStringify},
 	{"RegExp", (*run).guardRegExp},
 	{"captureStackTrace", (*run).addCaptureStackTrace},
 	{"toLocale", (*run).addLocales},
@@ -94,6 +96,27 @@ func (r *run) rewordParseError(err error, argument goja.Value) error {
 		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	return err
+}
+
+// watchStringify makes JSON.stringify remember the texts of values that JSON cannot hold in full, and what was lost.
+func (r *run) watchStringify() {
+	const maxTexts, maxText = 20, 64 << 10
+	r.replace(r.vm.Get("JSON").ToObject(r.vm), "stringify", func(next goja.Callable, c goja.FunctionCall) goja.Value {
+		if replacer := c.Argument(1); len(c.Arguments) == 0 || !goja.IsUndefined(replacer) && !goja.IsNull(replacer) {
+			return r.call(next, c)
+		}
+		var lost []string
+		note := r.vm.ToValue(func(member goja.FunctionCall) goja.Value {
+			lost = convert.AppendLost(lost, member.Argument(0).String(), member.Argument(1))
+			return member.Argument(1)
+		})
+		text := r.call(next, goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), note, c.Argument(2)}})
+		if s, ok := text.(goja.String); ok && lost != nil && s.Length() <= maxText && len(r.texts) < maxTexts {
+			quoted, _ := r.convert.Encode(s, 0)
+			put(&r.texts, string(bytes.Trim(quoted, `"`)), lost)
+		}
+		return text
+	})
 }
 
 func (r *run) prototype(class string) *goja.Object {

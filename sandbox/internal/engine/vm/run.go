@@ -57,6 +57,7 @@ type programState struct {
 	waiting map[int]bool // calls that have no reply yet
 
 	promises promises
+	texts    map[string][]string // of JSON.stringify, as they are in JSON → what they lost
 
 	exported  bool // the program has exported its declarations
 	recording bool // turns are recorded

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writ-go/writ/tools/internal/lists"
+	"github.com/writ-go/writ/internal/lists"
 )
 
 // TestFinished reads the results of one list. Each call is its arguments, an arrow and the result.

@@ -1,0 +1,171 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// order has the kinds of facts, the most serious first. Warnings of other kinds are no evidence.
+var order = []sandbox.Kind{
+	sandbox.KindFailedEffect, sandbox.KindCallLimit, sandbox.KindLostValue, sandbox.KindNotAwaited, sandbox.KindWrongType,
+	sandbox.KindPartialList, sandbox.KindInexact,
+}
+
+// Sorted returns those of the facts that are evidence, the most serious first.
+func Sorted(facts []sandbox.Finding) []sandbox.Finding {
+	rank := func(f sandbox.Finding) int { return slices.Index(order, f.Kind) }
+	facts = slices.DeleteFunc(slices.Clone(facts), func(f sandbox.Finding) bool { return rank(f) < 0 })
+	slices.SortStableFunc(facts, func(a, b sandbox.Finding) int { return rank(a) - rank(b) })
+	return facts
+}
+
+var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count|query)[A-Z_.-]|` +
+	`[_.-](get|list|search|find|read|describe|count|query)$|[a-z](Get|List|Search|Find|Read|Describe|Count|Query)$`)
+
+// Acts reports whether a call of the tool may change data. An unclassified tool whose name begins or ends with a word
+// such as get or list only reads.
+func Acts(b *tools.Binding) bool {
+	class := b.ReplayClass()
+	return class != tools.Read && (class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
+}
+
+// Failed returns facts about the effects that failed and that the run has not looked after. Unresolved are these
+// effects, entries all calls of the run, and calls those of the last program.
+func Failed(
+	unresolved, entries []journal.Entry, calls []sandbox.Call, find func(path string) *tools.Binding,
+) (facts []sandbox.Finding) {
+	for _, e := range unresolved {
+		b := find(e.Tool)
+		if b == nil || !Acts(b) || e.Err != nil && already.MatchString(e.Err.Error()) {
+			continue
+		}
+		i := slices.IndexFunc(entries, func(o journal.Entry) bool { return o.ID == e.ID })
+		fact := sandbox.Finding{Kind: sandbox.KindFailedEffect}
+		for _, c := range calls {
+			if c.Tool == e.Tool && bytes.Equal(c.Args, e.Args) {
+				fact.Line, fact.Column = c.Line, c.Column
+			}
+		}
+		if seen(e, entries[i+1:], b.Namespace, find) {
+			continue
+		}
+		reason, format := "its outcome is unknown", "may not have taken effect: %s. Read whether it did, or"
+		if te, ok := errors.AsType[*tools.ToolError](e.Err); ok {
+			reason = short(te.Message, 200)
+		}
+		if e.State == journal.Failed { // a call whose outcome is unknown must not be repeated
+			format = "may not have taken effect: %s. Read whether it did, and repeat it if not, or"
+		}
+		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, short(string(e.Args), 200), reason)
+		facts = append(facts, fact)
+	}
+	return facts
+}
+
+var already = regexp.MustCompile(`(?i)\balready\b`)
+
+// seen reports whether later calls show what became of an effect: the server's list was read to the end, or something
+// with one of its arguments, or a whole array, was read while none of its lists is unfinished.
+func seen(e journal.Entry, later []journal.Entry, server string, find func(string) *tools.Binding) bool {
+	read, related := Lists{}, false
+	for _, o := range later {
+		b := find(o.Tool)
+		if o.State != journal.OK || b == nil || b.Namespace != server {
+			continue
+		}
+		read.Add(sandbox.Call{Args: o.Args, Result: o.Result}, b)
+		related = related || !Acts(b) && (shares(e.Args, o.Args) || bytes.HasPrefix(o.Result, []byte("[")))
+	}
+	unfinished := len(read.unfinished(0, true))
+	return len(read.lists) > unfinished || related && unfinished == 0
+}
+
+// shares reports whether two calls have a value in common.
+func shares(a, b json.RawMessage) bool {
+	var one, other map[string]json.RawMessage
+	_, _ = json.Unmarshal(a, &one), json.Unmarshal(b, &other)
+	for _, v := range one {
+		for _, w := range other {
+			if len(v) > 1 && !bytes.Equal(v, []byte(`""`)) && bytes.Equal(v, w) && string(v) != "true" && string(v) != "null" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Answer returns facts about values in an answer that no answer should have.
+func Answer(answer json.RawMessage) []sandbox.Finding {
+	d := json.NewDecoder(bytes.NewReader(answer))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return values(v, "answer", nil)
+}
+
+var (
+	lostText = regexp.MustCompile(`^\s*-?(NaN|undefined|Infinity)\b|[:=]\s*(NaN|undefined)\b|` +
+		`^\S{0,12}\b(NaN|undefined)\b\S{0,12}$|\[object \w+\]`)
+	longNumber = regexp.MustCompile(`(?:^|[^\w.])(-?\d+\.\d{9,})(?:$|[^\w.])`)
+)
+
+func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			facts = values(v[name], at+"."+name, facts)
+		}
+	case []any:
+		for i, item := range v {
+			facts = values(item, fmt.Sprintf("%s[%d]", at, i), facts)
+		}
+	case string:
+		if found := lostText.FindString(v); found != "" {
+			facts = append(facts, sandbox.Finding{Kind: sandbox.KindLostValue, Message: fmt.Sprintf("%s contains %q: %q. "+
+				"Find the value that is missing, and compute the text again.", at, strings.TrimSpace(found), short(v, 100))})
+		}
+		for _, number := range longNumber.FindAllStringSubmatch(v, 5) {
+			facts = values(json.Number(number[1]), at, facts)
+		}
+	case json.Number:
+		if rounded, ok := noisy(v.String()); ok {
+			facts = append(facts, sandbox.Finding{Kind: sandbox.KindInexact,
+				Message: fmt.Sprintf("%s is %s, which has rounding errors of binary fractions. Round it: %s.", at, v, rounded)})
+		}
+	}
+	return facts
+}
+
+// noisy reports whether a number has at least 15 digits and, if rounded to 13, at most 11. It returns the rounded number.
+func noisy(number string) (rounded string, ok bool) {
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return "", false
+	}
+	digits := func(x float64) int {
+		text, _, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+		return len(strings.TrimLeft(strings.ReplaceAll(text, ".", ""), "-"))
+	}
+	near, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 12, 64), 64)
+	return strconv.FormatFloat(near, 'f', -1, 64), digits(x) >= 15 && digits(near) <= 11
+}
+
+func short(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	return strings.ToValidUTF8(text[:size], "") + "…"
+}

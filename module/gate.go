@@ -1,0 +1,107 @@
+package module
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/internal/evidence"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// gate decides whether an answer is questioned before it is accepted.
+type gate struct {
+	lists     evidence.Lists
+	find      func(path string) *tools.Binding
+	acted     bool              // a call that may change data was made or held
+	told      map[string]bool   // the messages of facts about which the model was asked
+	questions int               // how often the model was asked
+	answer    json.RawMessage   // that was questioned last
+	facts     []sandbox.Finding // about it
+	calls     []sandbox.Call    // of its program
+}
+
+func newGate(set *tools.Set) gate {
+	return gate{told: map[string]bool{}, find: evidence.Finder(set)}
+}
+
+const (
+	maxQuestions = 3 // in a run
+	maxFacts     = 5 // in a question
+)
+
+// question ends the step of a valid answer that facts contradict, and reports whether the model is asked for the answer
+// once more. It is asked once about the same facts, if a turn is free; the same answer again is accepted. Without a
+// session, the journal's step stays open, so that no effect is repeated.
+func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
+	facts := r.judge(r.run, out, answer)
+	if bytes.Equal(answer, r.gate.answer) {
+		if len(out.Calls) == 0 {
+			r.keepEvidence(r.gate.facts)
+		}
+		return false
+	}
+	known := func(f sandbox.Finding) bool { return r.told[f.Message] }
+	fresh := slices.DeleteFunc(slices.Clone(facts), known)
+	if len(fresh) == 0 || r.questions == maxQuestions || !r.forgive() {
+		return false
+	}
+	for _, f := range fresh {
+		r.told[f.Message] = true
+	}
+	r.questions++
+	r.gate.answer, r.gate.facts, r.gate.calls = answer, facts, out.Calls
+	r.problem = fmt.Errorf("the answer may be wrong: %s", fresh[0])
+	r.observe(r.step(out, r.session).Questioned(fresh[:min(len(fresh), maxFacts)]))
+	return true
+}
+
+// judge returns the evidence against the outcome of the last program, and keeps it for the trajectory. The answer is nil
+// if there is none.
+func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
+	failed := evidence.Failed(r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
+	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
+	r.keepEvidence(facts)
+	return facts
+}
+
+// confirmed reports whether an effect is one of the program whose answer the model has confirmed by submitting it again.
+func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
+	return func(e journal.Entry) bool {
+		return bytes.Equal(answer, r.gate.answer) && slices.ContainsFunc(r.gate.calls, func(c sandbox.Call) bool {
+			return c.Error == nil && c.Tool == e.Tool && bytes.Equal(c.Args, e.Args)
+		})
+	}
+}
+
+// held is an attempt whose program is held before the first effect of the run if it has read lists in part. The next
+// program is not.
+type held struct {
+	tools.Attempt
+	run *codeRun
+}
+
+// Issue implements [tools.Attempt].
+func (h held) Issue(c tools.Call) (tools.Entry, error) {
+	r := h.run
+	if r.acted || !evidence.Acts(c.Tool) || r.lists.Has(c.Tool) {
+		return h.Attempt.Issue(c)
+	}
+	r.acted = true
+	facts := r.lists.Current(false)
+	if len(facts) == 0 || r.free == 0 || r.isCompiled() {
+		return h.Attempt.Issue(c)
+	}
+	var b strings.Builder
+	for _, f := range facts[:min(len(facts), maxFacts)] {
+		f.Column = 0
+		fmt.Fprintf(&b, "line %d: %s ", f.Line, f.Message)
+	}
+	return nil, &tools.HoldError{Call: fmt.Sprintf("%s(%s)", c.Tool.Path(), shorten(string(c.Args), 200)),
+		Message: "it is the first that may change data, and lists that this program read are not complete: " + b.String() +
+			"If the program needs no more of them, write it again as it is"}
+}
