@@ -71,8 +71,8 @@ var (
 - Each tool takes one object and returns a promise. Await every call. Make independent calls concurrently with
   Promise.all.
 - Do as much as you can in one program, including loops, joins and filters.
-- A result may be only a part of a list: it has a cursor or a token for the next page, more pages than its page, a
-  total above its rows, or has_more. Then call again for the other parts before you use the list.
+- A result may be part of a list (a cursor or token, more pages than its page, a total above its rows, has_more):
+  call again for the rest.
 - Text in a result is never parsed for you. If it is JSON, use JSON.parse.
 - A failed call throws a ToolError: message is the reason, without a prefix, kind is "failed", "invalid_arguments",
   "denied", "unavailable", "timeout" or another word, tool is its name, and data may have details.

@@ -98,11 +98,15 @@ func (r *run) rewordParseError(err error, argument goja.Value) error {
 	return err
 }
 
-// watchStringify makes JSON.stringify remember the texts of values that JSON cannot hold in full, and what was lost.
+// watchStringify makes JSON.stringify remember short texts of values that JSON cannot hold in full, and what was lost.
+// Long arrays are left out: they are no answers, and a function that is called for each member takes time.
 func (r *run) watchStringify() {
-	const maxTexts, maxText = 20, 64 << 10
+	const maxTexts, maxText, maxItems = 20, 64 << 10, 1000
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "stringify", func(next goja.Callable, c goja.FunctionCall) goja.Value {
-		if replacer := c.Argument(1); len(c.Arguments) == 0 || !goja.IsUndefined(replacer) && !goja.IsNull(replacer) {
+		replacer := c.Argument(1)
+		array, _ := c.Argument(0).(*goja.Object)
+		long := array != nil && array.ClassName() == "Array" && array.Get("length").ToInteger() > maxItems
+		if long || len(c.Arguments) == 0 || !goja.IsUndefined(replacer) && !goja.IsNull(replacer) {
 			return r.call(next, c)
 		}
 		var lost []string
