@@ -2,7 +2,6 @@ package lists_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -106,7 +105,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, args, result string) {
 		s, ok := lists.Read(json.RawMessage(args), json.RawMessage(result))
 		if ok != (s.Form != 0) && s.Form != 0 {
-			t.Error(fmt.Sprintf("%+v", s))
+			t.Errorf("%+v", s)
 		}
 		lists.Finished([]lists.State{s, s})
 		lists.Key(json.RawMessage(args))

@@ -114,7 +114,7 @@ func TestAgainNeedsALook(t *testing.T) {
 			t.Parallel()
 			o, p := newOutbox(t)
 			for _, mail := range []string{"ann", "bob", "cid"} {
-				p.attempt(func(g *guest) { g.call("mail.send_mail", to(mail), `{"distinct":"all"}`) })
+				_ = p.attempt(func(g *guest) { g.call("mail.send_mail", to(mail), `{"distinct":"all"}`) })
 			}
 			o.fails["dan"] = true
 			id := ""
