@@ -98,8 +98,9 @@ func TestNestedInOtherSandbox(t *testing.T) {
 	one := newBox(t, &sandbox.Options{Workers: 1, Processes: 1})
 	other := newBox(t, &sandbox.Options{Workers: 1, Processes: 1})
 	queue := serve.NewQueue(nil)
-	var both sync.WaitGroup
+	var both, refused sync.WaitGroup
 	both.Add(2)
+	refused.Add(2)
 	calling := func(box *sandbox.Sandbox) *tools.Set {
 		return newSet(t, tools.Func("run", "", func(ctx context.Context, _ struct{}) (nested bool, _ error) {
 			both.Done()
@@ -108,6 +109,8 @@ func TestNestedInOtherSandbox(t *testing.T) {
 				_, err := box.Run(ctx, sandbox.Program{Source: `1`})
 				return err
 			})
+			refused.Done()
+			refused.Wait() // until then, both sandboxes are full
 			return errors.Is(err, sandbox.ErrNested), nil
 		}, nil))
 	}
