@@ -293,7 +293,7 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 }
 
 // answers reports whether the error is the answer to a request, which the server has read.
-func (e *errorBody) answers() bool { return e.Error != nil && len(e.ID) > 0 && string(e.ID) != "null" }
+func (b *errorBody) answers() bool { return b.Error != nil && len(b.ID) > 0 && string(b.ID) != "null" }
 
 // errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
 // server did not get as far as the call.
