@@ -78,6 +78,9 @@ func (s *stream) read(ctx context.Context, answer *wire.Answer) error {
 	return answer.Cut()
 }
 
+// maxCalls is the maximum number of tool calls in a reply, as for all models.
+const maxCalls = 128
+
 // add adds one line and passes its text and thoughts on to the caller.
 func (s *stream) add(ctx context.Context, line []byte) error {
 	var r reply
@@ -86,6 +89,9 @@ func (s *stream) add(ctx context.Context, line []byte) error {
 	}
 	s.size += len(r.Message.Content) + len(r.Message.Thinking) + len(line)*min(len(r.Message.ToolCalls), 1)
 	calls := append(s.whole.Message.ToolCalls, r.Message.ToolCalls...)
+	if len(calls) > maxCalls {
+		return &malformed{fmt.Errorf("more than %d tool calls", maxCalls)}
+	}
 	s.content.WriteString(r.Message.Content)
 	s.thinking.WriteString(r.Message.Thinking)
 	text, thought := r.Message.Content, r.Message.Thinking

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
@@ -67,5 +68,18 @@ func TestHostURL(t *testing.T) {
 		if got := hostURL(host); got != want {
 			t.Errorf("%q is %s, not %s", host, got, want)
 		}
+	}
+}
+
+// Tool calls over many lines are bounded before they are kept.
+func TestManyToolCalls(t *testing.T) {
+	t.Parallel()
+	s := &stream{}
+	line := []byte(`{"message":{"tool_calls":[` + strings.TrimSuffix(strings.Repeat("null,", 100), ",") + `]}}`)
+	if err := s.add(t.Context(), line); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.add(t.Context(), line); err == nil || !strings.Contains(err.Error(), "more than 128 tool calls") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -75,12 +75,14 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 		Thinking []struct{ Text string }
 	}
 	if json.Unmarshal(raw, &chunks) == nil {
+		var said, thought strings.Builder
 		for _, c := range chunks {
-			t.said += c.Text
-			for _, thought := range c.Thinking {
-				t.thought += thought.Text
+			said.WriteString(c.Text)
+			for _, piece := range c.Thinking {
+				thought.WriteString(piece.Text)
 			}
 		}
+		t.said, t.thought = said.String(), thought.String()
 	}
 	return nil
 }

@@ -87,8 +87,9 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 }
 
 const (
-	maxItems = 1000 // choices, and objects in a list: each piece of a list is compared with all of them
-	perValue = 64   // bytes that a value takes besides its text
+	maxItems    = 1000       // choices, and items of a list
+	maxCompared = 50_000_000 // items of lists with which pieces of lists are compared
+	perValue    = 64         // bytes that a value takes besides its text
 )
 
 // assembly builds messages from their pieces. It keeps unknown fields, because providers need
@@ -96,7 +97,8 @@ const (
 type assembly struct {
 	messages []map[string]any
 	size     int  // bytes of what is kept
-	crowded  bool // a list has more than maxItems objects
+	compared int  // items
+	crowded  bool // a list has more than maxItems items, or pieces were compared too often
 }
 
 func (a *assembly) add(index int, delta json.RawMessage) error {
@@ -113,7 +115,7 @@ func (a *assembly) add(index int, delta json.RawMessage) error {
 	}
 	a.object(a.messages[index], piece)
 	if a.crowded {
-		return fmt.Errorf("a list has more than %d items", maxItems)
+		return fmt.Errorf("a list has more than %d items, or comes in too many pieces", maxItems)
 	}
 	return nil
 }
@@ -183,7 +185,9 @@ func (a *assembly) joined(name string, old, piece any) any {
 			list = []any{map[string]any{"type": "text", "text": said}}
 		}
 		for _, item := range piece {
-			list = a.place(list, item)
+			if list = a.place(list, item); a.crowded {
+				break
+			}
 		}
 		return list
 	}
@@ -192,22 +196,21 @@ func (a *assembly) joined(name string, old, piece any) any {
 
 // place appends an item to the item that it continues, or to the list.
 func (a *assembly) place(list []any, item any) []any {
-	piece, ok := item.(map[string]any)
-	if !ok {
-		return append(list, a.joined("", nil, item))
-	}
-	for i := len(list) - 1; i >= 0; i-- {
+	piece, _ := item.(map[string]any)
+	for i := len(list) - 1; i >= 0 && piece != nil; i-- {
+		a.compared++
 		whole, ok := list[i].(map[string]any)
 		if ok && continues(whole, piece, i == len(list)-1) {
 			a.object(whole, piece)
+			a.crowded = a.crowded || a.compared > maxCompared
 			return list
 		}
 	}
-	if len(list) >= maxItems {
+	if len(list) >= maxItems || a.compared > maxCompared {
 		a.crowded = true
 		return list
 	}
-	return append(list, a.joined("", nil, piece))
+	return append(list, a.joined("", nil, item))
 }
 
 // continues reports whether a piece belongs to an item: it has the same index or, without one,
@@ -217,10 +220,21 @@ func continues(whole, piece map[string]any, last bool) bool {
 		return false
 	}
 	if index, ok := piece["index"]; ok {
-		return whole["index"] == index
+		return equal(whole["index"], index)
 	}
-	return last && piece["function"] == nil && (piece["type"] == nil || piece["type"] == whole["type"]) ||
+	return last && piece["function"] == nil && (piece["type"] == nil || equal(piece["type"], whole["type"])) ||
 		last && !named(piece) && piece["function"] != nil
+}
+
+// equal reports whether two values are the same number or string.
+func equal(one, other any) bool {
+	switch one := one.(type) {
+	case json.Number:
+		return one == other
+	case string:
+		return one == other
+	}
+	return false
 }
 
 // named reports whether a piece of a tool call has the name, and so begins one.

@@ -113,7 +113,7 @@ func TestAssemblyCounts(t *testing.T) {
 	for i := 0; i <= maxItems && err == nil; i++ {
 		err = parts.add(0, json.RawMessage(fmt.Sprintf(`{"tool_calls":[{"index":%d}]}`, i)))
 	}
-	same(t, "error", fmt.Sprint(err), "a list has more than 1000 items")
+	same(t, "error", fmt.Sprint(err), "a list has more than 1000 items, or comes in too many pieces")
 }
 
 // TestArguments reads the arguments of tool calls in the forms that servers use.
@@ -210,5 +210,23 @@ func BenchmarkStream(b *testing.B) {
 			}
 		}
 		parts.message(0)
+	}
+}
+
+// Lists of items that are no objects are bounded, and values that cannot be compared are not.
+func TestAssemblyOfMalformedLists(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		delta string
+		fails bool
+	}{
+		"nulls":   {`{"tool_calls":[` + strings.TrimSuffix(strings.Repeat("null,", 2000), ",") + `]}`, true},
+		"numbers": {`{"x":[` + strings.TrimSuffix(strings.Repeat("1,", 2000), ",") + `]}`, true},
+		"indexes": {`{"tool_calls":[{"index":{}},{"index":{}},{"index":[]},{"type":[]},{"type":[]}]}`, false},
+	} {
+		var parts assembly
+		if err := parts.add(0, json.RawMessage(test.delta)); (err != nil) != test.fails {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

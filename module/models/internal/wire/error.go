@@ -113,7 +113,9 @@ var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
 // notJSON is the error of an answer that cannot be decoded.
 func (c *Client) notJSON(data []byte, err error) error {
-	return c.strange("a reply that is not what its protocol says (%v): %s", err, clip(string(c.withoutKey(data)), 200))
+	const shown = 200
+	reason := clip(string(c.withoutKey([]byte(err.Error()))), shown)
+	return c.strange("a reply that is not what its protocol says (%s): %s", reason, clip(string(c.withoutKey(data)), shown))
 }
 
 // strange is the error of an answer of status 2xx that is not a reply.
