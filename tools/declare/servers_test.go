@@ -26,6 +26,7 @@ func recorded(t testing.TB, server string) []*tools.Tool {
 		Tools []struct {
 			Name, Description         string
 			InputSchema, OutputSchema json.RawMessage
+			Execution                 struct{ TaskSupport string }
 		}
 	}
 	if err := json.Unmarshal(raw, &listing); err != nil {
@@ -33,6 +34,9 @@ func recorded(t testing.TB, server string) []*tools.Tool {
 	}
 	var list []*tools.Tool
 	for _, x := range listing.Tools {
+		if x.Execution.TaskSupport == "required" { // mcptools leaves it out
+			continue
+		}
 		list = append(list, &tools.Tool{
 			Namespace: strings.ReplaceAll(server, "-", "_"), Name: x.Name, Description: x.Description,
 			InputSchema: x.InputSchema, OutputSchema: x.OutputSchema, Handler: nothing,

@@ -26,6 +26,4 @@ declare const everything: {
   toggle_subscriber_updates(args?: Record<string, unknown>): Promise<string | Content>;
   /** Demonstrates a long running operation with progress updates. */
   trigger_long_running_operation(args?: {duration?: number /* default 10 */; steps?: number /* default 5 */}): Promise<string | Content>;
-  /** Simulates a deep research operation that gathers, analyzes, and synthesizes information. Demonstrates MCP task-based operations with progress through multiple stages. If 'ambiguous' is true and client supports elicitation, sends an elicitation request for clarification. */
-  simulate_research_query(args: {topic: string; ambiguous?: boolean}): Promise<string | Content>;
 };
