@@ -21,7 +21,7 @@ type callPlace struct {
 	waits int  // for persons and nested runs
 }
 
-// enter waits for a place. There is none for a program that has ended.
+// enter waits for a place, or for the end of the program.
 func (c *callPlace) enter() {
 	select {
 	case c.host.slots <- struct{}{}:

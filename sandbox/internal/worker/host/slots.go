@@ -43,8 +43,8 @@ type slot struct{ holders []*Ticket }
 // started it. A nested run may share the slot of an ancestor, so that it never waits for it. Its
 // place gives up and takes places without blocking.
 type Ticket struct {
-	outer *Ticket     // of the run in which this one is nested, in any pool; nil if there is none
-	place place.Place // given up together with the slot; nil if there is none
+	outer *Ticket     // of the run in which this one is nested, in any pool; may be nil
+	place place.Place // given up together with the slot; may be nil
 
 	slots    *slots        // nil before the run
 	rank     rank          // in the queue
