@@ -30,6 +30,7 @@ var guards = []struct {
 	{"padEnd", func(r *run) { r.guardLength("padEnd", padded) }},
 	{"flat", (*run).guardFlat},
 	{"parse", (*run).guardParse},
+	{"getPrototypeOf", (*run).guardPrototypes},
 	{"RegExp", (*run).guardRegExp},
 	{"captureStackTrace", (*run).addCaptureStackTrace},
 	{"toLocale", (*run).addLocales},
@@ -86,9 +87,6 @@ func (r *run) rewordParseError(err error, argument goja.Value) error {
 		}
 	} else {
 		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
-		if o, ok := argument.(*goja.Object); ok && (convert.ClassOf(o) == "Object" || convert.ClassOf(o) == "Array") {
-			message += ": the argument is a value, not text; leave out JSON.parse, or parse the member that has the text"
-		}
 	}
 	if message != "" {
 		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -168,6 +166,9 @@ const maxParse = 10_000
 // guardParse bounds the depth of JSON.parse, which recurses on the Go stack.
 func (r *run) guardParse() {
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "parse", func(next goja.Callable, c goja.FunctionCall) goja.Value {
+		if v := r.parseResult(c); v != nil {
+			return v
+		}
 		text, ok := c.Argument(0).(goja.String)
 		if ok && engine.Nesting(text.String()) > maxParse {
 			panic(r.rangeError("JSON.parse: the text is nested too deep"))

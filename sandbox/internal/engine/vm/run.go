@@ -33,6 +33,8 @@ type run struct {
 	steps         int                   // programs of the session that have run in the VM
 	declared      []declared            // variables of the session, the newest last
 
+	misses misses
+
 	intrinsics *convert.Intrinsics // only of a session
 	programState
 }
@@ -57,6 +59,8 @@ type programState struct {
 	waiting map[int]bool // calls that have no reply yet
 
 	promises promises
+	missing  []engine.Miss
+	looked   map[missKey]int // how often the positions of reads were looked up
 
 	exported  bool // the program has exported its declarations
 	recording bool // turns are recorded
