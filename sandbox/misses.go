@@ -17,7 +17,6 @@ import (
 // place in the results has them, and about objects that it used as numbers or strings. What
 // the worker reports is checked against the results.
 func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
-	clues = h.unparsed(calls)
 	shapes := map[string]*shape{}
 	for _, m := range r.Misses[:min(len(r.Misses), engine.MaxMisses)] {
 		s := shapes[m.Tool+m.Path]
@@ -32,6 +31,9 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 			c.Rows = s.rows
 			clues = append(clues, c)
 		}
+	}
+	if clues == nil {
+		return h.unparsed(calls)
 	}
 	return clues
 }
@@ -56,7 +58,7 @@ func (h *host) unparsed(calls []Call) []clue {
 var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
 
 // placePath matches the paths of places.
-var placePath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\]){0,100}$`)
+var placePath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\])*$`)
 
 // miss describes a miss. It returns no message if the results contradict it.
 func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {

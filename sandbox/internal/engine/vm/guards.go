@@ -87,6 +87,9 @@ func (r *run) rewordParseError(err error, argument goja.Value) error {
 		}
 	} else {
 		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
+		if o, ok := argument.(*goja.Object); ok && (convert.ClassOf(o) == "Object" || convert.ClassOf(o) == "Array") {
+			message += ": the argument is a value, not text; leave out JSON.parse, or parse the member that has the text"
+		}
 	}
 	if message != "" {
 		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
