@@ -38,17 +38,18 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	return clues
 }
 
-// unparsed returns a clue about a result that is JSON text, if the program parses nothing but
-// reads a length, which is then the number of characters.
+// unparsed returns a clue about a variable that holds JSON text, if the program parses nothing
+// but reads the variable's length, which is the number of characters.
 func (h *host) unparsed(calls []Call) []clue {
-	if !strings.Contains(h.program.Source, ".length") || strings.Contains(h.program.Source, "parse") {
-		return nil
-	}
 	for _, c := range calls {
-		if s := h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}); s.json {
+		at := engine.Pos{Line: c.Line, Column: c.Column}
+		holder, source := h.siteAt(at).Holder, h.program.Source
+		if holder == "" || !strings.Contains(source, holder+".length") || strings.Contains(source, "parse") {
+			continue
+		}
+		if h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json {
 			message := c.Tool + "() returns a string of JSON, whose length counts its characters"
-			at := engine.Pos{Line: c.Line, Column: c.Column}
-			return []clue{{h.finding(KindWrongType, message, "use JSON.parse on the result", at), ""}}
+			return []clue{{h.finding(KindWrongType, message, "use JSON.parse on the result", at), holder}}
 		}
 	}
 	return nil
