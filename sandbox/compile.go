@@ -208,6 +208,7 @@ func (o *origin) translate(r *engine.Result) {
 		s := &r.PromiseMisuses[i]
 		s.Pos, s.Call = o.pos(s.Pos), o.pos(s.Call)
 	}
+	r.Misses = translated(r.Misses, func(m *engine.Miss) { m.Pos = o.pos(m.Pos) })
 	if r.Failure == nil {
 		return
 	}
@@ -246,7 +247,6 @@ func (t *translator) Report(r engine.Report) func() bool {
 	r.Constants = translated(r.Constants, func(w *engine.Write) { w.Pos = o.pos(w.Pos) })
 	r.Sites = translated(r.Sites, func(s *engine.Site) {
 		s.Pos = o.pos(s.Pos)
-		s.Uses = translated(s.Uses, func(u *engine.Use) { u.Pos = o.pos(u.Pos) })
 	})
 	r.Forbidden = slices.DeleteFunc(translated(r.Forbidden, name), func(n engine.Name) bool { return n.Line == 0 })
 	return t.Host.Report(r)

@@ -138,7 +138,7 @@ func TestCompiledWarnings(t *testing.T) {
 not_awaited: line 3, column 10: nothing awaits pay(…): the call was made, but its result was not used (write await before it)
 3 | LET C = [PAY({})]
   |          ^
-wrong_type: line 5, column 3: b is text: pay returns a string, which has no property sum (use JSON.parse(b))
+wrong_type: line 5, column 3: pay() returns a string, which has no sum (use JSON.parse on the result)
 5 | B.SUM
   |   ^`
 		if got := listOf(out.Warnings); got != want {

@@ -84,7 +84,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 
 // allWarnings returns the warnings of the check and those about what the run has shown.
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
-	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misuses(out.Calls)))
+	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misses(r, out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
 	if len(r.Lost) > 0 {
 		message := "in the answer, " + shorten(strings.Join(r.Lost, ", "), maxMessage/4) +

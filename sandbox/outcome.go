@@ -31,8 +31,8 @@ type Outcome struct {
 	Abandoned int `json:"abandoned,omitempty"`
 
 	// Warnings are about code that may run without an error but probably does not do what
-	// its author intended: promises that the program did not await, results that it used as
-	// if they had another type, and searches that found no tool.
+	// its author intended: promises that the program did not await, members that results do not
+	// have, strings and objects used as something else, and searches that found no tool.
 	Warnings []Finding `json:"warnings,omitempty"`
 
 	// Declared are the names that the program declares at top level, at most 100.

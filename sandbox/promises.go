@@ -52,15 +52,12 @@ func mentions(text, name string) bool {
 const maxWord = 100
 
 // bounded removes names that are too long to be shown from the call sites that a worker
-// reports, and the uses beyond maxFindings.
+// reports.
 func bounded(sites []engine.Site) []engine.Site {
-	isLong := func(u engine.Use) bool { return len(u.Property) > maxWord }
 	for i := range sites {
-		s := &sites[i]
-		if len(s.Holder) > maxWord {
-			s.Holder = ""
+		if len(sites[i].Holder) > maxWord {
+			sites[i].Holder = ""
 		}
-		s.Uses = slices.DeleteFunc(s.Uses[:min(len(s.Uses), maxFindings)], isLong)
 	}
 	return sites
 }

@@ -152,6 +152,7 @@ type Result struct {
 	Used           []int           `json:"used,omitempty"`
 	Variables      []Variable      `json:"variables,omitempty"` // of the session; see SessionJob.List
 	PromiseMisuses []PromiseMisuse `json:"strays,omitempty"`
+	Misses         []Miss          `json:"misses,omitempty"`
 }
 
 // Output is what was written to one stream of the console, cut at Limits.Output. Tail is its end.

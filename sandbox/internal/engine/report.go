@@ -72,28 +72,10 @@ type Site struct {
 	Property  string   `json:"property,omitempty"`  // the property that is read from the promise as if it were the result
 	Fails     bool     `json:"fails,omitempty"`     // reading Property throws
 	Holder    string   `json:"holder,omitempty"`    // the variable that is initialized with the call, if any
-	Awaited   bool     `json:"awaited,omitempty"`   // the call itself is awaited
-	Uses      []Use    `json:"uses,omitempty"`      // of the result of an awaited call, if they may fail
-	Varies    bool     `json:"varies,omitempty"`    // the program tries several members of the result, or adds some
 	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
 	Until     int      `json:"until,omitempty"`     // the last one that may run before the error is handled, or 0
 	Pos
 }
-
-// Use is one use of the result of a call.
-type Use struct {
-	How      string `json:"how"`
-	Property string `json:"property,omitempty"` // for Read and Called
-	Pos
-}
-
-// Ways to use a result.
-const (
-	Read     = "read"     // a property that strings do not have, or length
-	Called   = "called"   // a method that strings do not have
-	Iterated = "iterated" // for example by for…of
-	Parsed   = "parsed"   // by JSON.parse
-)
 
 // Literal is the part of an argument that is known before the program runs.
 type Literal struct {

@@ -19,6 +19,19 @@ const (
 	Written   = "written"   // as JSON, by JSON.stringify
 )
 
+// Miss is the read of a member that an object in a result of a tool does not have, or that a
+// string does not have.
+type Miss struct {
+	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not the whole result of a tool
+	Path   string `json:"path,omitempty"`   // of the object in the result, such as .rows[]
+	Member string `json:"member,omitempty"` // "" if the object was converted to a number or a string
+	Text   bool   `json:"text,omitempty"`   // it was read of a string
+	Pos
+}
+
+// MaxMisses bounds the misses of one run.
+const MaxMisses = 100
+
 // Variable is a top-level declaration that a program of a session left for later
 // programs.
 type Variable struct {

@@ -50,10 +50,7 @@ type variable struct {
 	property      string // what the first of these reads uses
 	failing       string // the first use that throws if the value is a promise
 	changed       bool   // the program assigns to its members
-	tried         bool   // the program reads one member or else another
-	probed        bool   // the program tests the type of its value
 	reader        string // the first array method that is called on it
-	uses          []use  // if it holds the result of a call
 }
 
 // reference is an identifier in the source, which may be a declaration.

@@ -23,6 +23,7 @@ type Outline struct {
 	examined map[string]bool  // globals whose members the program inspects
 	words    []place          // all names and members, if some are forbidden
 	declared []string         // top-level declarations
+	reads    memberReads
 	pos      func(file.Idx) engine.Pos
 
 	With    file.Idx // the position of a with statement, which strict mode does not allow; 0 if there is none
@@ -70,6 +71,7 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 		s.walker.Walk(statement)
 	}
 	s.Depth = s.walker.deepest
+	s.index()
 	s.resolve()
 	for _, v := range s.walker.variables {
 		if v.block == top && len(s.declared) < maxDeclared {
@@ -96,7 +98,6 @@ type surveyor struct {
 	texts        []located // that may name members
 	written      []written
 	uses         []use
-	probes       []reference // to variables whose type the program tests, for example with typeof
 	mappings     []mappingOf
 }
 
@@ -118,6 +119,7 @@ type calledExpression struct {
 
 func (s *surveyor) visit(n ast.Node) {
 	defer preventFolding(n)
+	s.probing(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
 		s.word(n.Name.String(), n.Idx)
@@ -141,12 +143,14 @@ func (s *surveyor) visit(n ast.Node) {
 		s.write(n.Expression, false)
 	case *ast.Binding:
 		s.held(n)
+	case *ast.ObjectPattern:
+		s.destructure(n)
 	case *ast.CallExpression:
 		s.call(n)
 	case *ast.ArrayLiteral:
 		s.spread(n.Value)
 	case *ast.ForOfStatement:
-		s.use(n.Source, iterates, itsElements, n.Source.Idx0())
+		s.use(n.Source, iterates, itsElements)
 	case *ast.NewExpression:
 		s.called = append(s.called, calledExpression{located: s.here(n.Callee), isNew: true})
 	case *ast.DotExpression:
@@ -187,7 +191,6 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 		if isName {
 			put(&s.guarded, id.Name.String(), true)
 		}
-		s.probe(n.Operand)
 	case token.INCREMENT, token.DECREMENT:
 		s.write(n.Operand, false)
 	case token.DELETE:
@@ -200,30 +203,33 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 // nested records the use of a promise's property as an object: the property is undefined.
 func (s *surveyor) nested(e ast.Expression) {
 	if dot, ok := e.(*ast.DotExpression); ok && !ofPromises(dot.Identifier.Name.String()) {
-		s.use(dot.Left, reaches, dot.Identifier.Name.String(), dot.Identifier.Idx)
+		s.use(dot.Left, reaches, dot.Identifier.Name.String())
 	}
 }
 
 // element records an access with brackets.
 func (s *surveyor) element(n *ast.BracketExpression) {
-	property := itsElements
+	property, named := itsElements, ""
 	if name, ok := n.Member.(*ast.StringLiteral); ok {
-		property = name.Value.String()
+		named = name.Value.String()
+		property = named
 	}
-	s.use(n.Left, reads, property, n.Member.Idx0())
+	s.read(named, n.LeftBracket, s.reads.probes[n])
+	s.use(n.Left, reads, property)
 }
 
 func (s *surveyor) dot(n *ast.DotExpression) {
 	s.nested(n.Left)
 	s.members = append(s.members, s.here(n))
 	s.word(n.Identifier.Name.String(), n.Identifier.Idx)
+	s.read(n.Identifier.Name.String(), n.Identifier.Idx, s.reads.probes[n])
 	if global, ok := n.Left.(*ast.Identifier); ok && global.Name == "globalThis" {
 		put(&s.guarded, n.Identifier.Name.String(), true)
 	}
 	switch name := n.Identifier.Name.String(); name {
 	case "then", "catch", "finally":
 	default:
-		s.use(n.Left, reads, name, n.Identifier.Idx)
+		s.use(n.Left, reads, name)
 	}
 }
 

@@ -33,8 +33,6 @@ type Globals interface {
 	Tool(object, name string) (tool int, params []string, ok bool)
 	// Inherited reports whether every object, or every function, has a member.
 	Inherited(member string, ofFunctions bool) bool
-	// OfText reports whether strings have a member.
-	OfText(member string) bool
 }
 
 // Report compares the outline with the globals of a run.
@@ -117,42 +115,7 @@ func (p *Outline) call(s Globals, tool int, params []string, c callSite) engine.
 	if c.holder != nil {
 		site.Holder = c.holder.id.Name.String()
 	}
-	if site.Awaited = c.awaited; c.awaited {
-		site.Uses, site.Varies = p.uses(s, c.uses), c.varies
-	}
 	return site
-}
-
-// maxUses bounds the uses of a result that are reported.
-const maxUses = 20
-
-// uses returns the uses of a result that may fail, each once.
-func (p *Outline) uses(s Globals, all []use) (list []engine.Use) {
-	for _, u := range all {
-		reported := engine.Use{How: reportedHow[u.kind], Property: u.property}
-		known := func(other engine.Use) bool {
-			return other.Property == reported.Property && (other.How == reported.How || other.How == engine.Called)
-		}
-		if reported.How == "" || len(list) == maxUses || slices.ContainsFunc(list, known) {
-			continue
-		}
-		switch reported.How {
-		case engine.Read, engine.Called:
-			if u.property == itsElements || u.property == itsProperties || s.OfText(u.property) && u.property != "length" {
-				continue
-			}
-		default:
-			reported.Property = ""
-		}
-		reported.Pos = p.pos(u.at)
-		list = append(list, reported)
-	}
-	return list
-}
-
-// reportedHow maps uses to those that are reported.
-var reportedHow = map[useKind]string{
-	reads: engine.Read, destructs: engine.Read, calls: engine.Called, iterates: engine.Iterated, parses: engine.Parsed,
 }
 
 // resolveTool finds the tool at the beginning of a path, and the number of names in its path.

@@ -33,19 +33,8 @@ func (s *surveyor) resolve() {
 	}
 }
 
-// used finds the variables that are used and, if they hold the result of a call, how.
+// used finds how variables are used.
 func (s *surveyor) used() {
-	results := map[*variable]bool{}
-	for _, c := range s.called {
-		if c.awaited && c.holder != nil {
-			results[c.holder.variable()] = true
-		}
-	}
-	for _, r := range s.probes {
-		if v := r.variable(); v != nil {
-			v.probed = true
-		}
-	}
 	for _, u := range s.uses {
 		v := u.variable()
 		if v == nil {
@@ -57,14 +46,9 @@ func (s *surveyor) used() {
 			v.property = cmp.Or(v.property, u.property)
 		case u.kind.fails():
 			v.failing = cmp.Or(v.failing, u.property)
-		case u.kind == tries:
-			v.tried = true
 		}
 		if u.kind == calls && readers[u.property] {
 			v.reader = cmp.Or(v.reader, u.property)
-		}
-		if results[v] {
-			v.uses = append(v.uses, u)
 		}
 	}
 	for _, m := range s.mappings { // unless it is passed on and may be awaited there

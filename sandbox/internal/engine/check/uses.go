@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/dop251/goja/ast"
@@ -86,15 +85,13 @@ func (s *surveyor) mapped(at file.Idx, method string) {
 	})
 }
 
-// promiseUse says how the promise of a call is used, or its result if the call is awaited.
+// promiseUse says how the promise of a call is used.
 type promiseUse struct {
 	discarded bool       // the promise is not used
-	awaited   bool       // the call itself is awaited
+	awaited   bool       // the call itself is awaited, and holder has the result
 	property  string     // the property that is read from the promise as if it were the result, or ""
 	fails     bool       // reading it certainly throws
 	holder    *reference // the variable that is initialized with the call, or nil
-	uses      []use      // of the result
-	varies    bool       // other members are tried or added
 }
 
 // use is one use of a value.
@@ -102,21 +99,18 @@ type use struct {
 	reference // the variable that holds the value, if any
 	kind      useKind
 	property  string
-	at        file.Idx
 }
 
 // useKind is a kind of use.
 type useKind int
 
 const (
-	reads     useKind = iota // reads a property
-	destructs                // reads a property by a pattern, in addition to a use that reads all of them
-	reaches                  // reads a property of a property
-	calls                    // calls a method
+	reads   useKind = iota // reads a property
+	reaches                // reads a property of a property
+	calls                  // calls a method
 	iterates
 	computes // computes with the value
 	parses   // parses it as JSON
-	tries    // reads a member or else another one
 )
 
 // fails reports whether the use certainly throws if the value is a promise.
@@ -130,11 +124,7 @@ func (s *surveyor) notePromise(call *ast.CallExpression, l promiseUse) {
 	if s.promiseUses == nil {
 		s.promiseUses = map[*ast.CallExpression]promiseUse{}
 	}
-	known := s.promiseUses[call]
-	if l.uses != nil {
-		l.uses = append(known.uses, l.uses...)
-	}
-	if !known.fails {
+	if !s.promiseUses[call].fails {
 		s.promiseUses[call] = l
 	}
 }
@@ -153,24 +143,17 @@ const (
 )
 
 // use records a use of a value.
-func (s *surveyor) use(e ast.Expression, h useKind, property string, at file.Idx) {
+func (s *surveyor) use(e ast.Expression, h useKind, property string) {
 	if optional, ok := e.(*ast.Optional); ok {
 		e = optional.Expression
 	}
-	e = original(e)
-	u := use{kind: h, property: property, at: at}
 	switch e := e.(type) {
 	case *ast.CallExpression:
 		if h.misreads() || h.fails() {
 			s.notePromise(e, promiseUse{property: property, fails: h.fails()})
 		}
-	case *ast.AwaitExpression:
-		if call, ok := e.Argument.(*ast.CallExpression); ok {
-			s.notePromise(call, promiseUse{awaited: true, uses: []use{u}})
-		}
 	case *ast.Identifier:
-		u.reference = reference{id: e, block: s.walker.block}
-		s.uses = append(s.uses, u)
+		s.uses = append(s.uses, use{reference{id: e, block: s.walker.block}, h, property})
 	}
 }
 
@@ -186,7 +169,7 @@ func (s *surveyor) method(n *ast.CallExpression) {
 		s.handle(dot.Left, &handler{n.Idx0(), n.Idx1()})
 	}
 	if !ofPromises(name) {
-		s.use(dot.Left, calls, name, dot.Identifier.Idx)
+		s.use(dot.Left, calls, name)
 	}
 	if at := mapping(dot.Left); at > 0 && readers[name] {
 		s.mapped(at, name)
@@ -195,42 +178,8 @@ func (s *surveyor) method(n *ast.CallExpression) {
 	if !isName || len(n.ArgumentList) == 0 {
 		return
 	}
-	switch argument := n.ArgumentList[0]; {
-	case object.Name == "JSON" && name == "parse":
-		s.use(argument, parses, itsValue, argument.Idx0())
-	case object.Name == "Array" && name == "isArray":
-		s.probe(argument)
-	}
-}
-
-// original returns v for JSON.parse(JSON.stringify(v)), and e for anything else.
-func original(e ast.Expression) ast.Expression {
-	if text := argumentOf(e, "parse"); text != nil {
-		return cmp.Or(argumentOf(text, "stringify"), e)
-	}
-	return e
-}
-
-// argumentOf returns the argument of a call of a function of JSON, or nil if e is no such call.
-func argumentOf(e ast.Expression, function string) ast.Expression {
-	call, ok := e.(*ast.CallExpression)
-	if !ok || len(call.ArgumentList) != 1 {
-		return nil
-	}
-	dot, ok := call.Callee.(*ast.DotExpression)
-	if !ok || dot.Identifier.Name.String() != function {
-		return nil
-	}
-	if object, ok := dot.Left.(*ast.Identifier); !ok || object.Name != "JSON" {
-		return nil
-	}
-	return call.ArgumentList[0]
-}
-
-// probe records that the program tests the type of a variable's value.
-func (s *surveyor) probe(e ast.Expression) {
-	if id, ok := e.(*ast.Identifier); ok {
-		s.probes = append(s.probes, reference{id: id, block: s.walker.block})
+	if object.Name == "JSON" && name == "parse" {
+		s.use(n.ArgumentList[0], parses, itsValue)
 	}
 }
 
@@ -238,7 +187,7 @@ func (s *surveyor) probe(e ast.Expression) {
 func (s *surveyor) spread(list []ast.Expression) {
 	for _, e := range list {
 		if spread, ok := e.(*ast.SpreadElement); ok {
-			s.use(spread.Expression, iterates, itsElements, spread.Expression.Idx0())
+			s.use(spread.Expression, iterates, itsElements)
 		}
 	}
 }
@@ -252,7 +201,7 @@ func (s *surveyor) interpolate(n *ast.TemplateLiteral) {
 		return
 	}
 	for _, e := range n.Expressions {
-		s.use(e, computes, itsValue, e.Idx0())
+		s.use(e, computes, itsValue)
 	}
 }
 
@@ -260,34 +209,8 @@ func (s *surveyor) compute(n *ast.BinaryExpression) {
 	switch n.Operator {
 	case token.PLUS, token.MINUS, token.MULTIPLY, token.SLASH, token.REMAINDER, token.EXPONENT,
 		token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL:
-		s.use(n.Left, computes, itsValue, n.Left.Idx0())
-		s.use(n.Right, computes, itsValue, n.Right.Idx0())
-	case token.INSTANCEOF:
-		s.probe(n.Left)
-	case token.LOGICAL_OR, token.COALESCE: // list.items || list
-		if one, other := holderOf(n.Left), holderOf(n.Right); one != nil && other != nil && one.Name == other.Name {
-			s.use(one, tries, "", one.Idx)
-		}
-	}
-}
-
-// holderOf returns the variable whose member an expression reads, or the variable itself.
-func holderOf(e ast.Expression) *ast.Identifier {
-	for {
-		switch of := e.(type) {
-		case *ast.Identifier:
-			return of
-		case *ast.DotExpression:
-			e = of.Left
-		case *ast.Optional:
-			e = of.Expression
-		case *ast.OptionalChain:
-			e = of.Expression
-		case *ast.BinaryExpression:
-			e = of.Right
-		default:
-			return nil
-		}
+		s.use(n.Left, computes, itsValue)
+		s.use(n.Right, computes, itsValue)
 	}
 }
 
@@ -301,18 +224,18 @@ func (s *surveyor) held(b *ast.Binding) {
 		if at := mapping(b.Initializer); at > 0 {
 			s.mappings = append(s.mappings, mappingOf{reference{id: target, block: s.walker.block}, at})
 		}
-		initializer, awaited := original(b.Initializer), false
-		if await, ok := initializer.(*ast.AwaitExpression); ok {
-			initializer, awaited = await.Argument, true
+		initializer := b.Initializer
+		await, awaited := initializer.(*ast.AwaitExpression)
+		if awaited {
+			initializer = await.Argument
 		}
 		if call, ok := initializer.(*ast.CallExpression); ok {
 			s.notePromise(call, promiseUse{awaited: awaited, holder: &reference{id: target, block: s.walker.block}})
 		}
 	case *ast.ArrayPattern:
-		s.use(b.Initializer, iterates, itsElements, b.Initializer.Idx0())
+		s.use(b.Initializer, iterates, itsElements)
 	case *ast.ObjectPattern:
-		s.use(b.Initializer, reads, itsProperties, b.Initializer.Idx0())
-		s.destruct(target, b.Initializer)
+		s.use(b.Initializer, reads, itsProperties)
 	}
 }
 
@@ -322,32 +245,15 @@ type mappingOf struct {
 	at file.Idx
 }
 
-// destruct records the properties that a pattern reads.
-func (s *surveyor) destruct(pattern *ast.ObjectPattern, value ast.Expression) {
-	for _, p := range pattern.Properties {
-		switch p := p.(type) {
-		case *ast.PropertyShort:
-			s.use(value, destructs, p.Name.Name.String(), p.Idx0())
-		case *ast.PropertyKeyed:
-			if name, ok := p.Key.(*ast.StringLiteral); ok && !p.Computed {
-				s.use(value, destructs, name.Value.String(), p.Idx0())
-			}
-		}
-	}
-}
-
 // resolved completes the use of a call after all uses of the variable that holds it are
 // known. A promise is taken for its result if every use of the variable does that.
 func (l promiseUse) resolved() promiseUse {
-	if l.holder == nil {
+	if l.holder == nil || l.awaited {
 		return l
 	}
 	v := l.holder.variable()
 	switch {
 	case v.writes > 0:
-	case l.awaited && !v.probed:
-		l.uses, l.varies = v.uses, v.changed || v.tried
-	case l.awaited:
 	case v.failing != "" && !v.changed:
 		l.property, l.fails = v.failing, true
 	case v.reads == v.misread:

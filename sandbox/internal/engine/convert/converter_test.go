@@ -24,7 +24,7 @@ func FuzzJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c := Converter{VM: goja.New()}
-		v, err := c.Decode(json.RawMessage(text))
+		v, err := c.Decode(json.RawMessage(text), nil)
 		if err != nil || !json.Valid([]byte(text)) {
 			if err == nil {
 				t.Error("decoded, although it is not JSON")
@@ -63,7 +63,7 @@ func TestDecodeLimits(t *testing.T) {
 		`{"a": }`: "invalid character '}' looking for beginning of value",
 	} {
 		c := Converter{VM: goja.New()}
-		_, err := c.Decode(json.RawMessage(text))
+		_, err := c.Decode(json.RawMessage(text), nil)
 		if got := message(err); got != want {
 			t.Errorf("%.20s: got %q, want %q", text, got, want)
 		}

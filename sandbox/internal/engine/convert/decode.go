@@ -16,18 +16,28 @@ import (
 // ErrTooLarge says that a value is longer as JSON than allowed.
 var ErrTooLarge = errors.New("the value is too large")
 
-// Decode returns the value of a JSON text: plain objects and arrays, and BigInts for
-// integers that a number cannot hold. Decode of nil returns undefined.
-func (c *Converter) Decode(text json.RawMessage) (goja.Value, error) {
+// Decode returns the value of a JSON text: objects and arrays, and BigInts for integers that
+// a number cannot hold. The objects have the prototypes of p and of the places in it; they
+// are plain objects if p is nil. Decode of nil returns undefined.
+func (c *Converter) Decode(text json.RawMessage, p *Place) (goja.Value, error) {
 	if text == nil {
 		return goja.Undefined(), nil
 	}
+	return c.decode(text, p, false)
+}
+
+// Parse is like Decode, and returns numbers as JSON.parse does.
+func (c *Converter) Parse(text string, p *Place) (goja.Value, error) {
+	return c.decode([]byte(text), p, true)
+}
+
+func (c *Converter) decode(text []byte, p *Place, rounds bool) (goja.Value, error) {
 	if !json.Valid(text) {
 		var v any
 		return nil, json.Unmarshal(text, &v) // which says why
 	}
-	d := decoder{vm: c.VM, text: text}
-	return d.value(0)
+	d := decoder{vm: c.VM, text: text, rounds: rounds}
+	return d.value(0, p)
 }
 
 // decoder decodes valid JSON, keeping the order of members. It is several times as fast as
@@ -36,6 +46,8 @@ type decoder struct {
 	vm   *goja.Runtime
 	text []byte
 	at   int
+
+	rounds bool // integers that a number cannot hold are rounded
 }
 
 // next returns the first byte of the next token.
@@ -50,16 +62,16 @@ func (d *decoder) next() byte {
 	}
 }
 
-func (d *decoder) value(depth int) (goja.Value, error) {
+func (d *decoder) value(depth int, p *Place) (goja.Value, error) {
 	switch c := d.next(); c {
 	case '{', '[':
 		if depth >= engine.MaxDepth {
 			return nil, engine.ErrTooDeep
 		}
 		if d.at++; c == '[' {
-			return d.array(depth)
+			return d.array(depth, p)
 		}
-		return d.object(depth)
+		return d.object(depth, p)
 	case '"':
 		return d.vm.ToValue(d.string()), nil
 	case 't':
@@ -76,10 +88,11 @@ func (d *decoder) value(depth int) (goja.Value, error) {
 	}
 }
 
-func (d *decoder) array(depth int) (goja.Value, error) {
+func (d *decoder) array(depth int, p *Place) (goja.Value, error) {
 	var items []any
+	p = p.at("[]")
 	for d.next() != ']' {
-		v, err := d.value(depth + 1)
+		v, err := d.value(depth+1, p)
 		if err != nil {
 			return nil, err
 		}
@@ -89,11 +102,15 @@ func (d *decoder) array(depth int) (goja.Value, error) {
 	return d.vm.NewArray(items...), nil
 }
 
-func (d *decoder) object(depth int) (goja.Value, error) {
-	object := d.vm.NewObject()
+func (d *decoder) object(depth int, p *Place) (goja.Value, error) {
+	object := p.object(d.vm)
 	for d.next() != '}' {
 		key := d.string()
-		v, err := d.value(depth + 1)
+		var member *Place
+		if c := d.next(); c == '{' || c == '[' {
+			member = p.at(key)
+		}
+		v, err := d.value(depth+1, member)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +154,7 @@ func (d *decoder) number() (goja.Value, error) {
 // parsed returns the value of a number.
 func (d *decoder) parsed(text string, whole bool) (goja.Value, error) {
 	const maxSafe = 1<<53 - 1
-	if whole {
+	if whole && !d.rounds {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil && -maxSafe <= i && i <= maxSafe {
 			return d.vm.ToValue(i), nil
 		}

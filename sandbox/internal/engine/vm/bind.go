@@ -80,7 +80,7 @@ func (n *namespace) identifier(name string) string {
 
 // input returns the value of an input.
 func (r *run) input(in engine.Input) goja.Value {
-	v, err := r.convert.Decode(in.JSON)
+	v, err := r.convert.Decode(in.JSON, nil)
 	if err != nil {
 		panic(r.typeError("input " + in.Name + ": " + err.Error()))
 	}
@@ -201,7 +201,7 @@ func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMes
 func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
 func (r *run) settle(c pendingCall) {
-	value, err := r.convert.Decode(c.reply.Value)
+	value, err := r.convert.Decode(c.reply.Value, r.resultOf(c))
 	if err != nil {
 		tool := r.scope.tools[c.Tool]
 		c.reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
@@ -210,6 +210,7 @@ func (r *run) settle(c pendingCall) {
 		r.check(c.reject(r.thrown(c.reply.Error, c.Call)))
 		return
 	}
+	r.noteText(value, c)
 	r.check(c.resolve(value))
 }
 

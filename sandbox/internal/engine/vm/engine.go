@@ -133,6 +133,7 @@ func (r *run) runJob(ctx context.Context, e *Engine, job *engine.Job, host engin
 		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
 		result.PromiseMisuses = r.promiseUses(result.Failure)
+		result.Misses = r.missing
 		result.Variables = r.listed
 	}()
 	if failure := r.pipeline(e, job); failure != nil {

@@ -16,7 +16,7 @@ import (
 // thrown returns the error that a failed tool call throws, and records its call: the error
 // is created outside of any stack.
 func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
-	data, err := r.convert.Decode(e.Data)
+	data, err := r.convert.Decode(e.Data, nil)
 	if err != nil {
 		data = goja.Undefined()
 	}

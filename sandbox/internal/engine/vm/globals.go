@@ -48,8 +48,7 @@ var globalNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// inherited are the members of every object, inheritedByFunctions those of every function,
-// and membersOfText those of every string.
+// inherited are the members of every object, and inheritedByFunctions those of every function.
 var (
 	inherited = sync.OnceValue(func() map[string]bool {
 		return namesOf(goja.New().NewObject().Prototype())
@@ -57,12 +56,6 @@ var (
 	inheritedByFunctions = sync.OnceValue(func() map[string]bool {
 		vm := goja.New()
 		names := namesOf(vm.Get("Function").ToObject(vm).Get("prototype").ToObject(vm))
-		maps.Copy(names, inherited())
-		return names
-	})
-	membersOfText = sync.OnceValue(func() map[string]bool {
-		vm := goja.New()
-		names := namesOf(vm.Get("String").ToObject(vm).Get("prototype").ToObject(vm))
 		maps.Copy(names, inherited())
 		return names
 	})

@@ -32,6 +32,7 @@ var guards = []struct {
 	{"flat", (*run).guardFlat},
 	{"parse", (*run).guardParse},
 	{"stringify", (*run).watchStringify},
+	{"getPrototypeOf", (*run).guardPrototypes},
 	{"RegExp", (*run).guardRegExp},
 	{"captureStackTrace", (*run).addCaptureStackTrace},
 	{"toLocale", (*run).addLocales},
@@ -195,6 +196,9 @@ const maxParse = 10_000
 // guardParse bounds the depth of JSON.parse, which recurses on the Go stack.
 func (r *run) guardParse() {
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "parse", func(next goja.Callable, c goja.FunctionCall) goja.Value {
+		if v := r.parseResult(c); v != nil {
+			return v
+		}
 		text, ok := c.Argument(0).(goja.String)
 		if ok && engine.Nesting(text.String()) > maxParse {
 			panic(r.rangeError("JSON.parse: the text is nested too deep"))

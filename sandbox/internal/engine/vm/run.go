@@ -33,6 +33,8 @@ type run struct {
 	steps         int                   // programs of the session that have run in the VM
 	declared      []declared            // variables of the session, the newest last
 
+	misses misses
+
 	intrinsics *convert.Intrinsics // only of a session
 	programState
 }
@@ -58,6 +60,8 @@ type programState struct {
 
 	promises promises
 	texts    map[string][]string // of JSON.stringify, as they are in JSON → what they lost
+	missing  []engine.Miss
+	looked   map[missKey]int // how often the positions of reads were looked up
 
 	exported  bool // the program has exported its declarations
 	recording bool // turns are recorded

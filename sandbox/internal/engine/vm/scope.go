@@ -146,6 +146,3 @@ func (g globalScope) Inherited(member string, ofFunctions bool) bool {
 	}
 	return inherited()[member]
 }
-
-// OfText implements [check.Globals].
-func (g globalScope) OfText(member string) bool { return membersOfText()[member] }

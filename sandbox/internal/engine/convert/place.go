@@ -1,0 +1,69 @@
+package convert
+
+import (
+	"regexp"
+
+	"github.com/dop251/goja"
+)
+
+// Place is a place in the results of a tool, such as .rows[]. All objects at a place have the
+// same prototype. A nil Place is unknown, and its objects are plain objects.
+type Place struct {
+	Tool, Path string
+
+	makePrototype func(*Place) *goja.Object
+	left          *int // how many more places there can be in the VM
+	prototype     *goja.Object
+	inner         map[string]*Place // members by their names, and the elements as "[]"
+}
+
+// NewPlace returns the place of the results of a tool, or nil if *left is 0. It and the
+// places in it reduce *left and have the prototypes that makePrototype returns.
+func NewPlace(tool string, left *int, makePrototype func(*Place) *goja.Object) *Place {
+	if *left == 0 {
+		return nil
+	}
+	*left--
+	return &Place{Tool: tool, left: left, makePrototype: makePrototype}
+}
+
+// placeName matches the names of members that make a place. Other names are data.
+var placeName = regexp.MustCompile(`^[a-zA-Z_$][\w$]{0,63}$`)
+
+// at returns the place of a member, or of the elements if step is "[]". It is nil for names
+// that are data, and if there are too many places.
+func (p *Place) at(step string) *Place {
+	if p == nil {
+		return nil
+	}
+	if known, ok := p.inner[step]; ok {
+		return known
+	}
+	path := p.Path + step
+	if step != "[]" {
+		if *p.left == 0 || !placeName.MatchString(step) {
+			return nil
+		}
+		path = p.Path + "." + step
+	}
+	inner := NewPlace(p.Tool, p.left, p.makePrototype)
+	if inner != nil {
+		inner.Path = path
+		if p.inner == nil {
+			p.inner = map[string]*Place{}
+		}
+		p.inner[step] = inner
+	}
+	return inner
+}
+
+// object returns a new object at the place.
+func (p *Place) object(vm *goja.Runtime) *goja.Object {
+	if p == nil {
+		return vm.NewObject()
+	}
+	if p.prototype == nil {
+		p.prototype = p.makePrototype(p)
+	}
+	return vm.CreateObject(p.prototype)
+}

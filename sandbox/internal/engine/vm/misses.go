@@ -1,0 +1,179 @@
+package vm
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/convert"
+)
+
+const (
+	maxPlaces = 500     // in the results of a VM
+	maxLooks  = 1000    // reads of one missing member of a place whose positions are looked up
+	maxText   = 1 << 20 // bytes of a text that is recognized as a result
+)
+
+// misses notices reads of members that objects in results do not have. These objects have a
+// prototype for each place in the results of a tool: a proxy, which goja consults only for
+// members that the object itself does not have. Text has one proxy behind String.prototype.
+type misses struct {
+	left    int                       // places that can be made
+	tools   map[string]*convert.Place // the results of tools, by their paths
+	texts   map[uint64]*convert.Place // results that are text, by their hashes
+	seed    maphash.Seed
+	objects *goja.Object          // Object.prototype
+	base    *goja.Object          // the target of the proxies: an empty object
+	hidden  map[*goja.Object]bool // the proxies
+}
+
+// missKey is a missing member of a place, or of text if the place is nil.
+type missKey struct {
+	place  *convert.Place
+	member string
+}
+
+// resultOf returns the place of the result of a call, or nil if the program reads no members.
+func (r *run) resultOf(c pendingCall) *convert.Place {
+	if !r.program.ReadsMembers() || c.reply.Error != nil {
+		return nil
+	}
+	m := &r.misses
+	if m.tools == nil {
+		m.left, m.tools, m.texts, m.seed = maxPlaces, map[string]*convert.Place{}, map[uint64]*convert.Place{}, maphash.MakeSeed()
+		m.hidden, m.base = map[*goja.Object]bool{}, r.vm.NewObject()
+		m.objects = m.base.Prototype()
+		_ = r.vm.Try(func() { _ = r.prototype("String").SetPrototype(r.sentinel(nil)) })
+	}
+	tool := r.scope.tools[c.Tool].Path()
+	if m.tools[tool] == nil {
+		m.tools[tool] = convert.NewPlace(tool, &m.left, r.sentinel)
+	}
+	return m.tools[tool]
+}
+
+// noteText remembers the text that a call returned.
+func (r *run) noteText(value goja.Value, c pendingCall) {
+	if text, ok := value.(goja.String); ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPlaces {
+		r.misses.texts[maphash.String(r.misses.seed, text.String())] = r.resultOf(c)
+	}
+}
+
+// placeOfText returns the place of the result that a text is, or nil.
+func (r *run) placeOfText(text goja.String) *convert.Place {
+	if len(r.misses.texts) == 0 || text.Length() > maxText {
+		return nil
+	}
+	return r.misses.texts[maphash.String(r.misses.seed, text.String())]
+}
+
+// sentinel returns the prototype of the objects at a place, or of String.prototype.
+func (r *run) sentinel(p *convert.Place) *goja.Object {
+	proxy := r.vm.NewProxy(r.misses.base, &goja.ProxyTrapConfig{
+		Get: func(base *goja.Object, name string, receiver goja.Value) goja.Value {
+			if name == "__proto__" {
+				return r.visible(receiver.ToObject(r.vm).Prototype())
+			}
+			if v := base.Get(name); v != nil {
+				return v
+			}
+			r.missed(p, name, receiver)
+			return goja.Undefined()
+		},
+		GetSym: func(base *goja.Object, name *goja.Symbol, _ goja.Value) goja.Value {
+			v := base.GetSymbol(name)
+			if v == nil {
+				v = goja.Undefined()
+			}
+			if p != nil && name == goja.SymToPrimitive && r.looks(missKey{p, ""}) {
+				r.miss(engine.Miss{Tool: p.Tool, Path: p.Path, Pos: r.position()})
+			}
+			return v
+		},
+	})
+	object := r.vm.ToValue(proxy).ToObject(r.vm)
+	r.misses.hidden[object] = true
+	return object
+}
+
+// visible returns the prototype that a program sees in place of prototype.
+func (r *run) visible(prototype *goja.Object) goja.Value {
+	switch {
+	case prototype == nil:
+		return goja.Null()
+	case r.misses.hidden[prototype]:
+		return r.misses.objects
+	}
+	return prototype
+}
+
+// looks counts a read of a missing member, and reports whether its position is worth finding.
+func (r *run) looks(key missKey) bool {
+	if r.looked[key] == maxLooks || len(r.missing) == engine.MaxMisses || r.ended {
+		return false
+	}
+	put(&r.looked, key, r.looked[key]+1)
+	return true
+}
+
+// missed records the read of a member that an object at a place, or a text, does not have.
+func (r *run) missed(p *convert.Place, name string, receiver goja.Value) {
+	m := engine.Miss{Member: name}
+	if text, ok := receiver.(goja.String); ok && p == nil {
+		m.Text, p = true, r.placeOfText(text)
+	} else if p == nil {
+		return
+	}
+	if name == "then" || name == "toJSON" || !r.looks(missKey{p, name}) {
+		return
+	}
+	frames := r.vm.CaptureCallStack(1, r.frames[:0])
+	if len(frames) == 0 || frames[0].SrcName() != r.program.Name {
+		return // a built-in function, or an earlier program
+	}
+	at := frames[0].Position()
+	if p != nil {
+		m.Tool, m.Path = p.Tool, p.Path
+	}
+	if m.Pos = r.program.ReadAt(r.program.Source.FromFrame(at.Line, at.Column), name, m.Text && p != nil); m.Line > 0 {
+		r.miss(m)
+	}
+}
+
+func (r *run) miss(m engine.Miss) {
+	if m.Line > 0 && !slices.Contains(r.missing, m) {
+		r.missing = append(r.missing, m)
+	}
+}
+
+// guardPrototypes hides the prototypes of places from the functions that return prototypes.
+func (r *run) guardPrototypes() {
+	for _, holder := range []string{"Object", "Reflect"} {
+		r.replace(r.vm.Get(holder).ToObject(r.vm), "getPrototypeOf", func(next goja.Callable, c goja.FunctionCall) goja.Value {
+			prototype, _ := r.call(next, c).(*goja.Object)
+			return r.visible(prototype)
+		})
+	}
+}
+
+// parseResult returns what JSON.parse makes of a result, with the prototypes of the result, or
+// nil for other arguments. An object or array is parsed already.
+func (r *run) parseResult(c goja.FunctionCall) goja.Value {
+	if len(c.Arguments) != 1 {
+		return nil
+	}
+	switch argument := c.Arguments[0].(type) {
+	case goja.String:
+		if p := r.placeOfText(argument); p != nil {
+			if v, err := r.convert.Parse(argument.String(), p); err == nil {
+				return v
+			}
+		}
+	case *goja.Object:
+		if class := convert.ClassOf(argument); class == "Array" || r.misses.hidden[argument.Prototype()] {
+			return argument
+		}
+	}
+	return nil
+}

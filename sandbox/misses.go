@@ -1,0 +1,181 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/signature/schema"
+)
+
+// misses returns clues about members that the program read although no object at the same
+// place in the results has them, and about objects that it used as numbers or strings. What
+// the worker reports is checked against the results.
+func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
+	shapes := map[string]*shape{}
+	for _, m := range r.Misses[:min(len(r.Misses), engine.MaxMisses)] {
+		s := shapes[m.Tool+m.Path]
+		if s == nil {
+			s = h.shapeOf(m, calls)
+			shapes[m.Tool+m.Path] = s
+		}
+		message, hint := h.miss(m, s)
+		known := func(c clue) bool { return c.Message == message }
+		if message != "" && !slices.ContainsFunc(clues, known) && len(clues) < maxFindings {
+			c := clue{h.finding(KindWrongType, message, hint, m.Pos), m.Member}
+			c.Rows = s.rows
+			clues = append(clues, c)
+		}
+	}
+	if clues == nil {
+		return h.unparsed(calls)
+	}
+	return clues
+}
+
+// unparsed returns a clue about a variable that holds JSON text, if the program parses nothing
+// but reads the variable's length, which is the number of characters.
+func (h *host) unparsed(calls []Call) []clue {
+	for _, c := range calls {
+		at := engine.Pos{Line: c.Line, Column: c.Column}
+		holder, source := h.siteAt(at).Holder, h.program.Source
+		if holder == "" || !strings.Contains(source, holder+".length") || strings.Contains(source, "parse") {
+			continue
+		}
+		if h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json {
+			message := c.Tool + "() returns a string of JSON, whose length counts its characters"
+			return []clue{{h.finding(KindWrongType, message, "use JSON.parse on the result", at), holder}}
+		}
+	}
+	return nil
+}
+
+// plainName matches names that may be shown. Others are data and may be of any length.
+var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
+
+// placePath matches the paths of places.
+var placePath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\])*$`)
+
+// miss describes a miss. It returns no message if the results contradict it.
+func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
+	place := m.Tool + "()" + m.Path
+	switch {
+	case m.Member != "" && !plainName.MatchString(m.Member):
+	case m.Text && m.Tool == "" && strings.Contains(engine.Line(h.program.Source, m.Line), m.Member):
+		return "a string has no " + m.Member, "print the value to see what it is"
+	case m.Text && s.json:
+		return fmt.Sprintf("%s returns a string, which has no %s", place, m.Member), "use JSON.parse on the result"
+	case m.Text && s.text:
+		hint = "it is not JSON; parse it as text, for example with split or match"
+		return fmt.Sprintf("%s returns a string, which has no %s", place, m.Member), hint
+	case m.Text || s.objects == 0 || slices.Contains(s.names, m.Member) || s.declares(m.Member):
+	case m.Member == "":
+		return place + " is an object, but is used as a number or a string; " + s.String(), "read a member of it"
+	default:
+		if near := schema.Nearest(m.Member, s.names); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return fmt.Sprintf("%s has no %s; %s", place, m.Member, s.String()), hint
+	}
+	return "", ""
+}
+
+// shape is what the results of a tool show about a place in them.
+type shape struct {
+	schema     json.RawMessage // declared by the tool
+	objects    int             // at the place
+	rows       int             // those of them that are in a list
+	names      []string        // of their members
+	text, json bool            // a result is a string, and the string is JSON
+}
+
+// maxShaped is the maximum size in bytes of the results that are read for one place.
+const maxShaped = 1 << 20
+
+// shapeOf reads the results of a tool. It returns an empty shape if there is too much to read.
+func (h *host) shapeOf(m engine.Miss, calls []Call) *shape {
+	s := &shape{}
+	if b := h.toolByPath(m.Tool); b != nil {
+		s.schema = b.OutputSchema
+	}
+	left := maxShaped
+	for _, c := range calls {
+		if c.Tool != m.Tool || c.Error != nil || !placePath.MatchString(m.Path) {
+			continue
+		}
+		if left -= len(c.Result); left < 0 {
+			return &shape{}
+		}
+		s.addResult(c.Result, m.Path)
+	}
+	return s
+}
+
+func (s *shape) addResult(result json.RawMessage, path string) {
+	doc, err := jsonvalue.Decode(result, engine.MaxDepth, true)
+	if err != nil {
+		return
+	}
+	if text, ok := doc.Value.(string); ok {
+		s.text = true
+		if doc, err = jsonvalue.Decode(json.RawMessage(text), engine.MaxDepth, true); err != nil {
+			return
+		}
+		s.json = strings.ContainsAny(text, "{[")
+	}
+	s.add(doc, doc.Value, path, false)
+}
+
+// add adds the objects at the rest of a path from a value.
+func (s *shape) add(doc *jsonvalue.Document, value any, path string, listed bool) {
+	switch v := value.(type) {
+	case []any:
+		if rest, ok := strings.CutPrefix(path, "[]"); ok {
+			for _, item := range v {
+				s.add(doc, item, rest, true)
+			}
+		}
+	case map[string]any:
+		step, more := path, strings.IndexAny(path[min(1, len(path)):], ".[")
+		if more >= 0 {
+			step = path[:more+1]
+		}
+		if member, ok := v[strings.TrimPrefix(step, ".")]; ok && path != "" {
+			s.add(doc, member, path[len(step):], listed)
+		} else if path == "" {
+			s.addObject(doc.Names(v), listed)
+		}
+	}
+}
+
+func (s *shape) addObject(names []string, listed bool) {
+	if s.objects++; listed {
+		s.rows++
+	}
+	for _, name := range names {
+		if plainName.MatchString(name) && !slices.Contains(s.names, name) && len(s.names) < maxNames {
+			s.names = append(s.names, name)
+		}
+	}
+}
+
+// declares reports whether the output schema of the tool mentions a member.
+func (s *shape) declares(member string) bool {
+	return member != "" && bytes.Contains(s.schema, []byte(`"`+member+`"`))
+}
+
+// String says which members the objects have.
+func (s *shape) String() string {
+	what := "it has "
+	if s.rows > 1 {
+		what = fmt.Sprintf("the %d rows have ", s.rows)
+	} else if s.objects > 1 {
+		what = fmt.Sprintf("the %d objects have ", s.objects)
+	}
+	return what + or(listed(s.names), "no members")
+}
