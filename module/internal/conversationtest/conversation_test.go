@@ -14,7 +14,7 @@ import (
 
 const page = root + "docs/measured/conversation.md"
 
-// TestConversation runs all conversations of testdata/slips and testdata/tasks, and compares or
+// TestConversation runs all conversations of testdata/slips, testdata/tasks and testdata/evidence, and compares or
 // rewrites docs/measured/conversation.md.
 func TestConversation(t *testing.T) {
 	if testing.Short() {
@@ -27,11 +27,12 @@ func TestConversation(t *testing.T) {
 	}
 	defer box.Close()
 	slips := allSlips(t, box)
+	programs := allEvidence(t, box)
 	figures := measured(t, box)
 	if t.Failed() {
 		return
 	}
-	got := preface + figures + tableOf(slips)
+	got := preface + figures + tableOf(slips) + evidenceTable(programs)
 	if *update {
 		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
