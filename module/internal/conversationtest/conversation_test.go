@@ -117,7 +117,7 @@ In one step or none: %.1f%%. In two: %.1f%%. Wrong answers: %d. Tokens of the me
 
 | slip | what the model does | steps | tokens |
 |---|---|---|---|
-`, len(slips), 100*one, 100*two, wrong, tokens/len(slips))
+`, len(slips), 100*one, 100*two, wrong, tokens/max(len(slips), 1))
 	steps := map[string]string{"at once": "0", "one": "1", "two": "2"}
 	for _, r := range slips {
 		verdict, ok := steps[r.verdict]
