@@ -48,10 +48,11 @@ const (
 // undefined, and a KindCallLimit warning is about calls that were not made.
 const (
 	KindNotAwaited Kind = "not_awaited" // a promise that the program does not await
-	// a result used as the wrong type: a member that it does not have, or an object as text
-	KindWrongType    Kind = "wrong_type"
-	KindNoValue      Kind = "no_value"      // the program does not return a value
-	KindNothingFound Kind = "nothing_found" // a search that found no tool
+	// a result used as the wrong type: a member that no row of a list has, a member of a string, or an object as a string
+	KindWrongType     Kind = "wrong_type"
+	KindMissingMember Kind = "missing_member" // a member that the single object at a place in the results does not have
+	KindNoValue       Kind = "no_value"       // the program does not return a value
+	KindNothingFound  Kind = "nothing_found"  // a search that found no tool
 )
 
 // Facts of a run that contradict its answer; see module.Trajectory. KindLostValue is also a warning.
@@ -70,10 +71,6 @@ type Finding struct {
 	Line    int    `json:"line,omitempty"` // from 1; 0 if unknown
 	Column  int    `json:"column,omitempty"`
 	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column
-
-	// Rows is the number of rows of a list in results, if the program read a member that none
-	// of them has. It is 0 for a member of a single object, and for other findings.
-	Rows int `json:"rows,omitempty"`
 }
 
 // String returns the text to show to a person or a model.

@@ -27,9 +27,11 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 		message, hint := h.miss(m, s)
 		known := func(c clue) bool { return c.Message == message }
 		if message != "" && !slices.ContainsFunc(clues, known) && len(clues) < maxFindings {
-			c := clue{h.finding(KindWrongType, message, hint, m.Pos), m.Member}
-			c.Rows = s.rows
-			clues = append(clues, c)
+			kind := KindWrongType
+			if m.Member != "" && !m.Text && s.rows == 0 {
+				kind = KindMissingMember
+			}
+			clues = append(clues, clue{h.finding(kind, message, hint, m.Pos), m.Member})
 		}
 	}
 	if clues == nil {

@@ -19,13 +19,17 @@ import (
 // order has the kinds of facts, the most serious first. Warnings of other kinds are no evidence.
 var order = []sandbox.Kind{
 	sandbox.KindFailedEffect, sandbox.KindCallLimit, sandbox.KindLostValue, sandbox.KindNotAwaited, sandbox.KindWrongType,
-	sandbox.KindPartialList, sandbox.KindInexact,
+	sandbox.KindMissingMember, sandbox.KindPartialList, sandbox.KindInexact,
 }
 
-// Sorted returns those of the facts that are evidence, the most serious first.
+// Sorted returns those of the facts that are evidence, the most serious first. A member that a single object does not
+// have is evidence only next to another fact.
 func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 	rank := func(f sandbox.Finding) int { return slices.Index(order, f.Kind) }
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f sandbox.Finding) bool { return rank(f) < 0 })
+	if !slices.ContainsFunc(facts, func(f sandbox.Finding) bool { return f.Kind != sandbox.KindMissingMember }) {
+		return nil
+	}
 	slices.SortStableFunc(facts, func(a, b sandbox.Finding) int { return rank(a) - rank(b) })
 	return facts
 }
