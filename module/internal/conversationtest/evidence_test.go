@@ -150,6 +150,9 @@ func (a attempt) run(t *testing.T, source string, box *sandbox.Sandbox) (questio
 	}
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		program := a.programs[min(r.N, len(a.programs))-1]
+		if a.mistake == "" && strings.Contains(r.Last(), "submit it again") {
+			program = "submit(" + a.answer + ")"
+		}
 		return llmtest.Reply{Text: "```js\n" + program + "\n```"}, nil
 	})
 	task, err := json.Marshal(a.task)
