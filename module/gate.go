@@ -63,7 +63,7 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 // judge returns the evidence against the outcome of the last program, and keeps it for the trajectory. The answer is nil
 // if there is none.
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
-	failed := evidence.Failed(r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
+	failed := evidence.Failed(answer, r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
 	r.keepEvidence(facts)
 	return facts

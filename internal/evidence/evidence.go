@@ -44,10 +44,11 @@ func Acts(b *tools.Binding) bool {
 	return class != tools.Read && (class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
 }
 
-// Failed returns facts about the effects that failed and that the run has not looked after. Unresolved are these
-// effects, entries all calls of the run, and calls those of the last program.
+// Failed returns facts about the effects that failed, that the run has not looked after or replaced, and whose error the
+// answer does not contain. Unresolved are these effects, entries all calls of the run, and calls those of the last
+// program.
 func Failed(
-	unresolved, entries []journal.Entry, calls []sandbox.Call, find func(path string) *tools.Binding,
+	answer json.RawMessage, unresolved, entries []journal.Entry, calls []sandbox.Call, find func(string) *tools.Binding,
 ) (facts []sandbox.Finding) {
 	for _, e := range unresolved {
 		b := find(e.Tool)
@@ -61,12 +62,14 @@ func Failed(
 				fact.Line, fact.Column = c.Line, c.Column
 			}
 		}
-		if seen(e, entries[i+1:], b.Namespace, find) {
-			continue
-		}
 		reason, format := "its outcome is unknown", "may not have taken effect: %s. Read whether it did, or"
 		if te, ok := errors.AsType[*tools.ToolError](e.Err); ok {
 			reason = short(te.Message, 200)
+		}
+		told, _ := json.Marshal(reason)
+		later := entries[i+1:]
+		if bytes.Contains(answer, told[1:len(told)-1]) || seen(e, later, b.Namespace, find) || replaced(e, later, b) {
+			continue
 		}
 		if e.State == journal.Failed { // a call whose outcome is unknown must not be repeated
 			format = "may not have taken effect: %s. Read whether it did, and repeat it if not, or"
@@ -95,18 +98,48 @@ func seen(e journal.Entry, later []journal.Entry, server string, find func(strin
 	return len(read.lists) > unfinished || related && unfinished == 0
 }
 
-// shares reports whether two calls have a value in common.
+// shares reports whether two calls have a value in common, as an argument or in a list of values.
 func shares(a, b json.RawMessage) bool {
-	var one, other map[string]json.RawMessage
-	_, _ = json.Unmarshal(a, &one), json.Unmarshal(b, &other)
-	for _, v := range one {
-		for _, w := range other {
-			if len(v) > 1 && !bytes.Equal(v, []byte(`""`)) && bytes.Equal(v, w) && string(v) != "true" && string(v) != "null" {
-				return true
+	theirs := scalars(b)
+	return slices.ContainsFunc(scalars(a), func(value string) bool { return slices.Contains(theirs, value) })
+}
+
+// scalars returns those arguments, and elements of arguments, that can identify something.
+func scalars(args json.RawMessage) (list []string) {
+	var given map[string]json.RawMessage
+	_ = json.Unmarshal(args, &given)
+	for _, value := range given {
+		elements := []json.RawMessage{value}
+		if value[0] == '[' {
+			_ = json.Unmarshal(value, &elements)
+		}
+		for _, v := range elements {
+			if text := string(v); len(text) > 1 && !slices.Contains([]string{`""`, "true", "false", "null"}, text) {
+				list = append(list, text)
 			}
 		}
 	}
-	return false
+	return list
+}
+
+// replaced reports whether a later call of the tool succeeded with the same value of the first required argument: the
+// program did it in another way.
+func replaced(e journal.Entry, later []journal.Entry, b *tools.Binding) bool {
+	var input struct {
+		Required []string `json:"required"`
+	}
+	_ = json.Unmarshal(b.InputSchema, &input)
+	value := func(e journal.Entry) json.RawMessage {
+		var args map[string]json.RawMessage
+		if json.Unmarshal(e.Args, &args) != nil || len(input.Required) == 0 {
+			return nil
+		}
+		return args[input.Required[0]]
+	}
+	failed := value(e)
+	return failed != nil && slices.ContainsFunc(later, func(o journal.Entry) bool {
+		return o.Tool == e.Tool && o.State == journal.OK && bytes.Equal(value(o), failed)
+	})
 }
 
 // Answer returns facts about values in an answer that no answer should have.

@@ -23,12 +23,14 @@ type Lists struct {
 	program int // the number of the current program
 	reading int // the last program that read anything
 	lists   []*list
+	keys    lists.Keys
 }
 
 // list is a list that has been read: a tool and its arguments other than those for paging.
 type list struct {
 	tool    *tools.Binding
-	key     string
+	id      string          // see lists.Keys
+	key     string          // the arguments, as JSON
 	states  []lists.State   // of the calls
 	limited bool            // the program asked for a few rows
 	program int             // that read it last
@@ -77,14 +79,14 @@ func (l *Lists) Add(c sandbox.Call, b *tools.Binding) {
 	if part || !Acts(b) {
 		l.reading = l.program
 	}
-	key := lists.Key(c.Args)
-	i := slices.IndexFunc(l.lists, func(o *list) bool { return o.tool == b && o.key == key })
+	id := l.keys.Of(b.Path(), c.Args, s)
+	i := slices.IndexFunc(l.lists, func(o *list) bool { return o.tool == b && o.id == id })
 	switch {
 	case i < 0 && !part:
 		return
 	case i < 0:
 		i = len(l.lists)
-		l.lists = append(l.lists, &list{tool: b, key: key})
+		l.lists = append(l.lists, &list{tool: b, id: id, key: lists.Key(c.Args)})
 	}
 	o := l.lists[i]
 	o.states = append(o.states, s)
@@ -181,7 +183,8 @@ func (o *list) fact() sandbox.Finding {
 // call returns the arguments of the call for the rows after those that were read.
 func (o *list) call(rows int, last lists.State) string {
 	const until = ", and so on until there are no more"
-	token := o.argument("cursor", "token", "pagetoken", "nexttoken", "continuationtoken", "continuation", "after", "next")
+	token := o.argument("cursor", "token", "pagetoken", "nexttoken", "continuationtoken", "continuation", "after",
+		"startingafter", "url", "next")
 	offset, page := o.argument("offset", "skip", "start", "from"), o.argument("page", "pagenumber", "pageno")
 	switch {
 	case last.Form == lists.Token && token != "":
@@ -190,6 +193,8 @@ func (o *list) call(rows int, last lists.State) string {
 			value = []byte("…")
 		}
 		return o.with(token, string(value)) + ", then with the next value in each result until there is none"
+	case last.Form == lists.More && token != "":
+		return o.with(token, "…") + until
 	case offset != "":
 		return o.with(offset, strconv.Itoa(rows)) + until
 	case page != "":

@@ -47,8 +47,8 @@ var (
 	totalNames  = words("total totalcount totalresults totalitems totalrows")
 	fromNames   = words("offset from start skip")
 	rangeNames  = words("from start size count first") // for paging if the value is a number: from may be a date
-	pagingNames = words("cursor token next pagetoken after before page pagenumber pageno pagesize perpage offset skip " +
-		"limit")
+	pagingNames = words("cursor token next pagetoken after before startingafter endingbefore page pagenumber pageno " +
+		"pagesize perpage offset skip limit")
 )
 
 var (
@@ -84,6 +84,29 @@ func Key(args json.RawMessage) string {
 	})
 	key, _ := json.Marshal(given)
 	return string(key)
+}
+
+// Keys identifies the lists that calls read, like [Key], and recognizes a call whose argument is the token or the address
+// that an earlier result of its tool gave for the next page, whatever the name of that argument is. The zero value is
+// ready for use.
+type Keys struct{ next map[string]string }
+
+// Of returns the key of the list that a call of a tool reads. The calls are given in their order.
+func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
+	const distinct = 8 // bytes, above which a value is hardly equal to a token by chance
+	key := tool + Key(args)
+	for _, value := range object(args) {
+		if known, ok := k.next[tool+strings.Trim(string(value), `"`)]; ok {
+			key = known
+		}
+	}
+	if len(s.Next) >= distinct {
+		if k.next == nil {
+			k.next = map[string]string{}
+		}
+		k.next[tool+s.Next] = key
+	}
+	return key
 }
 
 // Read returns what a result says about its list, and whether it says anything. A text that holds a JSON object is read

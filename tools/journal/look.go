@@ -37,11 +37,12 @@ func (q *query) holdUnseen() error {
 func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 	last, states, since := map[string]*entry{}, map[string][]lists.State{}, map[string]bool{}
 	var order []string
+	var keys lists.Keys
 	for _, r := range j.entries {
 		if r.server != e.server || r.Class != tools.Read || r.State != OK {
 			continue
 		}
-		key := r.Tool + lists.Key(r.Args)
+		key := keys.Of(r.Tool, r.Args, r.listState())
 		if last[key] == nil {
 			order = append(order, key)
 		}
