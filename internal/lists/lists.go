@@ -96,7 +96,7 @@ func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	const distinct = 8 // bytes, above which a value is hardly equal to a token by chance
 	key := tool + Key(args)
 	for _, value := range object(args) {
-		if known, ok := k.next[tool+strings.Trim(string(value), `"`)]; ok {
+		if known, ok := k.next[tool+plainText(value)]; ok {
 			key = known
 		}
 	}
@@ -159,7 +159,7 @@ func (s State) read(members, args map[string]json.RawMessage, isList bool) (Stat
 			number(args, pageNames, &s.Page)
 		}
 	case next != nil && (more == nil || more[0] == 'f' || !isEmpty(next)):
-		s.Form, s.Next, s.Last = Token, strings.Trim(string(next), `"`), isEmpty(next) || more != nil && more[0] == 'f'
+		s.Form, s.Next, s.Last = Token, plainText(next), isEmpty(next) || more != nil && more[0] == 'f'
 	case more != nil:
 		s.Form, s.Last = More, more[0] == 'f'
 	case hasTotal && s.Rows+s.Total > 0:
@@ -244,6 +244,15 @@ func first(members map[string]json.RawMessage, names []string, begins string) js
 		}
 	}
 	return nil
+}
+
+// plainText returns a string, or the JSON of another value.
+func plainText(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return string(value)
+	}
+	return text
 }
 
 func isEmpty(scalar json.RawMessage) bool { return string(scalar) == "null" || string(scalar) == `""` }

@@ -88,6 +88,24 @@ func TestKey(t *testing.T) {
 	}
 }
 
+// A call whose argument is what an earlier result gave for the next page continues the list of that result.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	var keys lists.Keys
+	for _, call := range []struct{ tool, args, result, want string }{
+		{"a", `{"space":"X"}`, `{"rows":[1],"links":{"next":"https://a.example/?at=2\u0026x"}}`, `a{"space":"X"}`},
+		{"a", `{"url":"https://a.example/?at=2&x"}`, `{"rows":[2],"next":"https://a.example/?at=4"}`, `a{"space":"X"}`},
+		{"a", `{"link":"https://a.example/?at=4"}`, `{"rows":[3]}`, `a{"space":"X"}`},
+		{"b", `{"link":"https://a.example/?at=4"}`, `{"rows":[1],"next":"2"}`, `b{"link":"https://a.example/?at=4"}`},
+		{"b", `{"id":"2"}`, `{"rows":[1]}`, `b{"id":"2"}`}, // short values are equal by chance
+	} {
+		s, _ := lists.Read(json.RawMessage(call.args), json.RawMessage(call.result))
+		if got := keys.Of(call.tool, json.RawMessage(call.args), s); got != call.want {
+			t.Errorf("%s(%s): got %s, want %s", call.tool, call.args, got, call.want)
+		}
+	}
+}
+
 func TestPaged(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]bool{
