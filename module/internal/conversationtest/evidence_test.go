@@ -258,8 +258,10 @@ func evidenceTable(list []judged) string {
 	fmt.Fprintf(&questioned, `
 ## Evidence
 
-Programs over eight small services (`+"`module/testdata/evidence`"+`), whose answers have the right form. The right ones were
-written by somebody who did not know the rules; a model that is asked submits the same answer again.
+Programs over nine small services (`+"`module/testdata/evidence`"+`), whose answers have the right form. The wrong ones were
+written with the rules in mind. The right ones were written by somebody who knew neither the rules nor the prompt; of
+three, a part was changed that the prompt forbids (for await, an effect that is made again). A model that is asked submits
+the same answer again.
 
 - wrong: %d of %d questioned with the right fact
 - right: %d of %d questioned
