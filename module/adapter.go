@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -153,7 +154,7 @@ func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, er
 	for _, d := range p.Demos {
 		demos = append(demos, conversation.Demo(d))
 	}
-	return p.form().Opening(p.systemPrompt(), demos, q, p.Hint)
+	return p.form().Opening(p.systemPrompt(cmp.Or(q.Briefing, p.Briefing)), demos, q, p.Hint)
 }
 
 // read finds the outputs of spec in a reply. The predictor's other outputs are the reasoning. Those that are not

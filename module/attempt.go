@@ -26,7 +26,7 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 			return nil, errors.New("module: a Chat cannot make attempts, since all of them would be turns of one " +
 				"conversation; use a CodeAct")
 		}
-		p.systemPrompt() // once, not in each copy
+		p.systemPrompt(p.Briefing) // once, not in each copy
 		if err := p.valid(); err != nil {
 			return nil, err
 		}

@@ -169,6 +169,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		return nil, err
 	}
 	r.judge(r.run, outcome, nil)
+	r.learn(ctx, outcome)
 	return outcome, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/conversation"
+	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
@@ -42,6 +43,9 @@ type environment struct {
 	sub      *Predictor // answers its calls of llm; or nil
 
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
+
+	declared string                         // the declarations of the set in the briefing
+	typed    *memo.Last[*tools.Set, string] // the declarations of the set with learned types
 }
 
 // question returns the question for the next program, or nil if the module cannot run. The strategy is additional
@@ -62,8 +66,9 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	}
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.use(c.set)
+	c.typed, c.declared = &memo.Last[*tools.Set, string]{}, c.options.declarations(c.set)
 	p.Briefing = prompt.Code{
-		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
+		Task: spec, Tools: c.declared, Programs: c.options.MaxIters,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
 	c.options.logWarnings(c.set) // also of the schemas that were compiled for the declarations
@@ -142,10 +147,10 @@ type codeRun struct {
 	*run
 	environment
 	gate
-	inputs   map[string]any
-	asked    bool            // the model was asked about orphans
-	problem  error           // of the last answer, if it was not accepted
-	parsable map[string]bool // tools that the model knows to return JSON text
+	types
+	inputs  map[string]any
+	asked   bool  // the model was asked about orphans
+	problem error // of the last answer, if it was not accepted
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -176,7 +181,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	r := &codeRun{environment: c.coder.environment, gate: newGate(c.coder.set), inputs: map[string]any{},
-		parsable: map[string]bool{}}
+		types: types{bytes: map[*tools.Binding]int{}}}
 	for _, f := range spec.Inputs() {
 		r.inputs[f.Name] = emptyValue(f) // programs have a constant for every input
 	}
@@ -186,7 +191,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if q.Note, err = r.variables(ctx); err != nil {
 		return nil, nil, err
 	}
-	q.Past = r.past
+	q.Past, q.Briefing = r.past, r.applyTypes(c.Predictor.Briefing)
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}

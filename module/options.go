@@ -41,6 +41,11 @@ type Options struct {
 	// of declare.Markdown.
 	DeclarationTokens int
 
+	// LearnedTypes, if set, are the types of results of tools that declare no output schema. The modules that run
+	// programs declare the types that are known when a run begins, and add what they see, except in an evaluation.
+	// Use different ones for different tenants. Without LearnedTypes, a type is shown only in the run that has seen it.
+	LearnedTypes *declare.LearnedTypes
+
 	// Compiler translates programs to JavaScript: sandbox/esbuild does so for TypeScript and imports of npm
 	// packages. If it is a [sandbox.Describer], the prompt includes its description; otherwise describe it
 	// in Predictor.Briefing. Nil means that programs are JavaScript.

@@ -190,13 +190,13 @@ type promptKey struct {
 	briefing string
 }
 
-// systemPrompt returns the system prompt of every question. Since that takes about a millisecond, it is kept until
-// one of the fields changes.
-func (p *Predictor) systemPrompt() string {
+// systemPrompt returns the system prompt with a briefing. Since that takes about a millisecond, it is kept until
+// the briefing or a field changes.
+func (p *Predictor) systemPrompt(briefing string) string {
 	if p.System != "" {
 		return p.System
 	}
-	adapter, briefing := p.adapter(), p.Briefing
+	adapter := p.adapter()
 	text := p.system.Get(promptKey{p.Spec, adapter, briefing}, func() string { return adapter.System(p.Spec, briefing) })
 	return text + prompt.ToolDescriptions(p.ToolDescriptions)
 }

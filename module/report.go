@@ -72,8 +72,8 @@ func (r *codeRun) observe(o *prompt.Observation) {
 	if r.budget != nil {
 		budget = r.budget()
 	}
-	hint := prompt.JSONTexts(r.outcome, r.last().Code, r.parsable)
-	o.End(hint, r.left(), budget, r.journal.Entries()[r.last().before:])
+	o.End(r.fresh, r.left(), budget, r.journal.Entries()[r.last().before:])
+	r.fresh = ""
 	r.run.observe(o.String(), o.Brief())
 }
 

@@ -37,7 +37,11 @@ type Binding struct {
 	// fs["read/file"](args).
 	Names []string
 
-	input, output lazySchema
+	// Learned is a JSON Schema of what earlier results looked like, if there is no OutputSchema, or nil. It is for
+	// declarations only: nothing is checked against it.
+	Learned json.RawMessage
+
+	input, output *lazySchema // shared with copies
 }
 
 // lazySchema is a schema that is compiled when it is first needed, since most tools of servers are
@@ -51,6 +55,9 @@ type lazySchema struct {
 
 // get returns the compiled schema, or nil if there is none or it does not compile.
 func (l *lazySchema) get() *schema.Schema {
+	if l == nil { // the binding is not part of a set
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.raw != nil {
@@ -188,6 +195,18 @@ func (s *Set) WithPoliciesOf(other *Set) *Set {
 	return &c
 }
 
+// WithLearned returns a copy of the set with [Binding.Learned] by the paths of the tools.
+func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
+	c := s.With()
+	c.bindings = s.Bindings()
+	for i, b := range c.bindings {
+		typed := *b
+		typed.Learned = learned[b.Path()]
+		c.bindings[i] = &typed
+	}
+	return c
+}
+
 // BuiltinNamespace is the namespace of the tools that Writ itself gives to programs, such
 // as tools.search. The name is reserved: a server of that name is called tools_.
 const BuiltinNamespace = "tools"
@@ -295,7 +314,8 @@ func (b *builder) add(t *Tool) error {
 		}
 		binding.Names = []string{t.Name}
 	}
-	binding.input.raw, binding.output.raw = restricting(t.InputSchema), restricting(t.OutputSchema)
+	binding.input = &lazySchema{raw: restricting(t.InputSchema)}
+	binding.output = &lazySchema{raw: restricting(t.OutputSchema)}
 	if t.Namespace == "" {
 		binding.input.get()
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// WithPolicy returns a context in which the tools of m are subject to the policy. [Evaluate] calls it; call it yourself
+// WithPolicy returns a context in which the tools of m are subject to the policy, and in which runs do not add to their
+// LearnedTypes (see [module.FreezeTypes]). [Evaluate] calls it; call it yourself
 // if you run modules without Evaluate.
 //
 // WithPolicy returns an error if the answers of m depend on the order of its runs, according to
@@ -29,6 +30,7 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	if err := module.CheckIndependent(m); err != nil {
 		return nil, fmt.Errorf("evaluate: the answers would depend on the order of the examples: %w", err)
 	}
+	ctx = module.FreezeTypes(ctx)
 	if policy != nil {
 		return tools.WithPolicies(ctx, policy, guard), nil
 	}

@@ -274,7 +274,12 @@ func (p *printer) typed(name string, s spot) expr {
 		return expr{p.array(s), atAtom}
 	case "integer", "number":
 		return expr{"number", atAtom}
-	case "string", "boolean", "null":
+	case "string":
+		if s.has("contentSchema") {
+			return expr{"string /* JSON.parse gives " + Comment(p.expression(s.child("contentSchema")).text) + " */", atUnion}
+		}
+		return expr{name, atAtom}
+	case "boolean", "null":
 		return expr{name, atAtom}
 	default:
 		return unknownType

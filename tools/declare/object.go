@@ -36,6 +36,9 @@ func (t *tool) output() *schema.Schema {
 func (t *tool) compile() {
 	if !t.compiled {
 		t.in, t.out, t.compiled = compile(t.InputSchema), compile(t.OutputSchema), true
+		if absent(t.OutputSchema) {
+			t.out = compile(t.Learned)
+		}
 	}
 }
 
@@ -75,8 +78,8 @@ func absent(raw json.RawMessage) bool {
 }
 
 // mixed reports whether the result may be text or other content, as for a foreign tool
-// without an output schema.
-func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) }
+// without an output schema whose results are not known.
+func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) && t.Learned == nil }
 
 // types returns the types that declarations of the objects refer to.
 func types(objects []*object) string {

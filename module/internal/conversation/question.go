@@ -19,6 +19,8 @@ type Question struct {
 	History signature.History
 	Past    []Message // earlier turns of a chat, instead of a history
 	Note    string    // a note before the inputs, or ""
+
+	Briefing string // of this question, instead of the predictor's, if that differs; or ""
 }
 
 // NewQuestion divides inputs by the kind of their fields. In the place of an image or a file, the text says which

@@ -214,13 +214,14 @@ func ending(e journal.Entry, most int) string {
 	return ""
 }
 
-// readLines lists what a program read, in at most ten lines. Calls of one tool with the same ending share a line.
+// readLines lists what a program read, in at most ten lines. Calls of one tool with the same ending share a line. The
+// model knows the types of long results.
 func readLines(reads []journal.Entry) string {
-	const most = 10
+	const most, maxRead = 10, 300
 	var b strings.Builder
 	failure := func(e journal.Entry) string {
 		if e.State == journal.Failed {
-			return ending(e, 300)
+			return ending(e, maxRead)
 		}
 		return ""
 	}
@@ -231,7 +232,9 @@ func readLines(reads []journal.Entry) string {
 			continue
 		}
 		writeEntry(&b, group[0], 200)
-		b.WriteString(ending(group[0], 300))
+		if len(group[0].Result) <= maxRead {
+			b.WriteString(ending(group[0], maxRead))
+		}
 	}
 	if more := len(all) - most; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d more", more)

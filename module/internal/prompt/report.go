@@ -104,10 +104,10 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Obs
 	return o
 }
 
-// End adds what comes at the end of every observation: a hint, how many programs are left, and what is left of
+// End adds what comes at the end of every observation: types of results, how many programs are left, and what is left of
 // another budget. The entries are the calls of the step.
-func (o *Observation) End(hint string, left int, budget string, entries []journal.Entry) {
-	o.add(section{title: "\n\n", text: hint, cut: func(int) string { return hint }, brief: hint})
+func (o *Observation) End(types string, left int, budget string, entries []journal.Entry) {
+	o.add(section{title: "\n", text: types, first: true, brief: strings.TrimSpace(types)})
 	o.next += Remaining(left, "program", budget)
 	o.effects = listEffects(entries, "Done:", maxObservation/4)
 }

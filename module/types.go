@@ -1,0 +1,55 @@
+package module
+
+import (
+	"context"
+	"strings"
+
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
+)
+
+// types are the types of results of tools that declare no output schema.
+type types struct {
+	seen  declare.LearnedTypes   // in this run
+	bytes map[*tools.Binding]int // of the results that were read
+	fresh string                 // what the model has not been shown, a line for each tool
+}
+
+// applyTypes adds the types of earlier runs to the tools, and returns the briefing with their declarations.
+func (r *codeRun) applyTypes(briefing string) string {
+	if l := r.options.LearnedTypes; l != nil {
+		r.set = l.Apply(r.set)
+		declared := r.typed.Get(r.set, func() string { return r.options.declarations(r.set) })
+		briefing = strings.Replace(briefing, r.declared, declared, 1)
+	}
+	return briefing
+}
+
+// learn adds the results of a program to the types of their tools: at most a megabyte of each tool in a run, since
+// reading more takes too long.
+func (r *codeRun) learn(ctx context.Context, out *sandbox.Outcome) {
+	const maxBytes = 1 << 20
+	var answered []*tools.Binding // for the first time
+	for _, c := range out.Calls {
+		b := r.find(c.Tool)
+		if b == nil || c.Error != nil || c.Pending || r.bytes[b]+len(c.Result) > maxBytes {
+			continue
+		}
+		if r.bytes[b] == 0 {
+			answered = append(answered, b)
+		}
+		r.bytes[b] += max(len(c.Result), 1)
+		r.seen.Learn(b, c.Result)
+	}
+	room := 2_000
+	for _, b := range answered {
+		if t := r.seen.TypeScript(b); strings.ContainsAny(t, "{[") && len(t) <= room {
+			r.fresh += "\n" + b.Path() + " returns " + t
+			room -= len(t)
+		}
+	}
+	if l := r.options.LearnedTypes; l != nil && !scopeOf(ctx).frozen {
+		l.Merge(&r.seen)
+	}
+}

@@ -1,0 +1,126 @@
+package declare
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
+)
+
+// LearnedTypes are the types of results of tools that declare no output schema, as they were seen in results:
+// {page: number; vendors: {blocked?: boolean; id: string}[]}. They have the names of members, but never a value. If the
+// objects in one place have no name in common, or more than 60 names, these are data: the type is Record<string, T>, and
+// the names are not kept. A type informs the model; nothing is checked against it.
+//
+// The zero value is empty. LearnedTypes are safe for concurrent use. Their JSON can be kept in a file. Since names of
+// members may be confidential, use different LearnedTypes for different tenants.
+type LearnedTypes struct {
+	mu    sync.Mutex
+	types map[string]*shape // by the paths of the tools
+
+	from, applied *tools.Set // the last set, without and with these types
+}
+
+const (
+	maxResult  = 1 << 20 // bytes of a result that is read
+	maxNesting = 100     // of the result
+	maxType    = 1_500   // bytes of a type in an observation
+)
+
+// Learn adds a result to the type of a tool. It ignores tools with an output schema and results above 1 MiB.
+func (l *LearnedTypes) Learn(tool *tools.Binding, result json.RawMessage) {
+	if !absent(tool.OutputSchema) || len(result) > maxResult {
+		return
+	}
+	if doc, err := jsonvalue.Decode(result, maxNesting, false); err == nil {
+		l.add(map[string]*shape{tool.Path(): shapeOf(doc.Value, maxDepth-1)})
+	}
+}
+
+// Merge adds other types. Their order and that of the results do not matter.
+func (l *LearnedTypes) Merge(other *LearnedTypes) {
+	other.mu.Lock()
+	types := maps.Clone(other.types)
+	other.mu.Unlock()
+	l.add(types)
+}
+
+func (l *LearnedTypes) add(types map[string]*shape) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, t := range types {
+		left := maxShapes
+		if t = t.with(l.types[path]); !t.valid(maxDepth, &left) {
+			t = &shape{}
+		}
+		if l.types == nil {
+			l.types = map[string]*shape{}
+		}
+		if !reflect.DeepEqual(t, l.types[path]) {
+			l.types[path], l.from = t, nil
+		}
+	}
+}
+
+// TypeScript returns the type of the results of a tool, or "" if none is known. What is too long is left out.
+func (l *LearnedTypes) TypeScript(tool *tools.Binding) string {
+	l.mu.Lock()
+	t := l.types[tool.Path()]
+	l.mu.Unlock()
+	if t == nil {
+		return ""
+	}
+	s := compile(t.schema())
+	for depth := maxDepth; depth > 0; depth-- {
+		if text := s.TypeScript(&schema.TypeOptions{Depth: depth}); len(text) <= maxType {
+			return text
+		}
+	}
+	return ""
+}
+
+// Apply returns a copy of the set for which [Markdown] and [Describe] declare the present types. It is the same copy
+// until a type changes.
+func (l *LearnedTypes) Apply(set *tools.Set) *tools.Set {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.from == nil || l.from != set {
+		learned := map[string]json.RawMessage{}
+		for path, t := range l.types {
+			learned[path] = t.schema()
+		}
+		l.from, l.applied = set, set.WithLearned(learned)
+	}
+	return l.applied
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (l *LearnedTypes) MarshalJSON() ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return json.Marshal(l.types)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. It replaces the types. It returns an error if a type exceeds a limit or
+// has a name that no member of a type has, so that the file may come from elsewhere.
+func (l *LearnedTypes) UnmarshalJSON(text []byte) error {
+	var types map[string]*shape
+	if err := json.Unmarshal(text, &types); err != nil {
+		return fmt.Errorf("declare: learned types: %w", err)
+	}
+	for path, t := range types {
+		left := maxShapes
+		if !t.valid(maxDepth, &left) || compile(t.schema()) == nil {
+			return fmt.Errorf("declare: learned types: the type of %.100q is not valid", path)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.types, l.from = types, nil
+	return nil
+}
