@@ -20,13 +20,15 @@ var (
 // resolver returns the values of references.
 type resolver struct {
 	Source
-	known  map[string]string // references that are not variables
-	inputs map[string]*input // by ID
-	braces bool              // {env:VAR} is a reference
+	known      map[string]string // references that are not variables
+	references *regexp.Regexp
 }
 
-func newResolver(source Source, f found) *resolver {
-	r := &resolver{Source: source, inputs: parseInputs(f.inputs), braces: f.root == mcpRoot}
+func newResolver(source Source, root string) *resolver {
+	r := &resolver{Source: source, references: reference}
+	if root == mcpRoot {
+		r.references = bracedReference
+	}
 	if source.Dir != "" {
 		r.known = editorVariables(source.Dir)
 	}
@@ -59,11 +61,7 @@ type expander struct {
 }
 
 func (x *expander) expand(text string) string {
-	references := reference
-	if x.braces {
-		references = bracedReference
-	}
-	return references.ReplaceAllStringFunc(text, func(ref string) string {
+	return x.references.ReplaceAllStringFunc(text, func(ref string) string {
 		if x.disabled {
 			return ""
 		}
@@ -84,8 +82,7 @@ func (x *expander) path(text string) string {
 	return path
 }
 
-// all expands the values of a map, ordered by name to keep inputs and errors in a stable
-// order. It leaves out null.
+// all expands the values of a map, ordered by name to keep errors in a stable order. It leaves out null.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -97,9 +94,6 @@ func (x *expander) all(values map[string]*scalar) map[string]string {
 }
 
 func (r *resolver) value(ref string) (string, error) {
-	if id, ok := strings.CutPrefix(ref, "input:"); ok {
-		return r.inputValue(id)
-	}
 	if value, ok := r.known[ref]; ok {
 		return value, nil
 	}
@@ -110,10 +104,10 @@ func (r *resolver) value(ref string) (string, error) {
 		return fallback, nil
 	case ok:
 		return value, nil
-	case r.braces && strings.HasPrefix(ref, "file:"):
-		return "", fmt.Errorf("{%s} is not supported; put the value into a variable and write ${VARIABLE}", ref)
-	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
-		return "", fmt.Errorf("${%s} works only in an editor; write its value, or use a variable", ref)
+	case strings.HasPrefix(ref, "input:"):
+		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as ${API_KEY}", ref)
+	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"), strings.HasPrefix(ref, "file:"):
+		return "", fmt.Errorf("the reference {%s} works only in another client; use an environment variable instead", ref)
 	}
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 }
