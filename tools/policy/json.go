@@ -16,55 +16,28 @@ func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
 		return text
 	}
 	w := rewriting{text: text}
-	for i := 0; i < len(text); {
-		end := tokenEnd(text, i)
-		switch c := text[i]; {
-		case c == '"' && isName(text, end):
-			w.name(i, end, s)
-		case c == '"':
-			w.value(i, end, unquote(text[i:end]), s)
-		case end > i+1 || number(c):
-			w.value(i, end, string(text[i:end]), s)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	for {
+		at := int(d.InputOffset())
+		token, err := d.Token()
+		if err != nil {
+			w.value(at, len(text), string(text[at:]), s) // what is not JSON, or nothing
+			return w.done()
 		}
-		i = end
-	}
-	return w.done()
-}
-
-// tokenEnd returns the end of the string or number that begins at i, or i+1 if there is
-// none.
-func tokenEnd(text []byte, i int) int {
-	switch c := text[i]; {
-	case c == '"':
-		for i++; i < len(text) && text[i] != '"'; i++ {
-			if text[i] == '\\' {
-				i++
+		end := int(d.InputOffset())
+		switch token := token.(type) {
+		case string:
+			start := at + bytes.IndexByte(text[at:end], '"')
+			if bytes.HasPrefix(bytes.TrimLeft(text[end:], " \t\r\n"), []byte(":")) {
+				w.name(start, end, token, s)
+			} else {
+				w.value(start, end, token, s)
 			}
+		case json.Number:
+			w.value(end-len(token), end, token.String(), s)
 		}
-		return min(i+1, len(text))
-	case number(c):
-		for i < len(text) && (number(text[i]) || bytes.IndexByte([]byte("+.eE"), text[i]) >= 0) {
-			i++
-		}
-		return i
-	default:
-		return i + 1
 	}
-}
-
-func number(c byte) bool { return c == '-' || '0' <= c && c <= '9' }
-
-// isName reports whether the string that ends at end is the name of a property.
-func isName(text []byte, end int) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(text[end:], " \t\r\n"), []byte(":"))
-}
-
-func unquote(token []byte) string {
-	var text string
-	if bytes.IndexByte(token, '\\') >= 0 && json.Unmarshal(token, &text) == nil {
-		return text
-	}
-	return string(bytes.Trim(token, `"`))
 }
 
 // rewriting is a text in which tokens are replaced.
@@ -81,8 +54,7 @@ func (w *rewriting) value(start, end int, value string, s *Secrets) {
 	}
 }
 
-func (w *rewriting) name(start, end int, s *Secrets) {
-	name := unquote(w.text[start:end])
+func (w *rewriting) name(start, end int, name string, s *Secrets) {
 	clean := s.Text(name)
 	if clean == name {
 		return
