@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
 // The values of [Server.Type] for servers with a URL.
@@ -66,7 +68,7 @@ func Parse(data []byte, source Source) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := newResolver(source, root)
+	x := newExpander(source, root)
 	var c Config
 	if len(servers) == 0 {
 		c.Warnings = append(c.Warnings,
@@ -80,7 +82,7 @@ func Parse(data []byte, source Source) (*Config, error) {
 			continue
 		}
 		seen[e.name] = true
-		errs = append(errs, c.add(e, r))
+		errs = append(errs, c.add(e, *x))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -107,33 +109,22 @@ type member struct {
 
 // parseJSON returns the members of the document, without comments and trailing commas.
 func parseJSON(data []byte) ([]member, error) {
-	data = bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff"))) // Standardize modifies its input
-	document, err := hujson.Parse(data)
+	data, err := hujson.Standardize(bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff")))) // it modifies its input
 	if err != nil {
 		return nil, errors.New("malformed JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	document.Standardize()
-	return members(document, "the configuration")
+	document := member{value: data}
+	return document.members("the configuration")
 }
 
-func members(v hujson.Value, what string) ([]member, error) {
-	object, ok := v.Value.(*hujson.Object)
-	if !ok {
+func (m *member) members(what string) (list []member, err error) {
+	if jsonvalue.Type(m.value) != "object" {
 		return nil, fmt.Errorf("%s must be an object, as in %s", what, example)
 	}
-	list := make([]member, len(object.Members))
-	for i, m := range object.Members {
-		list[i] = member{m.Name.Value.(hujson.Literal).String(), bytes.TrimSpace(m.Value.Pack())}
+	for name, value := range jsonscan.Members(m.value) {
+		list = append(list, member{string(name), value})
 	}
 	return list, nil
-}
-
-func (m *member) members(what string) ([]member, error) {
-	v, err := hujson.Parse(m.value)
-	if err != nil {
-		return nil, err // unreachable: the value has been parsed before
-	}
-	return members(v, what)
 }
 
 // roots are the keys under which clients keep their servers.

@@ -72,14 +72,14 @@ var alternatives = map[string]string{
 }
 
 // add adds the server of an entry.
-func (c *Config) add(m member, r *resolver) error {
+func (c *Config) add(m member, x expander) error {
 	var e entry
 	errs := c.decode(m, &e)
 	if len(errs) == 0 {
 		errs = e.contradictions()
 	}
 	if len(errs) == 0 {
-		x := expander{resolver: r, disabled: e.off()}
+		x.disabled = e.off()
 		s := e.server(m.name, &x)
 		errs = append(x.errs, s.check(&e)...)
 		c.Servers = append(c.Servers, s)

@@ -17,22 +17,24 @@ var (
 	bracedReference = regexp.MustCompile(`\$\{[^{}]+\}|\{(?:env|file):[^{}]+\}`)
 )
 
-// resolver returns the values of references.
-type resolver struct {
+// expander replaces the references in one entry and collects its errors.
+type expander struct {
 	Source
 	known      map[string]string // references that are not variables
 	references *regexp.Regexp
+	disabled   bool // the variables need not be set
+	errs       []error
 }
 
-func newResolver(source Source, root string) *resolver {
-	r := &resolver{Source: source, references: reference}
+func newExpander(source Source, root string) *expander {
+	x := &expander{Source: source, references: reference}
 	if root == mcpRoot {
-		r.references = bracedReference
+		x.references = bracedReference
 	}
 	if source.Dir != "" {
-		r.known = editorVariables(source.Dir)
+		x.known = editorVariables(source.Dir)
 	}
-	return r
+	return x
 }
 
 // editorVariables returns the references that editors define.
@@ -51,13 +53,6 @@ func editorVariables(dir string) map[string]string {
 		known["workspaceFolder"], known["workspaceFolderBasename"] = dir, filepath.Base(dir)
 	}
 	return known
-}
-
-// expander replaces the references in one entry and collects its errors.
-type expander struct {
-	*resolver
-	disabled bool // the variables need not be set
-	errs     []error
 }
 
 func (x *expander) expand(text string) string {
@@ -93,12 +88,12 @@ func (x *expander) all(values map[string]*scalar) map[string]string {
 	return expanded
 }
 
-func (r *resolver) value(ref string) (string, error) {
-	if value, ok := r.known[ref]; ok {
+func (x *expander) value(ref string) (string, error) {
+	if value, ok := x.known[ref]; ok {
 		return value, nil
 	}
 	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
-	value, ok := r.Lookup(name)
+	value, ok := x.Lookup(name)
 	switch {
 	case hasFallback && value == "": // unset or empty, as in a shell
 		return fallback, nil
