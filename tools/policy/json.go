@@ -15,71 +15,52 @@ func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
 	if s == nil || !s.mayContainJSON(string(text)) {
 		return text
 	}
-	w := rewriting{text: text}
+	var out []byte
+	from := 0 // what precedes it is in out
+	names := map[string]int{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	for {
-		at := int(d.InputOffset())
+		start := int(d.InputOffset())
 		token, err := d.Token()
-		if err != nil {
-			w.value(at, len(text), string(text[at:]), s) // what is not JSON, or nothing
-			return w.done()
-		}
 		end := int(d.InputOffset())
+		var value string
 		switch token := token.(type) {
 		case string:
-			start := at + bytes.IndexByte(text[at:end], '"')
-			if bytes.HasPrefix(bytes.TrimLeft(text[end:], " \t\r\n"), []byte(":")) {
-				w.name(start, end, token, s)
-			} else {
-				w.value(start, end, token, s)
-			}
+			value = token
+			start += bytes.IndexByte(text[start:end], '"')
 		case json.Number:
-			w.value(end-len(token), end, token.String(), s)
+			value = token.String()
+			start = end - len(token)
+		case nil:
+			if err != nil { // at the end, or what follows is not JSON
+				value = string(text[start:])
+				end = len(text)
+			}
+		}
+		if clean := s.Text(value); clean != value {
+			if bytes.HasPrefix(bytes.TrimLeft(text[end:], " \t\r\n"), []byte(":")) {
+				clean = s.numbered(clean, names)
+			}
+			out = append(append(out, text[from:start]...), jsonvalue.Text(clean)...)
+			from = end
+		}
+		switch {
+		case err != nil && from == 0:
+			return text
+		case err != nil:
+			return append(out, text[from:]...)
 		}
 	}
 }
 
-// rewriting is a text in which tokens are replaced.
-type rewriting struct {
-	text  []byte
-	out   []byte // the text before from, with the replacements
-	from  int
-	names map[string]int // number of times that a replaced name was written
-}
-
-func (w *rewriting) value(start, end int, value string, s *Secrets) {
-	if clean := s.Text(value); clean != value {
-		w.replace(start, end, clean)
-	}
-}
-
-func (w *rewriting) name(start, end int, name string, s *Secrets) {
-	clean := s.Text(name)
-	if clean == name {
-		return
-	}
-	if w.names == nil {
-		w.names = map[string]int{}
-	}
-	w.names[clean]++
-	if n := w.names[clean]; n > 1 {
-		if numbered := fmt.Sprintf("%s (%d)", clean, n); s.Text(numbered) == numbered {
-			clean = numbered
+// numbered returns a property name with a number if it has been written before.
+func (s *Secrets) numbered(name string, written map[string]int) string {
+	written[name]++
+	if n := written[name]; n > 1 {
+		if numbered := fmt.Sprintf("%s (%d)", name, n); s.Text(numbered) == numbered {
+			return numbered
 		}
 	}
-	w.replace(start, end, clean)
-}
-
-func (w *rewriting) replace(start, end int, text string) {
-	w.out = append(w.out, w.text[w.from:start]...)
-	w.out = append(w.out, jsonvalue.Text(text)...)
-	w.from = end
-}
-
-func (w *rewriting) done() []byte {
-	if w.from == 0 {
-		return w.text
-	}
-	return append(w.out, w.text[w.from:]...)
+	return name
 }
