@@ -15,11 +15,10 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// attempt is one attempt to connect, and its connection, which may have failed a check. Concurrent users of the server wait for
-// the same attempt.
+// attempt is one attempt to connect. Concurrent users of the server wait for the same attempt.
 type attempt struct {
 	done chan struct{} // closed when conn or err is set
-	conn *connection
+	conn *connection   // if err is set, too, it is only to be closed
 	err  error
 }
 

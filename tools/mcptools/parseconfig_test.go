@@ -44,28 +44,33 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"variables with defaults",
-			`{"mcpServers": {"s": {"command": "${HOME}/bin/s", "args": ["${env:TOKEN}", "${NONE:-x}y", "${EMPTY:-d}", "$HOME ${}"], ` +
+			`{"mcpServers": ` +
+				`{"s": {"command": "${HOME}/bin/s", "args": ["${env:TOKEN}", "${NONE:-x}y", "${EMPTY:-d}", "$HOME ${}"], ` +
 				`"env": {"A": "${TOKEN}"}, "cwd": "${HOME}"}}}`,
 			`s: /home/ada/bin/s [s3cret xy d $HOME ${}] map[A:s3cret] in /home/ada`,
 		},
 		{
 			"numbers and booleans as text",
-			`{"mcpServers": {"s": {"command": "s", "args": ["-p", 8080, true], "env": {"PORT": 8080, "ON": false, "OFF": null}}}}`,
+			`{"mcpServers": ` +
+				`{"s": {"command": "s", "args": ["-p", 8080, true], "env": {"PORT": 8080, "ON": false, "OFF": null}}}}`,
 			`s: s [-p 8080 true] map[ON:false PORT:8080]`,
 		},
 		{
 			"timeouts in seconds and milliseconds",
-			`{"mcpServers": {"a": {"command": "a", "timeout": 30}, "b": {"command": "b", "timeout": 60000}, "c": {"command": "c", ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "timeout": 30}, "b": {"command": "b", "timeout": 60000}, "c": {"command": "c", ` +
 				`"timeout": 0.5}}}`,
 			"a: a [] map[] within 30s\nb: b [] map[] within 1m0s\nc: c [] map[] within 500ms",
 		},
 		{
-			"disabled, whose variables need not be set", `{"mcpServers": {"a": {"command": "a", "args": ["${NONE}"], "disabled": true}}}`,
+			"disabled, whose variables need not be set", `{"mcpServers": ` +
+				`{"a": {"command": "a", "args": ["${NONE}"], "disabled": true}}}`,
 			"a: a [] map[] disabled",
 		},
 		{
 			"lists of tools",
-			`{"mcpServers": {"a": {"command": "a", "allowedTools": ["read_*"], "includeTools": ["x"], "disabledTools": ["y"], ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "allowedTools": ["read_*"], "includeTools": ["x"], "disabledTools": ["y"], ` +
 				`"excludeTools": ["z"]}}}`,
 			"a: a [] map[] [read_* x] but [y z]",
 		},
@@ -75,7 +80,8 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"a remote server",
-			`{"mcpServers": {"a": {"type": "http", "url": "https://example.com/mcp", "headers": {}}, "b": {"serverUrl": "http://x"}, ` +
+			`{"mcpServers": ` +
+				`{"a": {"type": "http", "url": "https://example.com/mcp", "headers": {}}, "b": {"serverUrl": "http://x"}, ` +
 				`"c": {"httpUrl": "http://y/sse"}, "d": {"transport": "streamable_http", "url": "http://z"}, "e": {"type": ` +
 				`"streamableHttp", "url": "http://z"}, "f": {"type": "sse", "url": "http://z"}, "g": {"type": "remote", ` +
 				`"url": "http://z"}}}`,
@@ -85,12 +91,14 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"variables in a URL and headers",
-			`{"mcpServers": {"a": {"url": "https://${HOST:-h}/mcp?k=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}", "X-N": 1}}}}`,
+			`{"mcpServers": ` +
+				`{"a": {"url": "https://${HOST:-h}/mcp?k=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}", "X-N": 1}}}}`,
 			"a:  [] map[] at https://h/mcp?k=s3cret with map[Authorization:Bearer s3cret X-N:1]",
 		},
 		{
 			"bad addresses",
-			`{"mcpServers": {"a": {"url": "ws://x"}, "b": {"url": "${TOKEN}"}, "c": {"url": "unix:///s.sock"}, "d": {"url": "x", ` +
+			`{"mcpServers": ` +
+				`{"a": {"url": "ws://x"}, "b": {"url": "${TOKEN}"}, "c": {"url": "unix:///s.sock"}, "d": {"url": "x", ` +
 				`"disabled": true}, "e": {"type": "sse"}, "f": {"url": "http://x", "httpUrl": "http://y"}, "g": {"type": ` +
 				`"websocket", "url": "http://x"}, "h": {"type": "http", "transport": "sse", "url": "http://x"}}}`,
 			`error: server "a": "url" must be an address that starts with http:// or https://` + "\n" +
@@ -102,13 +110,15 @@ func TestParseConfig(t *testing.T) {
 				`server "h": "transport" differs from another key with the same meaning; keep one`,
 		},
 		{
-			"bad headers", `{"mcpServers": {"a": {"url": "http://x", "headers": {"X Y": "1", "Z": "${TOKEN}\nEvil: 1"}}}}`,
+			"bad headers", `{"mcpServers": ` +
+				`{"a": {"url": "http://x", "headers": {"X Y": "1", "Z": "${TOKEN}\nEvil: 1"}}}}`,
 			`error: server "a": header name "X Y" is invalid; correct it` + "\n" +
 				`server "a": the value of header "Z" has a control character; remove it`,
 		},
 		{
 			"parts without effect",
-			`{"mcpServers": {"a": {"url": "http://x", "args": ["-v"], "cwd": ".", "headers": {"accept": "x", "K": "$TOKEN"}, "oauth": ` +
+			`{"mcpServers": ` +
+				`{"a": {"url": "http://x", "args": ["-v"], "cwd": ".", "headers": {"accept": "x", "K": "$TOKEN"}, "oauth": ` +
 				`{"clientId": "1"}}, "b": {"command": "b", "headers": {"A": "1"}, "env": {"K": "$TOKEN"}, "tools": {"x": ` +
 				`{"enabled": false}}}}}`,
 			"a:  [-v] map[] in . at http://x with map[K:$TOKEN accept:x]\nb: b [] map[K:$TOKEN] with map[A:1]\n" +
@@ -136,7 +146,8 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"enabled",
-			`{"mcpServers": {"a": {"command": "a", "enabled": false}, "b": {"command": "b", "enabled": true, "disabled": false}, "c": ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "enabled": false}, "b": {"command": "b", "enabled": true, "disabled": false}, "c": ` +
 				`{"command": "c", "enabled": null}}}`,
 			"a: a [] map[] disabled\nb: b [] map[]\nc: c [] map[]",
 		},
@@ -146,13 +157,15 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"approvals",
-			`{"mcpServers": {"a": {"command": "a", "autoApprove": ["x"], "alwaysAllow": ["y*"]}, "b": {"command": "b", "trust": true}, ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "autoApprove": ["x"], "alwaysAllow": ["y*"]}, "b": {"command": "b", "trust": true}, ` +
 				`"c": {"command": "c", "trust": false, "autoApprove": []}}}`,
 			"a: a [] map[] approves [x y*]\nb: b [] map[] approves [*]\nc: c [] map[]",
 		},
 		{
 			"every key for lists of tools",
-			`{"mcpServers": {"a": {"command": "a", "tools": ["1"], "allowed_tools": ["2"], "include_tools": ["3"], "enabledTools": ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "tools": ["1"], "allowed_tools": ["2"], "include_tools": ["3"], "enabledTools": ` +
 				`["4"], "enabled_tools": ["5"], "availableTools": ["6"], "available_tools": ["7"], "disabled_tools": ["8"], ` +
 				`"exclude_tools": ["9"], "excludedTools": ["10"], "excluded_tools": ["11"]}}}`,
 			"a: a [] map[] [1 2 3 4 5 6 7] but [8 9 10 11]",
@@ -162,9 +175,12 @@ func TestParseConfig(t *testing.T) {
 			`error: server "a": "envFile": needs the directory of the configuration file; use ReadConfig`,
 		},
 		{
-			"an editor's variables", `{"mcpServers": {"a": {"command": "${command:pick}", "args": ["${config:python.path}"]}}}`,
-			`error: server "a": the reference {command:pick} works only in another client; use an environment variable instead` + "\n" +
-				`server "a": the reference {config:python.path} works only in another client; use an environment variable instead`,
+			"an editor's variables", `{"mcpServers": ` +
+				`{"a": {"command": "${command:pick}", "args": ["${config:python.path}"]}}}`,
+			`error: server "a": the reference {command:pick} works only in another client; use an environment variable ` +
+				"instead\n" +
+				`server "a": the reference {config:python.path} works only in another client; use an environment ` +
+				"variable instead",
 		},
 		{
 			"unknown keys", `{"mcpServers": {"a": {"command": "a", "watch": ["*"], "name": "A"}}}`,
@@ -205,34 +221,38 @@ func TestParseConfig(t *testing.T) {
 			`error: server "a": no "command" or "url"; add the command that starts the server, or its URL`},
 		{"a command of the wrong type", `{"mcpServers": {"a": {"command": 7}}}`,
 			`error: server "a": "command" must be a string or an array of strings, not number`},
-		{"nothing", `{}`, `error: the configuration has no servers; put them under one key: {"mcpServers": {"name": {"command": "…"}}}`},
+		{"nothing", `{}`,
+			`error: the configuration has no servers; put them under one key: {"mcpServers": {"name": {"command": "…"}}}`},
 		{"root of the wrong type", `{"servers": ["a"]}`,
 			`error: "servers" must be an object, as in {"mcpServers": {"name": {"command": "…"}}}`},
 		{"two roots", `{"servers": {"a": {"command": "a"}}, "mcpServers": {}}`,
 			`error: the configuration has both "servers" and "mcpServers"; keep one`},
 		{"the same name twice", `{"mcpServers": {"a": {"command": "a"}, "a": {"command": "b"}}}`,
 			`error: server "a" is defined twice; rename or remove one`},
-		{"entry of the wrong type", `{"mcpServers": {"a": "npx"}}`, `error: server "a": must be an object with a "command", not string`},
+		{"entry of the wrong type", `{"mcpServers": ` +
+			`{"a": "npx"}}`, `error: server "a": must be an object with a "command", not string`},
 		{
 			"values of the wrong type",
-			`{"mcpServers": {"a": {"command": [{}]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": [{}]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": ` +
 				`{"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": ` +
 				`[["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}}`,
-			`error: server "a": "command" contains object where text is expected` + "\n" +
+			`error: server "a": "command" contains object where a string is expected` + "\n" +
 				`server "b": "args" must be an array of strings, not string` + "\n" +
 				`server "c": "env" must be an object of strings, not array` + "\n" +
 				`server "d": "disabled" must be true or false, not string` + "\n" +
 				`server "e": "timeout" must be a number of seconds, not string` + "\n" +
-				`server "f": "args" contains array where text is expected` + "\n" +
+				`server "f": "args" contains array where a string is expected` + "\n" +
 				`server "g": "command" must be a string or an array of strings, not number` + "\n" +
 				`server "g": "trust" must be an array of strings, or true, not string` + "\n" +
 				`server "g": "tools" must be an array of strings, not number` + "\n" +
-				`server "g": "headers" contains object where text is expected` + "\n" +
-				`server "g": "env" contains array where text is expected`,
+				`server "g": "headers" contains object where a string is expected` + "\n" +
+				`server "g": "env" contains array where a string is expected`,
 		},
 		{
 			"contradictions",
-			`{"mcpServers": {"a": {"command": "a", "url": "u"}, "b": {"type": "stdio", "url": "u"}, "c": {"args": []}, "d": {"type": ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "url": "u"}, "b": {"type": "stdio", "url": "u"}, "c": {"args": []}, "d": {"type": ` +
 				`"sse", "command": "d"}, "e": {"command": "e", "timeout": -1}}}`,
 			`error: server "a": both "command" and a URL are given; keep one` + "\n" +
 				`server "b": "type" is stdio, which does not fit a server with a URL; remove it` + "\n" +
@@ -242,14 +262,16 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"missing variables, all of them",
-			`{"mcpServers": {"a": {"command": "a", "args": ["${ONE}", "${env:TWO}"]}, "b": {"command": "b", "env": {"K": "${input:key}"}}}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "args": ["${ONE}", "${env:TWO}"]}, "b": {"command": "b", "env": {"K": "${input:key}"}}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
 				`server "b": ${input:key} asks the user of an editor; use an environment variable instead, such as ${API_KEY}`,
 		},
 		{
 			"missing variables, with their purpose",
-			`{"mcpServers": {"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
 				`server "a": variable THREE is not set; set it, or give a default: ${THREE:-…}` + "\n" +

@@ -156,7 +156,8 @@ func findServers(document []member) (root string, servers []member, err error) {
 		return "", nil, errors.New(cmp.Or(hint, "the configuration has no servers; put them under one key: "+example))
 	}
 	servers, err = found.members(strconv.Quote(found.name))
-	if found.name == mcpRoot && slices.ContainsFunc(servers, func(m member) bool { return slices.Contains(roots, m.name) }) {
+	isRoot := func(m member) bool { return slices.Contains(roots, m.name) }
+	if found.name == mcpRoot && slices.ContainsFunc(servers, isRoot) {
 		return findServers(servers)
 	}
 	return found.name, servers, err

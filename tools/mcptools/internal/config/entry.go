@@ -17,7 +17,7 @@ import (
 
 // entry is a server as files describe it.
 type entry struct {
-	kind, url    text
+	kind, url    aliased
 	command      command
 	args         []scalar
 	env, headers map[string]*scalar // null unsets a variable, as in VS Code
@@ -31,8 +31,7 @@ type entry struct {
 	unknown      []string // what the unknown keys may mean
 }
 
-// fields returns the variable for the value of each key of mcpServers, and for the keys that other clients have for
-// the same thing.
+// fields returns the variable for the value of each key, including aliases.
 func (e *entry) fields() map[string]any {
 	fields := map[string]any{
 		"command": &e.command, "args": &e.args, "env": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
@@ -48,6 +47,7 @@ func (e *entry) fields() map[string]any {
 	return fields
 }
 
+// aliases are the keys that other clients have for the same thing.
 var aliases = map[string][]string{
 	"env":  {"environment"},
 	"url":  {"serverUrl", "httpUrl"},

@@ -22,14 +22,14 @@ func (c *command) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// text is a string that may be given under several keys, with the same value.
-type text string
+// aliased is a string that may be under several keys, with the same value.
+type aliased string
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (t *text) UnmarshalJSON(data []byte) error {
-	before := *t
-	err := json.Unmarshal(data, (*string)(t))
-	if err == nil && before != "" && *t != before {
+func (a *aliased) UnmarshalJSON(data []byte) error {
+	before := *a
+	err := json.Unmarshal(data, (*string)(a))
+	if err == nil && before != "" && *a != before {
 		return errors.New("differs from another key with the same meaning; keep one")
 	}
 	return err
@@ -61,7 +61,7 @@ func (a *approval) UnmarshalJSON(data []byte) error {
 	return (*patterns)(a).UnmarshalJSON(data)
 }
 
-// scalar is text that may be written as a number or a boolean.
+// scalar is a string that may be written as a number or a boolean.
 type scalar string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -70,7 +70,7 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	case '"':
 		return json.Unmarshal(data, (*string)(s))
 	case '{', '[', 'n':
-		return fmt.Errorf("contains %s where text is expected", jsonvalue.Type(data))
+		return fmt.Errorf("contains %s where a string is expected", jsonvalue.Type(data))
 	}
 	*s = scalar(data)
 	return nil
