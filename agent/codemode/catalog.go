@@ -89,17 +89,17 @@ func notify(c chan<- struct{}) {
 func (c *catalog) requestReload() { notify(c.reloads) }
 
 // readConfig reads a configuration file. Reading a pipe might not end.
-func readConfig(path string, o *mcptools.Options) (*mcptools.Config, error) {
+func readConfig(path string) (*mcptools.Config, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	return mcptools.ReadConfig(path, o)
+	return mcptools.ReadConfig(path)
 }
 
 // start reads the configuration and starts to connect to the servers in it.
 func (c *catalog) start(ctx context.Context) (*shared, error) {
 	c.setRead(c.stamp()) // before reading, so that a change during the reading is noticed
-	config, err := readConfig(c.config, &c.options)
+	config, err := readConfig(c.config)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (o *Options) Check() error {
 	}
 	var errs []error
 	if o.Config != "" {
-		_, err := readConfig(o.Config, o.Servers)
+		_, err := readConfig(o.Config)
 		errs = append(errs, err)
 	}
 	for _, name := range o.Packages {

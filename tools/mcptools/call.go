@@ -72,11 +72,6 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 		if c, err = r.server.live(ctx); err != nil {
 			return nil, r.unavailable(ctx, err)
 		}
-		if err = c.checkTools(ctx); isLost(err) && ctx.Err() == nil {
-			continue
-		} else if err != nil {
-			return nil, r.unavailable(ctx, err)
-		}
 		if err = r.refusal(); err != nil {
 			return nil, err
 		}

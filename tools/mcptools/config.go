@@ -75,38 +75,17 @@ type ServerConfig struct {
 	Disabled bool
 }
 
-// Input is a value that a configuration asks for, instead of containing it. VS Code introduced the
-// list "inputs".
-type Input struct {
-	// ID is the name in ${input:id}.
-	ID string
-
-	// Description says what the value is for. It may be empty.
-	Description string
-
-	// Default is the value that is used if no other is given.
-	Default string
-
-	// Options are the values to choose from. Empty allows any.
-	Options []string
-
-	// Password reports whether the value is a secret that should not be shown.
-	Password bool
-}
-
 // ReadConfig reads a configuration file and expands its references from the host's environment.
-// Nil Options are the defaults. Relative paths in "cwd" and "envFile" start at the file's
+// Relative paths in "cwd" and "envFile" start at the file's
 // directory. In addition to what [ParseConfig] supports,
 //
-//   - ${input:id} is the value that [Options.Input] returns, the value of the variable
-//     INPUT_ID, or the input's default;
 //   - ${workspaceFolder} is the file's directory, or its parent if its name starts with a dot,
 //     like .vscode; ${workspaceFolderBasename} is its name;
 //   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} are those of this process;
 //   - "envFile" names a file of NAME=value lines that are added to "env", which takes precedence.
 //
 // Errors name the file; see [ParseConfig].
-func ReadConfig(path string, o *Options) (*Config, error) {
+func ReadConfig(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf(`mcp configuration: %w; create it with {"mcpServers": {"name": {"command": "…"}}}`, err)
@@ -114,23 +93,18 @@ func ReadConfig(path string, o *Options) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration: %w", err)
 	}
-	source := config.Source{Lookup: os.LookupEnv, Dir: filepath.Dir(path)}
-	if input := o.withDefaults().Input; input != nil {
-		source.Input = func(i config.Input) (string, bool) { return input(Input(i)) }
-	}
-	c, err := parseConfig(data, source)
+	c, err := parseConfig(data, config.Source{Lookup: os.LookupEnv, Dir: filepath.Dir(path)})
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration %s: %w", path, err)
 	}
 	return c, nil
 }
 
-// ParseConfig reads a configuration: servers by name under "mcpServers", "servers",
-// "context_servers" or "mcp", or as the whole document. Comments and trailing commas are allowed.
-// In command, args, env, cwd, url and headers, the references ${VAR}, ${env:VAR} and
-// ${VAR:-default} are replaced by the values that lookup returns. A nil lookup finds nothing. For
-// ${input:id} the names are "input:id" and "INPUT_ID". Under "mcp", where opencode keeps its
-// servers, {env:VAR} works too.
+// ParseConfig reads a configuration: servers by name under "mcpServers", "servers", "context_servers"
+// or "mcp". Comments and trailing commas are allowed. In command, args, env, cwd, url and headers, the
+// references ${VAR}, ${env:VAR} and ${VAR:-default} are replaced by the values that lookup returns. A
+// nil lookup finds nothing. Under "mcp", where opencode keeps its servers, {env:VAR} works too. A
+// reference ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
 //
 // The error lists everything that is wrong, each line with the server's name: malformed JSON, no
 // servers, a value of the wrong type, an entry with neither a command nor a URL, or with both, a
@@ -139,10 +113,7 @@ func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, erro
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
 	}
-	return parseConfig(data, config.Source{
-		Lookup: lookup,
-		Input:  func(i config.Input) (string, bool) { return lookup("input:" + i.ID) },
-	})
+	return parseConfig(data, config.Source{Lookup: lookup})
 }
 
 func parseConfig(data []byte, source config.Source) (*Config, error) {

@@ -16,7 +16,7 @@ func TestReadConfig(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mcp.json")
 
-	_, err := ReadConfig(path, nil)
+	_, err := ReadConfig(path)
 	equal(t, "missing file", fmt.Sprint(err), `mcp configuration: open `+path+
 		`: no such file or directory; create it with {"mcpServers": {"name": {"command": "…"}}}`)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -24,12 +24,12 @@ func TestReadConfig(t *testing.T) {
 	}
 
 	write(t, path, `{"mcpServers":`)
-	_, err = ReadConfig(path, nil)
+	_, err = ReadConfig(path)
 	equal(t, "malformed file", fmt.Sprint(err), `mcp configuration `+path+
 		`: malformed JSON: line 1, column 15: parsing value: unexpected EOF`)
 
 	write(t, path, `{"mcpServers": {"a": {"command": "a", "cwd": "sub"}}}`)
-	c, err := ReadConfig(path, nil)
+	c, err := ReadConfig(path)
 	equal(t, "relative cwd", summary(c, err), "a: a [] map[] in "+filepath.Join(dir, "sub"))
 }
 
@@ -44,7 +44,7 @@ func TestReadConfigUsesItsDirectory(t *testing.T) {
 	write(t, path,
 		`{"servers": {"a": {"command": "a", "args": ["${workspaceFolder}${/}src", "${workspaceFolderBasename}"], `+
 			`"cwd": "${workspaceFolder}"}}}`)
-	c, err := ReadConfig(path, nil)
+	c, err := ReadConfig(path)
 	equal(t, "folder", summary(c, err), fmt.Sprintf("a: a [%s %s] map[] in %s", filepath.Join(project, "src"),
 		filepath.Base(project), project))
 
@@ -53,53 +53,18 @@ func TestReadConfigUsesItsDirectory(t *testing.T) {
 		`{"servers": {"a": {"command": "a", "envFile": "one.env", "env": {"A": "entry"}}, "b": {"command": "b", `+
 			`"envFile": "${workspaceFolder}/.vscode/one.env", "env": {"A": null}}, "c": {"command": "c", "disabled": `+
 			`true, "envFile": "none"}}}`)
-	c, err = ReadConfig(path, nil)
+	c, err = ReadConfig(path)
 	equal(t, "envFile", summary(c, err), "a: a [] map[A:entry B:$file]\nb: b [] map[B:$file]\nc: c [] map[] disabled")
 
 	write(t, filepath.Join(folder, "bad.env"), "A=1\n\nsecret stuff\n")
 	write(t, path,
 		`{"servers": {"a": {"command": "a", "envFile": "none.env"}, "b": {"command": "b", "envFile": "bad.env"}, "c": `+
 			`{"command": "c", "envFile": "."}}}`)
-	_, err = ReadConfig(path, nil)
+	_, err = ReadConfig(path)
 	equal(t, "errors", fmt.Sprint(err), "mcp configuration "+path+`: server "a": "envFile": open `+folder+
 		"/none.env: no such file or directory\n"+
-		`server "b": "envFile": `+folder+"/bad.env: line 3 is not NAME=value\n"+
+		`server "b": "envFile": `+folder+"/bad.env: line 3 is not NAME=value, or its quotes are not closed\n"+
 		`server "c": "envFile": `+folder+" is not a regular file")
-}
-
-func TestInputs(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "mcp.json")
-	write(t, path, `{
-		"inputs": [
-			{"id": "key", "type": "promptString", "description": "The key", "password": true},
-			{"id": "region", "type": "pickString", "options": ["eu", {"label": "America", "value": "us"}], "default": "eu"},
-			{"id": "none", "description": "Nobody knows"}, 7, {"id": ""},
-		],
-		"servers": {
-			"a": {"command": "a", "args": ["${input:key}", "${input:region}"]},
-			"b": {"url": "https://x", "headers": {"Authorization": "Bearer ${input:key}"}},
-		},
-	}`)
-	var inputs []string
-	o := &Options{Input: func(i Input) (string, bool) {
-		inputs = append(inputs, fmt.Sprintf("%+v", i))
-		return "s3cret", i.Password
-	}}
-	c, err := ReadConfig(path, o)
-	equal(t, "answered", summary(c, err),
-		"a: a [s3cret eu] map[]\nb:  [] map[] at https://x with map[Authorization:Bearer s3cret]")
-	equalLines(t, "asked once", inputs,
-		"{ID:key Description:The key Default: Options:[] Password:true}",
-		"{ID:region Description: Default:eu Options:[eu us] Password:false}")
-
-	write(t, path,
-		`{"inputs": [{"id": "none", "description": "Nobody knows"}], "servers": {"a": {"command": "a", "args": `+
-			`["${input:none}", "${input:other}"]}, "b": {"command": "b", "disabled": true, "args": ["${input:none}"]}}}`)
-	_, err = ReadConfig(path, nil)
-	equal(t, "not answered", fmt.Sprint(err), "mcp configuration "+path+
-		`: server "a": ${input:none} (Nobody knows) has no value; set the variable INPUT_NONE`+"\n"+
-		`server "a": ${input:other} has no value; set the variable INPUT_OTHER`)
 }
 
 func TestAutoApproved(t *testing.T) {
@@ -149,8 +114,8 @@ func write(t *testing.T, path, text string) {
 func TestPatternsThatMatchNothing(t *testing.T) {
 	t.Parallel()
 	address := serveWeb(t, script{"tools/list": result(`{"tools":[{"name":"echo"},{"name":"add"}]}`)}.handler(asJSON, nil))
-	c, err := ParseConfig([]byte(`{"ok": {"url": "`+address+
-		`", "disabledTools": ["ehco", "ad*"], "exclude_tools": ["zzz"], "tools": ["*", "ehco"]}}`), nil)
+	c, err := ParseConfig([]byte(`{"mcpServers": {"ok": {"url": "`+address+
+		`", "disabledTools": ["ehco", "ad*"], "exclude_tools": ["zzz"], "tools": ["*", "ehco"]}}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,10 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// attempt is one attempt to connect, and its connection. Concurrent users of the server wait for
-// the same attempt.
+// attempt is one attempt to connect. Concurrent users of the server wait for the same attempt.
 type attempt struct {
 	done chan struct{} // closed when conn or err is set
-	conn *connection
+	conn *connection   // if err is set, too, it is only to be closed
 	err  error
 }
 
@@ -109,7 +108,7 @@ func (s *server) connect(last *attempt) (*connection, error) {
 	s.health.ready(s.name, c.version())
 	s.watched.Add(1)
 	go c.watch()
-	return c, nil
+	return c, s.recheck(c) // on error, the next attempt cleans up
 }
 
 // canReconnect reports whether a lost connection can be made again. The transports for a stream

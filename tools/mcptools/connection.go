@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
@@ -23,6 +24,7 @@ type connection struct {
 	conn      mcp.Connection
 	session   *mcp.ClientSession
 	questions atomic.Int32 // of the server, since its last response to a call
+	rechecked time.Time    // when its tools were listed to compare them with those of an earlier connection
 
 	gone     chan struct{} // closed when the connection, and the process, have ended
 	dropped  atomic.Bool   // nothing more is sent over it
@@ -31,8 +33,7 @@ type connection struct {
 	listErr error // why the last listing failed; under server.mu
 
 	mu    sync.Mutex
-	fault error    // why the connection ended, if not by itself
-	check *recheck // nil before the first call
+	fault error // why the connection ended, if not by itself
 }
 
 // alive reports whether a request is worth sending.
@@ -99,9 +100,11 @@ func (c *connection) version() string {
 
 // request makes one request and returns its result as the server wrote it.
 func (c *connection) request(ctx context.Context, do func(context.Context) (any, error)) (json.RawMessage, error) {
-	var call message.Call
+	own, cancel := context.WithCancel(ctx)
+	defer cancel()
+	call := message.Call{Cancel: cancel}
 	defer c.exchange.Forget(&call)
-	result, err := do(message.WithCall(ctx, &call))
+	result, err := do(message.WithCall(own, &call))
 	if cause := call.Err(); cause != nil && err != nil && ctx.Err() == nil {
 		err = cause
 	}

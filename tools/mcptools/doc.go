@@ -50,11 +50,10 @@
 // # Configuration
 //
 // Servers are under "mcpServers", "servers" or "context_servers", at the top or
-// under "mcp"; or directly under "mcp"; or they are the whole document. The keys
-// of an entry are:
+// under "mcp"; or directly under "mcp". The keys of an entry are:
 //
-//	command, args, env, cwd   the program; command may be {path, args, env}, or an
-//	                          array that includes the arguments
+//	command, args, env, cwd   the program; command may be an array that includes
+//	                          the arguments
 //	environment               same as env
 //	envFile                   file of NAME=value lines; env takes precedence
 //	url, serverUrl, httpUrl   the address of a remote server

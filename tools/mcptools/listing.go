@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,9 +32,10 @@ func (p *toolPage) UnmarshalJSON(data []byte) error {
 // has too, the server keeps the tools of the last listing. A server that ends during the listing is
 // started once more.
 func (s *server) relist(ctx context.Context) (changed bool, err error) {
+	begun := time.Now()
 	for range 2 {
 		var c *connection
-		if c, err = s.live(ctx); err != nil {
+		if c, err = s.live(ctx); err != nil || c.rechecked.After(begun) {
 			return false, err
 		}
 		var l *listing
@@ -59,10 +61,42 @@ func (s *server) setListing(ctx context.Context, c *connection, l *listing, err 
 		s.health.failedListing(s.name, err)
 		return false
 	}
-	changed = s.keep(l)
-	c.checked()
-	return changed
+	return s.keep(l)
 }
+
+// recheck lists the tools over a new connection before any call: a server that was started again may be another
+// version. If they cannot be listed, the connection is given up, but without Options.RefuseChanged only if it is lost.
+func (s *server) recheck(c *connection) error {
+	s.mu.Lock()
+	listed, known := s.pins != nil, s.listed.texts
+	s.mu.Unlock()
+	if !listed {
+		return nil // nobody has tools of this server
+	}
+	l, err := c.list(s.life)
+	changed := s.setListing(s.life, c, l, err)
+	if err != nil && (s.o.RefuseChanged || isLost(err)) {
+		c.drop(err)
+		return &recheckError{err}
+	}
+	for _, w := range l.warnings.texts {
+		if !slices.Contains(known, w) {
+			s.o.Logger.Warn(w)
+		}
+	}
+	if changed {
+		s.notifications.toolsChanged()
+	}
+	if err == nil {
+		c.rechecked = time.Now()
+	}
+	return nil
+}
+
+// recheckError reports that the tools of a new connection are not known.
+type recheckError struct{ error }
+
+func (e *recheckError) Unwrap() error { return e.error }
 
 // lastTools returns the tools of the last listing.
 func (s *server) lastTools() []*tools.Tool {

@@ -44,12 +44,6 @@ type Options struct {
 	// "env" of its entry.
 	Env []string
 
-	// Input returns the values that a configuration asks for with ${input:id}, such as passwords. It is called once
-	// for each input that is used. If it returns false, the value comes from the environment variable INPUT_ID, where
-	// ID is the id in capitals with _ for everything except ASCII letters and digits. If that is not set, the input's
-	// default is used. An input without a value is an error.
-	Input func(Input) (value string, ok bool)
-
 	// --- Servers with a URL
 
 	// HTTPClient sends the requests to remote servers. Only its Transport, for proxies and certificates, and its Jar

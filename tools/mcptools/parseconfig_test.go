@@ -17,7 +17,7 @@ func lookup(vars map[string]string) func(string) (string, bool) {
 	}
 }
 
-var vars = lookup(map[string]string{"HOME": "/home/ada", "TOKEN": "s3cret", "EMPTY": "", "INPUT_API_KEY": "k3y"})
+var vars = lookup(map[string]string{"HOME": "/home/ada", "TOKEN": "s3cret", "EMPTY": ""})
 
 func TestParseConfig(t *testing.T) {
 	t.Parallel()
@@ -39,78 +39,88 @@ func TestParseConfig(t *testing.T) {
 			`git: git-mcp [] map[]`,
 		},
 		{
-			"a bare map, in its order", `{"zig": {"command": "z"}, "ant": {"command": "a"}}`,
+			"in their order", `{"mcpServers": {"zig": {"command": "z"}, "ant": {"command": "a"}}}`,
 			"zig: z [] map[]\nant: a [] map[]",
 		},
 		{
 			"variables with defaults",
-			`{"s": {"command": "${HOME}/bin/s", "args": ["${env:TOKEN}", "${NONE:-x}y", "${EMPTY:-d}", "$HOME ${}"], ` +
-				`"env": {"A": "${TOKEN}"}, "cwd": "${HOME}"}}`,
+			`{"mcpServers": ` +
+				`{"s": {"command": "${HOME}/bin/s", "args": ["${env:TOKEN}", "${NONE:-x}y", "${EMPTY:-d}", "$HOME ${}"], ` +
+				`"env": {"A": "${TOKEN}"}, "cwd": "${HOME}"}}}`,
 			`s: /home/ada/bin/s [s3cret xy d $HOME ${}] map[A:s3cret] in /home/ada`,
 		},
 		{
 			"numbers and booleans as text",
-			`{"s": {"command": "s", "args": ["-p", 8080, true], "env": {"PORT": 8080, "ON": false, "OFF": null}}}`,
+			`{"mcpServers": ` +
+				`{"s": {"command": "s", "args": ["-p", 8080, true], "env": {"PORT": 8080, "ON": false, "OFF": null}}}}`,
 			`s: s [-p 8080 true] map[ON:false PORT:8080]`,
 		},
 		{
 			"timeouts in seconds and milliseconds",
-			`{"a": {"command": "a", "timeout": 30}, "b": {"command": "b", "timeout": 60000}, "c": {"command": "c", ` +
-				`"timeout": 0.5}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "timeout": 30}, "b": {"command": "b", "timeout": 60000}, "c": {"command": "c", ` +
+				`"timeout": 0.5}}}`,
 			"a: a [] map[] within 30s\nb: b [] map[] within 1m0s\nc: c [] map[] within 500ms",
 		},
 		{
-			"disabled, whose variables need not be set", `{"a": {"command": "a", "args": ["${NONE}"], "disabled": true}}`,
+			"disabled, whose variables need not be set", `{"mcpServers": ` +
+				`{"a": {"command": "a", "args": ["${NONE}"], "disabled": true}}}`,
 			"a: a [] map[] disabled",
 		},
 		{
 			"lists of tools",
-			`{"a": {"command": "a", "allowedTools": ["read_*"], "includeTools": ["x"], "disabledTools": ["y"], ` +
-				`"excludeTools": ["z"]}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "allowedTools": ["read_*"], "includeTools": ["x"], "disabledTools": ["y"], ` +
+				`"excludeTools": ["z"]}}}`,
 			"a: a [] map[] [read_* x] but [y z]",
 		},
 		{
-			"a bad pattern", `{"a": {"command": "a", "disabledTools": ["[x"]}}`,
+			"a bad pattern", `{"mcpServers": {"a": {"command": "a", "disabledTools": ["[x"]}}}`,
 			`error: server "a": "[x" is not a valid pattern of tool names: syntax error in pattern`,
 		},
 		{
 			"a remote server",
-			`{"a": {"type": "http", "url": "https://example.com/mcp", "headers": {}}, "b": {"serverUrl": "http://x"}, ` +
+			`{"mcpServers": ` +
+				`{"a": {"type": "http", "url": "https://example.com/mcp", "headers": {}}, "b": {"serverUrl": "http://x"}, ` +
 				`"c": {"httpUrl": "http://y/sse"}, "d": {"transport": "streamable_http", "url": "http://z"}, "e": {"type": ` +
 				`"streamableHttp", "url": "http://z"}, "f": {"type": "sse", "url": "http://z"}, "g": {"type": "remote", ` +
-				`"url": "http://z"}}`,
-			"a:  [] map[] at https://example.com/mcp by http\nb:  [] map[] at http://x\nc:  [] map[] at http://y/sse by " +
-				"http\nd:  [] map[] at http://z by http\n" +
+				`"url": "http://z"}}}`,
+			"a:  [] map[] at https://example.com/mcp by http\nb:  [] map[] at http://x\nc:  [] map[] at http://y/sse" +
+				"\nd:  [] map[] at http://z by http\n" +
 				"e:  [] map[] at http://z by http\nf:  [] map[] at http://z by sse\ng:  [] map[] at http://z",
 		},
 		{
 			"variables in a URL and headers",
-			`{"a": {"url": "https://${HOST:-h}/mcp?k=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}", "X-N": 1}}}`,
+			`{"mcpServers": ` +
+				`{"a": {"url": "https://${HOST:-h}/mcp?k=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}", "X-N": 1}}}}`,
 			"a:  [] map[] at https://h/mcp?k=s3cret with map[Authorization:Bearer s3cret X-N:1]",
 		},
 		{
 			"bad addresses",
-			`{"a": {"url": "ws://x"}, "b": {"url": "${TOKEN}"}, "c": {"url": "unix:///s.sock"}, "d": {"url": "x", ` +
+			`{"mcpServers": ` +
+				`{"a": {"url": "ws://x"}, "b": {"url": "${TOKEN}"}, "c": {"url": "unix:///s.sock"}, "d": {"url": "x", ` +
 				`"disabled": true}, "e": {"type": "sse"}, "f": {"url": "http://x", "httpUrl": "http://y"}, "g": {"type": ` +
-				`"websocket", "url": "http://x"}, "h": {"type": "http", "transport": "sse", "url": "http://x"}}`,
+				`"websocket", "url": "http://x"}, "h": {"type": "http", "transport": "sse", "url": "http://x"}}}`,
 			`error: server "a": "url" must be an address that starts with http:// or https://` + "\n" +
 				`server "b": "url" must be an address that starts with http:// or https://` + "\n" +
 				`server "c": "url" must be an address that starts with http:// or https://` + "\n" +
-				`server "e": no "url"; add the address of the server` + "\n" +
-				`server "f": several URLs are given; keep one` + "\n" +
+				`server "e": no "command" or "url"; add the command that starts the server, or its URL` + "\n" +
+				`server "f": "httpUrl" differs from another key with the same meaning; keep one` + "\n" +
 				`server "g": "type" is websocket, which is not supported; use stdio, http or sse` + "\n" +
-				`server "h": "type" and "transport" differ; keep one`,
+				`server "h": "transport" differs from another key with the same meaning; keep one`,
 		},
 		{
-			"bad headers", `{"a": {"url": "http://x", "headers": {"X Y": "1", "Z": "${TOKEN}\nEvil: 1"}}}`,
+			"bad headers", `{"mcpServers": ` +
+				`{"a": {"url": "http://x", "headers": {"X Y": "1", "Z": "${TOKEN}\nEvil: 1"}}}}`,
 			`error: server "a": header name "X Y" is invalid; correct it` + "\n" +
 				`server "a": the value of header "Z" has a control character; remove it`,
 		},
 		{
 			"parts without effect",
-			`{"a": {"url": "http://x", "args": ["-v"], "cwd": ".", "headers": {"accept": "x", "K": "$TOKEN"}, "oauth": ` +
+			`{"mcpServers": ` +
+				`{"a": {"url": "http://x", "args": ["-v"], "cwd": ".", "headers": {"accept": "x", "K": "$TOKEN"}, "oauth": ` +
 				`{"clientId": "1"}}, "b": {"command": "b", "headers": {"A": "1"}, "env": {"K": "$TOKEN"}, "tools": {"x": ` +
-				`{"enabled": false}}}}`,
+				`{"enabled": false}}}}}`,
 			"a:  [-v] map[] in . at http://x with map[K:$TOKEN accept:x]\nb: b [] map[K:$TOKEN] with map[A:1]\n" +
 				`warning: mcp server "a": "oauth" is not supported and has no effect; use Options.OAuth` + "\n" +
 				`warning: mcp server "a": "args" and "env" have no effect on a server with a URL` + "\n" +
@@ -122,55 +132,58 @@ func TestParseConfig(t *testing.T) {
 				`warning: mcp server "b": the value of "K" is used literally; to refer to a variable, write ${NAME}`,
 		},
 		{
-			"Zed's nested form",
-			`{"context_servers": {"a": {"source": "custom", "enabled": true, "command": {"path": "a", "args": ["-v"], ` +
-				`"env": {"K": "${TOKEN}"}}, "settings": {}}}}`,
-			"a: a [-v] map[K:s3cret]\n" + `warning: mcp server "a": "settings" is not supported and has no effect`,
-		},
-		{
 			"an editor's settings",
-			`{"editor.fontSize": 12, "mcp": {"inputs": [{"id": "k", "default": "x"}], "servers": {"a": {"command": "a", ` +
-				`"args": ["${input:k}"]}}}}`,
-			"a: a [x] map[]",
+			`{"editor.fontSize": 12, "mcp": {"inputs": [{"id": "k"}], "servers": {"a": {"command": "a"}}}}`,
+			"a: a [] map[]",
 		},
 		{
-			"a server called mcp", `{"$schema": "x", "mcp": {"command": "a"}}`,
-			"mcp: a [] map[]",
+			"settings of other things under mcp",
+			`{"mcp": {"allowed": ["a"]}, "mcpServers": {"a": {"command": "a"}}}`, "a: a [] map[]",
+		},
+		{
+			"no root", `{"a": {"command": "a"}}`,
+			`error: the configuration has no servers; put them under one key: {"mcpServers": {"name": {"command": "…"}}}`,
 		},
 		{
 			"enabled",
-			`{"a": {"command": "a", "enabled": false}, "b": {"command": "b", "enabled": true, "disabled": false}, "c": ` +
-				`{"command": "c", "enabled": null}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "enabled": false}, "b": {"command": "b", "enabled": true, "disabled": false}, "c": ` +
+				`{"command": "c", "enabled": null}}}`,
 			"a: a [] map[] disabled\nb: b [] map[]\nc: c [] map[]",
 		},
 		{
-			"enabled and disabled", `{"a": {"command": "a", "enabled": true, "disabled": true}}`,
-			`error: server "a": "disabled" and "enabled" contradict each other; keep one`,
+			"enabled and disabled", `{"mcpServers": {"a": {"command": "a", "enabled": true, "disabled": true}}}`,
+			"a: a [] map[] disabled",
 		},
 		{
 			"approvals",
-			`{"a": {"command": "a", "autoApprove": ["x"], "alwaysAllow": ["y*"]}, "b": {"command": "b", "trust": true}, ` +
-				`"c": {"command": "c", "trust": false, "autoApprove": []}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "autoApprove": ["x"], "alwaysAllow": ["y*"]}, "b": {"command": "b", "trust": true}, ` +
+				`"c": {"command": "c", "trust": false, "autoApprove": []}}}`,
 			"a: a [] map[] approves [x y*]\nb: b [] map[] approves [*]\nc: c [] map[]",
 		},
 		{
 			"every key for lists of tools",
-			`{"a": {"command": "a", "tools": ["1"], "allowed_tools": ["2"], "include_tools": ["3"], "enabledTools": ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "tools": ["1"], "allowed_tools": ["2"], "include_tools": ["3"], "enabledTools": ` +
 				`["4"], "enabled_tools": ["5"], "availableTools": ["6"], "available_tools": ["7"], "disabled_tools": ["8"], ` +
-				`"exclude_tools": ["9"], "excludedTools": ["10"], "excluded_tools": ["11"]}}`,
+				`"exclude_tools": ["9"], "excludedTools": ["10"], "excluded_tools": ["11"]}}}`,
 			"a: a [] map[] [1 2 3 4 5 6 7] but [8 9 10 11]",
 		},
 		{
-			"envFile without a folder", `{"a": {"command": "a", "envFile": ".env"}}`,
+			"envFile without a folder", `{"mcpServers": {"a": {"command": "a", "envFile": ".env"}}}`,
 			`error: server "a": "envFile": needs the directory of the configuration file; use ReadConfig`,
 		},
 		{
-			"an editor's variables", `{"a": {"command": "${command:pick}", "args": ["${config:python.path}"]}}`,
-			`error: server "a": ${command:pick} works only in an editor; write its value, or use a variable` + "\n" +
-				`server "a": ${config:python.path} works only in an editor; write its value, or use a variable`,
+			"an editor's variables", `{"mcpServers": ` +
+				`{"a": {"command": "${command:pick}", "args": ["${config:python.path}"]}}}`,
+			`error: server "a": the reference {command:pick} works only in another client; use an environment variable ` +
+				"instead\n" +
+				`server "a": the reference {config:python.path} works only in another client; use an environment ` +
+				"variable instead",
 		},
 		{
-			"unknown keys", `{"a": {"command": "a", "watch": ["*"], "name": "A"}}`,
+			"unknown keys", `{"mcpServers": {"a": {"command": "a", "watch": ["*"], "name": "A"}}}`,
 			"a: a [] map[]\n" + `warning: mcp server "a": "watch" is not supported and has no effect`,
 		},
 
@@ -201,63 +214,64 @@ func TestParseConfig(t *testing.T) {
 		{
 			"opencode's references", `{"mcp": {"a": {"type": "local", "command": ["a", "{env:NONE}", "{file:~/key}"]}}}`,
 			`error: server "a": variable NONE is not set; set it, or give a default: ${NONE:-…}` + "\n" +
-				`server "a": {file:~/key} is not supported; put the value into a variable and write ${VARIABLE}`,
-		},
-		{
-			"inputs that variables answer",
-			`{"inputs": [{"id": "api-key", "default": "d"}], "servers": {"a": {"command": "a", "args": ["${input:api-key}"]}}}`,
-			"a: a [k3y] map[]",
+				`server "a": the reference {file:~/key} works only in another client; use an environment variable instead`,
 		},
 		{"braces elsewhere", `{"mcpServers": {"a": {"command": ["a", "{env:NONE}"]}}}`, `a: a [{env:NONE}] map[]`},
-		{"a command without a program", `{"a": {"command": []}}`,
+		{"a command without a program", `{"mcpServers": {"a": {"command": []}}}`,
 			`error: server "a": no "command" or "url"; add the command that starts the server, or its URL`},
-		{"a command of the wrong type", `{"a": {"command": 7}}`,
+		{"a command of the wrong type", `{"mcpServers": {"a": {"command": 7}}}`,
 			`error: server "a": "command" must be a string or an array of strings, not number`},
-		{"nothing", `{}`, `error: the configuration has no servers; add one: {"mcpServers": {"name": {"command": "…"}}}`},
+		{"nothing", `{}`,
+			`error: the configuration has no servers; put them under one key: {"mcpServers": {"name": {"command": "…"}}}`},
 		{"root of the wrong type", `{"servers": ["a"]}`,
 			`error: "servers" must be an object, as in {"mcpServers": {"name": {"command": "…"}}}`},
 		{"two roots", `{"servers": {"a": {"command": "a"}}, "mcpServers": {}}`,
 			`error: the configuration has both "servers" and "mcpServers"; keep one`},
-		{"the same name twice", `{"a": {"command": "a"}, "a": {"command": "b"}}`,
+		{"the same name twice", `{"mcpServers": {"a": {"command": "a"}, "a": {"command": "b"}}}`,
 			`error: server "a" is defined twice; rename or remove one`},
-		{"entry of the wrong type", `{"a": "npx"}`, `error: server "a": must be an object with a "command", not string`},
+		{"entry of the wrong type", `{"mcpServers": ` +
+			`{"a": "npx"}}`, `error: server "a": must be an object with a "command", not string`},
 		{
 			"values of the wrong type",
-			`{"a": {"command": [{}]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": ` +
+			`{"mcpServers": ` +
+				`{"a": {"command": [{}]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": ` +
 				`{"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": ` +
-				`[["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}`,
-			`error: server "a": "command" contains object where text is expected` + "\n" +
+				`[["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}}`,
+			`error: server "a": "command" contains object where a string is expected` + "\n" +
 				`server "b": "args" must be an array of strings, not string` + "\n" +
 				`server "c": "env" must be an object of strings, not array` + "\n" +
 				`server "d": "disabled" must be true or false, not string` + "\n" +
 				`server "e": "timeout" must be a number of seconds, not string` + "\n" +
-				`server "f": "args" contains array where text is expected` + "\n" +
+				`server "f": "args" contains array where a string is expected` + "\n" +
 				`server "g": "command" must be a string or an array of strings, not number` + "\n" +
 				`server "g": "trust" must be an array of strings, or true, not string` + "\n" +
 				`server "g": "tools" must be an array of strings, not number` + "\n" +
-				`server "g": "headers" contains object where text is expected` + "\n" +
-				`server "g": "env" contains array where text is expected`,
+				`server "g": "headers" contains object where a string is expected` + "\n" +
+				`server "g": "env" contains array where a string is expected`,
 		},
 		{
 			"contradictions",
-			`{"a": {"command": "a", "url": "u"}, "b": {"type": "stdio", "url": "u"}, "c": {"args": []}, "d": {"type": ` +
-				`"sse", "command": "d"}, "e": {"command": "e", "timeout": -1}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "url": "u"}, "b": {"type": "stdio", "url": "u"}, "c": {"args": []}, "d": {"type": ` +
+				`"sse", "command": "d"}, "e": {"command": "e", "timeout": -1}}}`,
 			`error: server "a": both "command" and a URL are given; keep one` + "\n" +
-				`server "b": "type" is stdio, but a URL is given; remove the type, or give a "command"` + "\n" +
+				`server "b": "type" is stdio, which does not fit a server with a URL; remove it` + "\n" +
 				`server "c": no "command" or "url"; add the command that starts the server, or its URL` + "\n" +
-				`server "d": "type" is sse, but a "command" is given; remove the type, or make it stdio` + "\n" +
+				`server "d": "type" is sse, which does not fit a server with a command; remove it` + "\n" +
 				`server "e": "timeout" is negative; use a positive number of seconds`,
 		},
 		{
 			"missing variables, all of them",
-			`{"a": {"command": "a", "args": ["${ONE}", "${env:TWO}"]}, "b": {"command": "b", "env": {"K": "${input:key}"}}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "args": ["${ONE}", "${env:TWO}"]}, "b": {"command": "b", "env": {"K": "${input:key}"}}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
-				`server "b": ${input:key} has no value; set the variable INPUT_KEY`,
+				`server "b": ${input:key} asks the user of an editor; use an environment variable instead, such as ${API_KEY}`,
 		},
 		{
 			"missing variables, with their purpose",
-			`{"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}`,
+			`{"mcpServers": ` +
+				`{"a": {"command": "a", "env": {"D": "${FOUR}", "B": "${TWO}", "A": "${ONE}", "C": "${THREE}"}}}}`,
 			`error: server "a": variable ONE is not set; set it, or give a default: ${ONE:-…}` + "\n" +
 				`server "a": variable TWO is not set; set it, or give a default: ${TWO:-…}` + "\n" +
 				`server "a": variable THREE is not set; set it, or give a default: ${THREE:-…}` + "\n" +
@@ -318,8 +332,8 @@ func FuzzParseConfig(f *testing.F) {
 		switch {
 		case err != nil && c != nil:
 			t.Fatal("both a configuration and an error")
-		case err == nil && len(c.Servers) == 0:
-			t.Fatal("neither servers nor an error")
+		case err == nil && len(c.Servers)+len(c.Warnings) == 0:
+			t.Fatal("no servers, no warning and no error")
 		case err != nil:
 			return
 		}
@@ -340,21 +354,22 @@ func FuzzParseConfig(f *testing.F) {
 func TestParseConfigSuggestsKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{
-		{`{"a": {"comand": "x"}}`,
+		{`{"mcpServers": {"a": {"comand": "x"}}}`,
 			`error: server "a": no "command" or "url"; add the command that starts the server, or its URL; "comand" is ` +
 				`unknown: did you mean "command"?`},
-		{`{"a": {"type": "http", "URL": "http://x"}}`,
-			`error: server "a": no "url"; add the address of the server; "URL" is unknown: did you mean "url"?`},
-		{`{"a": {"command": "x", "dissabledTools": ["y"], "oauth": {}}}`, "a: x [] map[]\n" +
+		{`{"mcpServers": {"a": {"type": "http", "URL": "http://x"}}}`,
+			`error: server "a": no "command" or "url"; add the command that starts the server, or its URL; "URL" is ` +
+				`unknown: did you mean "url"?`},
+		{`{"mcpServers": {"a": {"command": "x", "dissabledTools": ["y"], "oauth": {}}}}`, "a: x [] map[]\n" +
 			`warning: mcp server "a": "dissabledTools" is not supported and has no effect; did you mean "disabledTools"?` +
 			"\n" +
 			`warning: mcp server "a": "oauth" is not supported and has no effect; use Options.OAuth`},
 		{`{"mcpservers": {"a": {"command": "x"}}}`, `error: unknown key "mcpservers"; did you mean "mcpServers"?`},
 		{`{"theme": "dark", "mcpServer": {}}`, `error: unknown key "mcpServer"; did you mean "mcpServers"?`},
-		{`{"server": {"command": "x"}}`, `server: x [] map[]`},
-		{`{"a": {"command": "x", "timeout": 5000}}`, "a: x [] map[] within 5s\n" +
+		{`{"mcpServers": {"server": {"command": "x"}}}`, `server: x [] map[]`},
+		{`{"mcpServers": {"a": {"command": "x", "timeout": 5000}}}`, "a: x [] map[] within 5s\n" +
 			`warning: mcp server "a": "timeout" 5000 is read as milliseconds, not as seconds; write 5 to make that clear`},
-		{`{"a": {"command": "x", "timeout": 999}, "b": {"command": "x", "timeout": 10000}}`,
+		{`{"mcpServers": {"a": {"command": "x", "timeout": 999}, "b": {"command": "x", "timeout": 10000}}}`,
 			"a: x [] map[] within 16m39s\nb: x [] map[] within 10s"},
 	} {
 		equal(t, c.in, summary(ParseConfig([]byte(c.in), vars)), c.want)

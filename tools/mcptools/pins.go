@@ -1,6 +1,11 @@
 package mcptools
 
-import "maps"
+import (
+	"errors"
+	"maps"
+
+	"github.com/writ-go/writ/tools"
+)
 
 // Pins are the fingerprints of tools that a host has approved, by server and tool. Store
 // them as JSON and pass them as Options.Pins later.
@@ -54,4 +59,16 @@ func (l *listing) refuse(t *listedTool, reason, warning string) {
 	}
 	l.refused[t.Name] = reason
 	l.warn("tool %q %s; it is left out", t.Name, warning)
+}
+
+// refusal returns the error for a call of a tool that has changed; nil if it may be called.
+func (r *remote) refusal() error {
+	r.server.mu.Lock()
+	reason := r.server.refused[r.name]
+	r.server.mu.Unlock()
+	if reason == "" {
+		return nil
+	}
+	te := &tools.ToolError{Kind: tools.KindDenied, Message: reason + "; the call was not made"}
+	return te.WithCause(r.named(errors.New(reason + "; to approve it, use its entry of Servers.Pins in Options.Pins")))
 }

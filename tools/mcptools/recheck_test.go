@@ -111,7 +111,8 @@ func TestToolsChangeWithARestart(t *testing.T) {
 	}
 }
 
-// If the tools cannot be listed after a restart, calls are refused until they can be.
+// If the tools cannot be listed after a restart, calls are refused until they can be; the server is tried again like
+// one that fails to start.
 func TestListingFailsAfterARestart(t *testing.T) {
 	t.Parallel()
 	for refuse, want := range map[bool]string{
@@ -133,6 +134,9 @@ func TestListingFailsAfterARestart(t *testing.T) {
 		kill(t, current(s))
 		equal(t, "call", call(t.Context(), tool, `{}`), want)
 		write(t, file, approvedTools)
+		for refuse && strings.Contains(call(t.Context(), tool, `{}`), "will be tried again") {
+			time.Sleep(10 * time.Millisecond)
+		}
 		equal(t, "once it lists them", call(t.Context(), tool, `{}`), `"fine"`)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"regexp"
 	"slices"
@@ -125,15 +124,19 @@ func (a *callResult) untyped() json.RawMessage {
 	case a.StructuredContent != nil && (len(a.Content) == 0 || all && sameJSON(text, a.StructuredContent)):
 		return a.StructuredContent
 	case a.StructuredContent != nil:
-		var blocks json.RawMessage
+		both := struct {
+			Text   string            `json:"text"`
+			Data   json.RawMessage   `json:"data"`
+			Blocks []json.RawMessage `json:"blocks,omitempty"` // if some are not text
+		}{Text: text, Data: a.StructuredContent}
 		if !all {
-			blocks = joinArray(a.Content)
+			both.Blocks = a.Content
 		}
-		return withData(text, a.StructuredContent, blocks)
+		return json.RawMessage(jsonvalue.Text(both))
 	case all:
 		return json.RawMessage(jsonvalue.Text(text))
 	}
-	return joinArray(a.Content)
+	return json.RawMessage(jsonvalue.Text(a.Content))
 }
 
 // maxCompared is the maximum size in bytes of text that is compared with structured content.
@@ -144,27 +147,9 @@ func sameJSON(text string, value json.RawMessage) bool {
 	if len(text) > maxCompared || message.TooManyValues([]byte(text)) || message.TooManyValues(value) {
 		return false
 	}
-	decode := func(text []byte) (v any, err error) {
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		if err = d.Decode(&v); err == nil {
-			_, err = d.Token()
-		}
-		return v, err
-	}
-	one, end := decode([]byte(text))
-	other, _ := decode(value)
-	return end == io.EOF && reflect.DeepEqual(one, other)
-}
-
-// withData returns an object with the text, the data as the server wrote it, and all blocks if some
-// are not text.
-func withData(text string, data, blocks json.RawMessage) json.RawMessage {
-	out := slices.Concat([]byte(`{"text":`), []byte(jsonvalue.Text(text)), []byte(`,"data":`), data)
-	if blocks != nil {
-		out = slices.Concat(out, []byte(`,"blocks":`), blocks)
-	}
-	return append(out, '}')
+	one, err := jsonvalue.Decode([]byte(text), message.MaxNesting, false)
+	other, otherErr := jsonvalue.Decode(value, message.MaxNesting, false)
+	return err == nil && otherErr == nil && reflect.DeepEqual(one.Value, other.Value)
 }
 
 // declared returns the result of a tool with an output schema, which need not match the schema.
@@ -237,15 +222,4 @@ func (r *remote) bounded(data json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return bytes.Clone(data)
-}
-
-func joinArray(items []json.RawMessage) json.RawMessage {
-	out := []byte("[")
-	for i, item := range items {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, item...)
-	}
-	return append(out, ']')
 }

@@ -40,7 +40,7 @@ var ErrClosed = errors.New("mcp servers are closed")
 // names no servers, if every server failed, or if ctx ended; in that case, no server is
 // left running. The context applies only to connecting.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
-	c, err := ReadConfig(path, o)
+	c, err := ReadConfig(path)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
@@ -99,18 +100,17 @@ func (t *listedTool) fingerprint() string {
 }
 
 // canonical returns a value that encodes in only one way. A schema that is too large to decode, and
-// so for a tool, is used as it is written.
+// so for a tool, is a string.
 func canonical(raw json.RawMessage) any {
-	if message.TooManyValues(raw) {
-		return string(raw)
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil {
+	if len(raw) == 0 {
 		return nil // there is no schema
 	}
-	return value
+	if !message.TooManyValues(raw) {
+		if doc, err := jsonvalue.Decode(raw, message.MaxNesting, false); err == nil {
+			return doc.Value
+		}
+	}
+	return string(raw)
 }
 
 // bind makes a listed tool callable.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -60,11 +61,8 @@ func ArgumentMatches(name string, re *regexp.Regexp) Match {
 // argument returns a part of the arguments, or nil if it is missing or null.
 func argument(args json.RawMessage, name string) (json.RawMessage, error) {
 	steps := []string{name}
-	if pointer, ok := strings.CutPrefix(name, "/"); ok {
-		steps = strings.Split(pointer, "/")
-		for i, step := range steps {
-			steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		}
+	if strings.HasPrefix(name, "/") {
+		steps = jsonvalue.Tokens(name)
 	}
 	for _, step := range steps {
 		var err error

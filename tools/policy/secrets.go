@@ -60,7 +60,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		case strings.Contains(placeholder, value):
 			errs = append(errs, fmt.Errorf("policy: secret %d is a part of its replacement %s", i+1, placeholder))
 		default:
-			for _, form := range append(encodings(value), value, unquote([]byte(jsonvalue.Text(value)))) {
+			for _, form := range append(encodings(value), value, string([]rune(value))) {
 				s.values.add(form)
 				s.escaped = s.escaped || len(jsonvalue.Text(form)) > len(form)+2
 			}

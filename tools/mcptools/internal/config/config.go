@@ -3,6 +3,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
 // The values of [Server.Type] for servers with a URL.
@@ -51,9 +54,6 @@ type Source struct {
 	// Lookup returns the value of an environment variable.
 	Lookup func(name string) (string, bool)
 
-	// Input returns the value of an input. It may be nil.
-	Input func(Input) (string, bool)
-
 	// Dir is the directory of the file; empty if there is no file.
 	Dir string
 }
@@ -64,25 +64,25 @@ func Parse(data []byte, source Source) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := findServers(document)
+	root, servers, err := findServers(document)
 	if err != nil {
 		return nil, err
 	}
-	r := newResolver(source, found)
+	x := newExpander(source, root)
 	var c Config
-	if len(found.entries) == 0 {
+	if len(servers) == 0 {
 		c.Warnings = append(c.Warnings,
-			fmt.Sprintf("%q has no servers, so there are no tools; add one: %s", found.root, example))
+			fmt.Sprintf("%q has no servers, so there are no tools; add one: %s", root, example))
 	}
 	var errs []error
 	seen := map[string]bool{}
-	for _, e := range found.entries {
+	for _, e := range servers {
 		if seen[e.name] {
 			errs = append(errs, fmt.Errorf("server %q is defined twice; rename or remove one", e.name))
 			continue
 		}
 		seen[e.name] = true
-		errs = append(errs, c.add(e, r))
+		errs = append(errs, c.add(e, *x))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -109,130 +109,56 @@ type member struct {
 
 // parseJSON returns the members of the document, without comments and trailing commas.
 func parseJSON(data []byte) ([]member, error) {
-	data = bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff"))) // Standardize modifies its input
-	document, err := hujson.Parse(data)
+	data, err := hujson.Standardize(bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff")))) // it modifies its input
 	if err != nil {
 		return nil, errors.New("malformed JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	document.Standardize()
-	return members(document, "the configuration")
+	document := member{value: data}
+	return document.members("the configuration")
 }
 
-func members(v hujson.Value, what string) ([]member, error) {
-	object, ok := v.Value.(*hujson.Object)
-	if !ok {
+func (m *member) members(what string) (list []member, err error) {
+	if jsonvalue.Type(m.value) != "object" {
 		return nil, fmt.Errorf("%s must be an object, as in %s", what, example)
 	}
-	list := make([]member, len(object.Members))
-	for i, m := range object.Members {
-		list[i] = member{m.Name.Value.(hujson.Literal).String(), bytes.TrimSpace(m.Value.Pack())}
+	for name, value := range jsonscan.Members(m.value) {
+		list = append(list, member{string(name), value})
 	}
 	return list, nil
-}
-
-func (m *member) members(what string) ([]member, error) {
-	v, err := hujson.Parse(m.value)
-	if err != nil {
-		return nil, err // unreachable: the value has been parsed before
-	}
-	return members(v, what)
 }
 
 // roots are the keys under which clients keep their servers.
 var roots = []string{"mcpServers", "servers", "context_servers"}
 
-// mcpRoot is the key that holds the servers in opencode's settings. In the settings of other
-// editors it holds one of the other roots.
+// mcpRoot holds the servers in opencode's settings. In the settings of other editors it holds another root.
 const mcpRoot = "mcp"
 
 // example is a minimal configuration for error messages.
 const example = `{"mcpServers": {"name": {"command": "…"}}}`
 
-// found holds the servers of a document.
-type found struct {
-	root    string // the key of the servers; empty if they are the whole document
-	entries []member
-	inputs  json.RawMessage
-}
-
-// findServers returns the entries under the root of the document, and its inputs.
-func findServers(document []member) (f found, err error) {
-	var root *member
+// findServers returns the members under the root of the document, and its name.
+func findServers(document []member) (root string, servers []member, err error) {
+	var found *member
+	hint := ""
 	for i, m := range document {
-		switch {
-		case m.name == "inputs":
-			f.inputs = m.value
-		case m.name == "$schema":
-		case !slices.Contains(roots, m.name):
-			f.entries = append(f.entries, m)
-		case root != nil:
-			return found{}, fmt.Errorf("the configuration has both %q and %q; keep one", root.name, m.name)
+		switch isRoot := slices.Contains(roots, m.name); {
+		case isRoot && found != nil && found.name != mcpRoot:
+			return "", nil, fmt.Errorf("the configuration has both %q and %q; keep one", found.name, m.name)
+		case isRoot, m.name == mcpRoot && found == nil:
+			found = &document[i]
 		default:
-			root = &document[i]
+			if near := schema.Nearest(m.name, roots); near != "" && near != m.name {
+				hint = fmt.Sprintf("unknown key %q; did you mean %q?", m.name, near)
+			}
 		}
 	}
-	if root == nil {
-		return f.withoutRoot()
+	if found == nil {
+		return "", nil, errors.New(cmp.Or(hint, "the configuration has no servers; put them under one key: "+example))
 	}
-	f.root = root.name
-	f.entries, err = root.members(strconv.Quote(root.name))
-	return f, err
-}
-
-// withoutRoot finds the servers of a document that has none of the roots.
-func (f found) withoutRoot() (found, error) {
-	if inner, whole := settings(f.entries); whole {
-		return found{root: mcpRoot, entries: inner}, nil
-	} else if inner != nil {
-		return findServers(inner)
+	servers, err = found.members(strconv.Quote(found.name))
+	isRoot := func(m member) bool { return slices.Contains(roots, m.name) }
+	if found.name == mcpRoot && slices.ContainsFunc(servers, isRoot) {
+		return findServers(servers)
 	}
-	if err := misspelledRoot(f.entries); err != nil {
-		return found{}, err
-	}
-	if len(f.entries) == 0 {
-		return found{}, errors.New("the configuration has no servers; add one: " + example)
-	}
-	return f, nil
-}
-
-// misspelledRoot returns an error if a key resembles a root and its value holds servers.
-func misspelledRoot(document []member) error {
-	for _, m := range document {
-		near := schema.Nearest(m.name, roots)
-		if near == "" {
-			continue
-		}
-		inner, err := m.members(m.name)
-		if err == nil && !slices.ContainsFunc(inner, func(m member) bool { return m.value[0] != '{' }) {
-			return fmt.Errorf("unknown key %q; did you mean %q?", m.name, near)
-		}
-	}
-	return nil
-}
-
-// settings returns the value of "mcp" if it has a root, as in the settings of an editor, or
-// if all its members are servers (whole), as in those of opencode.
-func settings(document []member) (inner []member, whole bool) {
-	i := slices.IndexFunc(document, func(m member) bool { return m.name == mcpRoot })
-	if i < 0 {
-		return nil, false
-	}
-	inner, err := document[i].members(mcpRoot)
-	switch {
-	case err != nil:
-		return nil, false
-	case slices.ContainsFunc(inner, func(m member) bool { return slices.Contains(roots, m.name) }):
-		return inner, false
-	case slices.ContainsFunc(inner, func(m member) bool { return !m.isServer() }):
-		return nil, false
-	}
-	return inner, true
-}
-
-// isServer reports whether a member looks like the entry of a server.
-func (m *member) isServer() bool {
-	fields, err := m.members(m.name)
-	return err == nil && slices.ContainsFunc(fields, func(f member) bool {
-		return slices.Contains([]string{"type", "command", "url", "enabled"}, f.name)
-	})
+	return found.name, servers, err
 }

@@ -17,49 +17,47 @@ import (
 
 // entry is a server as files describe it.
 type entry struct {
-	kind, transport         string
-	command                 command
-	args                    []scalar
-	env                     map[string]*scalar // null unsets a variable, as in VS Code
-	envFile, cwd            string
-	url, serverURL, httpURL string
-	headers                 map[string]*scalar
-	disabled, enabled       *bool
-	timeout                 float64
-	description             string
-	allow, deny             patterns
-	approve                 approval
-
-	unknown []unknownKey
+	kind, url    aliased
+	command      command
+	args         []scalar
+	env, headers map[string]*scalar // null unsets a variable, as in VS Code
+	envFile, cwd string
+	disabled     bool
+	enabled      *bool
+	timeout      float64
+	description  string
+	allow, deny  patterns
+	approve      approval
+	unknown      []string // what the unknown keys may mean
 }
 
-// unknownKey is a key that is not known, and the known key that resembles it.
-type unknownKey struct{ key, near string }
-
-// fields returns the variable for the value of each key. Clients have different keys for the
-// same thing.
+// fields returns the variable for the value of each key, including aliases.
 func (e *entry) fields() map[string]any {
-	f := map[string]any{
-		"type": &e.kind, "transport": &e.transport, "cwd": &e.cwd,
-		"command": &e.command, "args": &e.args, "env": &e.env, "environment": &e.env, "envFile": &e.envFile,
-		"url": &e.url, "serverUrl": &e.serverURL, "httpUrl": &e.httpURL, "headers": &e.headers,
+	fields := map[string]any{
+		"command": &e.command, "args": &e.args, "env": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
+		"url": &e.url, "type": &e.kind, "headers": &e.headers,
 		"disabled": &e.disabled, "enabled": &e.enabled, "timeout": &e.timeout, "description": &e.description,
+		"allowedTools": &e.allow, "disabledTools": &e.deny, "autoApprove": &e.approve,
 	}
-	for _, key := range []string{
-		"allowedTools", "allowed_tools", "includeTools", "include_tools", "enabledTools", "enabled_tools",
+	for key, aliases := range aliases {
+		for _, alias := range aliases {
+			fields[alias] = fields[key]
+		}
+	}
+	return fields
+}
+
+// aliases are the keys that other clients have for the same thing.
+var aliases = map[string][]string{
+	"env":  {"environment"},
+	"url":  {"serverUrl", "httpUrl"},
+	"type": {"transport"},
+	"allowedTools": {
+		"allowed_tools", "includeTools", "include_tools", "enabledTools", "enabled_tools",
 		"availableTools", "available_tools", "tools",
-	} {
-		f[key] = &e.allow
-	}
-	for _, key := range []string{
-		"disabledTools", "disabled_tools", "excludeTools", "exclude_tools", "excludedTools", "excluded_tools",
-	} {
-		f[key] = &e.deny
-	}
-	for _, key := range []string{"autoApprove", "auto_approve", "alwaysAllow", "trust"} {
-		f[key] = &e.approve
-	}
-	return f
+	},
+	"disabledTools": {"disabled_tools", "excludeTools", "exclude_tools", "excludedTools", "excluded_tools"},
+	"autoApprove":   {"auto_approve", "alwaysAllow", "trust"},
 }
 
 // ignored are keys that matter only to the user of an editor.
@@ -74,14 +72,14 @@ var alternatives = map[string]string{
 }
 
 // add adds the server of an entry.
-func (c *Config) add(m member, r *resolver) error {
+func (c *Config) add(m member, x expander) error {
 	var e entry
 	errs := c.decode(m, &e)
 	if len(errs) == 0 {
 		errs = e.contradictions()
 	}
 	if len(errs) == 0 {
-		x := expander{resolver: r, disabled: e.off()}
+		x.disabled = e.off()
 		s := e.server(m.name, &x)
 		errs = append(x.errs, s.check(&e)...)
 		c.Servers = append(c.Servers, s)
@@ -123,61 +121,30 @@ func (c *Config) decode(m member, e *entry) (errs []error) {
 
 // addUnknown records an unknown key and returns a warning.
 func (e *entry) addUnknown(key string, known map[string]any) string {
-	text := fmt.Sprintf("%q is not supported and has no effect%s", key, alternatives[key])
+	warning := fmt.Sprintf("%q is not supported and has no effect%s", key, alternatives[key])
 	near := schema.Nearest(key, slices.Sorted(maps.Keys(known)))
 	if near != "" && alternatives[key] == "" && near != key {
-		e.unknown = append(e.unknown, unknownKey{key, near})
-		text += fmt.Sprintf("; did you mean %q?", near)
+		e.unknown = append(e.unknown, fmt.Sprintf("; %q is unknown: did you mean %q?", key, near))
+		warning += fmt.Sprintf("; did you mean %q?", near)
 	}
-	return text
+	return warning
 }
 
-// meant returns which unknown key resembles one of the missing keys, for an error message.
-func (e *entry) meant(missing ...string) string {
-	for _, u := range e.unknown {
-		if slices.Contains(missing, u.near) {
-			return fmt.Sprintf("; %q is unknown: did you mean %q?", u.key, u.near)
-		}
-	}
-	return ""
-}
+func (e *entry) off() bool { return e.disabled || e.enabled != nil && !*e.enabled }
 
-func (e *entry) off() bool {
-	return e.disabled != nil && *e.disabled || e.enabled != nil && !*e.enabled
-}
-
-// address returns the URL, whichever key it is under.
-func (e *entry) address() string {
-	for _, u := range []string{e.httpURL, e.url, e.serverURL} {
-		if u != "" {
-			return u
-		}
-	}
-	return ""
-}
-
+// stdio is the type of a server with a command.
 const stdio = "stdio"
 
-// named returns the transport that the entry names. It is "" if there is none, or only a word
-// for any remote server.
-func (e *entry) named() (kind string, ok bool) {
-	for _, name := range []string{e.kind, e.transport} {
-		switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)) {
-		case "", "remote":
-			continue
-		case "stdio", "local":
-			return stdio, true
-		case "http", "streamablehttp", "streamable":
-			return HTTP, true
-		case "sse":
-			return SSE, true
-		}
-		return "", false
-	}
-	if e.httpURL != "" {
-		return HTTP, true
-	}
-	return "", true
+// transports are the values of "type", in lower case and without separators. An empty one is any for a remote server.
+var transports = map[string]string{
+	"": "", "remote": "", "stdio": stdio, "local": stdio, "sse": SSE,
+	"http": HTTP, "streamablehttp": HTTP, "streamable": HTTP,
+}
+
+// transport returns the transport that the entry names.
+func (e *entry) transport() (name string, ok bool) {
+	name, ok = transports[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(string(e.kind)))]
+	return name, ok
 }
 
 func (e *entry) contradictions() (errs []error) {
@@ -186,24 +153,15 @@ func (e *entry) contradictions() (errs []error) {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	hasURL, hasCommand := e.address() != "", e.command.path != ""
-	kind, known := e.named()
-	typ := e.kind + e.transport
-	local, remote := kind == stdio, kind != "" && kind != stdio
-	check(e.kind != "" && e.transport != "" && e.kind != e.transport, `"type" and "transport" differ; keep one`)
-	check(!known, `"type" is %s, which is not supported; use stdio, http or sse`, typ)
+	hasURL, hasCommand := e.url != "", len(e.command) > 0 && e.command[0] != ""
+	kind, known := e.transport()
+	check(!known, `"type" is %s, which is not supported; use stdio, http or sse`, e.kind)
 	check(hasURL && hasCommand, `both "command" and a URL are given; keep one`)
-	check(hasURL && !hasCommand && local, `"type" is %s, but a URL is given; remove the type, or give a "command"`, typ)
-	check(!hasURL && !hasCommand && !e.off() && !remote,
-		`no "command" or "url"; add the command that starts the server, or its URL%s`,
-		e.meant("command", "url", "serverUrl", "httpUrl"))
-	check(!hasURL && !hasCommand && remote, `no "url"; add the address of the server%s`,
-		e.meant("url", "serverUrl", "httpUrl"))
-	check(hasCommand && !hasURL && remote,
-		`"type" is %s, but a "command" is given; remove the type, or make it stdio`, typ)
-	check(differ(e.url, e.serverURL, e.httpURL), "several URLs are given; keep one")
-	check(e.disabled != nil && e.enabled != nil && *e.disabled == *e.enabled,
-		`"disabled" and "enabled" contradict each other; keep one`)
+	check(!hasURL && !hasCommand && !e.off(),
+		`no "command" or "url"; add the command that starts the server, or its URL%s`, strings.Join(e.unknown, ""))
+	check(hasURL != hasCommand && kind != "" && hasCommand != (kind == stdio),
+		`"type" is %s, which does not fit a server with a %s; remove it`,
+		e.kind, map[bool]string{true: "command", false: "URL"}[hasCommand])
 	check(e.timeout < 0, `"timeout" is negative; use a positive number of seconds`)
 	for _, pattern := range slices.Concat(e.allow, e.deny, patterns(e.approve)) {
 		_, err := pathpkg.Match(pattern, "")
@@ -212,19 +170,12 @@ func (e *entry) contradictions() (errs []error) {
 	return errs
 }
 
-// differ reports whether the texts differ, apart from empty ones.
-func differ(texts ...string) bool {
-	texts = slices.DeleteFunc(texts, func(t string) bool { return t == "" })
-	return len(texts) > 0 && slices.ContainsFunc(texts, func(t string) bool { return t != texts[0] })
-}
-
 func (e *entry) server(name string, x *expander) Server {
 	s := Server{
 		Name:        name,
 		Description: e.description,
-		Command:     x.expand(e.command.path),
 		Dir:         x.path(e.cwd),
-		URL:         x.expand(e.address()),
+		URL:         x.expand(string(e.url)),
 		Headers:     x.all(e.headers),
 		Timeout:     e.duration(),
 		Allow:       e.allow,
@@ -234,19 +185,21 @@ func (e *entry) server(name string, x *expander) Server {
 		Env:         x.envFile(e.envFile),
 	}
 	if s.URL != "" {
-		s.Type, _ = e.named()
+		s.Type, _ = e.transport()
 	}
-	for _, a := range slices.Concat(e.command.args, e.args) {
-		s.Args = append(s.Args, x.expand(string(a)))
-	}
-	for _, env := range []map[string]*scalar{e.command.env, e.env} {
-		for key, value := range env {
-			if value == nil {
-				delete(s.Env, key)
-			}
+	for i, arg := range slices.Concat(e.command, e.args) {
+		if value := x.expand(string(arg)); i == 0 && len(e.command) > 0 {
+			s.Command = value
+		} else {
+			s.Args = append(s.Args, value)
 		}
-		maps.Copy(s.Env, x.all(env))
 	}
+	for key, value := range e.env {
+		if value == nil {
+			delete(s.Env, key)
+		}
+	}
+	maps.Copy(s.Env, x.all(e.env))
 	return s
 }
 
@@ -267,7 +220,7 @@ func (s *Server) check(e *entry) (errs []error) {
 	if s.Disabled {
 		return nil
 	}
-	if e.address() != "" {
+	if e.url != "" {
 		if _, err := ParseURL(s.URL); err != nil {
 			errs = append(errs, fmt.Errorf(`"url" %w`, err))
 		}
@@ -299,7 +252,7 @@ func (e *entry) warnings() (list []string) {
 			list = append(list, fmt.Sprintf(format, args...))
 		}
 	}
-	remote := e.address() != ""
+	remote := e.url != ""
 	check(e.timeout >= 1000 && e.timeout < 10_000,
 		`"timeout" %v is read as milliseconds, not as seconds; write %v to make that clear`,
 		e.timeout, e.duration().Seconds())
@@ -310,7 +263,7 @@ func (e *entry) warnings() (list []string) {
 		check(slices.Contains(protocolHeaders, strings.ToLower(name)),
 			"header %q has no effect, because the protocol sets it", name)
 	}
-	for _, values := range []map[string]*scalar{e.command.env, e.env, e.headers} {
+	for _, values := range []map[string]*scalar{e.env, e.headers} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			value := values[name]
 			check(value != nil && looksLikeVariable.MatchString(string(*value)),

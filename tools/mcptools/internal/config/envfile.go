@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,7 +39,11 @@ func readEnvFile(path string, vars map[string]string) error {
 	return nil
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+// envLine matches one line, or several if the value is in quotes.
+var envLine = regexp.MustCompile(`^[ \t]*(?:#.*|(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*` +
+	`(?:(?:'([^']*)'|"((?:[^"\\]|\\[^\x00])*)")?[ \t]*(?:#.*)?|([^\s'"#].*?)(?:[ \t]#.*)?))?[ \t]*(?:\n|$)`)
+
+var envEscapes = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`)
 
 // parseEnv reads lines of NAME=value. It skips "export" before a name, empty lines and
 // comments. A value in single quotes is literal; in double quotes \n, \r, \t, \" and \\ are
@@ -48,65 +51,16 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 // is trimmed. Nothing is expanded: a dollar sign in a password stays a dollar sign.
 func parseEnv(data []byte, vars map[string]string) error {
 	rest := strings.ReplaceAll(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\r\n", "\n")
-	total := strings.Count(rest, "\n") + 1
-	for rest != "" {
-		number := total - strings.Count(rest, "\n")
-		line, after, _ := strings.Cut(rest, "\n")
-		if text := strings.TrimSpace(line); text == "" || text[0] == '#' {
-			rest = after
-			continue
+	for line := 1; rest != ""; {
+		parts := envLine.FindStringSubmatch(rest)
+		if parts == nil {
+			return fmt.Errorf("line %d is not NAME=value, or its quotes are not closed", line)
 		}
-		name, value, ok := strings.Cut(rest, "=")
-		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(name, " \t"), "export "))
-		if !ok || !envName.MatchString(name) {
-			return fmt.Errorf("line %d is not NAME=value", number)
+		if name := parts[1]; name != "" {
+			vars[name] = parts[2] + envEscapes.Replace(parts[3]) + parts[4]
 		}
-		var err error
-		if vars[name], rest, err = envValue(strings.TrimLeft(value, " \t")); err != nil {
-			return fmt.Errorf("line %d: %w", number, err)
-		}
+		line += strings.Count(parts[0], "\n")
+		rest = rest[len(parts[0]):]
 	}
 	return nil
-}
-
-// envValue returns the value at the start of the text, and the lines after it.
-func envValue(text string) (value, rest string, err error) {
-	if text == "" || text[0] != '"' && text[0] != '\'' {
-		line, rest, _ := strings.Cut(text, "\n")
-		if strings.HasPrefix(line, "#") {
-			line = ""
-		}
-		for _, comment := range []string{" #", "\t#"} {
-			line, _, _ = strings.Cut(line, comment)
-		}
-		return strings.TrimSpace(line), rest, nil
-	}
-	end := closingQuote(text)
-	if end < 0 {
-		return "", "", fmt.Errorf("the quote %c is not closed", text[0])
-	}
-	line, rest, _ := strings.Cut(text[end+1:], "\n")
-	if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-		return "", "", errors.New("there is text after the closing quote")
-	}
-	if value = text[1:end]; text[0] == '"' {
-		value = envEscapes.Replace(value)
-	}
-	return value, rest, nil
-}
-
-var envEscapes = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\\`, `\`)
-
-// closingQuote returns the position of the quote that closes the one at the start of the text;
-// -1 if there is none.
-func closingQuote(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && text[0] == '"':
-			i++
-		case text[i] == text[0]:
-			return i
-		}
-	}
-	return -1
 }

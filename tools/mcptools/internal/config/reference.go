@@ -17,20 +17,24 @@ var (
 	bracedReference = regexp.MustCompile(`\$\{[^{}]+\}|\{(?:env|file):[^{}]+\}`)
 )
 
-// resolver returns the values of references.
-type resolver struct {
+// expander replaces the references in one entry and collects its errors.
+type expander struct {
 	Source
-	known  map[string]string // references that are not variables
-	inputs map[string]*input // by ID
-	braces bool              // {env:VAR} is a reference
+	known      map[string]string // references that are not variables
+	references *regexp.Regexp
+	disabled   bool // the variables need not be set
+	errs       []error
 }
 
-func newResolver(source Source, f found) *resolver {
-	r := &resolver{Source: source, inputs: parseInputs(f.inputs), braces: f.root == mcpRoot}
-	if source.Dir != "" {
-		r.known = editorVariables(source.Dir)
+func newExpander(source Source, root string) *expander {
+	x := &expander{Source: source, references: reference}
+	if root == mcpRoot {
+		x.references = bracedReference
 	}
-	return r
+	if source.Dir != "" {
+		x.known = editorVariables(source.Dir)
+	}
+	return x
 }
 
 // editorVariables returns the references that editors define.
@@ -51,19 +55,8 @@ func editorVariables(dir string) map[string]string {
 	return known
 }
 
-// expander replaces the references in one entry and collects its errors.
-type expander struct {
-	*resolver
-	disabled bool // the variables need not be set
-	errs     []error
-}
-
 func (x *expander) expand(text string) string {
-	references := reference
-	if x.braces {
-		references = bracedReference
-	}
-	return references.ReplaceAllStringFunc(text, func(ref string) string {
+	return x.references.ReplaceAllStringFunc(text, func(ref string) string {
 		if x.disabled {
 			return ""
 		}
@@ -84,8 +77,7 @@ func (x *expander) path(text string) string {
 	return path
 }
 
-// all expands the values of a map, ordered by name to keep inputs and errors in a stable
-// order. It leaves out null.
+// all expands the values of a map, ordered by name to keep errors in a stable order. It leaves out null.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -96,24 +88,22 @@ func (x *expander) all(values map[string]*scalar) map[string]string {
 	return expanded
 }
 
-func (r *resolver) value(ref string) (string, error) {
-	if id, ok := strings.CutPrefix(ref, "input:"); ok {
-		return r.inputValue(id)
-	}
-	if value, ok := r.known[ref]; ok {
+func (x *expander) value(ref string) (string, error) {
+	if value, ok := x.known[ref]; ok {
 		return value, nil
 	}
 	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
-	value, ok := r.Lookup(name)
+	value, ok := x.Lookup(name)
 	switch {
 	case hasFallback && value == "": // unset or empty, as in a shell
 		return fallback, nil
 	case ok:
 		return value, nil
-	case r.braces && strings.HasPrefix(ref, "file:"):
-		return "", fmt.Errorf("{%s} is not supported; put the value into a variable and write ${VARIABLE}", ref)
-	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
-		return "", fmt.Errorf("${%s} works only in an editor; write its value, or use a variable", ref)
+	case strings.HasPrefix(ref, "input:"):
+		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as ${API_KEY}",
+			ref)
+	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"), strings.HasPrefix(ref, "file:"):
+		return "", fmt.Errorf("the reference {%s} works only in another client; use an environment variable instead", ref)
 	}
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 }

@@ -8,35 +8,30 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// command is a program, or a program with its arguments: an object, as in Zed, or an array, as
-// in opencode.
-type command struct {
-	path string
-	args []scalar
-	env  map[string]*scalar
-}
+// command is a program, or in opencode an array of the program and its arguments.
+type command []scalar
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (c *command) UnmarshalJSON(data []byte) error {
-	switch data[0] {
-	case '{':
-	case '[':
-		var line []scalar
-		if err := json.Unmarshal(data, &line); err != nil || len(line) == 0 {
-			return err
-		}
-		c.path, c.args = string(line[0]), line[1:]
-		return nil
-	default:
-		return json.Unmarshal(data, &c.path)
+	if data[0] == '[' {
+		return json.Unmarshal(data, (*[]scalar)(c))
 	}
-	var nested struct {
-		Path string             `json:"path"`
-		Args []scalar           `json:"args"`
-		Env  map[string]*scalar `json:"env"`
+	var path string
+	err := json.Unmarshal(data, &path)
+	*c = command{scalar(path)}
+	return err
+}
+
+// aliased is a string that may be under several keys, with the same value.
+type aliased string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *aliased) UnmarshalJSON(data []byte) error {
+	before := *a
+	err := json.Unmarshal(data, (*string)(a))
+	if err == nil && before != "" && *a != before {
+		return errors.New("differs from another key with the same meaning; keep one")
 	}
-	err := json.Unmarshal(data, &nested)
-	c.path, c.args, c.env = nested.Path, nested.Args, nested.Env
 	return err
 }
 
@@ -66,7 +61,7 @@ func (a *approval) UnmarshalJSON(data []byte) error {
 	return (*patterns)(a).UnmarshalJSON(data)
 }
 
-// scalar is text that may be written as a number or a boolean.
+// scalar is a string that may be written as a number or a boolean.
 type scalar string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -75,7 +70,7 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	case '"':
 		return json.Unmarshal(data, (*string)(s))
 	case '{', '[', 'n':
-		return fmt.Errorf("contains %s where text is expected", jsonvalue.Type(data))
+		return fmt.Errorf("contains %s where a string is expected", jsonvalue.Type(data))
 	}
 	*s = scalar(data)
 	return nil
@@ -100,7 +95,7 @@ func expected(target any) string {
 		return "an array of strings, or true"
 	case *map[string]*scalar:
 		return "an object of strings"
-	case **bool:
+	case *bool, **bool:
 		return "true or false"
 	case *float64:
 		return "a number of seconds"

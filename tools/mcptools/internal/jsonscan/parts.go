@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"slices"
 )
 
 // Elements returns the elements of an array, in order, as slices of the text. Nothing is
@@ -35,67 +36,33 @@ func Members(text []byte) iter.Seq2[[]byte, json.RawMessage] {
 // elements of an array have empty names.
 func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
-		at := space(text, 0)
-		if at == len(text) || text[at] != open {
+		first := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+		if first == len(text) || text[first] != open {
 			return
 		}
-		for at = space(text, at+1); at < len(text) && text[at] != ']' && text[at] != '}'; {
-			var name []byte
-			if open == '{' {
-				end := value(text, at)
-				name = text[at:end]
-				if at = space(text, end); at < len(text) { // the colon
-					at = space(text, at+1)
+		var name []byte
+		depth := 0
+		start := first + 1 // of a name or value
+		for at := start; at < len(text); at++ {
+			switch c := text[at]; {
+			case c == '"':
+				at = quote(text, at)
+			case c == '[' || c == '{':
+				depth++
+			case depth > 0 && (c == ']' || c == '}'):
+				depth--
+			case depth > 0:
+			case c == ':':
+				name, start = bytes.TrimSpace(text[start:at]), at+1
+			case c == ',' || c == ']' || c == '}':
+				part := slices.Clip(bytes.TrimSpace(text[start:at]))
+				if len(part) > 0 && !yield(name, part) || c != ',' {
+					return
 				}
-			}
-			end := value(text, at)
-			if !yield(name, text[at:end:end]) {
-				return
-			}
-			if at = space(text, end); at < len(text) && text[at] == ',' {
-				at = space(text, at+1)
-			} else if at == end && end < len(text) && text[at] != ']' && text[at] != '}' {
-				return // not JSON
+				start = at + 1
 			}
 		}
 	}
-}
-
-// space returns the position after the white space at the position.
-func space(text []byte, at int) int {
-	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
-		at++
-	}
-	return at
-}
-
-// value returns the position after the value at the position.
-func value(text []byte, at int) int {
-	for depth := 0; at < len(text); at++ {
-		switch text[at] {
-		case '"':
-			at = quote(text, at)
-		case '[', '{':
-			depth++
-			continue
-		case ']', '}':
-			if depth == 0 {
-				return at
-			}
-			depth--
-		case ',', ':', ' ', '\n', '\t', '\r':
-			if depth == 0 {
-				return at
-			}
-			continue
-		default:
-			continue
-		}
-		if depth == 0 {
-			return min(at+1, len(text))
-		}
-	}
-	return len(text)
 }
 
 // quote returns the position of the quote that ends the string at the position.

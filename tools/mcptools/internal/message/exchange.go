@@ -22,6 +22,8 @@ import (
 // block of an unknown type. Therefore an [Exchange] keeps the bytes and gives the SDK an
 // empty result.
 type Call struct {
+	Cancel context.CancelFunc // cancels the request
+
 	raw   json.RawMessage
 	id    jsonrpc.ID
 	lists bool                  // the request is for tools
@@ -49,6 +51,12 @@ func (c *Call) Err() error {
 		return *err
 	}
 	return nil
+}
+
+// Abort ends the request with an error.
+func (c *Call) Abort(err error) {
+	c.err.Store(&err)
+	c.Cancel()
 }
 
 // MarkSent records that the server may receive the request. It reports whether that is the

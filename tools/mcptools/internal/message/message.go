@@ -26,7 +26,8 @@ const (
 	// or for validation. A value takes up to 200 bytes. Everything else stays text.
 	MaxDecoded = 1 << 18
 
-	maxNesting = 1000 // the SDK's limit
+	// MaxNesting is how deep a message may be nested. It is the SDK's limit.
+	MaxNesting = 1000
 )
 
 // SizeError reports a response that is larger than allowed.
@@ -50,7 +51,7 @@ func (e *FormatError) Error() string { return fmt.Sprintf("cannot decode the res
 func (e *FormatError) Unwrap() error { return e.Err }
 
 func newScanner() jsonscan.Scanner {
-	return jsonscan.Scanner{Limits: jsonscan.Limits{Values: MaxValues, Elements: MaxBatch, Depth: maxNesting}}
+	return jsonscan.Scanner{Limits: jsonscan.Limits{Values: MaxValues, Elements: MaxBatch, Depth: MaxNesting}}
 }
 
 // scanError converts an error of a [jsonscan.Scanner]. It returns nil for any other error.
@@ -61,7 +62,7 @@ func scanError(err error) error {
 	case errors.Is(err, jsonscan.ErrElements):
 		return &FormatError{fmt.Errorf("the batch has more than %d messages", MaxBatch)}
 	case errors.Is(err, jsonscan.ErrDepth):
-		return &FormatError{fmt.Errorf("it is nested more than %d levels deep", maxNesting)}
+		return &FormatError{fmt.Errorf("it is nested more than %d levels deep", MaxNesting)}
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ type responses struct {
 	next http.RoundTripper
 
 	// For the old transport: setMessages receives the address for messages and returns what
-	// the SDK gets; sse is the stream of all responses.
+	// the SDK gets; established ends the handshake of the stream.
 	setMessages func(address string) (string, error)
-	sse         *io.PipeWriter
+	established func() bool
 }
 
 // RoundTrip implements [http.RoundTripper].

@@ -2,48 +2,19 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// connectSSE connects to a server of protocol 2024-11-05: messages are posted, and all responses
-// come over one stream. The SDK's stream ends with the context of the handshake; this one lives
-// until the connection is closed.
-func connectSSE(ctx context.Context, t *mcp.SSEClientTransport) (mcp.Connection, error) {
-	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, cancel)
-	conn, err := t.Connect(life)
-	if err == nil && !stop() {
-		_ = conn.Close()
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	return &sseConn{Connection: conn, cancel: cancel}, nil
-}
-
-type sseConn struct {
-	mcp.Connection
-	cancel context.CancelFunc
-}
-
-// Close implements [mcp.Connection].
-func (c *sseConn) Close() error {
-	defer c.cancel()
-	return c.Connection.Close()
-}
-
-// openSSE opens the stream of responses.
+// openSSE opens the stream over which a server of protocol 2024-11-05 sends all responses. The SDK gives it the context
+// of the handshake, which applies only until the server has said where it expects messages.
 func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
-	resp, err := r.next.RoundTrip(req)
+	life, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
+	r.established = context.AfterFunc(req.Context(), cancel)
+	resp, err := r.next.RoundTrip(req.WithContext(life))
 	switch {
 	case err != nil:
 		return nil, err
@@ -59,30 +30,11 @@ func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 				resp.Header.Get("Content-Type")) + checkURL,
 		}
 	}
-	body := resp.Body
-	reader, writer := io.Pipe()
-	r.sse = writer
-	go func() {
-		err := r.follow(body, jsonrpc.ID{}).copyTo(writer, func(*event) {})
-		_ = writer.CloseWithError(err)
-	}()
-	resp.Body = &pipedBody{PipeReader: reader, source: body}
+	resp.Body = r.follow(resp.Body, jsonrpc.ID{})
 	return resp, nil
 }
 
-type pipedBody struct {
-	*io.PipeReader
-	source io.Closer
-	once   sync.Once
-}
-
-// Close implements [io.Closer].
-func (b *pipedBody) Close() error {
-	b.once.Do(func() { _ = b.source.Close() })
-	return b.PipeReader.Close()
-}
-
-// postSSE posts a message. It reports a failure over the stream: the SDK would end the session.
+// postSSE posts a message. A failure ends the call, but not the session, as it would in the SDK.
 func (r *responses) postSSE(req *http.Request) (*http.Response, error) {
 	id, sent, err := r.expect(req)
 	if err != nil {
@@ -95,19 +47,13 @@ func (r *responses) postSSE(req *http.Request) (*http.Response, error) {
 		_ = resp.Body.Close()
 		err = StatusError(resp)
 	}
-	if err == nil || req.Context().Err() != nil {
+	call := message.CallOf(req.Context())
+	switch {
+	case err == nil, req.Context().Err() != nil, id.IsValid() && call == nil: // the handshake fails
 		return resp, err
+	case id.IsValid():
+		r.hideSecrets(err)
+		call.Abort(err)
 	}
-	if _, ok := errors.AsType[*Error](err); !ok || r.sse == nil {
-		return nil, err
-	}
-	if id.IsValid() {
-		failed := event{data: r.fail(id, err)}
-		go func() { _, _ = r.sse.Write(failed.append(nil)) }() // the stream may be full
-	}
-	return &http.Response{
-		Status: "202 Accepted", StatusCode: http.StatusAccepted,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Body: http.NoBody, Request: req,
-	}, nil
+	return &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }

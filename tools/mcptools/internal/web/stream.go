@@ -94,6 +94,7 @@ func (s *stream) translate(evt *event) {
 			s.ended, s.err = true, err
 			return
 		}
+		s.responses.established()
 		evt.data = []byte(address)
 	case evt.name != "" && evt.name != "message", len(evt.data) == 0:
 		if evt.id == "" && evt.retry == "" {
@@ -128,7 +129,9 @@ func (s *stream) fail(rejected *jsonrpc.Response, err error) []byte {
 	if !id.IsValid() {
 		return nil
 	}
-	s.ended = s.ended || id == s.call
+	if id == s.call {
+		s.ended = true
+	}
 	return s.responses.fail(id, err)
 }
 

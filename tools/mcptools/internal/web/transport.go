@@ -56,7 +56,8 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 		client.Jar = t.Client.Jar
 	}
 	if t.Type == config.SSE {
-		return connectSSE(ctx, &mcp.SSEClientTransport{Endpoint: e.shown(), HTTPClient: client, MaxEventSize: -1})
+		sdk := &mcp.SSEClientTransport{Endpoint: e.shown(), HTTPClient: client, MaxEventSize: -1}
+		return sdk.Connect(ctx)
 	}
 	sdk := t.SDK
 	sdk.Endpoint, sdk.HTTPClient, sdk.OAuthHandler, sdk.MaxEventSize = e.shown(), client, nil, -1
