@@ -69,7 +69,7 @@ type Finding struct {
 	Hint    string `json:"hint,omitempty"` // what to write instead
 	Line    int    `json:"line,omitempty"` // from 1; 0 if unknown
 	Column  int    `json:"column,omitempty"`
-	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column
+	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column, and the line that called it
 
 	// Rows is the number of rows of a list in results, if the program read a member that none
 	// of them has. It is 0 for a member of a single object, and for other findings.
