@@ -41,6 +41,7 @@ type environment struct {
 	compiled *compiled  // the program that runs first; or nil
 	sub      *Predictor // answers its calls of llm; or nil
 
+	limits    sandbox.Limits // of each program, if they differ from those of box
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 }
 
@@ -64,6 +65,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	p.use(c.set)
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
+		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
 	c.options.logWarnings(c.set) // also of the schemas that were compiled for the declarations
@@ -183,9 +185,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
-	if q.Note, err = r.variables(ctx); err != nil {
+	variables, err := r.variables(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
+	q.AddNote(variables)
 	q.Past = r.past
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
