@@ -165,7 +165,7 @@ func TestHistory(t *testing.T) {
 	if err != nil || pred.Output.Answer != "abc" {
 		t.Fatalf("got %v, %v", pred, err)
 	}
-	want := "[[ ## history ## ]]\n" + `[{"task":"a","answer":"b"}]` + "\n\n[[ ## task ## ]]\nc\n\n" +
+	want := "Programs also have the constant history, an array with the earlier turns.\n\n[[ ## history ## ]]\n" + `[{"task":"a","answer":"b"}]` + "\n\n[[ ## task ## ]]\nc\n\n" +
 		"Reply with a sentence or two, then one ```js block, and nothing after it."
 	if got := model.Requests()[0].Last(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -46,7 +46,8 @@ func TestCodeActForgets(t *testing.T) {
 	}
 	last := model.Requests()[len(model.Requests())-1]
 	asked := fmt.Sprint(last.Messages[1].Parts[0])
-	want := "\n\n4 steps omitted here, because the conversation became too long.\nDone in them:\n" +
+	want := "\n\n4 steps omitted here, because the conversation became too long.\n" +
+		"Called; nobody has declared whether it changed data:\n" +
 		"- E1 note({\"limit\":1}) → 1\n- E2 note({\"limit\":2}) → 2\n- E3 note({\"limit\":3}) → 3\n- E4 " +
 		"note({\"limit\":4}) → 4"
 	if !strings.HasSuffix(asked, want) || len(last.Messages) != 2+2*2 {

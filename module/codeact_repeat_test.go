@@ -134,7 +134,7 @@ Reported an error, but may have taken effect. Check first:
 Done so far:
 - E1 send({"to":"ann"}) → "sent"
 
-One program is left: submit the answer.`
+One program is left: submit, and say in the answer what is missing or uncertain.`
 	if got := pred.Trajectory.Steps[1].Observation; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

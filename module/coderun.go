@@ -42,6 +42,7 @@ type environment struct {
 	compiled *compiled  // the program that runs first; or nil
 	sub      *Predictor // answers its calls of llm; or nil
 
+	limits    sandbox.Limits // of each program, if they differ from those of box
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 
 	declared string                         // the declarations of the set in the briefing
@@ -69,6 +70,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	c.typed, c.declared = &memo.Last[*tools.Set, string]{}, c.options.declarations(c.set)
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.declared, Programs: c.options.MaxIters,
+		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
 	c.options.logWarnings(c.set) // also of the schemas that were compiled for the declarations
@@ -188,9 +190,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	for _, v := range inputs {
 		r.inputs[v.Name] = v.JSON
 	}
-	if q.Note, err = r.variables(ctx); err != nil {
+	variables, err := r.variables(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
+	q.AddNote(variables)
 	q.Past, q.Briefing = r.past, r.applyTypes(c.Predictor.Briefing)
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err

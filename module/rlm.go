@@ -128,6 +128,7 @@ func NewRLM[In, Out any](
 	if m.limits != (sandbox.Limits{}) && m.coder.err == nil { // otherwise there is no sandbox
 		m.limits, m.coder.err = m.options.budget().Programs(m.limits)
 	}
+	m.coder.limits = m.limits
 	m.Predictor = m.coder.question(model, m.options.strategy().String())
 	if m.coder.err != nil {
 		return m

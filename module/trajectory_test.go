@@ -123,7 +123,7 @@ func TestCodeActLastAnswerOfWrongShape(t *testing.T) {
 		}
 		want := "The submitted answer was not accepted.\nSubmit it in this form, with your values: submit({total: 1, " +
 			"names: [\"…\"]})\n" +
-			"\nOne program is left: submit the answer."
+			"\nOne program is left: submit, and say in the answer what is missing or uncertain."
 		if got := pred.Trajectory.Steps[0].Observation; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
 )
@@ -160,6 +162,10 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	case engine.KindTimeout:
 		finding.Message = fmt.Sprintf("the program ran longer than %v", h.timeLimit())
 	}
+	if f.Kind == engine.KindThrown && notJSON.MatchString(f.Message) {
+		finding.Hint = "the string is text, not one JSON value: read it with split or match"
+	}
+	finding.Frame += h.caller(f)
 	out := &Failure{Finding: finding}
 	for _, at := range f.Stack {
 		out.Stack = append(out.Stack, fmt.Sprintf("line %d, column %d", at.Line, at.Column))
@@ -172,6 +178,19 @@ func (h *host) failure(f *engine.Failure) *Failure {
 		}
 	}
 	return out
+}
+
+// notJSON matches the error of JSON.parse for a string that begins like text, or is several JSON values.
+var notJSON = regexp.MustCompile(`^SyntaxError: Unexpected (token '.+', "[^{\["]|.* after JSON at )`)
+
+// caller returns the line that called the function in which the program failed, or "".
+func (h *host) caller(f *engine.Failure) string {
+	i := slices.IndexFunc(f.Stack, func(at engine.Pos) bool { return at.Line > 0 && at.Line != f.Line })
+	if i < 0 || f.Line == 0 {
+		return ""
+	}
+	line := strings.TrimSpace(engine.Line(h.program.Source, f.Stack[i].Line))
+	return display.Text(fmt.Sprintf("\ncalled in line %d: %s", f.Stack[i].Line, shorten(line, frameWidth)))
 }
 
 // stopped returns the failure of a program that the host ended.

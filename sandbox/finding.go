@@ -70,7 +70,7 @@ type Finding struct {
 	Hint    string `json:"hint,omitempty"` // what to write instead
 	Line    int    `json:"line,omitempty"` // from 1; 0 if unknown
 	Column  int    `json:"column,omitempty"`
-	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column
+	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column, and the line that called it
 }
 
 // String returns the text to show to a person or a model.

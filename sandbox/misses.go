@@ -25,6 +25,9 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 			shapes[m.Tool+m.Path] = s
 		}
 		message, hint := h.miss(m, s)
+		if tool := h.textTool(calls); m.Text && m.Tool == "" && message != "" && tool != "" {
+			hint = tool + "() returns a string of JSON; use JSON.parse on the result"
+		}
 		known := func(c clue) bool { return c.Message == message }
 		if message != "" && !slices.ContainsFunc(clues, known) && len(clues) < maxFindings {
 			kind := KindWrongType
@@ -38,6 +41,15 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 		return h.unparsed(calls)
 	}
 	return clues
+}
+
+// textTool returns a tool that returned a string of JSON to a program that parses nothing, or "".
+func (h *host) textTool(calls []Call) string {
+	i := slices.IndexFunc(calls, func(c Call) bool { return h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json })
+	if i < 0 || strings.Contains(h.program.Source, "parse") {
+		return ""
+	}
+	return calls[i].Tool
 }
 
 // unparsed returns a clue about a variable that holds JSON text, if the program parses nothing

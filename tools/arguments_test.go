@@ -1,10 +1,13 @@
 package tools_test
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 func TestNamed(t *testing.T) {
@@ -50,4 +53,50 @@ func FuzzNamed(f *testing.F) {
 			t.Errorf("%s", got)
 		}
 	})
+}
+
+// Null for an optional argument is dropped where the schema forbids it, for the policies, the journal and the tool.
+func TestNullsAreDropped(t *testing.T) {
+	t.Parallel()
+	const input = `{"type":"object","required":["must"],"additionalProperties":false,"properties":{"must":{"type":"string"},
+		"may":{"type":"integer"},"set":{"type":"integer","default":7},"nullable":{"type":["string","null"]},
+		"in":{"type":"object","properties":{"may":{"type":"string"}}}}}`
+	var seen []string
+	see := func(args json.RawMessage) { seen = append(seen, string(args)) }
+	tool := &tools.Tool{Namespace: "a", Name: "t", InputSchema: json.RawMessage(input),
+		Handler: func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { see(args); return nil, nil }}
+	set, err := tools.NewSet(t.Context(), tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set = set.With(func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			see(c.Args)
+			return next.Call(ctx, c)
+		})
+	})
+	j := journal.New(nil)
+	call := func(args string) error {
+		_, err := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(t.Context())
+		return err
+	}
+	if err := call(`{"must":"m","may":null,"set":null,"nullable":null,"in":{"may":null}}`); err != nil {
+		t.Fatal(err)
+	}
+	see(j.Entries()[0].Args)
+	const want = `{"in":{},"must":"m","nullable":null,"set":7}`
+	if !slices.Equal(seen, []string{want, want, want}) {
+		t.Errorf("got %s, want %s", seen, want)
+	}
+	for args, want := range map[string]string{
+		`{"must":null,"may":null}`:  "tool a.t: must must be a string, not null",
+		`{"must":"m","other":null}`: "tool a.t: other is not a known property (others known: in, may, nullable, set)",
+	} {
+		if err := call(args); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", args, err, want)
+		}
+	}
+	if b := set.Bindings()[0]; len(b.Check([]byte(`{"must":null,"may":null}`), []string{"/must"})) > 0 {
+		t.Error("an unknown value is refused")
+	}
 }

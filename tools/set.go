@@ -85,13 +85,18 @@ func (b *Binding) Path() string {
 // Check returns the violations of the tool's input schema in args. Unknown contains the
 // places of values that are not known, which are null in args, as in
 // [schema.Schema.ValidatePartial]; it is nil for a real call. Check requires an object, and
-// reports argument names that differ from the names in the schema only in case.
+// reports argument names that differ from the names in the schema only in case. Null for an
+// optional argument counts as a missing argument: see [schema.Schema.DropUnset].
 func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 	input := b.input.get()
 	if input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
 		return anyObject.ValidatePartial(args, unknown)
 	}
-	if findings := input.ValidatePartial(args, unknown); len(findings) > 0 {
+	findings := input.ValidatePartial(args, unknown)
+	if len(findings) > 0 && bytes.Contains(args, []byte("null")) {
+		findings = input.ValidatePartial(input.DropUnset(args), unknown)
+	}
+	if len(findings) > 0 {
 		return findings
 	}
 	return input.OtherCase(args, 1)
@@ -120,13 +125,18 @@ func (b *Binding) OtherCase(args []byte) []schema.Finding {
 	return nil
 }
 
-// complete adds the defaults of the input schema to valid arguments, so that policies, the
-// journal and the handler see them.
+// complete adds the defaults of the input schema to arguments that Check accepts, and drops
+// the nulls that the schema forbids, so that the policies, the journal and the handler see
+// the same arguments.
 func (b *Binding) complete(args json.RawMessage) json.RawMessage {
-	if input := b.input.get(); input != nil {
-		return input.Complete(args)
+	input := b.input.get()
+	if input == nil {
+		return args
 	}
-	return args
+	if bytes.Contains(args, []byte("null")) && len(input.Validate(args)) > 0 {
+		args = input.DropUnset(args)
+	}
+	return input.Complete(args)
 }
 
 var anyObject = func() *schema.Schema {

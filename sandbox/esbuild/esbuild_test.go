@@ -88,10 +88,11 @@ func TestPlaces(t *testing.T) {
 		"undeclared, return": {"type A = 1\nif (zed) return 1 as A",
 			"line 2, column 5: zed is not defined\n2 | if (zed) return 1 as A\n  |     ^"},
 		"thrown": {"type T = string;\n\nconst f = (x: any): T =>\n  x.a.b;\nawait f({})",
-			"line 4, column 7: TypeError: Cannot read properties of undefined or null (reading 'b')\n4 |   x.a.b;\n  |       ^"},
+			"line 4, column 7: TypeError: Cannot read properties of undefined or null (reading 'b')\n4 |   x.a.b;\n  |       ^" +
+				"\ncalled in line 5: await f({})"},
 		"thrown in a generator": {"async function* g(): any {\n  yield 1;\n  throw new Error('no')\n}\nfor await " +
 			"(const x of g()) {}",
-			"line 3, column 9: Error: no\n3 |   throw new Error('no')\n  |         ^"},
+			"line 3, column 9: Error: no\n3 |   throw new Error('no')\n  |         ^\ncalled in line 5: for await (const x of g()) {}"},
 		"several": {"const a: number = b;\nconst c: number = d;",
 			"the program was refused for 2 reasons; nothing has run\nline 1, column 19: b is not defined\n1 | const a: " +
 				"number = b;\n  |                   ^\nline 2, column 19: d is not defined\n2 | const c: number = d;\n  |   " +

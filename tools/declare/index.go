@@ -148,8 +148,17 @@ func (e *entry) names() string {
 	case len(rest) == 0:
 		return e.title + ", all read-only: " + inFamilies(reads) + "\n"
 	default:
-		return e.title + "\n  - read-only: " + inFamilies(reads) + "\n  - may change data: " + inFamilies(rest) + "\n"
+		return e.title + "\n  - read-only: " + inFamilies(reads) + "\n  - may change data" + e.undeclared() + ": " +
+			inFamilies(rest) + "\n"
 	}
+}
+
+// undeclared says that nobody has declared what some tools do.
+func (e *entry) undeclared() string {
+	if slices.ContainsFunc(e.tools, func(t *tool) bool { return t.ReplayClass() == tools.Unclassified }) {
+		return ", or not declared"
+	}
+	return ""
 }
 
 // inFamilies lists families of names, and the names that are in no family.

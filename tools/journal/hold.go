@@ -76,7 +76,7 @@ func (q *query) sameOrAgain(e *entry) string {
 // description says that it acts.
 func (q *query) mayOnlyRead() string {
 	b := q.call.Tool
-	if q.class != tools.Unclassified || b.Hints.Destructive || acting.MatchString(b.Name+" "+b.Description) {
+	if q.class != tools.Unclassified || b.Hints.Destructive || Acting(b.Name+" "+b.Description) {
 		return ""
 	}
 	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", b.Path())
@@ -151,6 +151,9 @@ func (q *query) answer() string {
 	return fmt.Sprintf("pass {distinct: %s, again: %s} as the second argument of every call of %s, "+
 		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
+
+// Acting reports whether a text, such as the name of a tool, has a word for an effect.
+func Acting(text string) bool { return acting.MatchString(text) }
 
 // capital returns text with a capital first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -51,8 +52,14 @@ func NewQuestion(spec *signature.Spec, inputs signature.Values) (Question, error
 // NewPreview returns the question of a module that writes programs: it shows the inputs, long ones in part.
 // Programs have all of them as constants.
 func NewPreview(spec *signature.Spec, inputs signature.Values) (Question, error) {
+	inputs = slices.DeleteFunc(slices.Clone(inputs), func(v signature.Value) bool {
+		return kindOf(spec, v) == signature.KindHistory && len(bytes.Trim(v.JSON, "[] \nnul")) == 0
+	})
 	q := Question{Inputs: prompt.Preview(inputs)}
 	for i, v := range inputs {
+		if kindOf(spec, v) == signature.KindHistory {
+			q.Note = prompt.HistoryConstant(v.Name)
+		}
 		shown, err := q.attach(spec, v)
 		if err != nil {
 			return q, err
@@ -62,6 +69,14 @@ func NewPreview(spec *signature.Spec, inputs signature.Values) (Question, error)
 		}
 	}
 	return q, nil
+}
+
+// AddNote adds a note unless it is empty.
+func (q *Question) AddNote(note string) {
+	if q.Note != "" && note != "" {
+		note = "\n\n" + note
+	}
+	q.Note += note
 }
 
 // SubmitHistory replaces the outputs of the earlier turns by calls of submit, for a model that answers with calls.

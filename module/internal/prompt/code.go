@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/writ-go/writ/signature"
 )
@@ -12,13 +13,14 @@ import (
 // Code is the briefing of a model that writes programs.
 type Code struct {
 	Task     *signature.Spec
-	Tools    string // the declarations of the tools as Markdown; "" if there are no tools
-	Programs int    // the maximum number of programs
-	Session  bool   // programs see what earlier ones declared
-	Chat     bool   // the task is a turn of a conversation
-	Compiled bool   // one program is written for all questions
-	Language string // what a compiler says about programs, as list items; "" for plain JavaScript
-	Strategy string // how to proceed; "" for an example program
+	Tools    string        // the declarations of the tools as Markdown; "" if there are no tools
+	Programs int           // the maximum number of programs
+	Time     time.Duration // the time limit of a program; 0 if it is not known
+	Session  bool          // programs see what earlier ones declared
+	Chat     bool          // the task is a turn of a conversation
+	Compiled bool          // one program is written for all questions
+	Language string        // what a compiler says about programs, as list items; "" for plain JavaScript
+	Strategy string        // how to proceed; "" for an example program
 }
 
 // String returns the briefing.
@@ -34,21 +36,29 @@ func (c Code) String() string {
 		fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Write programs until one calls "+
 			"submit. You can write at most %s%s.\n", Plural(c.Programs, "program"), scope)
 	}
-	if constants := c.Task.Inputs(); len(constants) > 0 {
-		b.WriteString("\nEvery program has these constants in full, even if the question shows only a part:\n")
-		b.WriteString(list(constants))
-		nullable := func(f signature.Field) bool { return !f.Required && f.Kind() != signature.KindHistory }
-		if slices.ContainsFunc(constants, nullable) {
+	isHistory := func(f signature.Field) bool { return f.Kind() == signature.KindHistory } // questions with one say so
+	if constants := slices.DeleteFunc(c.Task.Inputs(), isHistory); len(constants) > 0 {
+		b.WriteString("\nEvery program has these constants:\n" + list(constants))
+		if slices.ContainsFunc(constants, optional) {
 			b.WriteString("A constant with ? is null if it was not given.\n")
 		}
 	}
 	fmt.Fprintf(&b, "\nsubmit %s. The answer must have this type:\n"+
 		"```ts\ndeclare function submit(answer: %s): never;\n```\n", ends, c.Task.OutputTypeScript())
+	if strings.Contains(c.Task.OutputTypeScript(), ": string") {
+		b.WriteString(formFact)
+	}
 	if c.Tools != "" {
 		b.WriteString("\nThese tools are globals. " + toolSection(c.Tools, toolFacts))
 	}
 	b.WriteString(engineFacts)
 	b.WriteString(cmp.Or(c.Language, missing))
+	if !c.Compiled {
+		fmt.Fprintf(&b, outputFacts, maxObservation/1000)
+		if c.Time > 0 {
+			fmt.Fprintf(&b, timeFact, c.Time)
+		}
+	}
 	switch {
 	case c.Compiled:
 		b.WriteString(askFacts)
@@ -67,15 +77,17 @@ func (c Code) String() string {
 
 // The facts about programs. Tests verify them.
 var (
+	formFact = "If the task asks for JSON or another form, the string in the answer holds exactly that.\n"
+
 	toolFacts = unfolded(`
 - Each tool takes one object and returns a promise. Await every call. Make independent calls concurrently with
   Promise.all.
-- Do as much as you can in one program, including loops, joins and filters.
+- Do as much as you can in one program: loop, join, filter, and after changes, verify and submit.
 - A result may be part of a list (a cursor or token, more pages than its page, a total above its rows, has_more):
   call again for the rest.
 - Text in a result is never parsed for you. If it is JSON, use JSON.parse.
-- A failed call throws a ToolError: message is the reason, without a prefix, kind is "failed", "invalid_arguments",
-  "denied", "unavailable", "timeout" or another word, tool is its name, and data may have details.
+- A failed call throws a ToolError: message is the reason, and kind is "failed", "invalid_arguments", "denied",
+  "unavailable", "timeout" or another word.
 - A call that may change data is never made twice by itself: what is done is answered from a record, and what failed
   stops the program. To repeat a failed call, look whether it took effect, and name the error's id, if it has one:
   catch (e) { if (!e.id) throw e; if (!(await sent(x))) await mail.send(x, {again: e.id}) }
@@ -83,13 +95,20 @@ var (
 	engineFacts = unfolded(`
 
 Programs:
-- Write modern JavaScript, without types, with await and return at the top level. You see what console.log prints
-  and the value of the last expression. Print what you need, not everything.
+- Write modern JavaScript with await and return at the top level.
 - Besides the language itself, these globals exist: console, setTimeout, setInterval, sleep(ms) which returns a
   promise, structuredClone, queueMicrotask, atob, btoa, URLSearchParams, crypto.randomUUID, crypto.getRandomValues
   and toLocaleString for en-US.
 `)
-	missing = `- Not available: import, require, fetch, process, fs, Intl.
+	missing = `- Not available: types, import, require, fetch, process, fs, Intl, \p{…} in regular expressions.
+`
+	// outputFacts has the limit of an observation in thousands of bytes.
+	outputFacts = unfolded(`
+- You see what console.log prints and the value of the last expression, up to %d,000 characters; of more, the middle
+  is left out. Only the latest output stays in full: repeat the facts that you rely on.
+- A program that fails shows only what it printed: print as you go.
+`)
+	timeFact = `- A program may take %v, including its calls and sleeps.
 `
 	freshFact = `- Every program starts fresh: the variables of earlier programs are gone.
 `
@@ -140,8 +159,8 @@ func toolSection(declarations, facts string) string {
 }
 
 var findFact = unfolded(`
-- tools.describe(name or names) returns full declarations. tools.search(query, {declare: true}) finds tools and
-  declares them.
+- tools.search(query, {declare: true}) finds tools by words and declares them. Give several words, such as "swimming
+  pool|bath|opening hours". tools.describe(name or names) declares tools in full, or lists those of a server.
 `)
 
 // leavesOut reports whether the declarations are incomplete, so that the model needs tools.search.

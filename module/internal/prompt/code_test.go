@@ -37,12 +37,14 @@ var (
 				`Date(0).toLocaleDateString('en-US').includes('/')`},
 	}
 	thereIsNot = []struct{ phrase, program string }{
+		{"types", `const n: number = 1`},
 		{"import", `import x from 'y'`},
 		{"require", `require('fs')`},
 		{"fetch", `await fetch('http://example.com')`},
 		{"process", `process.env`},
 		{"fs", `fs.readFileSync('a')`},
 		{"Intl", `new Intl.NumberFormat()`},
+		{`\p{…} in regular expressions`, `/\p{L}/u.test('a')`},
 	}
 )
 
@@ -122,6 +124,7 @@ func TestRunningFacts(t *testing.T) {
 	for source, want := range map[string]string{
 		`await sleep(0); return 1`: "1",
 		`[1, 2].length`:            "2",
+		`const main = async () => { await sleep(0); return 3 }; await main()`: "3",
 	} {
 		out := outcome(t, box, sandbox.Program{Source: source})
 		if string(out.Value) != want || (out.Failure != nil) != (want == "") {
@@ -138,6 +141,37 @@ func TestRunningFacts(t *testing.T) {
 	outcome(t, session, sandbox.Program{Source: "const lost = 1; null.x"})
 	if out := outcome(t, session, sandbox.Program{Source: "[kept, typeof lost]"}); string(out.Value) != `[1,"undefined"]` {
 		t.Errorf("the session has %s: %v", out.Value, out.Failure)
+	}
+}
+
+// TestOutputFacts verifies what the prompt says about output and time.
+func TestOutputFacts(t *testing.T) {
+	t.Parallel()
+	box := openBox(t, sandbox.Limits{Time: 50 * time.Millisecond, Compute: time.Minute})
+	out := outcome(t, box, sandbox.Program{Source: "console.log('begin'); await sleep(60000); console.log('end')"})
+	if out.Failure == nil || out.Failure.Kind != sandbox.KindTimeout || out.Stdout.Text != "begin\n" {
+		t.Errorf("the program was not stopped: %v, %q", out.Failure, out.Stdout.Text)
+	}
+	box = openBox(t, sandbox.Limits{})
+	out = outcome(t, box, sandbox.Program{Source: "for (let i = 10000; i < 12000; i++) console.log(i)"})
+	text := Step{Outcome: out}.Report().String()
+	if n := maxObservation / 1000 * 1000; len(text) < n-500 || len(text) > maxObservation {
+		t.Errorf("the observation has %d bytes, not about %d", len(text), n)
+	}
+	for _, want := range []string{"\n10000\n", "omitted", "\n11999\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the observation lacks %q:\n%s", want, text)
+		}
+	}
+	task, err := signature.NewSpec("", nil, []signature.Field{{Name: "wanted", Required: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	briefing := Code{Task: task, Time: 90 * time.Second}.String()
+	for _, want := range []string{"up to 4,000 characters", "may take 1m30s,"} {
+		if !strings.Contains(briefing, want) {
+			t.Errorf("the briefing lacks %q:\n%s", want, briefing)
+		}
 	}
 }
 
@@ -274,9 +308,9 @@ func TestFixedTextIsSmall(t *testing.T) {
 		text string
 		most int
 	}{
-		"CodeAct":          {Program{}.System(program, withTools.String()), 660},
-		"ProgramOfThought": {Program{}.System(program, code.String()), 330},
-		"RLM":              {Program{}.System(program, session.String()), 1250},
+		"CodeAct":          {Program{}.System(program, withTools.String()), 730},
+		"ProgramOfThought": {Program{}.System(program, code.String()), 360},
+		"RLM":              {Program{}.System(program, session.String()), 1090},
 		"ReAct":            {Markers{}.System(task, Action{Task: task, Tools: withTools.Tools, Steps: 20}.String()), 330},
 		"ReAct by calls":   {Calling(task, CallingBriefing(20)), 150},
 		"Predict":          {Markers{}.System(task, ""), 130},

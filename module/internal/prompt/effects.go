@@ -95,6 +95,9 @@ const (
 	failedTitle  = "Reported an error, but may have taken effect:"
 	unknownTitle = "Unknown whether it happened:"
 
+	// undeclaredTitle is for tools that nobody has classified, and whose names do not say that they act.
+	undeclaredTitle = "Called; nobody has declared whether it changed data:"
+
 	// unknownNote is about repeating a call within the same run.
 	unknownNote = "\nRepeating such a call ends the task. If a tool can show whether it happened, check; then continue " +
 		"without the call."
@@ -114,12 +117,28 @@ func (s effects) list(titles effectTitles, most int) string {
 			writeEntries(&b, unknownTitle, s.unknown, detail.uncertain)
 			b.WriteString(titles.unknownNote)
 		}
-		writeEntries(&b, titles.done, s.done, detail.done)
+		done, undeclared := split(s.done, func(e journal.Entry) bool {
+			return e.Class != tools.Unclassified || titles.done == "" || journal.Acting(e.Tool)
+		})
+		writeEntries(&b, titles.done, done, detail.done)
+		writeEntries(&b, undeclaredTitle, undeclared, detail.done)
 		if text = b.String(); len(text) <= most {
 			return text
 		}
 	}
 	return Cut(text, most)
+}
+
+// split divides entries into those that pass the filter and the others.
+func split(entries []journal.Entry, passes func(journal.Entry) bool) (yes, no []journal.Entry) {
+	for _, e := range entries {
+		if passes(e) {
+			yes = append(yes, e)
+		} else {
+			no = append(no, e)
+		}
+	}
+	return yes, no
 }
 
 // writeEntries lists calls under a title. Detail is the number of bytes of each one's arguments and result;

@@ -59,6 +59,11 @@ func AttachmentConstant(attachments string, raw json.RawMessage) string {
 	return attachments + "; in programs " + describe(raw, mediaPart)
 }
 
+// HistoryConstant says that programs have the earlier turns of a conversation.
+func HistoryConstant(name string) string {
+	return "Programs also have the constant " + name + ", an array with the earlier turns."
+}
+
 // Variables lists the variables that earlier programs left, the newest of many. It leaves out those that have
 // the name of an input.
 func Variables(list []sandbox.Variable, inputs map[string]any) string {

@@ -262,8 +262,10 @@ func (s Step) addValue(o *Observation) {
 
 // sliceExamples are programs that print a part of a value, by its kind.
 var sliceExamples = map[string]string{
-	"string": "text.slice(4000, 8000)", "array": "rows.slice(20, 40)", "object": "Object.keys(value)",
+	"string": "text.slice(4000, 8000)", "array": shortRows, "object": "Object.keys(value)",
 }
+
+const shortRows = "rows.map(r => r.name), or a part at a time, such as rows.slice(20, 40)"
 
 // unused returns the last declared name that the program does not mention again.
 func unused(code string, declared []string) string {
@@ -293,7 +295,7 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 	}
 	o.add(section{
 		title: "\n\n" + name + ":\n", cut: func(most int) string { return fencedIn(most, part) },
-		brief: brief, lost: printed.Bytes > maxBrief, example: "rows.slice(0, 5)",
+		brief: brief, lost: printed.Bytes > maxBrief, example: shortRows,
 	})
 }
 
@@ -359,7 +361,7 @@ func Remaining(left int, noun, budget string) string {
 	case left <= 0:
 		return ""
 	case left == 1:
-		list = append(list, "One "+noun+" is left: submit the answer.")
+		list = append(list, "One "+noun+" is left: submit, and say in the answer what is missing or uncertain.")
 	case left <= few:
 		list = append(list, fmt.Sprintf("%d %ss are left.", left, noun))
 	}

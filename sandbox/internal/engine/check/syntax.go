@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja/parser"
@@ -178,8 +179,37 @@ func diagnose(src *Source, f *engine.Failure) {
 		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) &&
 			(!m.open || hasOpenBracket(src.Text)) {
 			f.Message, f.Hint = cmp.Or(m.message, f.Message), m.hint
+			if m.hint == noTypes {
+				f.Message += otherTypes(src.Text, f.Line)
+			}
 			return
 		}
+	}
+}
+
+// typed matches what only TypeScript has: declarations, annotations of variables, parameters and results, type
+// arguments, as, satisfies and the postfix !.
+var typed = re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespace|abstract\s+class)\s+[\w$]+` +
+	`|\b(const|let|var)\s*([\w$]+|\{[^=]*\}|\[[^=]*\])\s*:|\(\s*[\w$]+\??\s*:` +
+	`|,\s*[\w$]+\??\s*:\s*(string|number|boolean|any|unknown|Record<|[\w$]+\[\])` +
+	`|\)\s*:\s*[A-Za-z][\w$<>\[\]| ]*(=>|\{)|[\w$]<\s*[\w$][\w$\s,|.<>\[\]]*>\s*\(` +
+	`|[\w$)\]}]\s+(as|satisfies)\s+[\w${\[]|[\w$)\]]!\s*([.)\];,]|$)`)
+
+// otherTypes names the other lines with types, so that all can be removed at once.
+func otherTypes(text string, known int) string {
+	var lines []string
+	for i, line := range engine.Lines(text) {
+		if i+1 != known && typed.MatchString(stringOrComment.ReplaceAllString(line, `""`)) && len(lines) < 20 {
+			lines = append(lines, strconv.Itoa(i+1))
+		}
+	}
+	switch last := len(lines) - 1; {
+	case last < 0:
+		return ""
+	case last == 0:
+		return "; line " + lines[0] + " has types, too"
+	default:
+		return "; lines " + strings.Join(lines[:last], ", ") + " and " + lines[last] + " have types, too"
 	}
 }
 

@@ -96,7 +96,10 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 			panic(r.typeError("the tool " + name + " is no longer available"))
 		}
 		r.use(namespace, name)
-		c := engine.Call{Tool: index, Pos: r.position()}
+		c := pendingCall{Call: engine.Call{Tool: index}, stack: r.stack(1 + maxStack)}
+		if len(c.stack) > 0 {
+			c.Pos = c.stack[0]
+		}
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
 		object := r.vm.ToValue(promise).ToObject(r.vm)
@@ -108,7 +111,8 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 		r.issued++
 		c.ID = r.issued
 		put(&r.waiting, c.ID, true)
-		r.issue(pendingCall{Call: c, resolve: resolve, reject: reject})
+		c.resolve, c.reject = resolve, reject
+		r.issue(c)
 		return object
 	}
 }
@@ -207,7 +211,7 @@ func (r *run) settle(c pendingCall) {
 		c.reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
 	}
 	if c.reply.Error != nil {
-		r.check(c.reject(r.thrown(c.reply.Error, c.Call)))
+		r.check(c.reject(r.thrown(c)))
 		return
 	}
 	r.noteText(value, c)
@@ -243,11 +247,22 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 
 // position returns where the program is calling from.
 func (r *run) position() engine.Pos {
-	for _, frame := range r.vm.CaptureCallStack(4, r.frames[:0]) {
-		if frame.SrcName() == r.program.Name {
-			at := frame.Position()
-			return r.program.Source.FromFrame(at.Line, at.Column)
-		}
+	if stack := r.stack(4); len(stack) > 0 {
+		return stack[0]
 	}
 	return engine.Pos{}
+}
+
+// stack returns where the program is calling from and where it called its functions, innermost first.
+func (r *run) stack(most int) (stack []engine.Pos) {
+	for _, frame := range r.vm.CaptureCallStack(most, r.frames[:0]) {
+		if frame.SrcName() != r.program.Name {
+			continue
+		}
+		at := frame.Position()
+		if pos := r.program.Source.FromFrame(at.Line, at.Column); pos.Line > 0 {
+			stack = append(stack, pos)
+		}
+	}
+	return stack
 }

@@ -178,13 +178,13 @@ func (r *run) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 
 // newRun makes a VM.
 func newRun() *run {
-	r := &run{vm: goja.New(), frames: make([]goja.StackFrame, 0, 4)}
+	r := &run{vm: goja.New(), frames: make([]goja.StackFrame, 0, 1+maxStack)}
 	r.convert = convert.Converter{
 		VM:        r.vm,
 		OnPromise: func(o *goja.Object) { r.notePromise(o, engine.Printed) },
 		ToolOf: func(o *goja.Object) string {
-			if by, ok := r.thrownBy[o]; ok {
-				return by.Tool
+			if c, ok := r.thrownBy[o]; ok {
+				return c.reply.Error.Tool
 			}
 			return ""
 		},

@@ -15,7 +15,8 @@ import (
 
 // thrown returns the error that a failed tool call throws, and records its call: the error
 // is created outside of any stack.
-func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
+func (r *run) thrown(c pendingCall) goja.Value {
+	e := c.reply.Error
 	data, err := r.convert.Decode(e.Data, nil)
 	if err != nil {
 		data = goja.Undefined()
@@ -29,16 +30,10 @@ func (r *run) thrown(e *engine.ToolError, by engine.Call) goja.Value {
 		object = r.typeError(e.Message)
 	}
 	if r.thrownBy == nil {
-		r.thrownBy = map[*goja.Object]toolFailure{}
+		r.thrownBy = map[*goja.Object]pendingCall{}
 	}
-	r.thrownBy[object] = toolFailure{e, by}
+	r.thrownBy[object] = c
 	return object
-}
-
-// toolFailure is the failed call that an error belongs to.
-type toolFailure struct {
-	*engine.ToolError
-	call engine.Call
 }
 
 // toolErrorSource is the class of the errors that failed tool calls throw.
@@ -101,8 +96,8 @@ func (r *run) rejection(v goja.Value) *engine.Failure {
 	if !ok || object.ClassName() != "Error" {
 		return f
 	}
-	if by, ok := r.thrownBy[object]; ok {
-		f.Pos, f.Tool, f.Call = by.call.Pos, by.ToolError, by.call.ID
+	if c, ok := r.thrownBy[object]; ok {
+		f.Pos, f.Stack, f.Tool, f.Call = c.Pos, c.stack, c.reply.Error, c.ID
 		f.Message = r.convert.Describe(object, "")
 		return f
 	}

@@ -48,7 +48,7 @@ type programState struct {
 	scope   *scope
 	watch   *watchdog
 
-	thrownBy map[*goja.Object]toolFailure
+	thrownBy map[*goja.Object]pendingCall
 	rejected []*goja.Promise // rejected promises that nothing handles
 
 	replies chan pendingCall // nil before the first call, like done and calls
@@ -294,8 +294,8 @@ func (r *run) unhandled() *engine.Failure {
 func (r *run) unawaited() *engine.Failure {
 	calls := slices.Collect(maps.Keys(r.waiting))
 	for _, p := range r.rejected {
-		if object, ok := p.Result().(*goja.Object); ok && r.thrownBy[object].ToolError != nil {
-			calls = append(calls, r.thrownBy[object].call.ID)
+		if object, ok := p.Result().(*goja.Object); ok && r.thrownBy[object].reply.Error != nil {
+			calls = append(calls, r.thrownBy[object].ID)
 		}
 	}
 	if len(calls) == 0 {
@@ -328,6 +328,7 @@ func (r *run) watchRejections() {
 // pendingCall is a call, the functions that settle its promise, and its reply.
 type pendingCall struct {
 	engine.Call
+	stack           []engine.Pos // where it was made, and where the functions around it were called
 	resolve, reject func(any) error
 	reply           engine.Reply
 }

@@ -11,10 +11,10 @@ import (
 // everything except the types of the answer and the declarations. The task and its fields, about 15
 // tokens, count as fixed here.
 var prompts = map[string]int{
-	"codeact_right_at_once":        540,
-	"codeact_json":                 560,
-	"programofthought_long_inputs": 330,
-	"rlm_budget":                   900,
+	"codeact_right_at_once":        670,
+	"codeact_json":                 690,
+	"programofthought_long_inputs": 400,
+	"rlm_budget":                   960,
 	"react_extract":                300,
 	"predict_markers":              160,
 	"predict_json_garbage":         75,
