@@ -43,7 +43,7 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 func (h *host) unparsed(calls []Call) []clue {
 	for _, c := range calls {
 		at := engine.Pos{Line: c.Line, Column: c.Column}
-		holder, source := h.siteAt(at).Holder, h.program.Source
+		holder, source := h.holder(at), h.program.Source
 		if holder == "" || !strings.Contains(source, holder+".length") || strings.Contains(source, "parse") {
 			continue
 		}
