@@ -84,7 +84,7 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct{ source, want string }{
 		{"let a = ;", "syntax 1:9 unexpected ; in expression"},
 		{"1 +", "syntax 1:4 unexpected EOF in expression"},
-		{"const x = 1;\nx.foo()", "thrown 2:3 TypeError: x.foo is not a function"},
+		{"const x = 1;\nx.foo()", "thrown 2:3 TypeError: foo is not a function"},
 		{"null.x", "thrown 1:6 TypeError: Cannot read properties of undefined or null (reading 'x')"},
 		{"throw {code: 5}", "thrown 1:1 uncaught {code: 5}"},
 		{"await new Promise(() => {})", "deadlock 0:0 the program awaits a promise that nothing will settle"},
