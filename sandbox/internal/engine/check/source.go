@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"strings"
 	"unicode/utf16"
 
@@ -14,7 +13,6 @@ import (
 type Source struct {
 	Text     string
 	prologue string // precedes the text in the wrapped program
-	renamed  string // the text with new names for the fields that goja cannot parse, or ""
 	Acts     bool   // it contains a call or a declaration
 	*engine.LineTable
 	callees []Callee
@@ -61,18 +59,7 @@ var calledName = re(`^[\pL\pN_$]+`)
 
 // parse parses the wrapped program with goja's parser.
 func (s *Source) parse(name string) (*ast.Program, error) {
-	wrapped := s.prologue + s.Text + epilogue
-	if s.renamed != "" {
-		return parseTolerantly(name, wrapped, renameRests(s.prologue+s.renamed+epilogue))
-	}
-	tree, err := parseByGoja(name, wrapped)
-	switch {
-	case onlyBadTargets(err):
-		return parseTolerantly(name, wrapped, wrapped)
-	case errors.Is(err, errPanic):
-		return parseTolerantly(name, wrapped, renameRests(wrapped))
-	}
-	return tree, err
+	return parseByGoja(name, s.prologue+s.Text+epilogue)
 }
 
 // idx returns the index of a position in the wrapped program, or 0 if there is none.

@@ -140,6 +140,16 @@ var mistakes = []mistake{
 
 	{says: re(`unexpected ; in object literal`), hint: "properties are separated by commas"},
 	{says: re(`unexpected \S+ in object literal`), behind: re(`^["'\w$]`), hint: "is a comma missing before it?"},
+	{
+		says:    re(`^invalid destructuring binding target`),
+		message: "the elements of an array pattern that has a default cannot have defaults here",
+		hint:    "take the array apart in a statement of its own",
+	},
+	{
+		says: re(`^unexpected token`), line: re(`\b(get|set|async)\s*[=;}]`),
+		message: "a field cannot be called get, set or async here", hint: "choose another name",
+	},
+	{says: re(errPanic.Error()), hint: "names after ... in brackets must consist of the letters a to z"},
 	{says: re(`EOF in comment`), hint: "close it with */"},
 	{says: re(`unexpected EOF`), open: true, hint: "a bracket is not closed"},
 	{says: re(`unexpected EOF`), hint: "the last statement is not complete"},
