@@ -114,7 +114,6 @@ type calledExpression struct {
 }
 
 func (s *surveyor) visit(n ast.Node) {
-	defer preventFolding(n)
 	s.probing(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
