@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/unistring"
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -131,50 +129,11 @@ func (s *surveyor) site(c calledExpression) {
 	if c.isNew {
 		return
 	}
-	if len(c.arguments) == 1 {
-		if object, ok := c.arguments[0].(*ast.ObjectLiteral); ok {
-			s.given(p, object)
-		}
-	}
 	s.examine(p, c)
 	for parts := 2; parts <= len(p.names); parts++ {
 		s.mention(p.names[:parts], -1)
 	}
 	s.calls = append(s.calls, callSite{p, c})
-}
-
-// given checks an object literal that is passed to Promise.all or submit.
-func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
-	if p.is("Promise", "all") && !slices.ContainsFunc(object.Value, mayIterate) {
-		s.findings = append(s.findings, engine.Finding{
-			Message: "Promise.all takes an array, not an object",
-			Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
-		})
-	}
-	if !p.is("submit") {
-		return
-	}
-	for _, member := range object.Value {
-		keyed, ok := member.(*ast.PropertyKeyed)
-		if !ok {
-			continue
-		}
-		switch keyed.Value.(type) {
-		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
-			name, _ := constantText(keyed.Key, nil)
-			s.warnings = append(s.warnings, engine.Finding{
-				Message: name + " is a function, which is left out of the answer",
-				Hint:    "call it, and submit what it returns", Pos: s.pos(keyed.Idx0()),
-			})
-		}
-	}
-}
-
-// mayIterate reports whether a member of an object literal may be its iterator.
-func mayIterate(member ast.Property) bool {
-	keyed, ok := member.(*ast.PropertyKeyed)
-	_, spread := member.(*ast.SpreadElement)
-	return spread || ok && keyed.Computed
 }
 
 // examine recognizes calls that inspect the members of a namespace: Object.keys(orders),
