@@ -122,7 +122,7 @@ var mistakes = []mistake{
 		says: re(`^unexpected token`), line: re(`\b(get|set|async)\s*[=;}]`),
 		message: "a field cannot be called get, set or async here", hint: "choose another name",
 	},
-	{says: re(`unexpected EOF`), hint: "a bracket is not closed, or the last statement is not complete"},
+	{says: re(`^unexpected EOF( in expression)?$`), hint: "a bracket is not closed, or the last statement is not complete"},
 	{says: re(errPanic.Error()), hint: "names after ... in brackets must consist of the letters a to z"},
 }
 
