@@ -63,7 +63,7 @@ Submit it in this form, with your values: submit({total: 1})`,
 		`const o = count({limit: 1}); o.limit`: `The program finished, but it showed nothing. End it with an expression, print something, or submit the answer.
 
 Warnings:
-line 1, column 11: o is a promise: await it before reading limit (write await before count(…))`,
+line 1, column 32: the promise o is read, not its result (on line 1, write await count(…))`,
 	} {
 		pred, err := module.NewCodeAct(adding, llmtest.New(fence(program), submit1), inProcess(t), set,
 			nil).Run(t.Context(), anything)

@@ -184,8 +184,6 @@ func (h *host) site(s engine.Site) Finding {
 	switch {
 	case s.Tool < 0 || s.Tool >= len(h.bindings):
 		return h.unknownTool(s)
-	case s.Fails:
-		return h.promiseUsed(s)
 	case s.Args == nil:
 		return Finding{}
 	}
@@ -237,17 +235,6 @@ func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding 
 	return h.finding(KindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // a forged report
 }
 
-// promiseUsed reports a promise that is used as if it were the result.
-func (h *host) promiseUsed(s engine.Site) Finding {
-	call := h.callText(s.Tool)
-	promise, hint := call, fmt.Sprintf("write (await %s)", call)
-	if s.Holder != "" {
-		promise, hint = s.Holder, "write await before "+call
-	}
-	message := fmt.Sprintf("%s is a promise: await it before reading %s", promise, s.Property)
-	return h.finding(KindNotAwaited, message, hint, s.Pos)
-}
-
 // callText shows a call of a tool in a message.
 func (h *host) callText(tool int) string { return h.path(tool) + "(…)" }
 
@@ -267,17 +254,6 @@ func (h *host) warn(r engine.Report) []Finding {
 	var list []Finding
 	judgeEach(h, &list, r.Warnings, func(f engine.Finding) Finding {
 		return h.finding(KindNotAwaited, f.Message, f.Hint, f.Pos)
-	})
-	judgeEach(h, &list, r.Sites, func(s engine.Site) Finding {
-		switch {
-		case s.Tool < 0 || s.Tool >= len(h.bindings) || s.Fails: // refused
-		case s.Discarded:
-			message := fmt.Sprintf("nothing awaits %s: %s", h.callText(s.Tool), resultUnused)
-			return h.finding(KindNotAwaited, message, "write await before it", s.Pos)
-		case s.Property != "":
-			return h.promiseUsed(s)
-		}
-		return Finding{}
 	})
 	if r.NoValue && len(list) < maxFindings {
 		hint := "end with an expression, or return"

@@ -132,7 +132,7 @@ func TestCompiledWarnings(t *testing.T) {
 		if err != nil || out.Failure != nil {
 			t.Fatal(err, out)
 		}
-		const want = `not_awaited: line 2, column 9: the promise a is printed, not its result (on line 1, write await pay(…))
+		const want = `not_awaited: line 2, column 9: the promise A is printed, not its result (on line 1, write await pay(…))
 2 | CONSOLE.LOG([A])
   |         ^
 not_awaited: line 3, column 10: nothing awaits pay(…): the call was made, but its result was not used (write await before it)

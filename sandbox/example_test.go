@@ -84,7 +84,7 @@ func ExampleOutcome_Decode() {
 		fmt.Println(failure)
 	}
 	// Output:
-	// line 2, column 14: TypeError: x.toFixed(...).foo is not a function
+	// line 2, column 14: TypeError: foo is not a function
 	// 2 | x.toFixed(2).foo()
 	//   |              ^
 }

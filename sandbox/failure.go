@@ -109,29 +109,14 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	return warnings
 }
 
-// checkWarnings returns the warnings of the check, with what became of the calls. Those about
-// calls that the failure lists as not awaited are left out and, if the program was ended, that
-// it gives no value.
+// checkWarnings returns the warnings of the check, without the one that the program gives no
+// value if a limit ended the program.
 func (h *host) checkWarnings(r *engine.Result) []Finding {
 	warnings := slices.Clone(h.warnings)
-	for i := range warnings {
-		if text, ok := strings.CutSuffix(warnings[i].Message, resultUnused); ok {
-			warnings[i].Message = text + h.unused(engine.Pos{Line: warnings[i].Line, Column: warnings[i].Column}, 1)
-		}
-	}
-	f := r.Failure
-	if f == nil || f.Kind == engine.KindSyntax || f.Kind == engine.KindRefused {
+	if f := r.Failure; f == nil || f.Kind == engine.KindSyntax || f.Kind == engine.KindRefused || endedByItself(r) {
 		return warnings
 	}
-	ended := !endedByItself(r)
-	pointless := func(w Finding) bool {
-		return w.Kind == KindNoValue && ended ||
-			w.Kind == KindNotAwaited && slices.ContainsFunc(f.Calls, func(id int) bool {
-				c := h.call(id)
-				return c != nil && c.Line == w.Line && c.Column == w.Column
-			})
-	}
-	return slices.DeleteFunc(warnings, pointless)
+	return slices.DeleteFunc(warnings, func(w Finding) bool { return w.Kind == KindNoValue })
 }
 
 // failure converts a failure that the engine reports. It returns nil if the program was
@@ -231,8 +216,8 @@ func (h *host) unawaited(ids []int) string {
 			fmt.Fprintf(&b, "line %d: ", c.Line)
 		}
 		b.WriteString(c.Tool + " ")
-		if site := h.siteAt(engine.Pos{Line: c.Line, Column: c.Column}); site.Holder != "" {
-			b.WriteString("(" + site.Holder + ") ")
+		if holder := h.holder(engine.Pos{Line: c.Line, Column: c.Column}); holder != "" {
+			b.WriteString("(" + holder + ") ")
 		}
 		switch te := c.Error; {
 		case c.Pending:

@@ -43,8 +43,7 @@ const (
 	KindStopped      Kind = "stopped"       // the context was canceled; Run also returns an error
 )
 
-// Warnings. KindNotAwaited is also the kind of a finding if the promise would certainly
-// make the program fail. A KindInvalidArgument warning is about an argument that may be
+// Warnings. A KindInvalidArgument warning is about an argument that may be
 // undefined, and a KindCallLimit warning is about calls that were not made.
 const (
 	KindNotAwaited Kind = "not_awaited" // a promise that the program does not await

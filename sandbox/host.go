@@ -41,7 +41,6 @@ type host struct {
 	judged    bool // the program has been parsed and judged
 	findings  []Finding
 	warnings  []Finding
-	sites     []engine.Site // call sites
 	declared  []string
 	acts      bool
 	calls     []*trackedCall
@@ -96,7 +95,7 @@ func (h *host) Report(r engine.Report) (allowed func() bool) {
 		findings, warnings := h.judge(r), h.warn(r)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.judged, h.findings, h.warnings, h.sites = true, findings, warnings, bounded(r.Sites)
+		h.judged, h.findings, h.warnings = true, findings, warnings
 		h.declared, h.acts = r.Declared, r.Acts
 		return len(findings) == 0 && !h.checkOnly
 	}

@@ -57,7 +57,7 @@ func (h *host) textTool(calls []Call) string {
 func (h *host) unparsed(calls []Call) []clue {
 	for _, c := range calls {
 		at := engine.Pos{Line: c.Line, Column: c.Column}
-		holder, source := h.siteAt(at).Holder, h.program.Source
+		holder, source := h.holder(at), h.program.Source
 		if holder == "" || !strings.Contains(source, holder+".length") || strings.Contains(source, "parse") {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
@@ -48,52 +49,38 @@ func mentions(text, name string) bool {
 	return err == nil && found
 }
 
-// maxWord is the maximum size in bytes of a name of the source that is shown.
-const maxWord = 100
+// assigned matches a line in which a variable gets the promise or the result of a call. A zero
+// byte marks the position of the call.
+var assigned = regexp.MustCompile(`([\w$]{1,100})\s*=\s*(?:await\s+)?(?:[\w$]+\.)?\x00[\w$]+\((?:[^)]|\)+[^.[)])*\)*$`)
 
-// bounded removes names that are too long to be shown from the call sites that a worker
-// reports.
-func bounded(sites []engine.Site) []engine.Site {
-	for i := range sites {
-		if len(sites[i].Holder) > maxWord {
-			sites[i].Holder = ""
-		}
+// holder returns the variable that gets the promise or the result of the call at a position, or "".
+func (h *host) holder(at engine.Pos) string {
+	line := utf16.Encode([]rune(engine.Line(h.program.Source, at.Line)))
+	column := max(0, min(at.Column-1, len(line)))
+	m := assigned.FindStringSubmatch(string(utf16.Decode(line[:column])) + "\x00" + string(utf16.Decode(line[column:])))
+	if m == nil {
+		return ""
 	}
-	return sites
+	return m[1]
 }
 
-// siteAt returns the call site at a position in the source, or an empty one.
-func (h *host) siteAt(at engine.Pos) engine.Site {
-	i := slices.IndexFunc(h.sites, func(s engine.Site) bool { return s.Pos == at })
-	if i < 0 || at.Line == 0 {
-		return engine.Site{}
-	}
-	return h.sites[i]
-}
-
-// strayPromises returns clues about the promises that the program did not await, as far as
-// the check has not warned about them.
+// strayPromises returns clues about the promises that the program did not await.
 func (h *host) strayPromises(r *engine.Result) (clues []clue) {
-	known := map[engine.Pos]bool{}
-	for _, w := range h.warnings {
-		if w.Kind == KindNotAwaited {
-			known[engine.Pos{Line: w.Line, Column: w.Column}] = true
-		}
-	}
+	misused := map[engine.Pos]bool{}
 	for _, s := range r.PromiseMisuses[:min(len(r.PromiseMisuses), 2*maxFindings)] {
-		if s.Call.Line > 0 && known[s.Call] || s.Tool >= len(h.bindings) {
+		if s.Call.Line > 0 && misused[s.Call] || s.Tool >= len(h.bindings) {
 			continue
 		}
-		known[s.Call] = true
-		site := h.siteAt(s.Call)
+		misused[s.Call] = true
+		holder := h.holder(s.Call)
 		if s.Use != engine.Dropped {
-			clues = append(clues, h.misusedPromise(s, site.Holder))
+			clues = append(clues, h.misusedPromise(s, holder))
 			continue
 		}
 		// A program that failed may have been about to await a promise in a variable.
-		later := r.Failure != nil && site.Holder != "" && site.Property == ""
+		later := r.Failure != nil && holder != ""
 		if s.Tool >= 0 && !later {
-			clues = append(clues, h.droppedPromise(s, site.Holder))
+			clues = append(clues, h.droppedPromise(s, holder))
 		}
 	}
 	return clues
@@ -115,8 +102,6 @@ func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	return clue{h.finding(KindNotAwaited, message, hint, s.Pos), variable}
 }
 
-const resultUnused = "its result is not used"
-
 // unused says that the results of calls at a position are not used and, as far as the program
 // has run, that the calls were made, so that the model does not repeat them.
 func (h *host) unused(at engine.Pos, calls int) string {
@@ -132,7 +117,7 @@ func (h *host) unused(at engine.Pos, calls int) string {
 	case calls > 1:
 		return "their results are not used"
 	}
-	return resultUnused
+	return "its result is not used"
 }
 
 // misusedPromise describes a promise that was used as if it were its result.
@@ -153,6 +138,8 @@ func (h *host) misusedPromise(s engine.PromiseMisuse, variable string) clue {
 		how = "used as text or as a number"
 	case engine.Written:
 		how = "written as JSON"
+	case engine.Read:
+		how = "read"
 	}
 	return clue{h.finding(KindNotAwaited, promise+" is "+how+", not its result", hint, s.Pos), variable}
 }

@@ -68,10 +68,6 @@ type Site struct {
 	Member    string `json:"member,omitempty"`
 
 	Args      *Literal `json:"args,omitempty"`      // nil if nothing is known about the arguments
-	Discarded bool     `json:"discarded,omitempty"` // nothing uses the promise
-	Property  string   `json:"property,omitempty"`  // the property that is read from the promise as if it were the result
-	Fails     bool     `json:"fails,omitempty"`     // reading Property throws
-	Holder    string   `json:"holder,omitempty"`    // the variable that is initialized with the call, if any
 	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
 	Until     int      `json:"until,omitempty"`     // the last one that may run before the error is handled, or 0
 	Pos

@@ -17,6 +17,7 @@ const (
 	Printed   = "printed"   // by the console
 	Converted = "converted" // to text or a number
 	Written   = "written"   // as JSON, by JSON.stringify
+	Read      = "read"      // a member that promises do not have, or the elements
 )
 
 // Miss is the read of a member that an object in a result of a tool does not have, or that a

@@ -46,11 +46,6 @@ type variable struct {
 	declared, begin, end int
 
 	reads, writes int
-	misread       int    // the number of reads that take a promise for its result
-	property      string // what the first of these reads uses
-	failing       string // the first use that throws if the value is a promise
-	changed       bool   // the program assigns to its members
-	reader        string // the first array method that is called on it
 }
 
 // reference is an identifier in the source, which may be a declaration.

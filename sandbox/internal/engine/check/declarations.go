@@ -1,8 +1,6 @@
 package check
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
@@ -56,7 +54,7 @@ func declarations(tree *js.AST) []declaration {
 	}
 	var list []declaration
 	for _, v := range tree.Scope.Declared {
-		switch name := nameOf(v); v.Decl {
+		switch name := string(v.Name()); v.Decl {
 		case js.VariableDecl, js.FunctionDecl, js.LexicalDecl:
 			list = append(list, declaration{name, constants[name]})
 		}
@@ -70,27 +68,10 @@ type names map[string]bool
 // Enter implements [js.IVisitor].
 func (s names) Enter(n js.INode) js.IVisitor {
 	if v, ok := n.(*js.Var); ok {
-		s[nameOf(v)] = true
+		s[string(v.Name())] = true
 	}
 	return s
 }
 
 // Exit implements [js.IVisitor].
 func (names) Exit(js.INode) {}
-
-// nameOf returns the name of a variable with its escapes decoded.
-func nameOf(v *js.Var) string {
-	name := string(v.Name())
-	if !strings.Contains(name, `\`) {
-		return name
-	}
-	return escapedUnit.ReplaceAllStringFunc(name, func(escape string) string {
-		code, err := strconv.ParseUint(strings.Trim(escape[2:], "{}"), 16, 32)
-		if err != nil {
-			return escape
-		}
-		return string(rune(code))
-	})
-}
-
-var escapedUnit = regexp.MustCompile(`\\u(\{[0-9a-fA-F]+\}|[0-9a-fA-F]{4})`)

@@ -90,15 +90,12 @@ type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
-	promiseUses  map[*ast.CallExpression]promiseUse // recorded before the calls are visited, like handlers
-	handlers     map[*ast.CallExpression]*handler
-	statement    int // the top-level statement that is visited
+	handlers     map[*ast.CallExpression]*handler // recorded before the calls are visited
+	statement    int                              // the top-level statement that is visited
 	called       []calledExpression
 	members      []located
 	texts        []located // that may name members
 	written      []written
-	uses         []use
-	mappings     []mappingOf
 }
 
 // located is an expression and its block.
@@ -114,11 +111,9 @@ type calledExpression struct {
 	isNew     bool
 	statement int      // the top-level statement with the call, as in [engine.Site]
 	handler   *handler // of the call's error, or nil
-	promiseUse
 }
 
 func (s *surveyor) visit(n ast.Node) {
-	defer preventFolding(n)
 	s.probing(n)
 	switch n := n.(type) {
 	case *ast.Identifier:
@@ -128,29 +123,18 @@ func (s *surveyor) visit(n ast.Node) {
 		s.handle(n.Argument, s.walker.block.try)
 	case *ast.ReturnStatement:
 		s.Returns = s.Returns || n.Argument != nil && s.walker.functions == 0
-	case *ast.ExpressionStatement:
-		s.discard(n.Expression)
 	case *ast.UnaryExpression:
 		s.unary(n)
 	case *ast.BinaryExpression:
 		s.in(n)
-		s.compute(n)
-	case *ast.TemplateLiteral:
-		s.interpolate(n)
 	case *ast.AssignExpression:
 		s.write(n.Left, Conditional(n.Operator))
 	case *ast.ForIntoExpression:
 		s.write(n.Expression, false)
-	case *ast.Binding:
-		s.held(n)
 	case *ast.ObjectPattern:
 		s.destructure(n)
 	case *ast.CallExpression:
 		s.call(n)
-	case *ast.ArrayLiteral:
-		s.spread(n.Value)
-	case *ast.ForOfStatement:
-		s.use(n.Source, iterates, itsElements)
 	case *ast.NewExpression:
 		s.called = append(s.called, calledExpression{located: s.here(n.Callee), isNew: true})
 	case *ast.DotExpression:
@@ -159,7 +143,6 @@ func (s *surveyor) visit(n ast.Node) {
 		s.members = append(s.members, s.here(n))
 		s.text(n.Member)
 		s.element(n)
-		s.nested(n.Left)
 	case *ast.PropertyKeyed:
 		s.text(n.Key)
 	case *ast.RegExpLiteral:
@@ -200,36 +183,21 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 	}
 }
 
-// nested records the use of a promise's property as an object: the property is undefined.
-func (s *surveyor) nested(e ast.Expression) {
-	if dot, ok := e.(*ast.DotExpression); ok && !ofPromises(dot.Identifier.Name.String()) {
-		s.use(dot.Left, reaches, dot.Identifier.Name.String())
-	}
-}
-
 // element records an access with brackets.
 func (s *surveyor) element(n *ast.BracketExpression) {
-	property, named := itsElements, ""
+	named := ""
 	if name, ok := n.Member.(*ast.StringLiteral); ok {
 		named = name.Value.String()
-		property = named
 	}
 	s.read(named, n.LeftBracket, s.reads.probes[n])
-	s.use(n.Left, reads, property)
 }
 
 func (s *surveyor) dot(n *ast.DotExpression) {
-	s.nested(n.Left)
 	s.members = append(s.members, s.here(n))
 	s.word(n.Identifier.Name.String(), n.Identifier.Idx)
 	s.read(n.Identifier.Name.String(), n.Identifier.Idx, s.reads.probes[n])
 	if global, ok := n.Left.(*ast.Identifier); ok && global.Name == "globalThis" {
 		put(&s.guarded, n.Identifier.Name.String(), true)
-	}
-	switch name := n.Identifier.Name.String(); name {
-	case "then", "catch", "finally":
-	default:
-		s.use(n.Left, reads, name)
 	}
 }
 
@@ -266,15 +234,17 @@ func NeverMatches(pattern, flags string) bool {
 // call records a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
-	s.method(n)
 	s.called = append(s.called, calledExpression{
-		located: s.here(n.Callee), arguments: n.ArgumentList, promiseUse: s.promiseUses[n],
+		located: s.here(n.Callee), arguments: n.ArgumentList,
 		statement: s.statement, handler: s.handlers[n],
 	})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Idx})
 	case *ast.DotExpression:
+		if of.Identifier.Name == "catch" {
+			s.handle(of.Left, &handler{n.Idx0(), n.Idx1()})
+		}
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Identifier.Idx})
 	case *ast.BracketExpression:
 		if name, ok := of.Member.(*ast.StringLiteral); ok {

@@ -58,7 +58,7 @@ func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 		}
 		src.prologue += exporter(declarations(pre.tree))
 	}
-	src.renamed, src.Acts = pre.renamed, pre.acts
+	src.Acts = pre.acts
 	tree, err := src.parse(o.Name)
 	switch {
 	case err != nil && pre.refused != nil:

@@ -30,10 +30,7 @@ type preflight struct {
 	tree        *js.AST
 	refused     error  // the error of the parser
 	unsupported string // a construct that is valid JavaScript but not supported by goja
-	renamed     string // the text with new names for the fields that goja cannot parse
-	fields      bool   // there are such fields
 	acts        bool   // there is a call or a declaration
-	private     bool   // there are private fields of this kind
 	parameters  int    // the nesting of parameter lists
 	deepest     int    // the deepest nesting of an arrow function in parameter lists
 }
@@ -50,12 +47,6 @@ func runPreflight(src *Source) (*preflight, *engine.Failure) {
 	s.tree, s.refused = js.Parse(tdparse.NewInputBytes(text), js.Options{Inline: true})
 	if s.refused == nil {
 		js.Walk(s, s.tree)
-	}
-	if s.private {
-		renamePrivate(text)
-	}
-	if s.fields || s.private {
-		s.renamed = string(text)
 	}
 	switch {
 	case s.deepest > maxArrowDefaults:
@@ -100,13 +91,10 @@ var brackets = [256]int{'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 // Enter implements [js.IVisitor].
 func (s *preflight) Enter(n js.INode) js.IVisitor {
 	switch n := n.(type) {
-	case *js.CallExpr, *js.VarDecl:
+	case *js.CallExpr, *js.VarDecl, *js.ClassDecl:
 		s.acts = true
 	case *js.ArrowFunc:
 		s.deepest = max(s.deepest, s.parameters)
-	case *js.ClassDecl:
-		s.acts = true
-		s.class(n)
 	case *js.Params:
 		s.parameters++
 	case *js.ForOfStmt:
@@ -136,34 +124,3 @@ func (s *preflight) function(async, generator bool) {
 		s.unsupported = "async generators"
 	}
 }
-
-// class capitalizes the names of fields that are called like modifiers. Names are slices of
-// the text, so that the text changes.
-func (s *preflight) class(n *js.ClassDecl) {
-	for _, element := range n.List {
-		if element.Method != nil || element.StaticBlock != nil {
-			continue
-		}
-		switch name := element.Name.Literal.Data; string(name) {
-		case "get", "set", "async":
-			s.fields = true
-			name[0] = capital(name[0])
-		}
-		if private := element.Name.Private; private != nil {
-			s.private = s.private || string(private.Data) == "#get" || string(private.Data) == "#set"
-		}
-	}
-}
-
-// modifierField matches what may be a private field that goja takes for an accessor. It may
-// also be part of a string: the parser does not tell the position of private names.
-var modifierField = regexp.MustCompile(`(?:^|[^.])#([gs])et\b`)
-
-// renamePrivate does for private fields what class does for other fields.
-func renamePrivate(text []byte) {
-	for _, at := range modifierField.FindAllSubmatchIndex(text, -1) {
-		text[at[2]] = capital(text[at[2]])
-	}
-}
-
-func capital(c byte) byte { return c - 'a' + 'A' }

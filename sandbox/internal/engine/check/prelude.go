@@ -21,7 +21,6 @@ func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
 	case pre.refused != nil:
 		return nil, nil, Unloadable(preflightFailure(src, pre.refused).Message)
 	}
-	src.renamed = pre.renamed
 	tree, err := src.parse(preludeFile)
 	if err != nil {
 		return nil, nil, Unloadable(src.parseFailure(err, pre.unsupported).Message)

@@ -105,15 +105,11 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 
 // call returns the site of a call of a tool.
 func (p *Outline) call(s Globals, tool int, params []string, c callSite) engine.Site {
-	site := engine.Site{Tool: tool, Discarded: c.discarded, Property: c.property, Pos: p.pos(c.end())}
+	site := engine.Site{Tool: tool, Pos: p.pos(c.end())}
 	if params == nil {
 		site.Args = arguments(c.arguments, c.block)
 	} else {
 		site.Args = gathered(c.arguments, c.block, params)
-	}
-	site.Fails = c.fails && !s.Inherited(c.property, false)
-	if c.holder != nil {
-		site.Holder = c.holder.id.Name.String()
 	}
 	return site
 }

@@ -1,9 +1,6 @@
 package check
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/unistring"
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -21,7 +18,6 @@ func (s *surveyor) resolve() {
 			name.assigned = name.assigned || name.at == id.Idx
 		}
 	}
-	s.used()
 	s.mentions()
 	for _, c := range s.called {
 		s.site(c)
@@ -29,31 +25,6 @@ func (s *surveyor) resolve() {
 	for _, t := range s.texts {
 		if name, ok := constantText(t.expression, t.block); ok {
 			s.words = append(s.words, place{name, t.expression.Idx0()})
-		}
-	}
-}
-
-// used finds how variables are used.
-func (s *surveyor) used() {
-	for _, u := range s.uses {
-		v := u.variable()
-		if v == nil {
-			continue
-		}
-		switch {
-		case u.kind.misreads():
-			v.misread++
-			v.property = cmp.Or(v.property, u.property)
-		case u.kind.fails():
-			v.failing = cmp.Or(v.failing, u.property)
-		}
-		if u.kind == calls && readers[u.property] {
-			v.reader = cmp.Or(v.reader, u.property)
-		}
-	}
-	for _, m := range s.mappings { // unless it is passed on and may be awaited there
-		if v := m.variable(); v.writes == 0 && v.reader != "" && v.reads == v.misread {
-			s.mapped(m.at, v.reader)
 		}
 	}
 }
@@ -113,25 +84,8 @@ func (s *surveyor) assignment(w written) {
 		}
 		return
 	}
-	s.changed(w)
 	if p := pathOf(w.expression, w.block); p != nil && len(p.names) == 2 {
 		s.writes = append(s.writes, writeSite{member{p.names[0], p.names[1]}, p.end(), w.delete})
-	}
-}
-
-// changed marks a variable if the program assigns to its members.
-func (s *surveyor) changed(w written) {
-	var object ast.Expression
-	switch e := w.expression.(type) {
-	case *ast.DotExpression:
-		object = e.Left
-	case *ast.BracketExpression:
-		object = e.Left
-	}
-	if id, ok := object.(*ast.Identifier); ok {
-		if v := w.block.find(id.Name); v != nil {
-			v.changed = true
-		}
 	}
 }
 
@@ -175,51 +129,11 @@ func (s *surveyor) site(c calledExpression) {
 	if c.isNew {
 		return
 	}
-	if len(c.arguments) == 1 {
-		if object, ok := c.arguments[0].(*ast.ObjectLiteral); ok {
-			s.given(p, object)
-		}
-	}
 	s.examine(p, c)
 	for parts := 2; parts <= len(p.names); parts++ {
 		s.mention(p.names[:parts], -1)
 	}
-	c.promiseUse = c.resolved()
 	s.calls = append(s.calls, callSite{p, c})
-}
-
-// given checks an object literal that is passed to Promise.all or submit.
-func (s *surveyor) given(p *path, object *ast.ObjectLiteral) {
-	if p.is("Promise", "all") && !slices.ContainsFunc(object.Value, mayIterate) {
-		s.findings = append(s.findings, engine.Finding{
-			Message: "Promise.all takes an array, not an object",
-			Hint:    "write const [a, b] = await Promise.all([…, …])", Pos: s.pos(object.LeftBrace),
-		})
-	}
-	if !p.is("submit") {
-		return
-	}
-	for _, member := range object.Value {
-		keyed, ok := member.(*ast.PropertyKeyed)
-		if !ok {
-			continue
-		}
-		switch keyed.Value.(type) {
-		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
-			name, _ := constantText(keyed.Key, nil)
-			s.warnings = append(s.warnings, engine.Finding{
-				Message: name + " is a function, which is left out of the answer",
-				Hint:    "call it, and submit what it returns", Pos: s.pos(keyed.Idx0()),
-			})
-		}
-	}
-}
-
-// mayIterate reports whether a member of an object literal may be its iterator.
-func mayIterate(member ast.Property) bool {
-	keyed, ok := member.(*ast.PropertyKeyed)
-	_, spread := member.(*ast.SpreadElement)
-	return spread || ok && keyed.Computed
 }
 
 // examine recognizes calls that inspect the members of a namespace: Object.keys(orders),

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"errors"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/dop251/goja/ast"
@@ -13,7 +13,6 @@ import (
 type Source struct {
 	Text     string
 	prologue string // precedes the text in the wrapped program
-	renamed  string // the text with new names for the fields that goja cannot parse, or ""
 	Acts     bool   // it contains a call or a declaration
 	*engine.LineTable
 	callees []Callee
@@ -45,20 +44,22 @@ func (s *Source) FromFrame(line, column int) engine.Pos {
 	return s.fromIdx(idx)
 }
 
+// Callee returns the name that is called at a position of a stack trace, or "" if it is computed.
+func (s *Source) Callee(f Frame) string {
+	idx := s.idx(f.Line, f.Column)
+	for _, c := range s.callees {
+		if at := int(c.Name) - 1 - len(s.prologue); c.Parenthesis == idx && at >= 0 && at < len(s.Text) {
+			return calledName.FindString(s.Text[at:])
+		}
+	}
+	return ""
+}
+
+var calledName = re(`^[\pL\pN_$]+`)
+
 // parse parses the wrapped program with goja's parser.
 func (s *Source) parse(name string) (*ast.Program, error) {
-	wrapped := s.prologue + s.Text + epilogue
-	if s.renamed != "" {
-		return parseTolerantly(name, wrapped, renameRests(s.prologue+s.renamed+epilogue))
-	}
-	tree, err := parseByGoja(name, wrapped)
-	switch {
-	case onlyBadTargets(err):
-		return parseTolerantly(name, wrapped, wrapped)
-	case errors.Is(err, errPanic):
-		return parseTolerantly(name, wrapped, renameRests(wrapped))
-	}
-	return tree, err
+	return parseByGoja(name, s.prologue+s.Text+epilogue)
 }
 
 // idx returns the index of a position in the wrapped program, or 0 if there is none.
@@ -71,6 +72,19 @@ func (s *Source) idx(line, column int) file.Idx {
 		offset += len(s.prologue)
 	}
 	return file.Idx(offset + 1)
+}
+
+// SkipSuper removes calls of super(…) from the top of a stack, so that an error of a class
+// of the program is located where it is thrown.
+func (s *Source) SkipSuper(frames []Frame) []Frame {
+	for len(frames) > 1 {
+		at := int(s.idx(frames[0].Line, frames[0].Column)) - 1 - len(s.prologue)
+		if at < 0 || at > len(s.Text) || !strings.HasSuffix(s.Text[:at], "super") {
+			break
+		}
+		frames = frames[1:]
+	}
+	return frames
 }
 
 // fromLine translates a line and a column in bytes. A position behind the end is the end.

@@ -65,7 +65,6 @@ func wordSyntax(message string) string {
 // text around the position; a nil pattern matches anything.
 type mistake struct {
 	says, before, behind, line *regexp.Regexp
-	open                       bool   // only in programs with an open bracket
 	message, hint              string // if message is empty, the parser's message is used
 }
 
@@ -84,36 +83,12 @@ var mistakes = []mistake{
 		message: "async generators cannot be used here", hint: "collect the items in an array",
 	},
 	{
-		says:    re(`flags supplied.*'[a-z]*v`),
-		message: "regular expressions have no flag v here",
-		hint:    "leave it out, and list the characters instead of computing with classes",
-	},
-	{
-		says:    re(`flags supplied.*'[a-z]*d`),
-		message: "regular expressions have no flag d here", hint: "leave it out, and use match.index",
+		says:    re(`flags supplied`),
+		message: "this engine knows only the flags g, i, m, s, u and y", hint: "leave the others out",
 	},
 
-	{
-		before:  re(`\byield\s*$`),
-		message: "yield is only valid in generator functions", hint: "write function* instead of function",
-	},
-	{before: re(`[“”‘’„]$`), message: curly, hint: straight},
-	{behind: re(`^[“”‘’„]`), message: curly, hint: straight},
-	{
-		behind:  re(`^@\w`),
-		message: "decorators cannot be used here", hint: "call the function, and use what it returns",
-	},
 	{before: re(`(^|[\s;{}()])#\s*$`), message: "# does not begin a comment", hint: "write // instead"},
 	{behind: re(`^#\s`), message: "# does not begin a comment", hint: "write // instead"},
-	{behind: re(`^<!--`), message: "<!-- does not begin a comment", hint: "write // instead"},
-	{
-		before: re(`(^|[=(,?:]|=>|return|&&|\|\|)\s*$`), behind: re(`^<(\w|>)`),
-		message: "JSX cannot be used here", hint: "make text with a template: `<b>${text}</b>`",
-	},
-	{
-		before: re(`\|$`), behind: re(`^>`),
-		message: "there is no operator |>", hint: "call one function with what the other returns: f(g(x))",
-	},
 
 	{line: re(`^\s*[A-Z][a-z’']*(\s+[A-Za-z’',-]+){2,}\s*[.:!?…]?\s*$`), message: prose, hint: onlyProgram},
 	{line: re(`^\s*([-*]|\d+\.)\s+[A-Za-z*][A-Za-z’'*]*(\s+[A-Za-z’',*-]+){2,}`), message: prose, hint: onlyProgram},
@@ -139,22 +114,21 @@ var mistakes = []mistake{
 	},
 	{says: re(`expected|unexpected`), line: re(`[\w$]<\s*[\w$][\w$\s,|.<>\[\]"']*>\s*[({;=]`), hint: noTypes},
 
-	{says: re(`unexpected ; in object literal`), hint: "properties are separated by commas"},
-	{says: re(`unexpected \S+ in object literal`), behind: re(`^["'\w$]`), hint: "is a comma missing before it?"},
-	{says: re(`EOF in comment`), hint: "close it with */"},
-	{says: re(`unexpected EOF`), open: true, hint: "a bracket is not closed"},
-	{says: re(`unexpected EOF`), hint: "the last statement is not complete"},
 	{
-		says:    re(`expected Template`),
-		message: "the template literal is not closed", hint: "close ${ with }, and the text with a backquote",
+		says:    re(`^invalid destructuring binding target`),
+		message: "the elements of an array pattern that has a default cannot have defaults here",
+		hint:    "take the array apart in a statement of its own",
 	},
-	{says: re(`unterminated string`), hint: "close it on the same line, or use a template in backquotes"},
+	{
+		says: re(`^unexpected token`), line: re(`\b(get|set|async)\s*[=;}]`),
+		message: "a field cannot be called get, set or async here", hint: "choose another name",
+	},
+	{says: re(`^unexpected EOF( in expression)?$`), hint: "a bracket is not closed, or the last statement is not complete"},
+	{says: re(errPanic.Error()), hint: "names after ... in brackets must consist of the letters a to z"},
 }
 
 const (
 	noModulesHint = "there are no modules" // the host adds the available tools
-	curly         = "this is not a quotation mark in JavaScript"
-	straight      = "write \", ' or `"
 	prose         = "this is prose, not JavaScript"
 	onlyProgram   = "write only the program, and put remarks in // comments"
 )
@@ -176,8 +150,7 @@ func diagnose(src *Source, f *engine.Failure) {
 	}
 	line := strings.TrimRight(before+behind, "\r\n")
 	for _, m := range mistakes {
-		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) &&
-			(!m.open || hasOpenBracket(src.Text)) {
+		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) {
 			f.Message, f.Hint = cmp.Or(m.message, f.Message), m.hint
 			if m.hint == noTypes {
 				f.Message += otherTypes(src.Text, f.Line)
@@ -194,6 +167,8 @@ var typed = re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespac
 	`|,\s*[\w$]+\??\s*:\s*(string|number|boolean|any|unknown|Record<|[\w$]+\[\])` +
 	`|\)\s*:\s*[A-Za-z][\w$<>\[\]| ]*(=>|\{)|[\w$]<\s*[\w$][\w$\s,|.<>\[\]]*>\s*\(` +
 	`|[\w$)\]}]\s+(as|satisfies)\s+[\w${\[]|[\w$)\]]!\s*([.)\];,]|$)`)
+
+var stringOrComment = re(`"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'|//.*|/\*(?s:.*?)\*/`)
 
 // otherTypes names the other lines with types, so that all can be removed at once.
 func otherTypes(text string, known int) string {
@@ -216,18 +191,6 @@ func otherTypes(text string, known int) string {
 func fits(pattern *regexp.Regexp, text string) bool {
 	return pattern == nil || pattern.MatchString(text)
 }
-
-// hasOpenBracket reports whether more brackets are opened than closed outside of strings and
-// comments.
-func hasOpenBracket(text string) bool {
-	open := 0
-	for _, b := range []byte(stringOrComment.ReplaceAllString(text, "")) {
-		open += brackets[b]
-	}
-	return open > 0
-}
-
-var stringOrComment = re(`"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'|//.*|/\*(?s:.*?)\*/`)
 
 // The first parser takes await for a name, and fails at its operand.
 var (

@@ -8,15 +8,9 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// Walk visits n and everything below it, in the order of the source where that
-// matters; goja's AST has no visitor. The names of members and labels are not visited,
+// Walker visits nodes, in the order of the source where that matters, and keeps track of
+// where it is; goja's AST has no visitor. The names of members and labels are not visited,
 // because they refer to nothing.
-func Walk(n ast.Node, visit func(ast.Node)) {
-	w := Walker{Visit: visit}
-	w.Walk(n)
-}
-
-// Walker visits nodes like [Walk] and keeps track of where it is.
 type Walker struct {
 	Visit func(ast.Node)
 
@@ -25,8 +19,7 @@ type Walker struct {
 	Arguments func(*ast.FunctionLiteral)
 
 	depth, deepest int
-	awaits         bool // the node is in an async function, and not in its parameters
-	functions      int  // the number of functions around the node
+	functions      int // the number of functions around the node
 
 	arrows        int    // the number of arrow functions around the node within its function
 	usesArguments bool   // one of them uses the arguments of the function
@@ -55,9 +48,6 @@ func (w *Walker) Walk(n ast.Node) {
 	}
 	w.depth--
 }
-
-// Awaits reports whether await is allowed at the node that is visited.
-func (w *Walker) Awaits() bool { return w.awaits }
 
 func (w *Walker) refer(id *ast.Identifier) {
 	w.usesArguments = w.usesArguments || w.arrows > 0 && id.Name == "arguments"
@@ -116,9 +106,9 @@ func (w *Walker) scope(n ast.Node) bool {
 		w.function(n)
 	case *ast.ArrowFunctionLiteral:
 		w.arrows++
-		outer := w.enter(n.ParameterList, n.Async)
+		w.enter(n.ParameterList)
 		w.Walk(n.Body)
-		w.exit(outer)
+		w.exit()
 		w.arrows--
 	case *ast.ClassLiteral:
 		w.class(n)
@@ -207,9 +197,9 @@ func (w *Walker) function(e *ast.FunctionLiteral) {
 		w.open()
 		w.declareName(e.Name, given)
 	}
-	awaits := w.enter(e.ParameterList, e.Async)
+	w.enter(e.ParameterList)
 	w.blockStatement(e.Body)
-	w.exit(awaits)
+	w.exit()
 	if w.usesArguments && w.Arguments != nil {
 		w.Arguments(e)
 	}
@@ -246,9 +236,8 @@ func (w *Walker) branch(n ast.Node) {
 	w.conditional--
 }
 
-// enter walks the parameters of a function, and returns what exit needs.
-func (w *Walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
-	awaits, w.awaits = w.awaits, false
+// enter enters a function and walks its parameters.
+func (w *Walker) enter(p *ast.ParameterList) {
 	w.functions++
 	w.openFunction()
 	if p != nil {
@@ -257,14 +246,11 @@ func (w *Walker) enter(p *ast.ParameterList, async bool) (awaits bool) {
 			w.pattern(p.Rest, given, nil)
 		}
 	}
-	w.awaits = async
-	return awaits
 }
 
-func (w *Walker) exit(awaits bool) {
+func (w *Walker) exit() {
 	w.close()
 	w.functions--
-	w.awaits = awaits
 }
 
 func (w *Walker) forInto(into ast.ForInto, source ast.Expression, body ast.Statement) {

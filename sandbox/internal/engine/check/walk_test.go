@@ -11,7 +11,7 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// TestWalk compares Walk with a plain walk over all fields.
+// TestWalk compares Walker with a plain walk over all fields.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	walked, err := os.ReadFile("testdata/syntax.js") // contains every kind of node
@@ -24,12 +24,13 @@ func TestWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := map[string]int{}, map[string]int{}
+	w := Walker{Visit: func(n ast.Node) {
+		if isVisited(n) {
+			got[label(n)]++
+		}
+	}}
 	for _, s := range tree.Body {
-		Walk(s, func(n ast.Node) {
-			if isVisited(n) {
-				got[label(n)]++
-			}
-		})
+		w.Walk(s)
 	}
 	reflected(reflect.ValueOf(tree.Body), want)
 	for l, n := range want {

@@ -63,14 +63,18 @@ const maxLost = 3
 
 // AppendLost adds what a member is if JSON cannot hold that: "total is NaN". There may be up to maxLost.
 func AppendLost(lost []string, name string, v goja.Value) []string {
-	isUndefined := v == nil || goja.IsUndefined(v)
-	if len(lost) == maxLost || !isUndefined && (!goja.IsNumber(v) || !math.IsNaN(v.ToFloat()*0)) {
+	what := "a function"
+	switch {
+	case len(lost) == maxLost:
+		return lost
+	case v == nil || goja.IsUndefined(v):
+		what = "undefined"
+	case goja.IsNumber(v) && math.IsNaN(v.ToFloat()*0):
+		what = v.String()
+	case !absent(v):
 		return lost
 	}
-	if isUndefined {
-		v = goja.Undefined()
-	}
-	if text := fmt.Sprintf("%.50s is %s", cmp.Or(name, "it"), v); !slices.Contains(lost, text) {
+	if text := fmt.Sprintf("%.50s is %s", cmp.Or(name, "it"), what); !slices.Contains(lost, text) {
 		lost = append(lost, text)
 	}
 	return lost

@@ -2,13 +2,10 @@ package convert
 
 import "github.com/dop251/goja"
 
-// Describe formats an error with its class, message, properties, the errors that it
-// consists of, and its cause. If message is empty, the error's own is used.
+// Describe formats an error with its class, a message, its properties, the errors that it
+// consists of, and its cause.
 func (c *Converter) Describe(o *goja.Object, message string) string {
 	i := inspector{Converter: c, path: []*goja.Object{o}}
-	if message == "" {
-		message = c.Text(o, "message")
-	}
 	if exception := c.VM.Try(func() { i.error(o, message, 0) }); exception != nil {
 		return WordError(c.Text(o, "name"), message)
 	}

@@ -12,6 +12,10 @@ var wordings = []struct {
 	{re(`^Object has no member '(.*)'$`), "$1 is not a function"},
 	{re(`^Cannot read property '(.*)' of undefined( or null)?$`), // goja does not distinguish them
 		"Cannot read properties of undefined or null (reading '$1')"},
+	{re(`^object is not iterable$`), "object is not iterable: an array is needed"},
+	{re(`^Cannot convert undefined or null to object$`),
+		"undefined or null has no properties and cannot be iterated"},
+	{re(`^Value is not (?:an object|callable): undefined$`), "undefined is not a function"},
 	{re(`^Value is not (?:an object|callable): (.*)$`), "$1 is not a function or an object"},
 	{re(`^Dynamic object is not callable$`), "a tools' object is not a function"},
 	{re(`^Value is not object coercible$`), "Cannot destructure undefined or null"},

@@ -107,6 +107,7 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 			return object
 		}
 		r.instrumentPromises(object)
+		r.watchMembers(object)
 		r.promises.add(callPromise{promise, index, c.Pos})
 		r.issued++
 		c.ID = r.issued

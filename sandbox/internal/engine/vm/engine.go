@@ -181,7 +181,7 @@ func newRun() *run {
 	r := &run{vm: goja.New(), frames: make([]goja.StackFrame, 0, 1+maxStack)}
 	r.convert = convert.Converter{
 		VM:        r.vm,
-		OnPromise: func(o *goja.Object) { r.notePromise(o, engine.Printed) },
+		OnPromise: func(o *goja.Object) { r.notePromise(o, engine.Printed, r.position()) },
 		ToolOf: func(o *goja.Object) string {
 			if c, ok := r.thrownBy[o]; ok {
 				return c.reply.Error.Tool

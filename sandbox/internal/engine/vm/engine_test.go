@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -84,7 +83,7 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct{ source, want string }{
 		{"let a = ;", "syntax 1:9 unexpected ; in expression"},
 		{"1 +", "syntax 1:4 unexpected EOF in expression"},
-		{"const x = 1;\nx.foo()", "thrown 2:3 TypeError: x.foo is not a function"},
+		{"const x = 1;\nx.foo()", "thrown 2:3 TypeError: foo is not a function"},
 		{"null.x", "thrown 1:6 TypeError: Cannot read properties of undefined or null (reading 'x')"},
 		{"throw {code: 5}", "thrown 1:1 uncaught {code: 5}"},
 		{"await new Promise(() => {})", "deadlock 0:0 the program awaits a promise that nothing will settle"},
@@ -104,30 +103,6 @@ func TestFailures(t *testing.T) {
 		}
 		if got := fmt.Sprintf("%s %d:%d %s", f.Kind, f.Line, f.Column, f.Message); got != test.want {
 			t.Errorf("%s\ngave %s\nwant %s", test.source, got, test.want)
-		}
-	}
-}
-
-// Constants that would keep the compiler busy are evaluated when the program runs.
-func TestConstants(t *testing.T) {
-	t.Parallel()
-	for source, want := range map[string]string{
-		strings.Repeat("0||", 80) + "5":                                            "5",
-		strings.Repeat("!0 && ", 80) + "5":                                         "5",
-		strings.Repeat("null ?? ", 80) + "5":                                       "5",
-		strings.Repeat("(0||", 30) + "5" + strings.Repeat(")", 30):                 "5",
-		strings.Repeat("(1&&", 30) + "5" + strings.Repeat(")", 30):                 "5",
-		strings.Repeat("!(0||", 30) + "5" + strings.Repeat(")", 30):                "true",
-		strings.Repeat("(", 40) + "0" + strings.Repeat("||0)", 39) + "||7)":        "7",
-		"try { 1n" + strings.Repeat("+1", 80) + " } catch (e) { return e.name }":   `"TypeError"`,
-		"try { 1 in 1" + strings.Repeat("+1", 80) + " } catch (e) { return 'in' }": `"in"`,
-		"-(-2n) ** 3n + 1n":             "",
-		"(-(-2n)) ** 3n + 1n":           "9",
-		"false && 9n ** 9n ** 9n ** 9n": "false",
-	} {
-		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
-		if string(got.Value) != want {
-			t.Errorf("%s\ngave %s, %+v; want %s", source, got.Value, got.Failure, want)
 		}
 	}
 }
@@ -158,9 +133,9 @@ func TestReport(t *testing.T) {
 		`{"name":"bar","line":3,"column":5},{"name":"z","assigned":true,"line":4,"column":21}],` +
 		`"constants":[{"name":"limit","line":4,"column":28}],` +
 		`"sites":[{"tool":0,"args":{"json":{"path":1,"b":[1,null]},"unknown":["/path","/b/1","/..."]},` +
-		`"holder":"v","statement":1,"line":1,"column":20},` +
+		`"statement":1,"line":1,"column":20},` +
 		`{"tool":-1,"ns":"fs","name":"lst","statement":2,"line":2,"column":4},` +
-		`{"tool":1,"args":{"json":{}},"discarded":true,"statement":5,"line":4,"column":1}],` +
+		`{"tool":1,"args":{"json":{}},"statement":5,"line":4,"column":1}],` +
 		`"depth":8,"declared":["v"],"acts":true}`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

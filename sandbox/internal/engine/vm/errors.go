@@ -98,15 +98,18 @@ func (r *run) rejection(v goja.Value) *engine.Failure {
 	}
 	if c, ok := r.thrownBy[object]; ok {
 		f.Pos, f.Stack, f.Tool, f.Call = c.Pos, c.stack, c.reply.Error, c.ID
-		f.Message = r.convert.Describe(object, "")
+		f.Message = r.convert.Describe(object, r.convert.Text(object, "message"))
 		return f
 	}
 	stack := r.convert.Text(object, "stack")
-	frames := parseStack(stack, r.program.Name)
-	if len(frames) > 1 && !r.builtinError(object) {
-		frames = r.program.Source.SkipSuper(frames)
+	frames := r.program.Source.SkipSuper(parseStack(stack, r.program.Name))
+	message := r.convert.Text(object, "message")
+	if uncallable.MatchString(message) && len(frames) > 0 && !strings.Contains(firstFrame.FindString(stack), "(native)") {
+		if name := r.program.Source.Callee(frames[0]); name != "" {
+			message = name + " is not a function"
+		}
 	}
-	f.Message = r.convert.Describe(object, r.program.Source.Reword(r.convert.Text(object, "message"), stack, frames))
+	f.Message = r.convert.Describe(object, message)
 	r.locate(f, frames)
 	if f.Line == 0 {
 		r.locateFirst(f, object)
@@ -124,21 +127,10 @@ func (r *run) locateFirst(f *engine.Failure, object *goja.Object) {
 	}
 }
 
-var builtinErrors = []string{
-	"Error", "TypeError", "RangeError", "ReferenceError", "SyntaxError", "EvalError", "URIError", "AggregateError",
-}
+// uncallable matches goja's messages for a call of something that is not a function.
+var uncallable = regexp.MustCompile(`^(Value is not (an object|callable): |Dynamic object is not callable$)`)
 
-// builtinError reports whether the class of an error is built in.
-func (r *run) builtinError(object *goja.Object) bool {
-	builtin := false
-	_ = r.vm.Try(func() {
-		class := object.Get("constructor")
-		for _, name := range builtinErrors {
-			builtin = builtin || class != nil && class.SameAs(r.vm.Get(name))
-		}
-	})
-	return builtin
-}
+var firstFrame = regexp.MustCompile(`(?m)^\tat .*`)
 
 var stackFrame = regexp.MustCompile(`(program[-\d]*\.js):(\d+):(\d+)`)
 

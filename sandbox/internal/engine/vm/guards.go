@@ -71,7 +71,7 @@ func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	return v
 }
 
-// rewordParseError replaces the message of an error of JSON.parse with V8's. Errors of a
+// rewordParseError replaces the message of an error of JSON.parse. Errors of a
 // reviver stay as they are.
 func (r *run) rewordParseError(err error, argument goja.Value) error {
 	exception, ok := err.(*goja.Exception)

@@ -17,7 +17,8 @@ const (
 
 // misses notices reads of members that objects in results do not have. These objects have a
 // prototype for each place in the results of a tool: a proxy, which goja consults only for
-// members that the object itself does not have. Text has one proxy behind String.prototype.
+// members that the object itself does not have. Strings have one behind
+// String.prototype, and promises one behind Promise.prototype.
 type misses struct {
 	left    int                       // places that can be made
 	tools   map[string]*convert.Place // the results of tools, by their paths
@@ -34,17 +35,25 @@ type missKey struct {
 	member string
 }
 
+// watchMembers prepares for the reads of missing members before the first call of a program
+// that reads members. promise is the promise of the call.
+func (r *run) watchMembers(promise *goja.Object) {
+	m := &r.misses
+	if m.tools != nil || !r.program.ReadsMembers() {
+		return
+	}
+	m.left, m.tools, m.texts, m.seed = maxPlaces, map[string]*convert.Place{}, map[uint64]*convert.Place{}, maphash.MakeSeed()
+	m.hidden, m.base = map[*goja.Object]bool{}, r.vm.NewObject()
+	m.objects = m.base.Prototype()
+	_ = r.vm.Try(func() { _ = r.prototype("String").SetPrototype(r.sentinel(nil)) })
+	_ = promise.Prototype().SetPrototype(r.sentinel(nil))
+}
+
 // resultOf returns the place of the result of a call, or nil if the program reads no members.
 func (r *run) resultOf(c pendingCall) *convert.Place {
-	if !r.program.ReadsMembers() || c.reply.Error != nil {
-		return nil
-	}
 	m := &r.misses
-	if m.tools == nil {
-		m.left, m.tools, m.texts, m.seed = maxPlaces, map[string]*convert.Place{}, map[uint64]*convert.Place{}, maphash.MakeSeed()
-		m.hidden, m.base = map[*goja.Object]bool{}, r.vm.NewObject()
-		m.objects = m.base.Prototype()
-		_ = r.vm.Try(func() { _ = r.prototype("String").SetPrototype(r.sentinel(nil)) })
+	if !r.program.ReadsMembers() || c.reply.Error != nil || m.tools == nil {
+		return nil
 	}
 	tool := r.scope.tools[c.Tool].Path()
 	if m.tools[tool] == nil {
@@ -81,13 +90,16 @@ func (r *run) sentinel(p *convert.Place) *goja.Object {
 			r.missed(p, name, receiver)
 			return goja.Undefined()
 		},
-		GetSym: func(base *goja.Object, name *goja.Symbol, _ goja.Value) goja.Value {
+		GetSym: func(base *goja.Object, name *goja.Symbol, receiver goja.Value) goja.Value {
 			v := base.GetSymbol(name)
 			if v == nil {
 				v = goja.Undefined()
 			}
 			if p != nil && name == goja.SymToPrimitive && r.looks(missKey{p, ""}) {
 				r.miss(engine.Miss{Tool: p.Tool, Path: p.Path, Pos: r.position()})
+			}
+			if o, ok := receiver.(*goja.Object); ok && p == nil && name == goja.SymIterator {
+				r.notePromise(o, engine.Read, r.position())
 			}
 			return v
 		},
@@ -120,10 +132,9 @@ func (r *run) looks(key missKey) bool {
 // missed records the read of a member that an object at a place, or a text, does not have.
 func (r *run) missed(p *convert.Place, name string, receiver goja.Value) {
 	m := engine.Miss{Member: name}
+	promise, _ := receiver.(*goja.Object)
 	if text, ok := receiver.(goja.String); ok && p == nil {
 		m.Text, p = true, r.placeOfText(text)
-	} else if p == nil {
-		return
 	}
 	if name == "then" || name == "toJSON" || !r.looks(missKey{p, name}) {
 		return
@@ -136,7 +147,12 @@ func (r *run) missed(p *convert.Place, name string, receiver goja.Value) {
 	if p != nil {
 		m.Tool, m.Path = p.Tool, p.Path
 	}
-	if m.Pos = r.program.ReadAt(r.program.Source.FromFrame(at.Line, at.Column), name, m.Text && p != nil); m.Line > 0 {
+	m.Pos = r.program.ReadAt(r.program.Source.FromFrame(at.Line, at.Column), name, m.Text && p != nil)
+	switch {
+	case m.Line == 0:
+	case p == nil && !m.Text:
+		r.notePromise(promise, engine.Read, m.Pos)
+	default:
 		r.miss(m)
 	}
 }

@@ -56,12 +56,14 @@ func handled(p *goja.Promise) bool {
 }
 
 // notePromise records that the program uses a promise like a value.
-func (r *run) notePromise(o *goja.Object, use string) {
+func (r *run) notePromise(o *goja.Object, use string, at engine.Pos) {
+	if o == nil {
+		return
+	}
 	p, ok := convert.PromiseOf(o)
 	if !ok || r.ended || len(r.promises.uses) == maxStrays {
 		return
 	}
-	at := r.position()
 	if slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Pos == at && u.Use == use }) {
 		return
 	}
@@ -138,7 +140,7 @@ func (r *run) instrumentPromises(promise *goja.Object) {
 func (r *run) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {
-			r.notePromise(o, use)
+			r.notePromise(o, use, r.position())
 		}
 		return result(c)
 	})

@@ -72,7 +72,19 @@ func TestStrays(t *testing.T) {
 			{Use: engine.Written, Tool: 1, Call: at(11), Pos: at(28)},
 			dropped(1, 11),
 		},
-		`refund({}); await new Promise(() => 1)`: nil, // a deadlock
+		`const n = refund({}).total`: {
+			{Use: engine.Read, Tool: 1, Call: at(11), Pos: at(22)},
+			dropped(1, 11),
+		},
+		`try { const [a] = refund({}); a.b } catch {}`: {
+			{Use: engine.Read, Tool: 1, Call: at(19), Pos: at(19)},
+			dropped(1, 19),
+		},
+		`const all = [1].map(async () => 1); all.filter(n => n.total > 1); await refund({}); all.find(n => n.total > 1)`: {
+			{Use: engine.Read, Tool: -1, Pos: at(101)},
+		},
+		`const p = refund({}); if (p.then && !p.total) await p`: nil,
+		`refund({}); await new Promise(() => 1)`:                nil, // a deadlock
 	} {
 		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
 		if !reflect.DeepEqual(got.PromiseMisuses, want) {
