@@ -16,6 +16,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -32,6 +33,7 @@ type environment struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
+	tools   *declare.Declarations  // of set
 	past    []conversation.Message // earlier turns of a Chat
 	session bool                   // programs see the variables of earlier ones
 	chat    bool                   // the run is a turn of a conversation
@@ -63,8 +65,9 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	}
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.use(c.set)
+	c.tools = declare.New(c.set, c.options.DeclarationTokens)
 	p.Briefing = prompt.Code{
-		Task: spec, Tools: c.options.declarations(c.set), Programs: c.options.MaxIters,
+		Task: spec, Tools: c.tools.Text, Programs: c.options.MaxIters,
 		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
@@ -190,6 +193,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	q.AddNote(variables)
+	q.AddNote(prompt.Matching(r.tools.Matching(prompt.TaskText(spec, q.Inputs))))
 	q.Past = r.past
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
