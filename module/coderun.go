@@ -17,6 +17,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -33,6 +34,7 @@ type environment struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
+	tools   *declare.Declarations  // of set
 	past    []conversation.Message // earlier turns of a Chat
 	session bool                   // programs see the variables of earlier ones
 	chat    bool                   // the run is a turn of a conversation
@@ -45,8 +47,7 @@ type environment struct {
 	limits    sandbox.Limits // of each program, if they differ from those of box
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 
-	declared string                         // the declarations of the set in the briefing
-	typed    *memo.Last[*tools.Set, string] // the declarations of the set with learned types
+	typed *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
 }
 
 // question returns the question for the next program, or nil if the module cannot run. The strategy is additional
@@ -67,9 +68,9 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	}
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.use(c.set)
-	c.typed, c.declared = &memo.Last[*tools.Set, string]{}, c.options.declarations(c.set)
+	c.typed, c.tools = &memo.Last[*tools.Set, *declare.Declarations]{}, declare.New(c.set, c.options.DeclarationTokens)
 	p.Briefing = prompt.Code{
-		Task: spec, Tools: c.declared, Programs: c.options.MaxIters,
+		Task: spec, Tools: c.tools.Text, Programs: c.options.MaxIters,
 		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
@@ -196,6 +197,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	}
 	q.AddNote(variables)
 	q.Past, q.Briefing = r.past, r.applyTypes(c.Predictor.Briefing)
+	q.AddNote(prompt.Matching(r.tools.Matching(prompt.TaskText(spec, q.Inputs))))
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
 		return nil, nil, err
 	}

@@ -37,8 +37,8 @@ type Options struct {
 	// Journal configures the record of each run's calls. Nil means the defaults.
 	Journal *journal.Options
 
-	// DeclarationTokens limits the tokens of the tool declarations in the prompt. Zero means the default
-	// of declare.Markdown.
+	// DeclarationTokens limits the tokens of the tool declarations in the prompt, with those of the tools that match
+	// the question if not all can be declared. Zero means the default of declare.New, and of declare.Markdown in ReAct.
 	DeclarationTokens int
 
 	// LearnedTypes, if set, are the types of results of tools that declare no output schema. The modules that run

@@ -20,8 +20,11 @@ type types struct {
 func (r *codeRun) applyTypes(briefing string) string {
 	if l := r.options.LearnedTypes; l != nil {
 		r.set = l.Apply(r.set)
-		declared := r.typed.Get(r.set, func() string { return r.options.declarations(r.set) })
-		briefing = strings.Replace(briefing, r.declared, declared, 1)
+		before := r.environment.tools
+		r.environment.tools = r.typed.Get(r.set, func() *declare.Declarations {
+			return declare.New(r.set, r.options.DeclarationTokens)
+		})
+		briefing = strings.Replace(briefing, before.Text, r.environment.tools.Text, 1)
 	}
 	return briefing
 }

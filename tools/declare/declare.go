@@ -33,6 +33,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // DefaultBudget is the default limit of tokens for declarations.
@@ -43,6 +44,19 @@ const perTool = 120
 
 // indexBudget is the default limit of tokens for an index.
 const indexBudget = 1800
+
+// Limits of tokens by default in prompts that have a task. The other text of a prompt takes about 700 tokens, so that
+// the first prompt of a run has about 3,300 if the set is too large to be declared.
+const (
+	promptBudget = 3300 // for the declarations of all tools
+	namedBudget  = 2600 // otherwise: for small servers, names, and the tools that match
+)
+
+// Limits of the tools that match a task.
+const (
+	maxMatches = 12
+	minMatch   = 0.35 // of the score of the best match
+)
 
 // Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of TypeScript and, if not all
 // names fit there, a list of names after the block. With a smaller budget it leaves out more: first parts of the
@@ -60,27 +74,119 @@ const indexBudget = 1800
 // end a comment, a string or a fenced block early, and the text outside the block contains only names. The same tools
 // always yield the same text. For a nil or empty set, Markdown returns the empty string.
 func Markdown(set *tools.Set, budget int) string {
-	if set.Len() == 0 {
-		return ""
-	}
-	list, names := levels, budget
+	r := explicit(budget)
 	if budget <= 0 {
-		budget, list = min(DefaultBudget, 200+perTool*set.Len()), levels[byDefault:]
-		names = min(budget, indexBudget)
+		all := min(DefaultBudget, 200+perTool*set.Len())
+		r = rooms{levels: levels[byDefault:], all: all, names: min(all, indexBudget)}
+	}
+	return r.declare(set).Text
+}
+
+// rooms are limits of tokens.
+type rooms struct {
+	levels []level
+	all    int // for the declarations of all tools
+	small  int // otherwise, for those of small servers
+	names  int // for the names of the other tools
+	total  int // with the tools that match a task
+}
+
+func explicit(budget int) rooms {
+	return rooms{levels: levels, all: budget, names: budget, total: budget}
+}
+
+// Declarations are the declarations of a set, for prompts that also have a task.
+type Declarations struct {
+	Text string // the same for every task, so that providers can cache it
+
+	named map[string]*tools.Binding // the tools that Text only names
+	index *search.Index
+	room  int // tokens for those of them that match a task
+}
+
+// New declares the tools of a set like [Markdown], for prompts that also have a task. By default, all declarations
+// take at most about 3,300 tokens. If that is not enough, Text has the declarations of servers of up to ten tools and
+// the names of the other tools, and [Declarations.Matching] declares those that match a task.
+func New(set *tools.Set, budget int) *Declarations {
+	r := explicit(budget)
+	if budget <= 0 {
+		r = rooms{levels: levels[byDefault:withDescriptions], all: min(promptBudget, 200+perTool*set.Len()),
+			small: namedBudget / 2, names: indexBudget, total: namedBudget}
+	}
+	return r.declare(set)
+}
+
+func (r rooms) declare(set *tools.Set) *Declarations {
+	if set.Len() == 0 {
+		return &Declarations{}
 	}
 	fence := Tokens(fenced(""))
-	budget, names = budget-fence, names-fence
 	objects := group(set.Bindings())
-	for _, l := range list {
-		if text, ok := l.declare(objects, budget); ok {
-			return fenced(complete(text, objects))
+	for _, l := range r.levels {
+		if text, ok := l.declare(objects, r.all-fence); ok {
+			return &Declarations{Text: fenced(complete(text, objects))}
 		}
 	}
-	if text, ok := outline(objects, names); ok {
-		return fenced(text)
+	code, large := small(objects, r.small)
+	d := &Declarations{named: map[string]*tools.Binding{}, index: search.New(set)}
+	if text, ok := outline(large, types(objects), r.names-fence); ok {
+		d.Text = fenced(text + code)
+	} else {
+		head := rest + types(objects)
+		d.Text = fenced(head+code) + index(large, min(r.names, max(r.total, r.names)-Tokens(code))-fence-Tokens(head))
 	}
-	code := rest + types(objects)
-	return fenced(code) + index(objects, names-Tokens(code))
+	for _, o := range large {
+		for _, t := range o.tools {
+			d.named[t.Path()] = t.Binding
+		}
+	}
+	d.room = r.total - Tokens(d.Text)
+	return d
+}
+
+// maxSmall is the number of tools of a small server.
+const maxSmall = 10
+
+// small declares the small servers as far as there is room, and returns the other ones.
+func small(objects []*object, room int) (code string, others []*object) {
+	for _, o := range objects {
+		p := &listing{page: newPage(room), level: levels[byDefault]}
+		if len(o.tools) > maxSmall || !p.object(o) {
+			others = append(others, o)
+			continue
+		}
+		code += p.text.String()
+		room = p.left / 100
+	}
+	return code, others
+}
+
+// Matching declares those of the tools that Text only names which match a task best, as a fenced block of TypeScript.
+// It returns "" if there are none.
+func (d *Declarations) Matching(task string) string {
+	if d == nil || d.index == nil {
+		return ""
+	}
+	var best []*tools.Binding
+	var code string
+	hits := d.index.Search(task, &search.Options{Limit: maxMatches})
+	for _, h := range hits {
+		b := d.named[h.Name]
+		if b == nil || h.Score <= minMatch*hits[0].Score {
+			continue
+		}
+		p := &listing{page: newPage(d.room - Tokens(fenced(""))), level: levels[byDefault]}
+		for _, o := range group(append(best, b)) {
+			p.object(o)
+		}
+		if p.left >= 0 {
+			best, code = append(best, b), p.text.String()
+		}
+	}
+	if code == "" {
+		return ""
+	}
+	return fenced(code)
 }
 
 func fenced(code string) string { return "```ts\n" + code + "```\n" }

@@ -52,7 +52,10 @@ var levels = []level{
 	{in: 1, out: 1, enum: 4, echo: true},
 }
 
-const byDefault = 3
+const (
+	byDefault        = 3
+	withDescriptions = 8 // from here on, tools have no descriptions
+)
 
 // maxLead is the maximum length of the first sentence of a tool's description.
 const maxLead = 300

@@ -15,10 +15,10 @@ const (
 )
 
 // outline declares tools by name, each with the first sentence of its description. It
-// reports whether they fit into the budget.
-func outline(objects []*object, budget int) (string, bool) {
+// reports whether they fit into the budget, with the types that declarations refer to.
+func outline(objects []*object, types string, budget int) (string, bool) {
 	p := newPage(budget)
-	p.add(rest + types(objects) + outlined)
+	p.add(rest + types + outlined)
 	for _, o := range objects {
 		if !p.outline(o) {
 			return "", false

@@ -140,7 +140,8 @@ This file is written by ` + "`go test ./module/internal/conversationtest -update
 ## Tokens of prompts and runs
 
 The tasks are questions with several steps. Their replies are recorded in ` + "`module/testdata/tasks`" + ` and are run
-again each time. The sets of tools:
+again each time. Many of them look for tools that the prompt now declares, because they match the task. The sets of
+tools:
 
 - small: the shop of the quickstart
 - medium: two real servers as they list their tools, filesystem and memory

@@ -117,28 +117,17 @@ func (s effects) list(titles effectTitles, most int) string {
 			writeEntries(&b, unknownTitle, s.unknown, detail.uncertain)
 			b.WriteString(titles.unknownNote)
 		}
-		done, undeclared := split(s.done, func(e journal.Entry) bool {
-			return e.Class != tools.Unclassified || titles.done == "" || journal.Acting(e.Tool)
-		})
-		writeEntries(&b, titles.done, done, detail.done)
-		writeEntries(&b, undeclaredTitle, undeclared, detail.done)
+		undeclared := func(e journal.Entry) bool {
+			return e.Class == tools.Unclassified && titles.done != "" && !journal.Acting(e.Tool)
+		}
+		declared := func(e journal.Entry) bool { return !undeclared(e) }
+		writeEntries(&b, titles.done, slices.DeleteFunc(slices.Clone(s.done), undeclared), detail.done)
+		writeEntries(&b, undeclaredTitle, slices.DeleteFunc(slices.Clone(s.done), declared), detail.done)
 		if text = b.String(); len(text) <= most {
 			return text
 		}
 	}
 	return Cut(text, most)
-}
-
-// split divides entries into those that pass the filter and the others.
-func split(entries []journal.Entry, passes func(journal.Entry) bool) (yes, no []journal.Entry) {
-	for _, e := range entries {
-		if passes(e) {
-			yes = append(yes, e)
-		} else {
-			no = append(no, e)
-		}
-	}
-	return yes, no
 }
 
 // writeEntries lists calls under a title. Detail is the number of bytes of each one's arguments and result;

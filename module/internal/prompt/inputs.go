@@ -64,6 +64,23 @@ func HistoryConstant(name string) string {
 	return "Programs also have the constant " + name + ", an array with the earlier turns."
 }
 
+// TaskText is the text of a question by which tools are found.
+func TaskText(spec *signature.Spec, inputs signature.Values) string {
+	text := spec.Instructions()
+	for _, v := range inputs {
+		text += "\n" + Shorten(replies.PlainText(v.JSON), inputPart)
+	}
+	return text
+}
+
+// Matching introduces the declarations of tools that match a question. It returns "" if there are none.
+func Matching(declarations string) string {
+	if declarations == "" {
+		return ""
+	}
+	return "Tools that may fit, declared:\n" + strings.TrimSpace(declarations)
+}
+
 // Variables lists the variables that earlier programs left, the newest of many. It leaves out those that have
 // the name of an input.
 func Variables(list []sandbox.Variable, inputs map[string]any) string {

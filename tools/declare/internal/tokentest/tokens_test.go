@@ -34,6 +34,8 @@ const company = "four servers"
 // limits has the maximum number of tokens of a server by default.
 var limits = map[string]int{"filesystem": 1_000, "git": 3_500, "mongodb": 4_100, "notion": 2_400, company: 1_800}
 
+const task = "Which orders of the customer are open, and which invoices are due?"
+
 // budgets of the columns; zero is the default.
 var budgets = []int{1_000_000, 0, 3_000, 1_500, 700, 300}
 
@@ -83,11 +85,14 @@ and within smaller budgets. The estimate of ` + "`declare.Tokens`" + ` follows e
 
 The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. The last row is a company's
 547 tools on four servers, which ` + "`tools/declare/internal/business`" + ` makes up: by default,
-the prompt shows their names only, in families. ` + "`go test -update`" + ` in
+the declarations show their names only, in families. "With a task" is what the prompts of
+CodeAct have by default for "` + task + `": at most
+about 3,300 tokens, or 2,600 with the tools that match the task if not all can be declared.
+` + "`go test -update`" + ` in
 ` + "`tools/declare/internal/tokentest`" + ` writes this file.
 
-| server | tools | as listed | everything | by default | ≤ 3000 | ≤ 1500 | ≤ 700 | ≤ 300 |
-|---|---|---|---|---|---|---|---|---|
+| server | tools | as listed | everything | by default | ≤ 3000 | ≤ 1500 | ≤ 700 | ≤ 300 | with a task |
+|---|---|---|---|---|---|---|---|---|---|
 `)
 	for _, server := range servers {
 		set := recorded(t, server)
@@ -96,7 +101,12 @@ the prompt shows their names only, in families. ` + "`go test -update`" + ` in
 			text := declare.Markdown(set, budget)
 			fmt.Fprintf(&b, " %d (%d) |", count(text), declare.Tokens(text))
 		}
-		b.WriteString("\n")
+		d := declare.New(set, 0)
+		text := d.Text + d.Matching(task)
+		fmt.Fprintf(&b, " %d (%d) |\n", count(text), declare.Tokens(text))
+		if n := count(text); n > 3400 {
+			t.Errorf("%s takes %d tokens in the first prompt of a run", server, n)
+		}
 	}
 	if *update {
 		if err := os.WriteFile(table, []byte(b.String()), 0o644); err != nil {
