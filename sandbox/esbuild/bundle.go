@@ -47,10 +47,12 @@ type bundler struct {
 }
 
 func (b *bundler) options() api.BuildOptions {
+	supported := supports(true)
+	supported["regexp-match-indices"] = false
 	return api.BuildOptions{
 		EntryPoints: []string{entryFile},
 		Bundle:      true, Format: api.FormatIIFE, GlobalName: "library", TreeShaking: api.TreeShakingTrue,
-		Target: api.ES2022, Supported: librarySupports(), Platform: api.PlatformNeutral,
+		Target: api.ES2022, Supported: supported, Platform: api.PlatformNeutral,
 		MinifyWhitespace: true, LegalComments: api.LegalCommentsNone, Charset: api.CharsetASCII,
 		Define: map[string]string{
 			"process.env.NODE_ENV": `"production"`, "global": "globalThis", "self": "globalThis",
@@ -58,19 +60,6 @@ func (b *bundler) options() api.BuildOptions {
 		TsconfigRaw: "{}", AbsWorkingDir: "/", LogLevel: api.LogLevelSilent, LogLimit: maxFaults,
 		Plugins: []api.Plugin{{Name: "packages", Setup: b.setup}},
 	}
-}
-
-// librarySupports returns the language features that esbuild may use in a library. goja
-// accepts some patterns that it never matches. esbuild replaces them with calls to RegExp,
-// for which the library has a more capable version: see patternSource.
-func librarySupports() map[string]bool {
-	supported := map[string]bool{
-		unicodePatterns: false, "regexp-set-notation": false, "regexp-match-indices": false,
-	}
-	for feature := range lacking {
-		supported[feature] = feature == "dynamic-import"
-	}
-	return supported
 }
 
 func (b *bundler) setup(build api.PluginBuild) {
@@ -117,14 +106,13 @@ func (b *bundler) entry() string {
 		}
 	}
 	if dynamic {
-		s.WriteString(b.requirer())
+		s.WriteString(b.loader())
 	}
 	return s.String()
 }
 
-// requirer returns the source of the function that replaces import(). esbuild converts its result into a
-// namespace.
-func (b *bundler) requirer() string {
+// loader returns the source of the function that replaces import().
+func (b *bundler) loader() string {
 	var s strings.Builder
 	s.WriteString("const modules=new Map([")
 	for i, w := range b.wants {
@@ -133,9 +121,7 @@ func (b *bundler) requirer() string {
 			fmt.Fprintf(&s, "[%s,m%d],", module, i)
 		}
 	}
-	s.WriteString(`]);export const require=name=>{const m=modules.get(name);` +
-		`if(!m)throw new Error("Cannot find package '"+name+"'");` +
-		`return Object.defineProperty({...m},"__esModule",{value:true})};`)
+	s.WriteString("]);export const load=async name=>({...modules.get(name)});")
 	return s.String()
 }
 

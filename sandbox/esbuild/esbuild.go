@@ -1,6 +1,7 @@
 package esbuild
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,20 +56,12 @@ func (o *Options) withDefaults() (Options, error) {
 		time.Duration(c.Libraries)) < 0 {
 		return c, fmt.Errorf("esbuild: an option is negative: %+v; use zero for the default", c)
 	}
-	c.Time = or(c.Time, 10*time.Second)
-	c.Memory = or(c.Memory, 512<<20)
-	c.Workers = or(c.Workers, 2)
-	c.Files, c.Bytes = or(c.Files, 4000), or(c.Bytes, 32<<20)
-	c.Libraries = or(c.Libraries, 32)
+	c.Time = cmp.Or(c.Time, 10*time.Second)
+	c.Memory = cmp.Or(c.Memory, 512<<20)
+	c.Workers = cmp.Or(c.Workers, 2)
+	c.Files, c.Bytes = cmp.Or(c.Files, 4000), cmp.Or(c.Bytes, 32<<20)
+	c.Libraries = cmp.Or(c.Libraries, 32)
 	return c, nil
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // Bundler compiles TypeScript in worker processes that it owns. It is a [sandbox.Compiler]

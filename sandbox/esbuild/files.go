@@ -39,7 +39,6 @@ type shelf struct {
 	allowed map[string]bool  // packages that programs may import, and their dependencies
 	folders map[string]bool  // folders that exist and are not symbolic links
 	stamps  map[string]stamp // of lockFile and of each package.json that was read
-	trouble error            // why the root could not be read
 }
 
 // stamp is the size and time of a file, which show whether the file has changed.
@@ -143,9 +142,6 @@ func (s *shelf) regular(name string) bool {
 		}
 	}
 	info, err := fs.Lstat(s.root, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.trouble = err
-	}
 	return err == nil && info.Mode().IsRegular()
 }
 

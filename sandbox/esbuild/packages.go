@@ -3,6 +3,7 @@ package esbuild
 import (
 	"cmp"
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
 // packages compiles programs that may import the packages in allow.
@@ -34,7 +34,7 @@ type library struct {
 
 func newPackages(b *Bundler, root fs.FS, allow []string, why func(name string) (message, hint string)) *packages {
 	if root == nil {
-		root = nothing{}
+		root = embed.FS{}
 	}
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
 	return &packages{bundler: b, root: root, allow: allow, why: why}
@@ -49,7 +49,7 @@ func (p *packages) Compile(ctx context.Context, source string) (*sandbox.Compile
 		return nil, errNotMade
 	}
 	var t transformed
-	findings, err := p.bundler.run(ctx, task{Program: source}, noFiles{}, &t)
+	findings, err := p.bundler.run(ctx, task{Program: source}, newShelf(embed.FS{}, nil, 0, 0), &t)
 	if err == nil && findings == nil {
 		findings = findingsOf(t.Faults)
 	}
@@ -227,26 +227,4 @@ func (p *packages) keep(l library) {
 			return
 		}
 	}
-}
-
-// nothing is an empty file system.
-type nothing struct{}
-
-// Open implements [fs.FS].
-func (nothing) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
-
-// noFiles is a host without files.
-type noFiles struct{}
-
-// Report implements [engine.Host].
-func (noFiles) Report(engine.Report) func() bool { return func() bool { return true } }
-
-// Clock implements [engine.Host].
-func (noFiles) Clock(func(bool)) {}
-
-// Call implements [engine.Host].
-func (noFiles) Call(_ engine.Call, reply func(engine.Reply)) func() {
-	return func() { reply(engine.Reply{Error: &engine.ToolError{Message: "no files are available"}}) }
 }

@@ -1,17 +1,19 @@
 package esbuild
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
 
-// property is a set of characters that a pattern can name, as in \p{Letter}.
-type property struct {
-	has   func(rune) bool
-	edges []rune // the characters at which the result of has may change
-}
+// property is a set of characters that a pattern can name, as in \p{Letter}: those in one of
+// the tables of in and in none of out.
+type property struct{ in, out []*unicode.RangeTable }
+
+func (p property) has(r rune) bool { return unicode.In(r, p.in...) && !unicode.In(r, p.out...) }
 
 // propertyOf returns the property that has this name in patterns.
 func propertyOf(name string) (property, bool) {
@@ -23,7 +25,7 @@ func propertyOf(name string) (property, bool) {
 			return p, true
 		}
 		if ranges, ok := emoji[name]; ok {
-			return within(ranges), true
+			return in(table(ranges)), true
 		}
 		if table, ok := unicode.Properties[name]; ok {
 			return in(table), true
@@ -42,10 +44,24 @@ func propertyOf(name string) (property, bool) {
 }
 
 // in returns the property of being in one of the tables.
-func in(tables ...*unicode.RangeTable) property {
-	return property{func(r rune) bool { return unicode.In(r, tables...) }, edgesOf(tables...)}
+func in(tables ...*unicode.RangeTable) property { return property{in: tables} }
+
+// without returns p without the characters in the tables.
+func (p property) without(tables ...*unicode.RangeTable) property { return property{p.in, tables} }
+
+// table returns the table of ranges in the notation of [emoji].
+func table(ranges string) *unicode.RangeTable {
+	var t unicode.RangeTable
+	for one := range strings.FieldsSeq(ranges) {
+		first, last, _ := strings.Cut(one, "-")
+		lo, _ := strconv.ParseUint(first, 16, 32)
+		hi, _ := strconv.ParseUint(cmp.Or(last, first), 16, 32)
+		t.R32 = append(t.R32, unicode.Range32{Lo: uint32(lo), Hi: uint32(hi), Stride: 1})
+	}
+	return &t
 }
 
+// edgesOf returns the characters at which a range of a table begins or has ended.
 func edgesOf(tables ...*unicode.RangeTable) (edges []rune) {
 	add := func(lo, hi, stride rune) {
 		if stride == 1 {
@@ -70,36 +86,11 @@ func edgesOf(tables ...*unicode.RangeTable) (edges []rune) {
 	return edges
 }
 
-// within returns the property of being in one of the ranges, which are given by their first
-// and last characters.
-func within(ranges []rune) property {
-	p := property{has: func(r rune) bool {
-		for i := 0; i < len(ranges); i += 2 {
-			if ranges[i] <= r && r <= ranges[i+1] {
-				return true
-			}
-		}
-		return false
-	}}
-	for i := 0; i < len(ranges); i += 2 {
-		p.edges = append(p.edges, ranges[i], ranges[i+1]+1)
-	}
-	return p
-}
-
-// without returns p without the characters in the tables.
-func (p property) without(tables ...*unicode.RangeTable) property {
-	return property{
-		func(r rune) bool { return p.has(r) && !unicode.In(r, tables...) },
-		append(edgesOf(tables...), p.edges...),
-	}
-}
-
 // derived contains the properties that are combinations of others.
 var derived = map[string]property{
-	"Any":        within([]rune{0, unicode.MaxRune}),
-	"ASCII":      within([]rune{0, unicode.MaxASCII}),
-	"Assigned":   within([]rune{0, unicode.MaxRune}).without(unicode.Cn),
+	"Any":        in(table("0-10ffff")),
+	"ASCII":      in(table("0-7f")),
+	"Assigned":   in(table("0-10ffff")).without(unicode.Cn),
 	"Alphabetic": in(unicode.L, unicode.Nl, unicode.Other_Alphabetic),
 	"Alpha":      in(unicode.L, unicode.Nl, unicode.Other_Alphabetic),
 	"Lowercase":  in(unicode.Ll, unicode.Other_Lowercase),
@@ -122,7 +113,7 @@ func class(name string) (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	edges := append([]rune{0, firstHalf, lastHalf + 1, unicode.MaxRune + 1}, p.edges...)
+	edges := append(edgesOf(slices.Concat(p.in, p.out)...), 0, firstHalf, lastHalf+1, unicode.MaxRune+1)
 	slices.Sort(edges)
 	var b strings.Builder
 	start := rune(-1)

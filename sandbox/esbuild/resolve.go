@@ -3,6 +3,7 @@ package esbuild
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -151,23 +152,12 @@ func split(module string) (name, sub string) {
 	return name, module[len(name):]
 }
 
-// packageName reports whether name is a valid name of a package, which as a path stays
-// inside node_modules.
-func packageName(name string) bool {
-	scope, rest, scoped := strings.Cut(name, "/")
-	if !scoped {
-		return plainName(name)
-	}
-	return strings.HasPrefix(scope, "@") && plainName(scope[1:]) && plainName(rest)
-}
+// plainName matches the name of a package, which as a path stays inside node_modules.
+var plainName = regexp.MustCompile(`^(?:@[\w$~-][\w$.~-]*/)?[\w$~-][\w$.~-]*$`)
 
-func plainName(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; !inWord(c) && c != '-' && c != '.' && c != '~' || c == '\\' || c == '#' || c >= 0x80 {
-			return false
-		}
-	}
-	return name != "" && name[0] != '.' && name != "node_modules" && len(name) < 215
+// packageName reports whether name is a valid name of a package.
+func packageName(name string) bool {
+	return len(name) < 215 && plainName.MatchString(name) && path.Base(name) != "node_modules"
 }
 
 // find returns the manifest of a package that importer imports, or nil if the package is

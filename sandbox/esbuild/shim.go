@@ -3,6 +3,7 @@ package esbuild
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,10 +54,35 @@ func parseShims() []shim {
 	return list
 }
 
-// shimName reports whether a shim has this name.
-func shimName(name string) bool {
-	return name == patterns || slices.ContainsFunc(shims, func(s shim) bool { return s.name == name })
+// shimImports returns declarations that import the shims of the globals whose names a
+// program contains.
+func shimImports(program string) string {
+	var b strings.Builder
+	for _, s := range shims {
+		if !strings.Contains(s.name, ".") && strings.Contains(program, s.name) {
+			fmt.Fprintf(&b, "import {%s} from %q;", s.name, shimModule)
+		}
+	}
+	return b.String()
 }
+
+// shims imports the shims of static methods and of regular expressions that the output of
+// esbuild uses.
+func (p *passage) shims() {
+	for _, s := range shims {
+		if strings.Contains(s.name, ".") && s.usedIn(p.code) {
+			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}})
+		}
+	}
+	code := strings.ReplaceAll(p.code, `\\`, `\`) // as in pattern literals
+	if strings.Contains(code, patterns) && (propertyName.MatchString(code) || setFlag.MatchString(code)) {
+		w := want{Module: shimModule, Name: patterns, Properties: strings.Join(append(properties(code), "L"), " ")}
+		p.imports = append(p.imports, imported{want: w, local: patterns})
+	}
+}
+
+// setFlag matches the flags of a call to RegExp if they include v.
+var setFlag = regexp.MustCompile(`, "[dgimsuy]*v[dgimsuy]*"\)`)
 
 // propertyName matches a character property in a pattern, or in text that may become a
 // pattern.

@@ -1,15 +1,9 @@
 package esbuild
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -31,249 +25,175 @@ type required struct {
 	Column int `json:"column"`
 }
 
-// maxDepth bounds the nesting of brackets, because esbuild's parser is recursive.
-const maxDepth = 2000
-
 // maxFaults bounds the number of findings.
 const maxFaults = 20
 
-// transform translates a program to JavaScript.
-//
-// It passes esbuild a module that begins with one line of import declarations, each for
-// one name. esbuild removes those that only types use. If the program returns at top
-// level, which a module cannot do, it becomes the body of a function.
+// transform translates a program to JavaScript. A program runs as the body of a function,
+// which may return but cannot import. For esbuild it is a module, which may import but
+// cannot return: see [passage.withoutReturns] and [passage.scan].
 func transform(program string) *transformed {
 	if strings.HasPrefix(program, "#!") {
 		program = "//" + program[2:]
 	}
-	m := survey(program)
-	switch {
-	case strings.HasPrefix(strings.TrimSpace(program), "```"):
-		m.faults = append(m.faults, faultAt(program, strings.Index(program, "`"), "the program is in a code fence",
-			"leave out the lines with ```"))
-	case m.deepest > maxDepth:
-		m.faults = append(m.faults, fault{Message: fmt.Sprintf("brackets are nested deeper than %d levels", maxDepth),
-			Hint: "write a simpler program"})
+	p := &passage{program: engine.NewLineTable(program), text: program}
+	if strings.HasPrefix(strings.TrimSpace(program), "```") {
+		p.fault(p.program.Pos(strings.Index(program, "`")), "the program is in a code fence", "leave out the lines with ```")
+		return &transformed{Faults: p.faults}
 	}
-	if len(m.faults) > 0 {
-		return &transformed{Faults: m.faults[:min(len(m.faults), maxFaults)]}
+	p.value, p.empty, p.load = unused(program, "$r"), unused(program, "$ret"), unused(program, "$imp")
+	result := through(program)
+	if source := p.withoutReturns(result.Errors); source != program {
+		result = through(source)
 	}
-	p := &passage{module: m, program: program, mark: markOf(program)}
-	code := p.through("", "")
-	if returnsAtTop(code.Errors) {
-		p.wrapped = true
-		code = p.through("(async()=>{", "\n})();")
+	if len(result.Errors) > 0 {
+		return &transformed{Faults: p.faultsOf(result.Errors)}
 	}
-	if len(code.Errors) > 0 {
-		return &transformed{Faults: p.faultsOf(code.Errors)}
+	t, err := p.finish(string(result.Code), result.Map)
+	if err != nil {
+		p.faults = []fault{{Message: err.Error()}}
 	}
-	return p.finish(code)
+	if len(p.faults) > 0 {
+		return &transformed{Faults: p.faults[:min(len(p.faults), maxFaults)]}
+	}
+	return t
 }
 
 // passage is the translation of one program.
 type passage struct {
-	*module
-	program string
-	mark    string // prefix of the module names that esbuild sees; the program does not contain it
-	wrapped bool
-	heads   []int // the offsets of the import declarations in the first line
+	program *engine.LineTable
+	text    string // the program
+	faults  []fault
+
+	// Names that the program does not contain: the variables that replace return with and
+	// without a value, and the function that replaces import().
+	value, empty, load string
+
+	code      string // the output of esbuild
+	generated *engine.LineTable
+	origins   *sourcemap.Map
+	imports   []imported
 }
 
-// markOf returns a mark that is a hash of the program, so that the program cannot
-// contain it.
-func markOf(program string) string {
-	sum := sha256.Sum256([]byte(program))
-	return fmt.Sprintf("writ:%x:", sum[:12])
-}
-
-// lacking has the features of ES2022 and later that goja does not support.
-var lacking = map[string]bool{
-	"async-generator": false, "for-await": false, "dynamic-import": false, "using": false, "decorators": false,
-}
-
-// unicodePatterns is esbuild's name for regular expression literals with the u or y flag.
-// esbuild turns them into calls to RegExp if the feature is not supported.
-const unicodePatterns = "regexp-sticky-and-unicode-flags"
-
-// supports returns the language features of the engine for this program.
-func (p *passage) supports() map[string]bool {
-	if p.properties == "" {
-		return lacking
-	}
-	supported := maps.Clone(lacking)
-	supported[unicodePatterns] = false
-	return supported
-}
-
-// through runs esbuild on the program.
-func (p *passage) through(prologue, epilogue string) api.TransformResult {
-	var head strings.Builder
-	p.heads = nil
-	for i, one := range p.imports {
-		if !one.Dynamic && !one.foreseen() {
-			p.heads = append(p.heads, head.Len())
-			head.WriteString(one.statement(p.mark + strconv.Itoa(i)))
+// unused returns a name with two more characters than prefix that does not occur in a program.
+func unused(program, prefix string) string {
+	for n := 10; ; n++ {
+		if name := prefix + strconv.Itoa(n); !strings.Contains(program, name) {
+			return name
 		}
 	}
-	head.WriteString(prologue)
-	return api.Transform(head.String()+"\n"+p.body+epilogue, api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ES2022, Supported: p.supports(), Charset: api.CharsetUTF8,
-		Platform:  api.PlatformNeutral,
+}
+
+// through runs esbuild on a program, after one line that imports shims. esbuild removes
+// the imports that the program does not use.
+func through(program string) api.TransformResult {
+	return api.Transform(shimImports(program)+"\n"+program, api.TransformOptions{
+		Loader: api.LoaderTS, Target: api.ES2022, Supported: supports(propertyName.MatchString(program)),
+		Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
-		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, LogLimit: maxFaults,
+		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent,
 	})
 }
 
-func returnsAtTop(errs []api.Message) bool {
+// supports returns the language features that esbuild may use. goja accepts some patterns
+// that it never matches. If such patterns are possible, esbuild replaces literals by calls to
+// RegExp, for which the library has a more capable version: see patternSource. import() is
+// replaced later: see [passage.scan].
+func supports(patterns bool) map[string]bool {
+	return map[string]bool{
+		"async-generator": false, "for-await": false, "using": false, "decorators": false, "dynamic-import": true,
+		"regexp-sticky-and-unicode-flags": !patterns, "regexp-set-notation": false,
+	}
+}
+
+var (
+	// noOperand matches what follows a return without a value.
+	noOperand = regexp.MustCompile(`^(?:[ \t]|/\*.*?\*/)*(?:$|[;}\n\r\x{2028}\x{2029}]|//|/\*(?:[^*\n]|\*+[^*/\n])*\**\n)`)
+	// beforeOperand matches what may precede the value of a return.
+	beforeOperand = regexp.MustCompile(`^(?:[\s(]|` + comment + `)*`)
+	comments      = regexp.MustCompile(comment)
+)
+
+const comment = `//[^\n\r]*|/\*(?s:.*?)\*/`
+
+// withoutReturns replaces the returns about which esbuild complains, because a module cannot
+// return, by assignments of the same length. [passage.finish] restores them. Comments before
+// the value are blanked, because esbuild would put the value on another line.
+func (p *passage) withoutReturns(errs []api.Message) string {
+	source := []byte(p.text)
 	for _, e := range errs {
-		if strings.HasPrefix(e.Text, "Top-level return cannot be used") {
-			return true
+		if e.Location == nil || !strings.HasPrefix(e.Text, "Top-level return cannot be used") {
+			continue
 		}
+		at := p.program.Start(e.Location.Line-1) + e.Location.Column
+		rest := p.text[at+len("return"):]
+		if noOperand.MatchString(rest) {
+			copy(source[at:], p.empty)
+			continue
+		}
+		before := comments.ReplaceAllStringFunc(beforeOperand.FindString(rest), blank)
+		copy(source[at:], p.value+" ="+before)
 	}
-	return false
+	return string(source)
 }
 
-// finish replaces the imports by constants and removes the function.
-func (p *passage) finish(code api.TransformResult) *transformed {
-	m, err := sourcemap.Parse(code.Map)
-	if err != nil {
-		return &transformed{Faults: []fault{{Message: err.Error()}}}
+// finish restores the returns and replaces the imports by constants.
+func (p *passage) finish(code string, origins []byte) (*transformed, error) {
+	var err error
+	if p.origins, err = sourcemap.Parse(origins); err != nil {
+		return nil, err
 	}
-	m.Shift(-1)
-	t := &transformed{}
-	lines := strings.Split(string(code.Code), "\n")
-	if p.wrapped {
-		unwrap(lines)
-	}
-	used := p.declared(lines)
-	t.Imports = p.required(used)
-	for line, one := range used {
-		lines[line] = one.constant(t.Imports)
-	}
+	code = strings.ReplaceAll(code, p.value+" = ", "return ")
+	p.code = strings.ReplaceAll(code, p.empty+";", "return;")
+	p.generated = engine.NewLineTable(p.code)
+	source := p.scan()
+	p.shims()
+	p.origins.Shift(-1)
+	t := &transformed{Imports: p.required()}
 	if head := p.head(t.Imports); head != "" {
-		m.Push(1)
-		lines = slices.Insert(lines, 0, head)
+		p.origins.Push(1)
+		source = head + "\n" + source
 	}
-	t.Source, t.Map = strings.Join(lines, "\n"), string(m.JSON())
-	return t
+	t.Source, t.Map = source, string(p.origins.JSON())
+	return t, nil
 }
 
-// declared returns the imports that esbuild kept, by the line of their declaration, with
-// the local names that esbuild uses.
-func (p *passage) declared(lines []string) map[int]imported {
-	mine := regexp.MustCompile(`^import (?:(.*) from )?"` + p.mark + `(\d+)";$`)
-	used := map[int]imported{}
-	for i, line := range lines {
-		if found := mine.FindStringSubmatch(line); found != nil {
-			number, _ := strconv.Atoi(found[2])
-			one := p.imports[number]
-			one.local = ""
-			if name := local.FindStringSubmatch(found[1]); name != nil {
-				one.local = name[1]
-			}
-			used[i] = one
-		}
-	}
-	return used
-}
-
-// required returns the imports that are needed, in the same order for all programs with the
-// same imports.
-func (p *passage) required(used map[int]imported) []required {
-	all := slices.Collect(maps.Values(used))
-	for _, one := range p.imports {
-		if one.Dynamic || one.foreseen() {
-			all = append(all, one)
-		}
-	}
-	slices.SortFunc(all, func(a, b imported) int { return cmp.Or(a.compare(b.want), cmp.Compare(a.at, b.at)) })
-	var list []required
-	for _, one := range all {
-		if n := len(list); n == 0 || list[n-1].want != one.want {
-			at := engine.At(p.program, one.at)
-			list = append(list, required{one.want, at.Line, at.Column})
-		}
-	}
-	return list
-}
-
-func (w want) compare(other want) int {
+// origin returns the position in the program of the token at an offset in the code, and
+// what begins there. The position is zero if no token begins there; its line is 0 in the line
+// of shims.
+func (p *passage) origin(offset int) (at engine.Pos, text string) {
+	here := p.generated.Pos(offset)
+	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
 	switch {
-	case w.Dynamic == other.Dynamic:
-		return cmp.Or(cmp.Compare(w.Module, other.Module), cmp.Compare(w.Name, other.Name),
-			cmp.Compare(w.Properties, other.Properties))
-	case w.Dynamic:
-		return 1
+	case !ok || behind > 0 || line > p.program.Len():
+		return engine.Pos{}, ""
+	case line == 0:
+		return engine.Pos{Column: 1}, ""
 	}
-	return -1
-}
-
-// head returns declarations of the functions that esbuild's output calls for import() and
-// for patterns. esbuild does not declare them.
-func (p *passage) head(list []required) (line string) {
-	if slices.ContainsFunc(list, func(r required) bool { return r.Dynamic }) {
-		line = "const require=" + engine.PreludeName + ".require;"
-	}
-	for _, one := range p.imports {
-		if one.foreseen() {
-			line += one.constant(list)
+	at = engine.Pos{Line: line, Column: column + 1}
+	text = p.text[p.program.Start(line):]
+	for i, r := range text {
+		if column <= 0 {
+			return at, text[i:]
 		}
+		column -= engine.UTF16Len(string(r))
 	}
-	return line
+	return at, ""
 }
 
-// foreseen reports whether the output of esbuild needs the import i, although the input of
-// esbuild does not.
-func (i imported) foreseen() bool { return i.Module == shimModule && i.Name == patterns }
-
-// unwrap clears the lines that wrap the program in a function.
-func unwrap(lines []string) {
-	for i, line := range lines {
-		if line == "(async () => {" {
-			lines[i] = ""
-			break
-		}
-	}
-	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i] == "})();" {
-			lines[i] = ""
-			break
-		}
-	}
-}
-
-// local matches the local name in an import declaration, which is the last word before from.
-var local = regexp.MustCompile(`([^\s{}]+)[\s}]*$`)
-
-// constant returns the declaration that replaces an import declaration.
-func (i imported) constant(list []required) string {
-	if i.local == "" {
-		return "" // imported only for its side effects
-	}
-	number := slices.IndexFunc(list, func(r required) bool { return r.want == i.want })
-	return fmt.Sprintf("const %s=%s.%s;", i.local, engine.PreludeName, exportOf(number))
-}
-
-// exportOf returns the name of a library's export for the import with this number.
-func exportOf(number int) string { return "i" + strconv.Itoa(number) }
-
-func faultAt(program string, offset int, message, hint string) fault {
-	at := engine.At(program, offset)
-	return fault{Message: message, Hint: hint, Line: at.Line, Column: at.Column}
+func (p *passage) fault(at engine.Pos, message, hint string) {
+	p.faults = append(p.faults, fault{Message: message, Hint: hint, Line: at.Line, Column: at.Column})
 }
 
 // faultsOf converts the errors of esbuild.
 func (p *passage) faultsOf(errs []api.Message) []fault {
-	var list []fault
 	for _, e := range errs[:min(len(errs), maxFaults)] {
-		f := fault{Message: lower(e.Text)}
-		if e.Location != nil {
-			at := p.place(e.Location.Line, e.Location.Column)
-			f.Line, f.Column = at.Line, at.Column
+		var at engine.Pos
+		if l := e.Location; l != nil {
+			at = p.place(l.Line-1, l.Column)
 		}
-		list = append(list, f)
+		p.fault(at, lower(e.Text), "")
 	}
-	return list
+	return p.faults
 }
 
 // lower makes the first letter of a message lowercase if the second letter is.
@@ -284,35 +204,13 @@ func lower(text string) string {
 	return text
 }
 
-// place converts a position that esbuild reports, which counts bytes and includes the line of
-// imports, to a position in the program.
+// place returns the position of a byte of a line.
 func (p *passage) place(line, column int) engine.Pos {
-	if line == 1 {
-		for i := len(p.heads) - 1; i >= 0; i-- {
-			if column >= p.heads[i] {
-				return engine.At(p.program, p.static(i).at)
-			}
-		}
+	switch {
+	case line < 1:
 		return engine.Pos{Line: 1, Column: 1}
+	case line > p.program.Len():
+		return p.program.Pos(len(p.text))
 	}
-	if last := engine.At(p.program, len(p.program)); line-1 > last.Line {
-		return last
-	}
-	before := engine.Line(p.program, line-1)
-	before = before[:min(column, len(before))]
-	return engine.Pos{Line: line - 1, Column: len(utf16.Encode([]rune(before))) + 1}
-}
-
-// static returns the i-th import that esbuild sees as a declaration.
-func (p *passage) static(i int) imported {
-	for _, one := range p.imports {
-		if one.Dynamic || one.foreseen() {
-			continue
-		}
-		if i == 0 {
-			return one
-		}
-		i--
-	}
-	return imported{}
+	return p.program.Pos(p.program.Start(line) + min(column, len(p.program.Line(line))))
 }
