@@ -20,11 +20,11 @@ type types struct {
 func (r *codeRun) applyTypes(briefing string) string {
 	if l := r.options.LearnedTypes; l != nil {
 		r.set = l.Apply(r.set)
-		before := r.environment.tools
-		r.environment.tools = r.typed.Get(r.set, func() *declare.Declarations {
+		before := r.tools
+		r.tools = r.typed.Get(r.set, func() *declare.Declarations {
 			return declare.New(r.set, r.options.DeclarationTokens)
 		})
-		briefing = strings.Replace(briefing, before.Text, r.environment.tools.Text, 1)
+		briefing = strings.Replace(briefing, before.Text, r.tools.Text, 1)
 	}
 	return briefing
 }
