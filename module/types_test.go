@@ -21,7 +21,8 @@ func init() {
 
 // vendorTools are tools of a server that declares no types: a list, a record and text.
 var vendorTools = []tools.Source{
-	undeclared("vendor_list", `{"vendors": [{"id": "V1", "name": "Mole"}, {"id": "V2", "name": "Rat", "blocked": true}], "page": 1, "pages": 1}`),
+	undeclared("vendor_list",
+		`{"vendors": [{"id": "V1", "name": "Mole"}, {"id": "V2", "name": "Rat", "blocked": true}], "page": 1, "pages": 1}`),
 	undeclared("balances", `[{"V1": 20}, {"V2": 30}]`),
 	undeclared("motto", `"Messing about in boats"`),
 }
@@ -94,7 +95,8 @@ func TestLearnedTypesAreDeclared(t *testing.T) {
 		t.Fatal(err)
 	}
 	system := textsOf(model.Requests()[0])[0]
-	if !strings.Contains(system, declared) || !strings.Contains(system, "balances(args?: object): Promise<Record<string, number>[]>") ||
+	if !strings.Contains(system, declared) ||
+		!strings.Contains(system, "balances(args?: object): Promise<Record<string, number>[]>") ||
 		!strings.Contains(system, "motto(args?: object): Promise<string | Content>") {
 		t.Error(system)
 	}

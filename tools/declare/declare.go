@@ -2,7 +2,8 @@
 //
 // TypeScript is the shortest notation with which models write correct calls: one object per namespace and one line
 // per tool, with the type of the argument inline. If there are too many tools for the prompt, their names are listed
-// after the TypeScript in families, such as fleet_{get,list}_{driver,trip,vehicle}.
+// after the TypeScript in families, such as fleet_{get,list}_{driver,trip,vehicle}. [LearnedTypes] are the types of
+// results for which a tool declares no schema.
 //
 //	package main
 //

@@ -14,8 +14,8 @@ import (
 
 // LearnedTypes are the types of results of tools that declare no output schema, as they were seen in results:
 // {page: number; vendors: {blocked?: boolean; id: string}[]}. They have the names of members, but never a value. If the
-// objects in one place have no name in common, or more than 60 names, these are data: the type is Record<string, T>, and
-// the names are not kept. A type informs the model; nothing is checked against it.
+// objects in one place have no name in common, or more than 60 names, these are data: the type is Record<string, T>,
+// and the names are not kept. A type informs the model; nothing is checked against it.
 //
 // The zero value is empty. LearnedTypes are safe for concurrent use. Their JSON can be kept in a file. Since names of
 // members may be confidential, use different LearnedTypes for different tenants.
