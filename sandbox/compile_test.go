@@ -84,7 +84,7 @@ func TestCompiler(t *testing.T) {
 				"line 3, column 19: TypeError: Cannot read properties of undefined or null (reading 'x')"},
 			"by callback": {"__WRIT_LIBRARY__.TWICE(() =>\n { THROW 'NO' })",
 				"line 2, column 4: uncaught no\n2 |  { THROW 'NO' })\n  |    ^\n" +
-				"called in line 1: __WRIT_LIBRARY__.TWICE(() =>\nstack: line 2, column 4; line 1, column 18"},
+					"called in line 1: __WRIT_LIBRARY__.TWICE(() =>\nstack: line 2, column 4; line 1, column 18"},
 			"text": {"[0, 1, 2].MAP(K => { TRY { RETURN TYPEOF __WRIT_LIBRARY__.MAKE(K) } CATCH (E) { RETURN E.MESSAGE } })",
 				`value: ["code cannot be created from text","code cannot be created from text","code cannot be ` +
 					`created from text"]`},
