@@ -91,7 +91,7 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	case !isTool && !s.Object(c.names[0]):
 		return engine.Site{}, false
 	case isTool && parts == len(c.names):
-		return p.call(s, tool, params, c), true
+		return p.call(tool, params, c), true
 	}
 	site := engine.Site{Tool: -1, Namespace: c.names[0]}
 	if parts == len(c.names) { // the namespace itself is called
@@ -104,7 +104,7 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 }
 
 // call returns the site of a call of a tool.
-func (p *Outline) call(s Globals, tool int, params []string, c callSite) engine.Site {
+func (p *Outline) call(tool int, params []string, c callSite) engine.Site {
 	site := engine.Site{Tool: tool, Pos: p.pos(c.end())}
 	if params == nil {
 		site.Args = arguments(c.arguments, c.block)
