@@ -237,7 +237,7 @@ func TestDescribeMany(t *testing.T) {
 	d := discovery.New(set, 10_000)
 	for args, want := range map[string]string{
 		`"erp"`: "erp has 32 tools:\n" + braces +
-			"- erp, 32 tools\n  - read-only: sales_{get,list}_{invoice,order,user}\n  - may change data: " + others,
+			"- erp, 32 tools\n  - read-only: sales_{get,list}_{invoice,order,user}\n  - may change data, or not declared: " + others,
 		`"erp.stock_*"`: "there are 6 tools whose names begin with \"erp.stock_*\":\n" + short,
 		`"stock"`:       "there are 6 tools whose names begin with \"stock\":\n" + short,
 	} {
