@@ -27,8 +27,6 @@ const (
 )
 
 var (
-	// keyword matches a word that is not the name of a member.
-	keyword = regexp.MustCompile(`(?:^|[^.#]|\.{3})\b(import|export|require)\b`)
 	// declaration matches import a, {b as c} from "x".
 	declaration = regexp.MustCompile(`^import (?:(` + identifier + `)(?:, )?)?` +
 		`(?:\* as (` + identifier + `)|\{((?:[^"}]|` + quoted + `)*)\})?(?: from )?(` + quoted + `);`)
@@ -50,36 +48,55 @@ var (
 // a declaration is missed, a later stage rejects it.
 func (p *passage) scan() string {
 	source := []byte(p.code)
-	for _, found := range keyword.FindAllStringSubmatchIndex(p.code, -1) {
-		start := found[2]
-		at, origin := p.origin(start)
-		word, rest := p.code[start:found[3]], p.code[start:]
-		switch {
-		case at == engine.Pos{}:
-		case word == "export":
-			if start == 0 || p.code[start-1] == '\n' {
-				p.export(source[start:], rest, at, origin)
+	for _, word := range []string{"import", "export", "require"} {
+		for end := 0; ; {
+			found := strings.Index(p.code[end:], word)
+			if found < 0 {
+				break
 			}
-		case at.Line > 0 && !strings.HasPrefix(origin, word):
-		case word == "require":
-			if m := requireCall.FindStringSubmatch(rest); m != nil && !ownRequire.MatchString(p.text) {
-				p.fault(at, "require cannot be used here", "write import name from "+m[1])
-			}
-		case strings.HasPrefix(rest, "import("):
-			if m := importCall.FindStringSubmatchIndex(rest); m != nil {
-				p.add(start+m[2], rest[m[2]:m[3]], imported{want: want{Dynamic: true}})
-				copy(source[start:], p.load)
-			} else {
-				p.fault(at, "import() needs the name of a package as a string literal", `write import("name")`)
-			}
-		default:
-			if m := declaration.FindStringSubmatchIndex(rest); m != nil {
-				p.declared(start, m)
-				copy(source[start:], blank(rest[:m[1]]))
+			start := end + found
+			end = start + len(word)
+			if !member(p.code[:start]) {
+				p.keyword(source[start:], start, word)
 			}
 		}
 	}
 	return string(source)
+}
+
+// member reports whether the word after some code is the name of a member.
+func member(code string) bool {
+	return strings.HasSuffix(code, "#") || strings.HasSuffix(code, ".") && !strings.HasSuffix(code, "...")
+}
+
+// keyword handles a word of the code, which begins at start, if it is a keyword.
+func (p *passage) keyword(source []byte, start int, word string) {
+	at, origin := p.origin(start)
+	rest := p.code[start:]
+	switch {
+	case at == engine.Pos{}:
+	case word == "export":
+		if strings.HasPrefix(rest, "export ") && (start == 0 || p.code[start-1] == '\n') {
+			p.export(source, rest, at, origin)
+		}
+	case at.Line > 0 && !strings.HasPrefix(origin, word):
+	case word == "require":
+		if m := requireCall.FindStringSubmatch(rest); m != nil && !ownRequire.MatchString(p.text) {
+			p.fault(at, "require cannot be used here", "write import name from "+m[1])
+		}
+	case strings.HasPrefix(rest, "import("):
+		if m := importCall.FindStringSubmatchIndex(rest); m != nil {
+			p.add(start+m[2], rest[m[2]:m[3]], imported{want: want{Dynamic: true}})
+			copy(source, p.load)
+		} else {
+			p.fault(at, "import() needs the name of a package as a string literal", `write import("name")`)
+		}
+	default:
+		if m := declaration.FindStringSubmatchIndex(rest); m != nil {
+			p.declared(start, m)
+			copy(source, blank(rest[:m[1]]))
+		}
+	}
 }
 
 // export blanks the word export before a declaration, and export {}, because nothing can

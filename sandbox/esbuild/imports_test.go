@@ -41,6 +41,7 @@ func TestImports(t *testing.T) {
 		`import(name)`:                                     "1:1 import() needs the name of a package as a string literal\n",
 		`({export: 1, require: f("x")}); class A { export = 1; #import = 2; static import = 3 }`:    "",
 		`import.meta.url; ({import: 1}).import; a.import`:                                           "",
+		`let exports, export1; exports = 1; importx(export1)`:                                       "",
 		`import A = N.B; import x = require("x"); A(x)`:                                             "1:28" + noRequire,
 		"// import a from \"x\"\n`\nimport c from \"z\";\n${1}\nimport c from \"z\";\nimport('x')`": "",
 		"x`\nexport const a = 1;\n${1}\nexport { a };`":                                             "",
