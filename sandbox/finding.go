@@ -47,7 +47,8 @@ const (
 // undefined, and a KindCallLimit warning is about calls that were not made.
 const (
 	KindNotAwaited Kind = "not_awaited" // a promise that the program does not await
-	// a result used as the wrong type: a member that no row of a list has, a member of a string, or an object as a string
+	// a result used as the wrong type: a member that no row of a list has, a member of a string, length of an object, or
+	// an object as a string
 	KindWrongType     Kind = "wrong_type"
 	KindMissingMember Kind = "missing_member" // a member that the single object at a place in the results does not have
 	KindNoValue       Kind = "no_value"       // the program does not return a value

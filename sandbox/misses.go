@@ -31,7 +31,7 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 		known := func(c clue) bool { return c.Message == message }
 		if message != "" && !slices.ContainsFunc(clues, known) && len(clues) < maxFindings {
 			kind := KindWrongType
-			if m.Member != "" && !m.Text && s.rows == 0 {
+			if m.Member != "" && m.Member != "length" && !m.Text && s.rows == 0 { // an object with length is taken for a list
 				kind = KindMissingMember
 			}
 			clues = append(clues, clue{h.finding(kind, message, hint, m.Pos), m.Member})

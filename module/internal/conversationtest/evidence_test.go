@@ -263,6 +263,12 @@ written with the rules in mind. The right ones were written by somebody who knew
 three, a part was changed that the prompt forbids (for await, an effect that is made again). A model that is asked submits
 the same answer again.
 
+In a trial, somebody who knew neither the rules nor these programs wrote replies in the manner of a small, hasty model for
+20 of the tasks. 9 first answers were wrong. 6 of them were questioned, and all 6 were corrected with the next reply; 1
+right answer was questioned. 3 were accepted in silence: an object whose length was read (noticed since then), a filter
+in the wrong case that matched nothing, and an answer in another form than the task meant. The replies were imitated:
+no small model was run.
+
 - wrong: %d of %d questioned with the right fact
 - right: %d of %d questioned
 - right, and reading lists in part on purpose: %d of %d questioned
