@@ -260,7 +260,7 @@ func evidenceTable(list []judged) string {
 
 Programs over nine small services (`+"`module/testdata/evidence`"+`), whose answers have the right form. The wrong ones were
 written with the rules in mind. The right ones were written by somebody who knew neither the rules nor the prompt; of
-three, a part was changed that the prompt forbids (for await, an effect that is made again). A model that is asked submits
+two, a part was changed that the prompt forbids (for await, an effect that is made again). A model that is asked submits
 the same answer again.
 
 In a trial, somebody who knew neither the rules nor these programs wrote replies in the manner of a small, hasty model for
