@@ -94,7 +94,7 @@ func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
 	return set, nil
 }
 
-// foreign is a policy that lets programs call the tools of servers, of which the host knows nothing:
+// foreign is a policy that lets programs call the tools of servers that the host knows nothing about:
 // clients ask their users. The host's own tools need [policy.Approve] or [policy.AllowDestructive].
 type foreign struct {
 	tools.Caller

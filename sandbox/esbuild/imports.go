@@ -110,7 +110,7 @@ func (p *passage) export(source []byte, rest string, at engine.Pos, origin strin
 	}
 }
 
-// declared adds the imports of a declaration, of which m is the match.
+// declared adds the imports of the import declaration that m matches.
 func (p *passage) declared(start int, m []int) {
 	group := func(n int) string {
 		if m[2*n] < 0 {
