@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools/mcptools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 var tomlEntry = regexp.MustCompile(`(?s)^\[mcp_servers\.(\w+)\]\ncommand = ("[^"]*")\nargs = (\[[^]]*\])\n$`)

@@ -38,8 +38,8 @@ var printed = map[string]string{
 	"module/models/openai":    "… MISTRAL_API_KEY is not set; set it or pass a key",
 	"module/models": "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of " +
 		"0.000225\nrequests: 1 asked, 0 answered by the cache",
-	"sandbox":           "[1 4 9]",
-	"sandbox/workspace": "[1,2,3]",
+	"sandbox":                  "[1 4 9]",
+	"agent/codemode/workspace": "[1,2,3]",
 	"signature": "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one " +
 		"of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
 	"signature/schema": "{customer_id: string; limit?: number /* integer, 1–100 */}\ncustomer_id is required\n" +
@@ -50,7 +50,7 @@ var printed = map[string]string{
 		"unknown }\n/** Refund one order. */\ndeclare function refund(args: {id: string}): Promise<boolean>;\n```",
 	"tools/journal":        "\"mail 1\" <nil> sent: 1 recorded: false\n\"mail 1\" <nil> sent: 1 recorded: true",
 	"tools/mcptools":       "shop … <nil>\n…\nshop.execute_code - …\n…",
-	"tools/mcptools/serve": "… tokens: stat tokens.json: no such file or directory", // and so it does not listen
+	"agent/codemode/serve": "… tokens: stat tokens.json: no such file or directory", // and so it does not listen
 	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}" +
 		"\n\"refunded a1 with the key [redacted]\" <nil>\n" +
 		"may I? refund (unclassified, destructive)\n{\n  \"id\": \"vip\"\n}\n{…\"outcome\":\"denied\"…}\n tool " +

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 	"github.com/writ-go/writ/tools/policy"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // BenchmarkExecute compares execute_code, as a client calls it through pipes, with

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // catalog holds the tools that programs may call now. A program keeps the tools that it started

@@ -10,7 +10,7 @@ import (
 	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools/mcptools/serve"
+	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
 // client offers the tools that one principal may use on one MCP server, which may have any number

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	npm "github.com/writ-go/writ/agent/codemode/packages"
+	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/codemode/workspace"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/esbuild"
-	"github.com/writ-go/writ/sandbox/npm"
-	"github.com/writ-go/writ/sandbox/workspace"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // A Server offers code mode to MCP clients. It is safe for concurrent use.

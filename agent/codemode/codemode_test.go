@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 	"github.com/writ-go/writ/tools/policy"
 )
 

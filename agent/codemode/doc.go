@@ -77,5 +77,5 @@
 // and [serve.Limits] the messages of each principal. If a client sends a program twice, it runs twice,
 // with all its effects.
 //
-// Package serve is github.com/writ-go/writ/tools/mcptools/serve, and package mcptools its parent.
+// Package serve is github.com/writ-go/writ/agent/codemode/serve, and package mcptools its parent.
 package codemode

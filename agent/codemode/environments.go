@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/sandbox/npm"
-	"github.com/writ-go/writ/sandbox/workspace"
+	npm "github.com/writ-go/writ/agent/codemode/packages"
+	"github.com/writ-go/writ/agent/codemode/workspace"
 )
 
 // defaultEnvironment is the environment of calls that do not name one.

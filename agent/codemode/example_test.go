@@ -7,9 +7,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 type city struct {

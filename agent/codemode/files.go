@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/sandbox/workspace"
+	"github.com/writ-go/writ/agent/codemode/workspace"
 )
 
 // codeFile is a code file as a client sees it. Its path is no path of the host's but

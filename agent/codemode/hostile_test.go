@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/internal/testserver"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools/mcptools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // TestPanic has a tool that panics: its client gets an error, and the server lives.

@@ -14,11 +14,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // Options configures a [Server]. The zero value of every field is its default.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/writ-go/writ/tools/mcptools/serve"
+	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
 // warnOfPatterns logs the patterns of principals that match no tool, once the first tools are known.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools/mcptools/serve"
+	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
 const (

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	npm "github.com/writ-go/writ/agent/codemode/packages"
+	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/codemode/workspace"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/sandbox/npm"
-	"github.com/writ-go/writ/sandbox/workspace"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // problem is an error in a call, with a text for the model. All other errors are errors of the

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools/mcptools/serve"
+	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
 // local is the principal of the client on stdio, and of all clients without authentication.

@@ -19,12 +19,12 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/internal/testserver"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/esbuild"
 	"github.com/writ-go/writ/signature/schema"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // TestMain lets the test binary serve as the files server that programs use.

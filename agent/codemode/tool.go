@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/signature/schema"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // definitions has the name, description, schemas and annotations of each tool, as clients get

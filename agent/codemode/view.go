@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/discovery"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 	"github.com/writ-go/writ/tools/policy"
 )
 

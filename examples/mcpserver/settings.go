@@ -8,10 +8,10 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/codemode"
+	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/mcptools"
-	"github.com/writ-go/writ/tools/mcptools/serve"
 )
 
 // settings are the values of the flags and the environment variables.

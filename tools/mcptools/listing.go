@@ -12,8 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+	"github.com/writ-go/writ/internal/jsonscan"
 )
 
 // Progress is a report about a call that a server is working on.

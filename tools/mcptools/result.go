@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 

@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 

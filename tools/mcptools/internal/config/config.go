@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
 // The values of [Server.Type] for servers with a URL.

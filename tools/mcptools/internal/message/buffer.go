@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+	"github.com/writ-go/writ/internal/jsonscan"
 )
 
 // edge is how many bytes of each end of a message are kept if the message is too large.

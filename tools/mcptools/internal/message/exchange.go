@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
+	"github.com/writ-go/writ/internal/jsonscan"
 )
 
 // Call receives the result of one request as the server wrote it.

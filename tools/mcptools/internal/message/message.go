@@ -10,8 +10,8 @@ import (
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/config"
-	"github.com/writ-go/writ/tools/mcptools/internal/jsonscan"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 

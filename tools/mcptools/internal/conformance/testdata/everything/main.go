@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools/mcptools/serve"
+	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
 func main() {

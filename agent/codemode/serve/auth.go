@@ -1,0 +1,229 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens, and
+// [Introspection] one for OAuth tokens that their authorization server verifies; for other kinds of
+// tokens, set the fields.
+type Auth struct {
+	// Verifier returns the information in a token, or an error that wraps
+	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops
+	// working at once. For an OAuth token, it must check the signature and that the token
+	// was issued for this server, and return its expiration. Handlers see Extra: never put
+	// the token there.
+	Verifier auth.TokenVerifier
+
+	// Principal returns the owner of a token. If it is nil, the owner has the name UserID and
+	// may use all tools. A token whose principal has no name, or one that is not valid UTF-8,
+	// is refused.
+	Principal func(*auth.TokenInfo) (Principal, error)
+
+	// Scopes are the scopes that a token must have.
+	Scopes []string
+
+	// Resource tells clients where to get a token. It is published below /.well-known/, and
+	// clients without a token are told its address. If it is nil, clients get their tokens
+	// by other means, for example from a person.
+	Resource *oauthex.ProtectedResourceMetadata
+
+	forever bool               // tokens may have no expiration
+	refresh func(*slog.Logger) // called before a token is verified; may be nil
+	current func() tokens      // of a token file; may be nil
+}
+
+// Patterns returns the patterns of tools in a file of tokens, as they are now, by principal. They are
+// for warnings about patterns that match no tool. Principals that may use all tools are not included.
+// Patterns returns nil for an Auth that is nil, or does not come from [TokenFile] or [Tokens].
+func (a *Auth) Patterns() map[string][]string {
+	if a == nil || a.current == nil {
+		return nil
+	}
+	patterns := map[string][]string{}
+	for _, t := range a.current() {
+		if t.principal.Tools != nil {
+			patterns[t.principal.Name] = slices.Clone(t.principal.Tools)
+		}
+	}
+	return patterns
+}
+
+func (a *Auth) check() error {
+	switch {
+	case a == nil:
+		return nil
+	case a.Verifier == nil:
+		return errors.New("auth: Verifier is nil; to serve without authentication, set Auth to nil")
+	case a.Resource == nil:
+		return nil
+	}
+	u, err := url.Parse(a.Resource.Resource)
+	path, _ := a.metadata()
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" || !isPlainPath(path) {
+		return fmt.Errorf("auth: the resource must be the URL of this server as clients see it, not %q", a.Resource.Resource)
+	}
+	if len(a.Resource.AuthorizationServers) == 0 {
+		return errors.New("auth: the resource has no authorization server; add one")
+	}
+	return nil
+}
+
+// metadata returns the path and the URL at which the resource is described (RFC 9728, 3.1).
+func (a *Auth) metadata() (path, address string) {
+	if a == nil || a.Resource == nil {
+		return "", ""
+	}
+	u, err := url.Parse(a.Resource.Resource)
+	if err != nil {
+		return "", ""
+	}
+	path = wellKnown + strings.TrimSuffix(u.Path, "/")
+	return path, u.Scheme + "://" + u.Host + path
+}
+
+// require passes requests with a valid token, without the token, to next. Their context has the
+// principal.
+func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
+	if a == nil {
+		return requireHost(next)
+	}
+	_, address := a.metadata()
+	known := auth.RequireBearerToken(a.verifier(log), &auth.RequireBearerTokenOptions{
+		ResourceMetadataURL: address, Scopes: a.Scopes, AllowMissingExpiration: a.forever,
+	})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, ok := auth.TokenInfoFromContext(r.Context()).Extra[principalExtra].(Principal)
+		if !ok {
+			http.Error(w, "the token has no principal", http.StatusInternalServerError)
+			return
+		}
+		next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), p))))
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header.Values("Authorization")) > 1 {
+			http.Error(w, "there is more than one Authorization header", http.StatusBadRequest)
+			return
+		}
+		if a.refresh != nil {
+			a.refresh(log)
+		}
+		known.ServeHTTP(&challenger{ResponseWriter: w}, r)
+	})
+}
+
+// requireHost passes requests with a principal from the host, and requests from this machine.
+// If the host sets a principal without a valid name, it knows that the client is nobody.
+func requireHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, ok := r.Context().Value(principalKey{}).(Principal)
+		if !ok && fromLoopback(r) {
+			p = local
+		}
+		if !p.named() {
+			http.Error(w, "authentication is required", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, withoutSecrets(r.WithContext(WithPrincipal(r.Context(), p))))
+	})
+}
+
+func fromLoopback(r *http.Request) bool {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && addr.Addr().Unmap().IsLoopback()
+}
+
+// principalExtra is the key of the principal in the Extra of a verified token.
+const principalExtra = "github.com/writ-go/writ/agent/codemode/serve.Principal"
+
+// verifier returns a function that calls Verifier. It hides why a token is invalid: that would help
+// guessing, and the error may quote the token. It logs why tokens cannot be checked.
+func (a *Auth) verifier(log *slog.Logger) auth.TokenVerifier {
+	return func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
+		info, err := a.Verifier(ctx, token, r)
+		switch {
+		case errors.Is(err, auth.ErrInvalidToken):
+			return nil, auth.ErrInvalidToken
+		case errors.Is(err, auth.ErrOAuth):
+			return nil, auth.ErrOAuth
+		case err == nil && info == nil:
+			err = errors.New("the verifier returned nothing")
+		}
+		if err != nil {
+			log.Error("cannot check tokens", "error", withoutToken(err, token))
+			return nil, errors.New("cannot check tokens at the moment; try again later")
+		}
+		return a.identify(info)
+	}
+}
+
+func withoutToken(err error, token string) string {
+	const secret = "[token]"
+	return strings.NewReplacer(token, secret, url.QueryEscape(token), secret, url.PathEscape(token), secret).
+		Replace(err.Error())
+}
+
+// identify adds the principal to the information in a token.
+func (a *Auth) identify(info *auth.TokenInfo) (*auth.TokenInfo, error) {
+	p, err := a.principal(info)
+	if err != nil || !p.named() {
+		return nil, auth.ErrInvalidToken
+	}
+	known := *info
+	known.UserID = p.Name
+	known.Extra = make(map[string]any, len(info.Extra)+1)
+	maps.Copy(known.Extra, info.Extra)
+	known.Extra[principalExtra] = p // replaces a claim of that name
+	return &known, nil
+}
+
+func (a *Auth) principal(info *auth.TokenInfo) (Principal, error) {
+	if a.Principal != nil {
+		return a.Principal(info)
+	}
+	return Principal{Name: info.UserID}, nil
+}
+
+// challenger adds to every 401 how to authenticate (RFC 6750, 3), unless the SDK has added
+// more. It closes the connection of an unknown client.
+type challenger struct{ http.ResponseWriter }
+
+// Unwrap is for [http.ResponseController].
+func (c *challenger) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// WriteHeader adds the headers of a 401.
+func (c *challenger) WriteHeader(code int) {
+	if code == http.StatusUnauthorized {
+		c.Header().Set("Connection", "close")
+		if c.Header().Get("WWW-Authenticate") == "" {
+			c.Header().Set("WWW-Authenticate", "Bearer")
+		}
+	}
+	c.ResponseWriter.WriteHeader(code)
+}
+
+// secretHeaders identify the client. Handlers may pass on what they see of a request.
+var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
+
+func withoutSecrets(r *http.Request) *http.Request {
+	if slices.ContainsFunc(secretHeaders, func(h string) bool { return r.Header[h] != nil }) {
+		r.Header = r.Header.Clone()
+		for _, h := range secretHeaders {
+			r.Header.Del(h)
+		}
+	}
+	return r
+}

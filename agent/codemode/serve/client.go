@@ -1,0 +1,145 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/internal/jsonscan"
+	"golang.org/x/time/rate"
+)
+
+// clients are the recent clients, by the names of their principals.
+type clients struct {
+	limits Limits
+	mu     sync.Mutex
+	byName map[string]*client
+	held   int // bytes of memory
+}
+
+type client struct {
+	all  *clients
+	rate *rate.Limiter
+	open int // requests
+	held int // bytes of memory
+}
+
+// request is an open request of a client.
+type request struct {
+	*client
+	held  int  // bytes of memory
+	stays bool // it outlives its HTTP request
+	left  bool
+}
+
+// enter counts another request of a principal. The caller must leave it.
+func (c *clients) enter(name string) (*request, *refusal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one := c.byName[name]
+	if one == nil {
+		c.forget()
+		limit := rate.Limit(c.limits.Rate)
+		if c.limits.Rate < 0 {
+			limit = rate.Inf
+		}
+		one = &client{all: c, rate: rate.NewLimiter(limit, c.limits.Burst)}
+		c.byName[name] = one
+	}
+	if one.open >= c.limits.Requests {
+		return nil, busy(fmt.Sprintf("you have %d requests open; try again when one of them has ended", one.open))
+	}
+	one.open++
+	return &request{client: one}, nil
+}
+
+// forget removes idle clients if there are many.
+func (c *clients) forget() {
+	if len(c.byName) < 1024 {
+		return
+	}
+	for name, one := range c.byName {
+		if one.open == 0 && one.rate.Tokens() >= float64(c.limits.Burst) {
+			delete(c.byName, name)
+		}
+	}
+}
+
+// leave ends the request. It may be called again.
+func (r *request) leave() {
+	c := r.client.all
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.left {
+		return
+	}
+	r.left = true
+	r.open--
+	r.client.held -= r.held
+	c.held -= r.held
+}
+
+// principalsAtOnce is how many principals may use all of their memory at the same time.
+const principalsAtOnce = 4
+
+// reserve reserves memory for the request until it ends, and reports whether there was enough.
+// A single request that is too large gets its memory if no other request holds any.
+func (r *request) reserve(bytes int) bool {
+	c := r.client.all
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	limit := int(c.limits.Memory)
+	full := r.client.held+bytes > limit && r.client.held > r.held
+	if full || c.held+bytes > principalsAtOnce*limit && c.held > r.held {
+		return false
+	}
+	r.held += bytes
+	r.client.held += bytes
+	c.held += bytes
+	return true
+}
+
+// The memory that a message takes, measured: its bytes are read, given to the SDK, and copied
+// as parameters and as arguments; and each of its values may become a Go value.
+const (
+	costOfByte  = 5
+	costOfValue = 200
+)
+
+var errFull = errors.New("not enough memory for the message")
+
+// messageMeter is an [io.Writer] that measures a message while it arrives, and reserves memory
+// for it.
+type messageMeter struct {
+	*request
+	jsonscan.Scanner
+}
+
+// Write fails once the message is too large, or there is not enough memory for it.
+func (m *messageMeter) Write(text []byte) (int, error) {
+	before := m.Values()
+	n, err := m.Scanner.Write(text)
+	if err == nil && !m.reserve(costOfByte*n+costOfValue*(m.Values()-before)) {
+		err = errFull
+	}
+	return n, err
+}
+
+// spend counts messages against the rate limit.
+func (c *client) spend(messages int) *refusal {
+	now := time.Now()
+	limits := c.all.limits
+	r := c.rate.ReserveN(now, min(messages, limits.Burst))
+	wait := r.DelayFrom(now)
+	if wait == 0 {
+		return nil
+	}
+	r.CancelAt(now)
+	return &refusal{
+		status: http.StatusTooManyRequests, code: jsonrpc.CodeInternalError, retry: wait,
+		text: fmt.Sprintf("too many messages; %g per second are allowed; nothing was done", limits.Rate),
+	}
+}

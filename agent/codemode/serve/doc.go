@@ -1,0 +1,91 @@
+// Package serve runs an MCP server: its transports, authentication, limits, metrics and shutdown.
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"log"
+//		"os"
+//		"os/signal"
+//		"syscall"
+//
+//		"github.com/modelcontextprotocol/go-sdk/mcp"
+//		"github.com/writ-go/writ/agent/codemode/serve"
+//	)
+//
+//	func main() {
+//		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+//		defer stop()
+//		tokens, err := serve.TokenFile("tokens.json")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		server := mcp.NewServer(&mcp.Implementation{Name: "mine", Version: "1"}, nil)
+//		// … server.AddTool
+//		err = serve.Run(ctx, func(serve.Principal) *mcp.Server { return server },
+//			&serve.Options{Transport: serve.HTTP, Auth: tokens})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//	}
+//
+// # Transports
+//
+// Over stdio there is one client, which is the program that started the process. Over HTTP, one address serves
+// clients of protocol version 2026-07-28, whose requests are independent, and of older ones, which have sessions.
+// With Options.Stateless the older ones have no sessions either, so that any of several replicas can serve any
+// request: in that case they are not told when tools change, their cancellations have no effect, and the server
+// cannot ask them questions. SSE is the transport of protocol 2024-11-05.
+//
+// State that outlives a request belongs to a [Principal], under a handle that the server's tools
+// return, and not to a session of the protocol.
+//
+// A Go program with an http.Server of its own mounts a [Handler] instead of calling [Run].
+//
+// # Authentication
+//
+// Without authentication, only this machine is served: [Run] refuses to listen on other addresses, and a [Handler]
+// refuses requests from other addresses, unless middleware of the program has authenticated them. With
+// authentication, every request needs a bearer token, which identifies a principal: [TokenFile] reads tokens from a
+// file, [Introspection] asks an OAuth authorization server about them, and [Auth] accepts any other verifier. A
+// session belongs to the principal that began it; for all others, it does not exist. Handlers cannot see tokens or
+// cookies, and so cannot pass them on. Each principal sees and calls only the tools that it may use; see
+// [Principal].Tools.
+//
+// Tokens are not encrypted in transit: to listen on addresses other than those of this machine, use a proxy with TLS,
+// or a Listener with TLS.
+//
+// Requests for unknown host names, and from web pages that are not allowed, are refused at every path.
+// See Options.Hosts and Options.Origins.
+//
+// # Limits
+//
+// [Limits] bound the messages that one principal sends, and the memory that they take once they are decoded: a
+// message is measured while it is read. A [Queue], in which calls wait for their turn, bounds the number of calls
+// that run at once. It is fair between principals. If a call cannot wait, the queue refuses it and says when to try
+// again. Requests that exceed a limit before they reach a handler get status 429 or 503 with Retry-After.
+//
+// # Shutdown
+//
+// When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets
+// the running ones finish within Options.Grace. Until then, clients can still answer the questions of
+// running calls. Then they are canceled, with the cause [ErrStopped], and refused if they still wait
+// in a [Queue]. The last log entry has the number of calls that were canceled. [Handler.Shutdown] does
+// the same for a Handler.
+//
+// # Paths
+//
+//	/mcp       the protocol; see Options.Path
+//	/healthz   200 while the process runs
+//	/readyz    200, or 503 during shutdown or if Options.Ready returns an error
+//	/metrics   for Prometheus; with authentication, for clients with a token
+//	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
+//
+// The health paths need no token and reveal nothing else. Metrics are for operators, but the token of any principal
+// opens them: they show how busy the server is, and what Options.Metrics adds. To collect them, create a token for a
+// principal that may use no tools ("tools": []); to hide them from clients, configure a proxy that forwards only
+// Options.Path and the OAuth metadata.
+//
+// Metrics contain no names of principals; the log contains them at level debug. The log never contains a token, a
+// header, an address with its query, or a message.
+package serve

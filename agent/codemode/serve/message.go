@@ -1,0 +1,204 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/internal/jsonscan"
+)
+
+// maxBatch is how many messages one request may have. Later protocol versions have no batches.
+const maxBatch = 64
+
+// maxDepth is how deep a message may be nested. It is the SDK's limit.
+const maxDepth = 1000
+
+// message describes the body of a request.
+type message struct {
+	id      json.RawMessage // of a single message; may be nil
+	method  string          // of a single message, or "batch"
+	count   int
+	calls   bool // some of it requires a response
+	opening bool // it begins a session
+}
+
+// envelope is the ID and method of a JSON-RPC message.
+type envelope struct {
+	id     json.RawMessage // may be nil
+	method string
+}
+
+// parseEnvelope reads the envelope of a message, and reports whether it is one. Like the SDK,
+// it matches names exactly: other spellings of "method" do not count.
+func parseEnvelope(text []byte) (e envelope, ok bool) {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return e, false
+	}
+	for name, value := range jsonscan.Members(text) {
+		switch string(name) {
+		case "id":
+			e.id = value
+		case "method":
+			if json.Unmarshal(value, &e.method) != nil {
+				return e, false
+			}
+		}
+	}
+	return e, true
+}
+
+func (e envelope) call() bool { return e.method != "" && e.id != nil }
+
+// refusal is the response to a request that is not processed.
+type refusal struct {
+	status int
+	code   int64
+	text   string
+	retry  time.Duration
+}
+
+// read reads the body of a request, and replaces it so that it can be read again. It decodes
+// nothing before its size is known and there is memory for it.
+func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
+	switch r.Method {
+	case http.MethodPost:
+	case http.MethodGet:
+		return message{method: "stream"}, nil
+	case http.MethodDelete:
+		return message{method: "end"}, nil
+	default:
+		return message{method: "other"}, nil
+	}
+	if r.ContentLength > l.Body {
+		return message{}, l.tooLarge()
+	}
+	meter := &messageMeter{request: from, Scanner: jsonscan.Scanner{
+		Limits: jsonscan.Limits{Values: l.Values, Elements: maxBatch, Depth: maxDepth},
+	}}
+	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.Body), meter))
+	if err != nil {
+		return message{}, l.unread(err)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // see response.begin
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	return inspect(body)
+}
+
+// unread returns the refusal of a message that was not read to its end.
+func (l Limits) unread(err error) *refusal {
+	switch large := (*http.MaxBytesError)(nil); {
+	case errors.As(err, &large):
+		return l.tooLarge()
+	case errors.Is(err, errFull):
+		return busy(fmt.Sprintf("your open requests take more memory than the allowed %d MiB; "+
+			"try again when one of them has ended", l.Memory>>20))
+	case errors.Is(err, jsonscan.ErrElements):
+		return tooMany()
+	case errors.Is(err, jsonscan.ErrDepth):
+		return notJSON()
+	case errors.Is(err, jsonscan.ErrValues):
+		return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d JSON values", l.Values)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.StallTimeout)
+	}
+	return invalid(http.StatusBadRequest, "cannot read the message")
+}
+
+func (l Limits) tooLarge() *refusal {
+	return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d bytes", l.Body)
+}
+
+func tooMany() *refusal {
+	return invalid(http.StatusBadRequest, "a batch may have at most %d messages", maxBatch)
+}
+
+// notMessage returns the refusal of JSON that is not a message.
+func notMessage() *refusal { return invalid(http.StatusBadRequest, "not a JSON-RPC message") }
+
+// notJSON returns the refusal of a body that is not JSON.
+func notJSON() *refusal {
+	refused := invalid(http.StatusBadRequest, "the message is not JSON, or is nested too deeply")
+	refused.code = jsonrpc.CodeParseError
+	return refused
+}
+
+func invalid(status int, format string, args ...any) *refusal {
+	return &refusal{status: status, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf(format, args...)}
+}
+
+// inspect returns what a body contains.
+func inspect(body []byte) (message, *refusal) {
+	if !json.Valid(body) {
+		return message{}, notJSON()
+	}
+	body = bytes.TrimLeft(body, " \t\r\n")
+	if body[0] != '[' {
+		one, ok := parseEnvelope(body)
+		if !ok {
+			return message{}, notMessage()
+		}
+		return message{
+			id: one.id, method: metricName(one.method), count: 1, calls: one.call(), opening: one.method == "initialize",
+		}, nil
+	}
+	m := message{method: "batch"}
+	for element := range jsonscan.Elements(body) {
+		e, ok := parseEnvelope(element)
+		if !ok {
+			return message{}, notMessage()
+		}
+		if m.count++; m.count > maxBatch {
+			return message{}, tooMany()
+		}
+		m.calls = m.calls || e.call()
+		m.opening = m.opening || e.method == "initialize"
+	}
+	m.count = max(1, m.count)
+	return m, nil
+}
+
+// metricName returns the method if the protocol defines it, for metrics.
+func metricName(method string) string {
+	switch method {
+	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
+		"resources/templates/list", "resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get",
+		"completion/complete", "logging/setLevel", subscribe, "notifications/initialized",
+		"notifications/cancelled", "notifications/progress", "notifications/roots/list_changed":
+		return method
+	case "":
+		return "answer"
+	}
+	return "other"
+}
+
+// subscribe is a call that stays open until the client closes it.
+const subscribe = "subscriptions/listen"
+
+// write writes the refusal as a JSON-RPC error, which ends a call and not the session.
+func (f *refusal) write(w http.ResponseWriter, id json.RawMessage) {
+	if f.retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.retry+time.Second-1)/time.Second))))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(f.status)
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": f.code, "message": f.text},
+	})
+}
+
+// busy returns a refusal that asks the client to try again.
+func busy(text string) *refusal {
+	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: time.Second}
+}

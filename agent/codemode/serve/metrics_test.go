@@ -1,0 +1,157 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/agent/codemode/serve"
+)
+
+// TestMetrics checks the metrics, which contain nothing about clients.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	q := serve.NewQueue(nil)
+	_ = q.Do(t.Context(), "ada", func(context.Context) error { return nil })
+	if err := q.AddQueue("tasks", nil).Do(t.Context(), "ada",
+		func(context.Context) error { return errors.New("oops") }); err == nil {
+		t.Error("the call failed, and Do did not")
+	}
+	r := start(t, serve.Options{Auth: authorized(t), Queue: q,
+		Metrics: func(w io.Writer) { fmt.Fprintln(w, "# TYPE more gauge\nmore 1") }})
+	ada := []string{"Authorization", "Bearer " + adaToken}
+	r.begin(ada...)
+	r.post(callWho, ada...)
+	r.post(`{"jsonrpc":"2.0","id":1,"method":"secret/ada"}`, ada...)
+	r.post(callWho)
+	r.post(callWho, append(ada, "Origin", "https://evil.com")...)
+	r.send(http.MethodGet, "/nowhere", "")
+	r.send(http.MethodPut, "/mcp", "", ada...)
+	r.send("BREW", "/mcp", "", ada...)
+	var a answer
+	// A client may get its response before it is counted.
+	for a.header == nil || !strings.Contains(a.body, "writ_http_requests_open 1\n") {
+		a = r.send(http.MethodGet, "/metrics", "", ada...)
+	}
+	for _, want := range []string{
+		`writ_http_requests_total{method="initialize",code="200"} 1`,
+		`writ_http_requests_total{method="notifications/initialized",code="202"} 1`,
+		`writ_http_requests_total{method="tools/call",code="200"} 1`,
+		`writ_http_requests_total{method="other",code="400"} 1`,
+		`writ_http_requests_total{method="refused",code="401"} 1`,
+		`writ_http_requests_total{method="refused",code="403"} 1`,
+		`writ_http_requests_total{method="unknown",code="404"} 1`,
+		`writ_http_requests_total{method="other",code="405"} 2`,
+		`writ_sessions 1`,
+		`writ_executions_running 0`,
+		`writ_executions_waiting 0`,
+		`writ_executions_total{outcome="busy"} 0`,
+		`writ_executions_total{outcome="done"} 1`,
+		`writ_executions_duration_seconds_bucket{le="+Inf"} 1`,
+		`writ_executions_total{outcome="failed"} 0`,
+		`writ_tasks_total{outcome="failed"} 1`,
+		`more 1`,
+	} {
+		if !strings.Contains(a.body, want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if a.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" || strings.Contains(a.body, "ada") ||
+		strings.Contains(a.body, "BREW") {
+		t.Errorf("%v\n%s", a.header, a.body)
+	}
+	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"\\]*"(,[a-z]+="[^"\\]*")*\})? ` +
+		`[0-9.e+-]+)$`)
+	for l := range strings.Lines(a.body) {
+		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
+			t.Errorf("no line of the format: %q", l)
+		}
+	}
+	if t.Failed() {
+		t.Log(a.body)
+	}
+}
+
+// TestHealth checks the health paths.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	reason := errors.New("no worker starts: secret path")
+	r := start(t, serve.Options{Auth: authorized(t), Ready: func() error { return reason }})
+	if a := r.send(http.MethodGet, "/healthz", ""); a.status != http.StatusOK || a.body != "ok\n" {
+		t.Errorf("healthz: %d %q", a.status, a.body)
+	}
+	if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusServiceUnavailable || a.body != "not ready\n" {
+		t.Errorf("readyz: %d %q", a.status, a.body)
+	}
+	if log := r.log.String(); !strings.Contains(log, `msg="not ready" error="no worker starts: secret path"`) {
+		t.Errorf("the log does not say why:\n%s", log)
+	}
+}
+
+// TestLog checks that the log has the address of the server and who can reach it, and nothing
+// that clients send.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	r := start(t, serve.Options{})
+	r.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"who","arguments":{"code":"secret-0123"}}}`,
+		"X-Secret", "secret-0123", "Authorization", "Bearer secret-0123", "Mcp-Session-Id", "secret-0123")
+	r.send(http.MethodGet, "/mcp?sessionid=secret-0123", "")
+	r.send(http.MethodGet, "/secret-0123", "")
+	log := r.log.String()
+	if strings.Contains(log, "secret-0123") {
+		t.Errorf("a secret is in the log:\n%s", log)
+	}
+	if want := `level=WARN msg="serving without authentication: all programs on this machine have access, and ` +
+		`nobody else" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
+		t.Errorf("%s is missing in\n%s", want, log)
+	}
+}
+
+// TestCheck checks that all errors in the options are reported at once.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	err := (&serve.Options{
+		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"},
+		Origins: []string{"app.example.com", "https://x/path"},
+		Limits:  serve.Limits{Body: -1}, Grace: -1,
+	}).Check(t.Context())
+	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 ` +
+		`Burst:1000 Requests:512 Sessions:256 IdleTimeout:30m0s StallTimeout:20s Connections:4096}
+path "mcp" is invalid or reserved; use one like /mcp
+origin must be like https://app.example.com, without a path, not "app.example.com"
+origin must be like https://app.example.com, without a path, not "https://x/path"
+host must be a name like mcp.example.com, without a port, not "https://x"
+"0.0.0.0:80" can be reached from other machines, which requires authentication; ` +
+		`listen on 127.0.0.1, or set up tokens or OAuth
+grace must not be negative: -1ns`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	for _, path := range []string{"/", "/\t", "/\x00", "/a b", "/{a}", "/a/../b", "/./a", "//", "/a//b", "/mcp/",
+		"/metrics", "/metrics/", "/healthz/"} {
+		want := fmt.Sprintf("path %q is invalid or reserved; use one like /mcp", path)
+		err := (&serve.Options{Transport: serve.HTTP, Path: path}).Check(t.Context())
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for o, want := range map[*serve.Options]string{
+		{Transport: "htttp", Path: "mcp", Hosts: []string{"http://x:1"}}: `transport must be stdio, http or sse, not "htttp"
+path "mcp" is invalid or reserved; use one like /mcp
+host must be a name like mcp.example.com, without a port, not "http://x:1"`,
+		{Auth: &serve.Auth{}}: "authentication is for http and sse: on stdio, the " +
+			"client started this process",
+		{Transport: serve.HTTP, Auth: &serve.Auth{},
+			Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
+		{}: "",
+	} {
+		if err := o.Check(t.Context()); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

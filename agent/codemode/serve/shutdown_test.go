@@ -1,0 +1,80 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/serve"
+)
+
+// TestSharedQueue ends one of two transports that share a queue: the calls of the other continue.
+func TestSharedQueue(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{newEra, oldEra, "sse"} {
+		o := optionsFor(version)
+		o.Queue = serve.NewQueue(&serve.QueueOptions{Running: 2})
+		ending, h := mount(t, o, bare, plain)
+		other, _ := mount(t, o, bare, plain)
+		canceled, kept := ending.begun(version), other.begun(version)
+		refused := make(chan error, 1)
+		session := ending.client(version, "", nil)
+		go func() {
+			_, err := call(context.WithoutCancel(t.Context()), session, "wait")
+			refused <- err
+		}()
+		for !strings.Contains(other.metrics(), "writ_executions_waiting 1\n") {
+			time.Sleep(time.Millisecond)
+		}
+		ending.cut(h)
+		ending.lastStop(2)
+		if err := <-canceled; err == nil || !strings.HasSuffix(err.Error(), "the server is shutting down") {
+			t.Errorf("%s: the running call: %v", version, err)
+		}
+		if err := <-refused; err == nil || !strings.HasSuffix(err.Error(), "the server is shutting down; nothing was done") {
+			t.Errorf("%s: the waiting call: %v", version, err)
+		}
+		if want := "writ_executions_total{outcome=\"cancelled\"} 2\n"; !strings.Contains(other.metrics(), want) {
+			t.Errorf("%s: %q is missing in\n%s", version, want, other.metrics())
+		}
+		close(other.release)
+		if err := <-kept; err != nil {
+			t.Errorf("%s: a call of the other transport: %v", version, err)
+		}
+		if got := mustCall(t, other.client(version, "", nil), "wait"); got != "done" {
+			t.Errorf("%s: a later call: %q", version, got)
+		}
+	}
+}
+
+// TestAbandon ends the requests of a call that ignores its cancellation.
+func TestAbandon(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{newEra, oldEra, "sse"} {
+		inBubble(t, func(t *testing.T, s *works) {
+			defer close(s.release)
+			s.server(serve.Principal{Name: "local"}).AddTool(
+				&mcp.Tool{Name: "ignore", InputSchema: json.RawMessage(`{"type": "object"}`)},
+				func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+					s.started <- struct{}{}
+					<-s.release
+					return &mcp.CallToolResult{}, nil
+				})
+			o := optionsFor(version)
+			o.Grace = time.Second
+			r := s.start(t, *o)
+			session := r.client(version, "", nil)
+			go func() { _, _ = call(t.Context(), session, "ignore") }()
+			<-s.started
+			begin := time.Now()
+			r.stop()
+			if err := r.ended(); err == nil || time.Since(begin) > 10*time.Second {
+				t.Errorf("%s: Run returned %v after %v", version, err, time.Since(begin))
+			}
+			r.lastLine(1)
+		})
+	}
+}
