@@ -362,23 +362,3 @@ func TestProgress(t *testing.T) {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 }
-
-func TestReportMarkdown(t *testing.T) {
-	t.Parallel()
-	examples, m := numbers(3, func(i int) bool { return i == 0 })
-	m["country 2"] = "a | b\n<c>"
-	delete(m, "country 3")
-	r, err := evaluate.Evaluate(t.Context(), m, examples, evaluate.ExactMatch[Question, Answer](), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, wrong, _ := strings.Cut(r.Markdown(), "\n\n")
-	want := `| example | score | expected | answer | feedback |
-|---|---|---|---|---|
-| 3 | error | {"capital":"right"} | nothing | no such country: country 3 |
-| 2 | 0.000 | {"capital":"right"} | {"capital":"a \| b\n&lt;c>"} | capital: expected "right", got "a \| b\n&lt;c>". |
-`
-	if wrong != want {
-		t.Errorf("got %s", wrong)
-	}
-}

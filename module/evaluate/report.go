@@ -25,9 +25,6 @@ type Report struct {
 	// Errors is the number of results with an error.
 	Errors int `json:"errors"`
 
-	// Latency is how long the runs of the module took, including those with an error.
-	Latency Percentiles `json:"latency"`
-
 	// Usage is the usage of the module by model, and MetricUsage that of the metric, such as a [Judge].
 	Usage       module.ModelUsage `json:"usage,omitempty"`
 	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
@@ -65,14 +62,6 @@ type Result struct {
 	Trajectory *module.Trajectory `json:"trajectory,omitempty"`
 }
 
-// Percentiles describes how long runs took: P90 is the time within which 90 % of them ended.
-type Percentiles struct {
-	P50 time.Duration `json:"p50_ns"`
-	P90 time.Duration `json:"p90_ns"`
-	P99 time.Duration `json:"p99_ns"`
-	Max time.Duration `json:"max_ns"`
-}
-
 // newReport summarizes results.
 func newReport(results []Result, prices map[string]models.Price) *Report {
 	r := &Report{Results: results}
@@ -91,22 +80,8 @@ func newReport(results []Result, prices map[string]models.Price) *Report {
 		}
 	}
 	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
-	r.Latency = percentiles(results)
 	r.charge(prices)
 	return r
-}
-
-func percentiles(results []Result) Percentiles {
-	if len(results) == 0 {
-		return Percentiles{}
-	}
-	times := make([]time.Duration, len(results))
-	for i, r := range results {
-		times[i] = r.Duration
-	}
-	slices.Sort(times)
-	at := func(percent int) time.Duration { return times[(len(times)*percent+99)/100-1] } // the nearest rank
-	return Percentiles{at(50), at(90), at(99), at(100)}
 }
 
 // sum returns the usage of both. It lets a trajectory add them up.
