@@ -77,7 +77,7 @@
 //
 // # Results
 //
-// [Evaluate] returns a [Report]: the score with its 95 % interval, every result, latency, usage and cost. A result with
+// [Evaluate] returns a [Report]: the score with its 95 % interval, every result, latency and usage. A result with
 // an error is not a wrong answer: errors are counted separately, and too many of them end the evaluation. [Compare]
 // says whether two reports differ by more than chance.
 //

@@ -1,14 +1,10 @@
 package evaluate
 
 import (
-	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/writ-go/writ/module"
-	"github.com/writ-go/writ/module/models"
 )
 
 // Report is the result of an evaluation. As JSON it can be saved and read again, for example to [Compare] it later.
@@ -28,13 +24,6 @@ type Report struct {
 	// Usage is the usage of the module by model, and MetricUsage that of the metric, such as a [Judge].
 	Usage       module.ModelUsage `json:"usage,omitempty"`
 	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
-
-	// Cost is the cost of Usage, and MetricCost that of MetricUsage, according to Options.Prices. Input that a provider
-	// writes to its cache costs the same as other input. The usage of the models in Unpriced, which have no price, is not
-	// included.
-	Cost       float64  `json:"cost,omitempty"`
-	MetricCost float64  `json:"metric_cost,omitempty"`
-	Unpriced   []string `json:"unpriced,omitempty"`
 }
 
 // Result is the result of one run.
@@ -63,7 +52,7 @@ type Result struct {
 }
 
 // newReport summarizes results.
-func newReport(results []Result, prices map[string]models.Price) *Report {
+func newReport(results []Result) *Report {
 	r := &Report{Results: results}
 	scores, parts := []observation{}, map[string][]observation{}
 	for i := range results {
@@ -80,38 +69,10 @@ func newReport(results []Result, prices map[string]models.Price) *Report {
 		}
 	}
 	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
-	r.charge(prices)
 	return r
 }
 
 // sum returns the usage of both. It lets a trajectory add them up.
 func sum(a, b module.ModelUsage) module.ModelUsage {
 	return module.Trajectory{Spent: a, Runs: []module.Trajectory{{Spent: b}}}.UsageByModel()
-}
-
-// charge computes the costs.
-func (r *Report) charge(prices map[string]models.Price) {
-	if len(prices) == 0 {
-		return
-	}
-	unpriced := map[string]bool{}
-	total := func(usage module.ModelUsage) (sum float64) {
-		for _, model := range slices.Sorted(maps.Keys(usage)) {
-			price, found := prices[model]
-			if !found {
-				unpriced[model] = true
-			}
-			sum += cost(price, usage[model])
-		}
-		return sum
-	}
-	r.Cost, r.MetricCost = total(r.Usage), total(r.MetricUsage)
-	r.Unpriced = slices.Sorted(maps.Keys(unpriced))
-}
-
-// cost returns what the usage costs. Answers from a cache have no tokens.
-func cost(p models.Price, u module.Usage) float64 {
-	cached, thinking := cmp.Or(p.CachedInput, p.Input), cmp.Or(p.Reasoning, p.Output)
-	return (float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached +
-		float64(u.OutputTokens-u.ThinkingTokens)*p.Output + float64(u.ThinkingTokens)*thinking) / 1e6
 }

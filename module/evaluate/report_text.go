@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// String returns a summary: the score and its parts with 95 % intervals, errors, latency, usage and cost.
+// String returns a summary: the score and its parts with 95 % intervals, errors, latency and usage.
 func (r *Report) String() string {
 	if r == nil {
 		return "<nil>"
@@ -36,16 +36,6 @@ func (r *Report) rows() [][]string {
 	rows = append(rows, []string{"runs", runs}, []string{"latency", r.latency()})
 	rows = append(rows, usageRows("model", r.Usage)...)
 	rows = append(rows, usageRows("metric", r.MetricUsage)...)
-	if r.Cost > 0 || r.MetricCost > 0 {
-		text := fmt.Sprintf("%.4f", r.Cost)
-		if r.MetricCost > 0 {
-			text += fmt.Sprintf(", and %.4f for the metric", r.MetricCost)
-		}
-		rows = append(rows, []string{"cost", text})
-	}
-	if len(r.Unpriced) > 0 {
-		rows = append(rows, []string{"no price", fmt.Sprintf("%q", r.Unpriced)})
-	}
 	return rows
 }
 

@@ -17,7 +17,6 @@ type Candidate struct {
 	ID      int    `json:"id"`                // its index in Result.Candidates; -1 until it is accepted
 	Parents []int  `json:"parents,omitempty"` // the accepted candidates that it was made from
 	By      string `json:"by"`                // what made it, such as "GEPA: reflection on Sort"
-	Why     string `json:"why,omitempty"`     // in words, if the maker has a reason
 
 	// Score is the weighted mean of Scores, which are the scores on Val, by index. They are set when the candidate is
 	// accepted. Examples on which it failed have the score 0; Failed is their number.

@@ -120,7 +120,6 @@ func (o BootstrapFewShot) bootstrap(ctx context.Context, t *task, order []int, b
 // shown returns a candidate with demos from runs, filled up with other examples as they are.
 func (o BootstrapFewShot) shown(t *task, traces []outcome, order []int, by string) *Candidate {
 	c := newCandidate(t.start, by)
-	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
 	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, indicesOf(traces)) })
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo

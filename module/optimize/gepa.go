@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -137,12 +136,12 @@ func (g GEPA) search(t *task) *gepaSearch {
 	return s
 }
 
-// String names the component for people.
-func (c component) String() string {
+// name returns the path of the predictor, and the tool if the component is the note about one.
+func (c component) name() string {
 	if c.tool == "" {
-		return "the instructions of " + c.predictor.Path
+		return c.predictor.Path
 	}
-	return fmt.Sprintf("the description of %s in %s", c.tool, c.predictor.Path)
+	return c.predictor.Path + ", " + c.tool
 }
 
 // text returns the component of a candidate.

@@ -113,7 +113,6 @@ func (s *gepaSearch) combine(p mergePair) *Candidate {
 	}
 	child := newCandidate(p.a.Candidate, "GEPA: merge")
 	child.Parents = []int{p.a.ID, p.b.ID}
-	child.Why = fmt.Sprintf("combines the changes of %d and %d since %d", p.a.ID, p.b.ID, p.ancestor.ID)
 	for _, k := range s.components {
 		before, a, b := k.text(p.ancestor.Candidate), k.text(p.a.Candidate), k.text(p.b.Candidate)
 		switch {

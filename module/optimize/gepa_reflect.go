@@ -31,14 +31,13 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if s.useless++; text == "" {
 		return nil
 	}
-	child := newCandidate(parent.Candidate, "GEPA: reflection on "+c.predictor.Path)
-	child.Why = "rewrote " + c.String()
+	child := newCandidate(parent.Candidate, "GEPA: reflection on "+c.name())
 	c.set(child, text)
 	if s.isNew(child) {
 		s.useless = 0
 	} else {
-		s.task.warn("GEPA: for %v, the reflection model returned a text that it has returned before; "+
-			"a model with a higher temperature has more ideas", c)
+		s.task.warn("GEPA: for %s, the reflection model returned a text that it has returned before; "+
+			"a model with a higher temperature has more ideas", c.name())
 	}
 	if s.accepted(child) {
 		return nil

@@ -173,7 +173,6 @@ func (s *miproSearch) combine(choice []int) *combination {
 		}
 		c.states[p.Path] = state
 	}
-	c.Why = fmt.Sprintf("choice %v of instructions and demos", choice)
 	s.tried[key] = c
 	return c
 }

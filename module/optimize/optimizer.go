@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -69,9 +68,6 @@ type Options struct {
 	// that reaches such a tool ends its run with an error, even with evaluate.Act. To act in a test environment, use
 	// evaluate.Fakes with handlers that call it.
 	Policy tools.Policy
-
-	// MetricTimeout limits each call of the metric, as in evaluate.Options.
-	MetricTimeout time.Duration
 
 	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.
 	Progress io.Writer

@@ -135,8 +135,7 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outc
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, MetricTimeout: t.options.MetricTimeout,
-		DropTrajectories: b.split == valSplit,
+		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
 	})
 	if err != nil {
 		return nil, err
