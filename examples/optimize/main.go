@@ -4,8 +4,8 @@
 //		-train train.jsonl -dev dev.jsonl -test test.jsonl -metric exact -optimizer gepa \
 //		-calls 800 -model openai:gpt-5-mini -reflection openai:gpt-5.1 -save program.json
 //
-// It scores the test set before and after the search, and never shows it to a model otherwise. Without -optimizer, it
-// only scores the examples of -dev.
+// It scores the test set with the given prompt and with the improved one, and never shows it to a model otherwise.
+// Without -optimizer, it only scores the examples of -dev.
 package main
 
 import (
@@ -14,14 +14,17 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -29,58 +32,57 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, flagNames.Replace("optimize: "+err.Error()))
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
-
-// flagNames replaces Go names in messages of the packages by the flags that a user of the command knows.
-var flagNames = strings.NewReplacer(
-	"optimize: optimize: ", "optimize: ", "Options.MaxErrors", "the limit", "Options.Dir", "-dir",
-	" ReadOptions.Fields can name it", "", "; raise ReadOptions.MaxRow", "", "ReadOptions.Note", "-feedback",
-	"Options.Teacher, more Rounds, or a lower Threshold", "-model",
-	"examples of Train", "examples of -train", "examples of Val", "examples of -dev", " on Train", " on -train",
-	" on Val", " on -dev", "Val has", "-dev has",
-)
 
 // The fields of the signature are known only at run time.
 type (
 	values  = signature.Values
 	example = evaluate.Example[values, values]
 	metric  = evaluate.Metric[values, values]
-	program = module.Module[values, values]
+	program = *module.Predict[values, values]
 )
 
-// command is what the flags say, and what they name.
+var optimizers = map[string]optimize.Optimizer{
+	"labeled":   optimize.LabeledFewShot{},
+	"bootstrap": optimize.BootstrapFewShot{},
+	"random":    optimize.BootstrapRandomSearch{},
+	"knn":       optimize.KNNFewShot{},
+	"gepa":      optimize.GEPA{},
+	"mipro":     optimize.MIPROv2{},
+}
+
+var metrics = map[string]metric{
+	"exact":    evaluate.ExactMatch[values, values](),
+	"text":     evaluate.TextMatch[values, values](),
+	"f1":       evaluate.F1[values, values](),
+	"contains": evaluate.Contains[values, values](),
+	"fields":   evaluate.JSONFields[values, values](),
+	"set":      evaluate.SetMatch[values, values](),
+}
+
+func names[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), ", ") }
+
+// command is the flags.
 type command struct {
 	signature, instructions, load string
-	train, dev, test, feedback    string
+	train, dev, test              string
 	metric, model, reflection     string
 	optimizer, save, dir          string
 	calls, workers                int
 	seed                          uint64
 	asJSON                        bool
 	stdout, stderr                io.Writer
-
-	sig                *signature.Signature[values, values]
-	student, reflector llms.Model
-	program            program
-	data               data
-	score              metric
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c := &command{stdout: stdout, stderr: stderr}
 	if err := c.parse(args); err != nil {
-		return err
+		return fmt.Errorf("optimize: %w", err)
 	}
-	if err := c.open(ctx); err != nil {
-		return err
-	}
-	if c.optimizer == "" {
-		return c.measure(ctx)
-	}
-	return c.improve(ctx)
+	return c.run(ctx)
 }
 
 const modelUsage = models.Usage + "; student is a simulated model for examples/optimize/data"
@@ -94,14 +96,12 @@ func (c *command) parse(args []string) error {
 	flags.StringVar(&c.train, "train", "", "a `file` (.jsonl, .json or .csv) with the examples that a search learns from")
 	flags.StringVar(&c.dev, "dev", "", "a `file` with the examples that decide between candidates; without a search, "+
 		"they are scored")
-	flags.StringVar(&c.test, "test", "", "a `file` with examples that are scored once before the search and once after it")
-	flags.StringVar(&c.metric, "metric", "exact", "how answers are scored: "+metricUsage)
-	flags.StringVar(&c.feedback, "feedback", "", "the `column` whose text is added to the feedback on a wrong answer; "+
-		"by default note, which may be missing")
+	flags.StringVar(&c.test, "test", "", "a `file` with examples that are scored after the search, with both programs")
+	flags.StringVar(&c.metric, "metric", "exact", "how answers are scored: "+names(metrics))
 	flags.StringVar(&c.optimizer, "optimizer", "",
-		"the `name` of a search: "+optimizerNames()+"; without it, only -dev is scored")
-	flags.IntVar(&c.calls, "calls", 500, "the most calls of -model in the search; -reflection is called at most a "+
-		"quarter as often; the two evaluations of -test are not counted; 0 means no limit")
+		"the `name` of a search: "+names(optimizers)+"; without it, only -dev is scored")
+	flags.IntVar(&c.calls, "calls", 500, "the maximum number of calls of -model in the search; -reflection is called at "+
+		"most a quarter as often; the two evaluations of -test are not counted; 0 means no limit")
 	flags.Uint64Var(&c.seed, "seed", 0, "searches with the same seed and the same replies have the same result")
 	flags.StringVar(&c.model, "model", "", modelUsage)
 	flags.StringVar(&c.reflection, "reflection", "", "the `model` that writes instructions for gepa and mipro; as -model")
@@ -118,30 +118,14 @@ func (c *command) parse(args []string) error {
 		return fmt.Errorf("%w; -h describes the flags", err)
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q is not a flag; write the signature in quotes, after -signature", flags.Arg(0))
-	}
-	return c.check(flags)
-}
-
-// check returns what is missing or wrong.
-func (c *command) check(flags *flag.FlagSet) error {
-	switch search := c.optimizer != ""; {
-	case search && optimizers[c.optimizer] == nil:
-		return fmt.Errorf("no optimizer is named %q; -optimizer is one of %s", c.optimizer, optimizerNames())
-	case !search && c.train+c.test != "":
-		return errors.New("-train and -test are used only with -optimizer; to measure a file, pass it as -dev")
-	case c.load != "" && c.instructions != "":
-		return errors.New("-instructions would have no effect with -load: the file has instructions; change them there")
-	case c.calls < 0:
-		return fmt.Errorf("-calls is %d; write a positive number, or 0 for no limit", c.calls)
-	case c.workers < 1:
-		return fmt.Errorf("-workers is %d; write a positive number", c.workers)
+	case c.optimizer != "" && optimizers[c.optimizer] == nil:
+		return fmt.Errorf("no optimizer is named %q; -optimizer is one of %s", c.optimizer, names(optimizers))
+	case metrics[c.metric] == nil:
+		return fmt.Errorf("no metric is named %q; -metric is one of %s", c.metric, names(metrics))
 	}
 	required := []string{"signature", "model", "dev"}
 	if c.optimizer != "" {
 		required = append(required, "train", "test")
-	}
-	if c.optimizer == "gepa" || c.optimizer == "mipro" {
-		required = append(required, "reflection")
 	}
 	for _, name := range required {
 		if f := flags.Lookup(name); f.Value.String() == "" {
@@ -149,4 +133,15 @@ func (c *command) check(flags *flag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// openModel returns the model that a flag names, or nil.
+func (c *command) openModel(name string, simulated func() llms.Model) (llms.Model, error) {
+	switch name {
+	case "":
+		return nil, nil
+	case "student":
+		return simulated(), nil
+	}
+	return models.Open(name, models.Options{Progress: c.stderr})
 }

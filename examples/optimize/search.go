@@ -8,38 +8,67 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync/atomic"
 
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/optimize"
-	"golang.org/x/term"
+	"github.com/writ-go/writ/signature"
 )
 
-var optimizers = map[string]optimize.Optimizer{
-	"labeled":   optimize.LabeledFewShot{},
-	"bootstrap": optimize.BootstrapFewShot{},
-	"random":    optimize.BootstrapRandomSearch{},
-	"knn":       optimize.KNNFewShot{},
-	"gepa":      optimize.GEPA{},
-	"mipro":     optimize.MIPROv2{},
-	"ensemble":  optimize.BootstrapRandomSearch{}, // the best three vote
-}
-
-func optimizerNames() string { return strings.Join(slices.Sorted(maps.Keys(optimizers)), ", ") }
-
-// measure scores the examples of -dev, and saves the program as it is.
-func (c *command) measure(ctx context.Context) error {
-	if _, err := c.keep(c.program); err != nil {
+// run measures a program, or improves it.
+func (c *command) run(ctx context.Context) error {
+	sig, err := signature.Parse(c.signature, c.instructions)
+	if err != nil {
 		return err
 	}
-	report, err := c.evaluate(ctx, "-dev", c.program, c.data.dev)
+	model, err := c.openModel(c.model, student)
+	if err != nil {
+		return err
+	}
+	given := module.NewPredict(sig, model, nil)
+	if c.load != "" {
+		if err := loadFrom(c.load, given); err != nil {
+			return err
+		}
+	}
+	sets := map[string][]example{}
+	for _, file := range []string{c.train, c.dev, c.test} {
+		if file != "" {
+			if sets[file], err = evaluate.ReadFile(file, sig, nil); err != nil {
+				return err
+			}
+		}
+	}
+	if c.optimizer == "" {
+		return c.measure(ctx, given, sets[c.dev])
+	}
+	return c.improve(ctx, given, sets[c.train], sets[c.dev], sets[c.test])
+}
+
+// loadFrom sets a program to a saved state.
+func loadFrom(file string, p program) error {
+	state, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	p.Predictor.PickDemos = optimize.Nearest(3, nil) // as a result of knn needs it
+	if module.Load(bytes.NewReader(state), p) == nil {
+		return nil
+	}
+	p.Predictor.PickDemos = nil
+	return module.Load(bytes.NewReader(state), p)
+}
+
+// measure scores the examples of -dev, and saves the program as it is.
+func (c *command) measure(ctx context.Context, p program, dev []example) error {
+	if _, err := c.keep(p); err != nil {
+		return err
+	}
+	report, err := c.evaluate(ctx, p, dev)
 	switch {
 	case err != nil:
 		return err
@@ -50,8 +79,42 @@ func (c *command) measure(ctx context.Context) error {
 	return err
 }
 
+// improve runs the search, and scores the test set with the given program and with the improved one.
+func (c *command) improve(ctx context.Context, given program, train, dev, test []example) error {
+	reflector, err := c.openModel(c.reflection, reflection)
+	if err != nil {
+		return err
+	}
+	result, err := optimize.Run(ctx, given, optimizers[c.optimizer],
+		optimize.Data[values, values]{Train: train, Val: dev}, metrics[c.metric], &optimize.Options{
+			Budget: optimize.Budget{StudentCalls: c.calls, ReflectionCalls: (c.calls + 3) / 4},
+			Seed:   c.seed, Workers: c.workers, Dir: c.dir, Reflection: reflector, Progress: c.stderr,
+		})
+	if err != nil {
+		return err
+	}
+	state, err := c.keep(result.Module)
+	if err != nil {
+		return err
+	}
+	before, err := c.evaluate(ctx, given, test)
+	if err != nil {
+		return err
+	}
+	after, err := c.evaluate(ctx, result.Module, test)
+	switch {
+	case err != nil:
+		return err
+	case c.asJSON:
+		return json.NewEncoder(c.stdout).Encode(summary{
+			before.Score.Mean, after.Score.Mean, result.Spent.StudentCalls, result.Spent.ReflectionCalls, state,
+		})
+	}
+	return c.show(result, before, after)
+}
+
 // evaluate scores a program. With -dir, results that it has are not computed again.
-func (c *command) evaluate(ctx context.Context, what string, p program, examples []example) (*evaluate.Report, error) {
+func (c *command) evaluate(ctx context.Context, p program, examples []example) (*evaluate.Report, error) {
 	o := &evaluate.Options{
 		Workers: c.workers, Progress: c.stderr, DropTrajectories: true, MaxErrors: max(2, len(examples)/10),
 	}
@@ -63,55 +126,10 @@ func (c *command) evaluate(ctx context.Context, what string, p program, examples
 		fmt.Fprintln(about, c.model, c.metric, examples)
 		o.Results = filepath.Join(c.dir, fmt.Sprintf("results-%.8x.jsonl", about.Sum(nil)))
 	}
-	fmt.Fprintf(c.stderr, "%s:\n", what)
-	report, err := evaluate.Evaluate(ctx, p, examples, c.score, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	return report, nil
+	return evaluate.Evaluate(ctx, p, examples, metrics[c.metric], o)
 }
 
-// improve runs the search, between two evaluations of the test set.
-func (c *command) improve(ctx context.Context) error {
-	before, err := c.evaluate(ctx, "-test before the search", c.program, c.data.test)
-	if err != nil {
-		return err
-	}
-	bar := newBar(c.stderr, c.calls)
-	result, err := optimize.Run(module.Observe(ctx, bar.observe), c.program, optimizers[c.optimizer],
-		optimize.Data[values, values]{Train: c.data.train, Val: c.data.dev}, c.score, &optimize.Options{
-			Budget: optimize.Budget{StudentCalls: c.calls, ReflectionCalls: (c.calls + 3) / 4},
-			Seed:   c.seed, Workers: c.workers, Dir: c.dir, Reflection: c.reflector, Progress: bar,
-		})
-	fmt.Fprint(bar, "") // removes it
-	if err != nil {
-		return err
-	}
-	improved := result.Module
-	if c.optimizer == "ensemble" {
-		improved = optimize.NewEnsemble(result.Top(3))
-	}
-	var after *evaluate.Report
-	state, err := c.keep(improved) // before the test, which may fail
-	if err == nil {
-		after, err = c.evaluate(ctx, "-test after the search", improved, c.data.test)
-	}
-	switch {
-	case err != nil:
-	case c.asJSON:
-		return json.NewEncoder(c.stdout).Encode(summary{
-			before.Score.Mean, after.Score.Mean, result.Spent.StudentCalls, result.Spent.ReflectionCalls, state,
-		})
-	default:
-		err = c.show(result, before, after)
-	}
-	if c.save == "" {
-		fmt.Fprintf(show.Writer(c.stderr), "The improved program:\n%s\n", state)
-	}
-	return err
-}
-
-// keep returns the state of a program, after it wrote it to -save.
+// keep returns the state of a program, after it wrote it to -save. If it cannot, it prints the state, which was paid for.
 func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
 	err := module.Save(&state, p)
@@ -151,37 +169,4 @@ func (c *command) show(result *optimize.Result[program], before, after *evaluate
 	}
 	_, err = io.WriteString(c.stdout, text)
 	return err
-}
-
-// bar shows how many replies a search has received, on the last line of a terminal. What is written to it replaces that
-// line. Elsewhere there is no bar.
-type bar struct {
-	io.Writer
-	most    int // 0 is no limit
-	replies atomic.Int64
-	clear   string // clears the line of a terminal
-}
-
-func newBar(w io.Writer, most int) *bar {
-	b := &bar{Writer: w, most: most}
-	if w == os.Stderr && term.IsTerminal(int(os.Stderr.Fd())) {
-		b.clear = "\r\x1b[K"
-	}
-	return b
-}
-
-// observe counts replies.
-func (b *bar) observe(_ context.Context, e module.Event) {
-	if _, is := e.(module.ModelResponse); is && b.clear != "" {
-		const width = 30
-		n := int(b.replies.Add(1))
-		done := width * min(n, b.most) / max(b.most, 1)
-		fmt.Fprintf(b, "[%s%s] calls: %d", strings.Repeat("#", done), strings.Repeat(".", width-done), n)
-	}
-}
-
-// Write replaces the bar by a text, and names in it by flags.
-func (b *bar) Write(text []byte) (int, error) {
-	_, err := io.WriteString(b.Writer, b.clear+flagNames.Replace(string(text)))
-	return len(text), err
 }

@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,26 +25,14 @@ type Comparison struct {
 	// Parts are the differences of Score.Parts, by name.
 	Parts map[string]Interval `json:"parts,omitempty"`
 
-	// Changed are the examples whose scores differ, the greatest losses first.
-	Changed []Change `json:"changed,omitempty"`
+	// Changed are the IDs of the examples whose scores differ, the greatest losses first.
+	Changed []string `json:"changed,omitempty"`
 
 	// Unpaired are the IDs of the examples without a score in one of the reports, because of errors. They are not part
 	// of the comparison.
 	Unpaired []string `json:"unpaired,omitempty"`
-}
 
-// Change is an example whose scores differ. The scores are means of the samples; the answers and the feedback are those
-// of the first sample that has a score.
-type Change struct {
-	ID        string          `json:"id"`
-	Inputs    json.RawMessage `json:"inputs"`
-	Want      json.RawMessage `json:"want"`
-	A         float64         `json:"a"`
-	B         float64         `json:"b"`
-	GotA      json.RawMessage `json:"got_a"`
-	GotB      json.RawMessage `json:"got_b"`
-	FeedbackA string          `json:"feedback_a,omitempty"`
-	FeedbackB string          `json:"feedback_b,omitempty"`
+	changes [][2]*outcome // of Changed, in A and B
 }
 
 // Compare compares two reports on the same examples. It returns an error if their examples differ, or if no example
@@ -91,7 +78,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 			}
 		}
 		if x.mean() != y.mean() {
-			c.Changed = append(c.Changed, change(x, y))
+			c.changes = append(c.changes, [2]*outcome{x, y})
 		}
 	}
 	if len(as) == 0 {
@@ -99,7 +86,11 @@ func Compare(a, b *Report) (*Comparison, error) {
 	}
 	c.A, c.B, c.Difference = intervalOf(as), intervalOf(bs), bootstrap(differences)
 	c.Parts = intervals(parts, bootstrap)
-	slices.SortStableFunc(c.Changed, func(x, y Change) int { return cmp.Compare(x.B-x.A, y.B-y.A) })
+	gain := func(pair [2]*outcome) float64 { return pair[1].mean() - pair[0].mean() }
+	slices.SortStableFunc(c.changes, func(x, y [2]*outcome) int { return cmp.Compare(gain(x), gain(y)) })
+	for _, pair := range c.changes {
+		c.Changed = append(c.Changed, pair[0].first.ID)
+	}
 	return c, nil
 }
 
@@ -168,13 +159,6 @@ func sameExamples(a, b outcomeList) error {
 	return nil
 }
 
-func change(a, b *outcome) Change {
-	return Change{
-		ID: a.first.ID, Inputs: a.first.Inputs, Want: a.first.Want, A: a.mean(), B: b.mean(),
-		GotA: a.first.Got, GotB: b.first.Got, FeedbackA: a.first.Score.Feedback, FeedbackB: b.first.Score.Feedback,
-	}
-}
-
 // bootstrap returns the mean of the observations with the interval that contains 95 % of the means of resamples.
 func bootstrap(all []observation) Interval {
 	list := clustered(all)
@@ -202,17 +186,8 @@ func bootstrap(all []observation) Interval {
 // String returns the comparison as a table: the scores, and the examples that changed.
 func (c *Comparison) String() string {
 	text := aligned(c.rows())
-	if len(c.Changed) > 0 {
-		text += "\n\n" + aligned(c.changes())
-	}
-	return text
-}
-
-// Markdown returns the comparison as Markdown tables.
-func (c *Comparison) Markdown() string {
-	text := markdown([]string{"", ""}, c.rows())
-	if changes := c.changes(); len(c.Changed) > 0 {
-		text += "\n" + markdown(changes[0], changes[1:])
+	if len(c.changes) > 0 {
+		text += "\n\n" + aligned(c.changedRows())
 	}
 	return text
 }
@@ -229,13 +204,15 @@ func (c *Comparison) rows() [][]string {
 	return rows
 }
 
-// changes returns a row for each example that changed, below a header.
-func (c *Comparison) changes() [][]string {
+// changedRows returns a row for each example that changed, below a header. The scores are means of the samples, and the
+// answers are those of the first sample that has a score.
+func (c *Comparison) changedRows() [][]string {
 	rows := [][]string{{"changed", "A", "B", "expected", "answer of A", "answer of B"}}
-	for _, one := range c.Changed {
+	for _, pair := range c.changes {
+		a, b := pair[0], pair[1]
 		rows = append(rows, []string{
-			one.ID, fmt.Sprintf("%.3f", one.A), fmt.Sprintf("%.3f", one.B),
-			shown(one.Want), shown(one.GotA), shown(one.GotB),
+			a.first.ID, fmt.Sprintf("%.3f", a.mean()), fmt.Sprintf("%.3f", b.mean()),
+			shown(a.first.Want), shown(a.first.Got), shown(b.first.Got),
 		})
 	}
 	return rows

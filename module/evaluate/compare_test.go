@@ -29,7 +29,7 @@ func TestCompare(t *testing.T) {
 	if c.Difference.Mean != 0.25 || c.Difference.Low < 0.05 || c.Difference.High > 0.45 || c.Difference.N != 40 {
 		t.Errorf("difference %v", c.Difference)
 	}
-	if len(c.Changed) != 12 || c.Changed[0].ID != "1" || c.Changed[0].B != 0 || c.Changed[1].ID != "25" {
+	if len(c.Changed) != 12 || c.Changed[0] != "1" || c.Changed[1] != "25" {
 		t.Errorf("changed %+v", c.Changed)
 	}
 	if again, _ := evaluate.Compare(a, b); again.Difference != c.Difference {
@@ -56,20 +56,6 @@ left out  1 example with errors: 3
 changed  A      B      expected             answer of A          answer of B
 2        0.000  1.000  {"capital":"right"}  {"capital":"wrong"}  {"capital":"right"}`
 	if got := c.String(); got != want {
-		t.Errorf("got\n%s", got)
-	}
-	want = `|  |  |
-|---|---|
-| A | 0.500 [0.002, 0.998] |
-| B | 1.000 [0.012, 1.000] |
-| B - A | +0.500 [+0.000, +1.000] |
-| left out | 1 example with errors: 3 |
-
-| changed | A | B | expected | answer of A | answer of B |
-|---|---|---|---|---|---|
-| 2 | 0.000 | 1.000 | {"capital":"right"} | {"capital":"wrong"} | {"capital":"right"} |
-`
-	if got := c.Markdown(); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }

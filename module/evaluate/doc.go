@@ -63,13 +63,12 @@
 //
 // # Examples
 //
-// An [Example] is a question with its expected answer. [Read] and [Write] support JSON Lines, JSON and CSV, and [Split]
-// divides a set into parts.
+// An [Example] is a question with its expected answer. [Read] supports JSON Lines, JSON and CSV, and [Split] divides a
+// set into parts.
 //
 // # Metrics
 //
-// A [Metric] is a function that scores an answer and says in words what is wrong. [Judge] asks a model, and [Weighted]
-// and [Min] combine metrics.
+// A [Metric] is a function that scores an answer and says in words what is wrong. [Judge] asks a model.
 //
 // [ExactMatch], [TextMatch], [F1], [Contains], [Within], [JSONFields] and [SetMatch] compare outputs with the expected
 // ones: those that are named, or all that the expected answer has. If they compare several outputs, the score has the
@@ -78,7 +77,7 @@
 //
 // # Results
 //
-// [Evaluate] returns a [Report]: the score with its 95 % interval, every result, latency, usage and cost. A result with
+// [Evaluate] returns a [Report]: the score with its 95 % interval, every result, latency and usage. A result with
 // an error is not a wrong answer: errors are counted separately, and too many of them end the evaluation. [Compare]
 // says whether two reports differ by more than chance.
 //

@@ -13,7 +13,6 @@ import (
 
 	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -52,9 +51,6 @@ type Options struct {
 	// Progress is where the number of completed runs and their score are shown: on one line that changes if it is a
 	// terminal, and otherwise on a new line every few seconds.
 	Progress io.Writer
-
-	// Prices maps the names of models, as they report them, to their prices.
-	Prices map[string]models.Price
 
 	// DropTrajectories leaves the trajectories out of the results to save memory.
 	DropTrajectories bool
@@ -323,5 +319,5 @@ func (e *evaluation[In, Out]) report() *Report {
 			results = append(results, r)
 		}
 	}
-	return newReport(results, e.Prices)
+	return newReport(results)
 }

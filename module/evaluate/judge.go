@@ -9,22 +9,22 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Judged is what a judge is shown.
-type Judged struct {
+// judged is what a judge is shown.
+type judged struct {
 	Question string `json:"question" jsonschema:"description=the question as JSON"`
 	Expected string `json:"expected" jsonschema:"description=the expected answer as JSON"`
 	Answer   string `json:"answer" jsonschema:"description=the answer to judge\\, as JSON"`
 	Note     string `json:"note,omitempty" jsonschema:"description=what matters about the answer to this question"`
 }
 
-// Verdict is what a judge says. The feedback comes first, because a grade that follows an explanation is better.
-type Verdict struct {
+// verdict is what a judge says. The feedback comes first, because a grade that follows an explanation is better.
+type verdict struct {
 	Feedback string `json:"feedback" jsonschema:"description=what is right and wrong in the answer\\, and why"`
 	Grade    int    `json:"grade" jsonschema:"minimum=0,maximum=10,description=how well the answer meets the rubric"`
 }
 
 // judging is the signature of a judge.
-var judging = signature.Must(signature.New[Judged, Verdict](""))
+var judging = signature.Must(signature.New[judged, verdict](""))
 
 // judgeTask is the instructions of a judge, before the rubric.
 const judgeTask = `Grade the answer to the question from 0 to 10 according to the rubric.
@@ -33,24 +33,14 @@ The answer may be worded differently from the expected one.
 
 Rubric: `
 
-// NewJudge returns a module that grades answers according to a rubric, such as "The answer names the right city. It is
-// polite." Nil options are the defaults.
-func NewJudge(model llms.Model, rubric string, o *module.Options) *module.Predict[Judged, Verdict] {
-	return module.NewPredict(judging.WithInstructions(judgeTask+rubric), model, o)
-}
-
-// Judge is the grade that a model gives according to a rubric, divided by 10. The feedback is the model's.
+// Judge is the grade that a model gives according to a rubric, such as "The answer names the right city. It is polite.",
+// divided by 10. The feedback is the model's.
 //
 // Use a model other than the one that is evaluated, since models prefer their own answers, and compare some of its
 // grades with your own before you rely on them. Zheng et al., "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena"
 // (NeurIPS 2023), describe what judges get wrong.
 func Judge[In, Out any](model llms.Model, rubric string) Metric[In, Out] {
-	return JudgedBy[In, Out](NewJudge(model, rubric, nil))
-}
-
-// JudgedBy is the grade that a module gives, divided by 10. Use it instead of [Judge] for a judge with demos, or one
-// that asks several models.
-func JudgedBy[In, Out any](judge module.Module[Judged, Verdict]) Metric[In, Out] {
+	judge := module.NewPredict(judging.WithInstructions(judgeTask+rubric), model, nil)
 	return func(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error) {
 		var texts [3]string
 		for i, v := range []any{e.In, e.Want, got.Output} {
@@ -60,7 +50,7 @@ func JudgedBy[In, Out any](judge module.Module[Judged, Verdict]) Metric[In, Out]
 			}
 			texts[i] = string(raw)
 		}
-		pred, err := judge.Run(ctx, Judged{texts[0], texts[1], texts[2], e.Note})
+		pred, err := judge.Run(ctx, judged{texts[0], texts[1], texts[2], e.Note})
 		if err != nil {
 			return module.Score{}, err
 		}

@@ -1,9 +1,6 @@
 package evaluate_test
 
 import (
-	"context"
-	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -92,17 +89,6 @@ func TestFieldMetricMistakes(t *testing.T) {
 		`output "tags" of the expected answer: it is not a t`: evaluate.F1[Question, Facts]("tags"),
 		`output "name" of the expected answer: it is not a n`: evaluate.Within[Question, Facts](1),
 		`output "name" of the expected answer: it is not a l`: evaluate.SetMatch[Question, Facts](),
-		`part "broken": no idea`: evaluate.Min(evaluate.Part[Question, Facts]{Name: "broken",
-			Metric: func(context.Context, evaluate.Example[Question, Facts], *module.Prediction[Facts]) (module.Score, error) {
-				return module.Score{}, errors.New("no idea")
-			}}),
-		`part "x" has no metric`: evaluate.Min(evaluate.Part[Question, Facts]{Name: "x"}),
-		`two parts have the na`: evaluate.Min(evaluate.Part[Question, Facts]{Metric: evaluate.JSONFields[Question, Facts]()},
-			evaluate.Part[Question, Facts]{Metric: evaluate.JSONFields[Question, Facts]()}),
-		"Min needs parts": evaluate.Min[Question, Facts](),
-		"Weighted needs parts with weights from 1e": evaluate.Weighted[Question, Facts](),
-		"Weighted needs parts with weights from 1e-9 to": evaluate.Weighted(
-			evaluate.Part[Question, Facts]{Weight: 1e308, Metric: evaluate.JSONFields[Question, Facts]("name")}),
 	} {
 		_, err := score(t, m, want, want)
 		contains(t, err, text)
@@ -188,25 +174,6 @@ func TestSetMatchOfJSON(t *testing.T) {
 		if err != nil || s.Value != want {
 			t.Errorf("%s: got %v, %v", got, s, err)
 		}
-	}
-}
-
-func TestCombinations(t *testing.T) {
-	t.Parallel()
-	type part = evaluate.Part[Question, Facts]
-	parts := []part{
-		{Name: "name", Metric: evaluate.ExactMatch[Question, Facts]("name"), Weight: 3},
-		{Name: "tags", Metric: evaluate.SetMatch[Question, Facts]("tags"), Weight: 1},
-	}
-	want, got := Facts{Name: "x", Tags: []string{"a"}}, Facts{Name: "x", Tags: []string{"b"}}
-	s, err := score(t, evaluate.Weighted(parts...), want, got)
-	expected := map[string]float64{"name": 1, "tags": 0, "tags.precision": 0, "tags.recall": 0}
-	if err != nil || s.Value != 0.75 || !reflect.DeepEqual(s.Parts, expected) ||
-		s.Feedback != "tags: tags: expected [\"a\"], got [\"b\"].\nLook again." {
-		t.Errorf("got %+v, %v", s, err)
-	}
-	if s, err = score(t, evaluate.Min(parts...), want, got); err != nil || s.Value != 0 {
-		t.Errorf("got %+v, %v", s, err)
 	}
 }
 

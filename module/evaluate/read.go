@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -31,32 +30,23 @@ const (
 
 // ReadOptions configures [Read] and [ReadFile]. The zero value, and nil, are the defaults.
 type ReadOptions struct {
-	// Fields maps names of the signature's fields to the names that they have in the file, if those differ.
+	// Fields maps names to the names that they have in the file, if those differ: of the signature's fields, and id,
+	// group, weight and note, the other parts of an Example.
 	Fields map[string]string
-
-	// ID, Group, Weight and Note are the names that these parts of an Example have in the file: a name that no row has is
-	// an error. By default they are id, group, weight and note, or example_id and so on if the signature has such a
-	// field, and may be missing.
-	ID, Group, Weight, Note string
 
 	// Unlabeled accepts rows without expected outputs, for metrics that do not need them.
 	Unlabeled bool
-
-	// MaxRow limits the bytes of a row, and to a 16th of it the values in a row. Zero means 4 MiB.
-	MaxRow int
 }
-
-// valueBytes are the bytes of a row for each value in it. A small value takes many times the memory of its text.
-const valueBytes = 16
 
 // Read reads examples. Nil options are the defaults.
 //
-// Every value must fit its field. Values that are neither a field of the signature nor a part of an [Example] are
-// ignored. An example without an ID gets its number, from 1. Errors name the line, the column and the field.
+// Every value must fit its field. A row may also have the columns id, group, weight and note; they are called example_id
+// and so on if the signature has fields with these names. Other values are ignored. An example without an ID gets its
+// number, from 1. Errors name the line, the column and the field.
 //
-// In a CSV file, the cell of a text is the text itself. Other cells are JSON, such as 3, true or ["a", "b"], and are
-// read as a text if they are not valid JSON. An empty cell is an empty text if the field requires a text, and otherwise
-// a missing value. Package encoding/csv reads CR LF in a text as LF.
+// In a CSV file, a cell is JSON, such as 3, true or ["a", "b"], if its field accepts that, and otherwise a string. An
+// empty cell is an empty string if the field requires a string, and otherwise a missing value. Package encoding/csv reads
+// CR LF in a string as LF.
 func Read[In, Out any](
 	r io.Reader, format Format, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
@@ -92,10 +82,14 @@ func read[In, Out any](
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %s: %w", name, err)
 	}
-	if err := readRows(r, format, cmp.Or(max(o.MaxRow, 0), 4<<20), reader.add); err != nil {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %s: %w", name, err)
+	}
+	if err := readRows(text, format, reader.add); err != nil {
 		return nil, fmt.Errorf("evaluate: %s:%w", name, err)
 	}
-	if err := reader.checkColumns(*o); err != nil {
+	if err := reader.checkColumns(); err != nil {
 		return nil, fmt.Errorf("evaluate: %s: %w", name, err)
 	}
 	return reader.list, nil
@@ -130,30 +124,16 @@ func (p position) errorf(format string, args ...any) error {
 	return fmt.Errorf(at+" "+format, args...)
 }
 
-// tooLarge returns the error of a row that exceeds a limit.
-func tooLarge(limit int) error {
-	return fmt.Errorf("the row has more than %d bytes or %d values; raise ReadOptions.MaxRow", limit, limit/valueBytes)
-}
-
-// after returns the position behind a text that begins at p.
-func (p position) after(text []byte) position {
-	if n := bytes.Count(text, []byte("\n")); n > 0 {
-		return position{p.line + n, len(text) - bytes.LastIndexByte(text, '\n')}
-	}
-	return position{p.line, p.column + len(text)}
-}
-
-// readRows reads the rows of a file, one at a time.
-func readRows(r io.Reader, format Format, limit int, add func(row) error) error {
-	text := bufio.NewReader(r)
-	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
-		_, _ = text.Discard(3)
-	}
+// readRows reads the rows of a file.
+func readRows(text []byte, format Format, add func(row) error) error {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	switch format {
-	case JSONL, JSON:
-		return jsonRows(text, format, limit, add)
+	case JSONL:
+		return jsonLines(text, add)
+	case JSON:
+		return jsonArray(text, add)
 	case CSV:
-		return csvRows(text, limit, add)
+		return csvRows(text, add)
 	}
 	return position{}.errorf("the format %q is not supported; use jsonl, json or csv", string(format))
 }
@@ -165,21 +145,24 @@ type reader[In, Out any] struct {
 	outputs *signature.Spec // with outputs that may be missing if the examples are not labeled
 
 	list    []Example[In, Out]
-	lines   map[string]int  // of the examples, by ID
+	labels  []string        // the names of the ID, group, weight and note in the file
+	ids     map[string]bool // of the examples
 	columns map[string]bool // names in all rows
 }
 
 func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Out], error) {
+	labels := labelNames(spec)
 	for name := range o.Fields {
-		if _, found := spec.Field(name); !found {
+		if _, found := spec.Field(name); !found && !slices.Contains(labels, name) {
 			return nil, fmt.Errorf("ReadOptions.Fields has %q, which is not a field of the signature", name)
 		}
 	}
-	labels := labelNames(spec)
-	for i, name := range []*string{&o.ID, &o.Group, &o.Weight, &o.Note} {
-		*name = cmp.Or(*name, labels[i])
+	for i, name := range labels {
+		labels[i] = cmp.Or(o.Fields[name], name)
 	}
-	r := &reader[In, Out]{options: o, spec: spec, outputs: spec, lines: map[string]int{}, columns: map[string]bool{}}
+	r := &reader[In, Out]{
+		options: o, spec: spec, outputs: spec, labels: labels, ids: map[string]bool{}, columns: map[string]bool{},
+	}
 	if !o.Unlabeled {
 		return r, nil
 	}
@@ -194,14 +177,14 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Ou
 }
 
 // checkColumns checks that there are examples, and that options name columns of the rows.
-func (r *reader[In, Out]) checkColumns(o ReadOptions) error {
+func (r *reader[In, Out]) checkColumns() error {
 	if len(r.list) == 0 {
 		return errors.New("there are no examples")
 	}
-	for i, name := range []string{o.ID, o.Group, o.Weight, o.Note} {
-		if name != "" && !r.columns[name] {
-			return fmt.Errorf("ReadOptions.%s is %q, which no row has; the rows have %q",
-				[...]string{"ID", "Group", "Weight", "Note"}[i], name, slices.Sorted(maps.Keys(r.columns)))
+	for name, column := range r.options.Fields {
+		if !r.columns[column] {
+			return fmt.Errorf("ReadOptions.Fields says that %s is in %q, but the rows have %q", name, column,
+				slices.Sorted(maps.Keys(r.columns)))
 		}
 	}
 	return nil
@@ -224,13 +207,13 @@ func (r *reader[In, Out]) add(row row) error {
 		return err
 	}
 	e.ID = cmp.Or(e.ID, strconv.Itoa(len(r.list)+1))
-	if first, repeated := r.lines[e.ID]; repeated {
-		return row.errorf("the ID %q is also that of the example in line %d; IDs must be unique", e.ID, first)
+	if r.ids[e.ID] {
+		return row.errorf("the ID %q is repeated; IDs must be unique", e.ID)
 	}
 	for _, c := range row.cells {
 		r.columns[c.name] = true
 	}
-	r.list, r.lines[e.ID] = append(r.list, e), row.line
+	r.list, r.ids[e.ID] = append(r.list, e), true
 	return nil
 }
 
@@ -238,12 +221,12 @@ func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
 	for _, label := range []struct {
 		name string
 		text *string
-	}{{r.options.ID, &e.ID}, {r.options.Group, &e.Group}, {r.options.Note, &e.Note}} {
+	}{{r.labels[0], &e.ID}, {r.labels[1], &e.Group}, {r.labels[3], &e.Note}} {
 		if *label.text, err = row.label(label.name); err != nil {
 			return e, err
 		}
 	}
-	if e.Weight, err = row.weight(r.options.Weight); err != nil {
+	if e.Weight, err = row.weight(r.labels[2]); err != nil {
 		return e, err
 	}
 	inputs, err := r.values(row, r.spec.Inputs())
@@ -286,10 +269,7 @@ func into[T any](values signature.Values) (v T, err error) {
 func (r *reader[In, Out]) values(row row, fields []signature.Field) (signature.Values, error) {
 	var values signature.Values
 	for _, f := range fields {
-		name := f.Name
-		if other, found := r.options.Fields[name]; found {
-			name = other
-		}
+		name := cmp.Or(r.options.Fields[f.Name], f.Name)
 		c := row.cell(name)
 		raw := json.RawMessage(nil)
 		if c != nil {

@@ -1,14 +1,10 @@
 package evaluate
 
 import (
-	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/writ-go/writ/module"
-	"github.com/writ-go/writ/module/models"
 )
 
 // Report is the result of an evaluation. As JSON it can be saved and read again, for example to [Compare] it later.
@@ -25,19 +21,9 @@ type Report struct {
 	// Errors is the number of results with an error.
 	Errors int `json:"errors"`
 
-	// Latency is how long the runs of the module took, including those with an error.
-	Latency Percentiles `json:"latency"`
-
 	// Usage is the usage of the module by model, and MetricUsage that of the metric, such as a [Judge].
 	Usage       module.ModelUsage `json:"usage,omitempty"`
 	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
-
-	// Cost is the cost of Usage, and MetricCost that of MetricUsage, according to Options.Prices. Input that a provider
-	// writes to its cache costs the same as other input. The usage of the models in Unpriced, which have no price, is not
-	// included.
-	Cost       float64  `json:"cost,omitempty"`
-	MetricCost float64  `json:"metric_cost,omitempty"`
-	Unpriced   []string `json:"unpriced,omitempty"`
 }
 
 // Result is the result of one run.
@@ -65,16 +51,8 @@ type Result struct {
 	Trajectory *module.Trajectory `json:"trajectory,omitempty"`
 }
 
-// Percentiles describes how long runs took: P90 is the time within which 90 % of them ended.
-type Percentiles struct {
-	P50 time.Duration `json:"p50_ns"`
-	P90 time.Duration `json:"p90_ns"`
-	P99 time.Duration `json:"p99_ns"`
-	Max time.Duration `json:"max_ns"`
-}
-
 // newReport summarizes results.
-func newReport(results []Result, prices map[string]models.Price) *Report {
+func newReport(results []Result) *Report {
 	r := &Report{Results: results}
 	scores, parts := []observation{}, map[string][]observation{}
 	for i := range results {
@@ -91,52 +69,10 @@ func newReport(results []Result, prices map[string]models.Price) *Report {
 		}
 	}
 	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
-	r.Latency = percentiles(results)
-	r.charge(prices)
 	return r
-}
-
-func percentiles(results []Result) Percentiles {
-	if len(results) == 0 {
-		return Percentiles{}
-	}
-	times := make([]time.Duration, len(results))
-	for i, r := range results {
-		times[i] = r.Duration
-	}
-	slices.Sort(times)
-	at := func(percent int) time.Duration { return times[(len(times)*percent+99)/100-1] } // the nearest rank
-	return Percentiles{at(50), at(90), at(99), at(100)}
 }
 
 // sum returns the usage of both. It lets a trajectory add them up.
 func sum(a, b module.ModelUsage) module.ModelUsage {
 	return module.Trajectory{Spent: a, Runs: []module.Trajectory{{Spent: b}}}.UsageByModel()
-}
-
-// charge computes the costs.
-func (r *Report) charge(prices map[string]models.Price) {
-	if len(prices) == 0 {
-		return
-	}
-	unpriced := map[string]bool{}
-	total := func(usage module.ModelUsage) (sum float64) {
-		for _, model := range slices.Sorted(maps.Keys(usage)) {
-			price, found := prices[model]
-			if !found {
-				unpriced[model] = true
-			}
-			sum += cost(price, usage[model])
-		}
-		return sum
-	}
-	r.Cost, r.MetricCost = total(r.Usage), total(r.MetricUsage)
-	r.Unpriced = slices.Sorted(maps.Keys(unpriced))
-}
-
-// cost returns what the usage costs. Answers from a cache have no tokens.
-func cost(p models.Price, u module.Usage) float64 {
-	cached, thinking := cmp.Or(p.CachedInput, p.Input), cmp.Or(p.Reasoning, p.Output)
-	return (float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached +
-		float64(u.OutputTokens-u.ThinkingTokens)*p.Output + float64(u.ThinkingTokens)*thinking) / 1e6
 }

@@ -35,12 +35,12 @@ func BenchmarkAccept(b *testing.B) {
 	m := module.NewPredict(spelled, instant{response}, nil)
 	d := data{Train: numbers(0, 10), Val: numbers(1000, 2000)}
 	var raw, accepted time.Duration
-	by := optimizerFunc(func(ctx context.Context, t *optimize.Task) error {
+	by := optimize.OptimizerFunc(func(ctx context.Context, t *optimize.Task) error {
 		for i := 0; b.Loop(); i++ {
 			c := t.New(t.Start(), "another")
-			s := c.Predictors["Predictor"]
+			s := c.States()["Predictor"]
 			s.Demos = t.Labeled("Predictor", []int{i % 10, i / 10 % 10, i / 100 % 10})
-			c.Predictors["Predictor"] = s
+			c.States()["Predictor"] = s
 			began := time.Now()
 			if err := t.Accept(ctx, c); err != nil {
 				return err

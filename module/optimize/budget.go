@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// ErrBudget reports that the budget is spent. The methods of a [Task] return it, and an [Optimizer] may return it.
+// ErrBudget reports that the budget is spent. The methods of a [task] return it, and an [Optimizer] may return it.
 var ErrBudget = errors.New("the budget of the optimization is spent")
 
 // Budget limits an optimization. Zero fields are no limit.

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// PredictorCall is a question to a model and its reply.
-type PredictorCall struct {
+// predictorCall is a question to a model and its reply.
+type predictorCall struct {
 	Path   string // of the predictor
 	Inputs signature.Values
 
@@ -34,12 +34,12 @@ type recorder struct {
 	specs map[string]*signature.Spec // by path
 
 	mu    sync.Mutex
-	calls []*PredictorCall
-	last  map[uint64]*PredictorCall // of each run
+	calls []*predictorCall
+	last  map[uint64]*predictorCall // of each run
 }
 
 func newRecorder(specs map[string]*signature.Spec) *recorder {
-	return &recorder{specs: specs, last: map[uint64]*PredictorCall{}}
+	return &recorder{specs: specs, last: map[uint64]*predictorCall{}}
 }
 
 // observe records an event.
@@ -51,7 +51,7 @@ func (r *recorder) observe(_ context.Context, e module.Event) {
 		if c := r.last[from.Run]; c != nil && c.step == from.Step {
 			return // the same step, with a shorter prompt
 		}
-		c := &PredictorCall{Path: e.Predictor, Inputs: e.Inputs, step: from.Step}
+		c := &predictorCall{Path: e.Predictor, Inputs: e.Inputs, step: from.Step}
 		r.calls, r.last[from.Run] = append(r.calls, c), c
 		return
 	}
@@ -61,7 +61,7 @@ func (r *recorder) observe(_ context.Context, e module.Event) {
 }
 
 // extend adds to a call what an event says about it.
-func (r *recorder) extend(c *PredictorCall, e module.Event) {
+func (r *recorder) extend(c *predictorCall, e module.Event) {
 	switch e := e.(type) {
 	case module.ModelResponse:
 		c.Reply = e.Text
@@ -88,7 +88,7 @@ func (r *recorder) extend(c *PredictorCall, e module.Event) {
 }
 
 // answered completes the call that gave the answer.
-func (r *recorder) answered(c *PredictorCall, output json.RawMessage) {
+func (r *recorder) answered(c *predictorCall, output json.RawMessage) {
 	var values signature.Values
 	if json.Unmarshal(output, &values) != nil {
 		return
@@ -104,7 +104,7 @@ func (r *recorder) answered(c *PredictorCall, output json.RawMessage) {
 }
 
 // explain adds the reasoning under the name that the predictor has for it.
-func (r *recorder) explain(c *PredictorCall) {
+func (r *recorder) explain(c *predictorCall) {
 	if c.Reasoning == "" {
 		return
 	}
@@ -114,7 +114,7 @@ func (r *recorder) explain(c *PredictorCall) {
 }
 
 // set sets an output if the predictor has it.
-func (r *recorder) set(c *PredictorCall, name string, value json.RawMessage) {
+func (r *recorder) set(c *predictorCall, name string, value json.RawMessage) {
 	if spec := r.specs[c.Path]; spec != nil && isOutput(spec, name) && value != nil {
 		c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
 	}
@@ -122,15 +122,15 @@ func (r *recorder) set(c *PredictorCall, name string, value json.RawMessage) {
 
 // list returns the calls in an order that does not depend on when they were made, since calls at the same time come in
 // a random order. Their outputs are in the order of the fields.
-func (r *recorder) list() []PredictorCall {
+func (r *recorder) list() []predictorCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list := make([]PredictorCall, len(r.calls))
+	list := make([]predictorCall, len(r.calls))
 	for i, c := range r.calls {
 		list[i] = *c
 		list[i].Outputs = sorted(r.specs[c.Path], c.Outputs)
 	}
-	slices.SortStableFunc(list, func(a, b PredictorCall) int {
+	slices.SortStableFunc(list, func(a, b predictorCall) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Inputs.String(), b.Inputs.String()),
 			cmp.Compare(a.step, b.step), strings.Compare(a.Reply, b.Reply))
 	})

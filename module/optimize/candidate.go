@@ -17,10 +17,6 @@ type Candidate struct {
 	ID      int    `json:"id"`                // its index in Result.Candidates; -1 until it is accepted
 	Parents []int  `json:"parents,omitempty"` // the accepted candidates that it was made from
 	By      string `json:"by"`                // what made it, such as "GEPA: reflection on Sort"
-	Why     string `json:"why,omitempty"`     // in words, if the maker has a reason
-
-	// Predictors are the states by the paths of the predictors.
-	Predictors map[string]State `json:"predictors"`
 
 	// Score is the weighted mean of Scores, which are the scores on Val, by index. They are set when the candidate is
 	// accepted. Examples on which it failed have the score 0; Failed is their number.
@@ -28,12 +24,11 @@ type Candidate struct {
 	Scores []float64 `json:"scores,omitempty"`
 	Failed int       `json:"failed,omitempty"`
 
-	// Flags are what a person should look at, such as examples that were copied into the instructions.
-	Flags []string `json:"flags,omitempty"`
+	states map[string]state // by the paths of the predictors
 }
 
-// State is what a candidate sets in a predictor.
-type State struct {
+// state is what a candidate sets in a predictor.
+type state struct {
 	Instructions string        `json:"instructions"`
 	Demos        []module.Demo `json:"demos,omitempty"`
 
@@ -41,14 +36,14 @@ type State struct {
 	// descriptions; see module.Predictor.
 	ToolDescriptions map[string]string `json:"tool_descriptions,omitempty"`
 
-	pick Pick // or nil
+	pick pick // or nil
 }
 
-// Pick picks the demos for a question; see module.Predictor.
-type Pick = func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error)
+// pick picks the demos for a question; see module.Predictor.
+type pick = func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error)
 
 // score sets the scores from the outcomes on all of Val.
-func (c *Candidate) score(outcomes []Outcome, val []Item) {
+func (c *Candidate) score(outcomes []outcome, val []item) {
 	c.Scores, c.Failed = make([]float64, len(val)), 0
 	sum, weights := 0.0, 0.0
 	for i, o := range outcomes {
@@ -62,7 +57,7 @@ func (c *Candidate) score(outcomes []Outcome, val []Item) {
 }
 
 // copyStates returns a copy that can be edited without changing the original.
-func copyStates(states map[string]State) map[string]State {
+func copyStates(states map[string]state) map[string]state {
 	c := maps.Clone(states)
 	for path, s := range c {
 		s.Demos, s.ToolDescriptions = slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions)
@@ -74,15 +69,15 @@ func copyStates(states map[string]State) map[string]State {
 // content identifies what a candidate sets.
 func (c *Candidate) content() string {
 	picked := []string{}
-	for _, path := range slices.Sorted(maps.Keys(c.Predictors)) {
-		if c.Predictors[path].pick != nil {
+	for _, path := range slices.Sorted(maps.Keys(c.states)) {
+		if c.states[path].pick != nil {
 			picked = append(picked, path)
 		}
 	}
 	raw, err := json.Marshal(struct {
-		Predictors map[string]State
+		Predictors map[string]state
 		Picked     []string
-	}{c.Predictors, picked})
+	}{c.states, picked})
 	if err != nil { // a demo that is not JSON, which no run would accept either
 		raw = []byte(err.Error())
 	}
@@ -91,14 +86,14 @@ func (c *Candidate) content() string {
 }
 
 // same reports whether two states say the same to a model.
-func (s State) same(o State) bool {
+func (s state) same(o state) bool {
 	a, _ := json.Marshal(s)
 	b, _ := json.Marshal(o)
 	return string(a) == string(b) && (s.pick == nil) == (o.pick == nil)
 }
 
 // apply sets the state in a predictor.
-func (s State) apply(p *module.Predictor) {
+func (s state) apply(p *module.Predictor) {
 	if p.Spec.Instructions() != s.Instructions {
 		p.Spec = p.Spec.WithInstructions(s.Instructions)
 	}
@@ -109,8 +104,8 @@ func (s State) apply(p *module.Predictor) {
 }
 
 // stateOf returns the state of a predictor as it is.
-func stateOf(p *module.Predictor) State {
-	return State{
+func stateOf(p *module.Predictor) state {
+	return state{
 		Instructions: p.Spec.Instructions(), Demos: slices.Clone(p.Demos),
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
 	}

@@ -167,9 +167,7 @@ func newCompiler[In, Out any](
 	if err != nil {
 		return nil, err
 	}
-	if c.Policy, err = neverActs(c.Policy, act); err != nil {
-		return nil, err
-	}
+	c.Policy = neverActs(c.Policy)
 	c.train, c.heldOut = parts[0], parts[1]
 	if len(c.heldOut) < enoughHeldOut {
 		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so the program "+

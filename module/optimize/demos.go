@@ -11,17 +11,13 @@ import (
 )
 
 // Labeled returns examples of Train as demos of a predictor. It leaves out those that do not have all of its inputs
-// and outputs, apart from reasoning. An index without an example is a warning.
-func (t *Task) Labeled(path string, indices []int) (demos []module.Demo) {
+// and outputs, apart from reasoning.
+func (t *task) labeled(path string, indices []int) (demos []module.Demo) {
 	for _, p := range t.predictors {
 		if p.Path != path {
 			continue
 		}
 		for _, i := range indices {
-			if i < 0 || i >= len(t.train) {
-				t.Warn("%v has no example %d to make a demo of", TrainSplit, i)
-				continue
-			}
 			if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) {
 				demos = append(demos, t.madeOf(d, t.train[i].key))
 			}
@@ -31,7 +27,7 @@ func (t *Task) Labeled(path string, indices []int) (demos []module.Demo) {
 }
 
 // labeled returns the demo of an example, and whether the example has all that the predictor needs.
-func (p Predictor) labeled(item Item) (d module.Demo, ok bool) {
+func (p predictor) labeled(item item) (d module.Demo, ok bool) {
 	var inputs, want signature.Values
 	if json.Unmarshal(item.Inputs, &inputs) != nil || json.Unmarshal(item.Want, &want) != nil {
 		return d, false
@@ -58,7 +54,7 @@ func (p Predictor) labeled(item Item) (d module.Demo, ok bool) {
 func isReasoning(name string) bool { return strings.TrimSuffix(name, "_") == "reasoning" }
 
 // Traced returns the questions and replies of a run on an example of Train as demos of a predictor.
-func (t *Task) Traced(path string, o Outcome) (demos []module.Demo) {
+func (t *task) traced(path string, o outcome) (demos []module.Demo) {
 	for _, p := range t.predictors {
 		if p.Path != path {
 			continue
@@ -66,7 +62,7 @@ func (t *Task) Traced(path string, o Outcome) (demos []module.Demo) {
 		for _, c := range o.Calls {
 			d := module.Demo{Inputs: c.Inputs, Outputs: c.Outputs}
 			if c.Path == path && c.exemplary() && p.accepts(d) {
-				demos = append(demos, t.madeOf(d, t.train[o.Item].key))
+				demos = append(demos, t.madeOf(d, t.train[o.item].key))
 			}
 		}
 	}
@@ -75,7 +71,7 @@ func (t *Task) Traced(path string, o Outcome) (demos []module.Demo) {
 
 // exemplary reports whether a call can be a demo. Of a run in several steps, only the first step can, since the
 // others depend on it.
-func (c PredictorCall) exemplary() bool {
+func (c predictorCall) exemplary() bool {
 	if has(c.Outputs, "code") || has(c.Outputs, "tool") {
 		return c.step == 1 && !c.failed
 	}
@@ -83,20 +79,20 @@ func (c PredictorCall) exemplary() bool {
 }
 
 // accepts reports whether a demo fits the fields of the predictor.
-func (p Predictor) accepts(d module.Demo) bool {
+func (p predictor) accepts(d module.Demo) bool {
 	probe := p.given.Clone()
 	probe.Demos = []module.Demo{d}
 	return module.Save(&bytes.Buffer{}, struct{ Predictor *module.Predictor }{probe}) == nil
 }
 
 // unfrozen returns the predictors that may be changed.
-func (t *Task) unfrozen() []Predictor {
-	return slices.DeleteFunc(t.Predictors(), func(p Predictor) bool { return p.Frozen })
+func (t *task) unfrozen() []predictor {
+	return slices.DeleteFunc(slices.Clone(t.predictors), func(p predictor) bool { return p.Frozen })
 }
 
 // setDemos sets the demos of a predictor.
 func (c *Candidate) setDemos(path string, demos []module.Demo) {
-	s := c.Predictors[path]
+	s := c.states[path]
 	s.Demos = demos
-	c.Predictors[path] = s
+	c.states[path] = s
 }

@@ -78,7 +78,4 @@
 // Every optimizer is run by [Run]. The module as it was given is the first candidate; others must score better on
 // Val to replace it. With Options.Dir, every reply of a model is logged when it arrives, and a search that was killed
 // continues when it is run again: it takes the same steps as before, and no reply in the log is paid for twice.
-//
-// An [Optimizer] of your own sees the module through a [Task]. It needs no generics, and gets budgets, the log,
-// parallel runs and progress for free.
 package optimize

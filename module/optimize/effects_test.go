@@ -37,8 +37,7 @@ func TestSearchWithoutEffects(t *testing.T) {
 		return err
 	}
 	for want, policy := range map[string]tools.Policy{
-		"optimize: the module has tools with effects: pay; Run and Compile never call them, so set Policy in the options to " +
-			"evaluate.Fakes, evaluate.Recorded or evaluate.Refuse": nil,
+		"evaluate: the module has tools with effects: pay; set Options.Policy to Fakes, Recorded or Refuse": nil,
 		"tool pay: optimize: pay was not called, since it has effects, and Run and Compile never have any; set Policy in " +
 			"the options to evaluate.Fakes or evaluate.Recorded with this tool": evaluate.Act,
 	} {

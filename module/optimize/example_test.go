@@ -137,34 +137,6 @@ func ExampleEnsemble() {
 	// Output: accounts was the answer of 2 modules
 }
 
-// shortest is an optimizer that shows the shortest examples.
-type shortest struct{ k int }
-
-func (o shortest) Optimize(ctx context.Context, t *optimize.Task) error {
-	var order []int
-	for i, item := range t.Train() {
-		if len(item.Inputs) < 45 {
-			order = append(order, i)
-		}
-	}
-	c := t.New(t.Start(), "shortest")
-	for _, p := range t.Predictors() {
-		s := c.Predictors[p.Path]
-		s.Demos = t.Labeled(p.Path, order[:min(o.k, len(order))])
-		c.Predictors[p.Path] = s
-	}
-	return t.Accept(ctx, c)
-}
-
-// An optimizer of your own needs no generics: the Task runs the module, whatever its type is.
-func ExampleOptimizer() {
-	improve(shortest{k: 4}, nil)
-	// Output:
-	// before: 0
-	// after: 1 with 4 demos
-	// accounts
-}
-
 func ExampleWriteChats() {
 	m := module.NewPredict(sorting, llmtest.New("[[ ## team ## ]]\naccounts\n[[ ## completed ## ]]"), nil)
 	report, err := evaluate.Evaluate(context.Background(), m, mailSets.Train[1:2], rightTeam, nil)

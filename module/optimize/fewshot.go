@@ -20,13 +20,12 @@ type LabeledFewShot struct {
 	K int // the number of demos; zero means 16
 }
 
-// Optimize implements [Optimizer].
-func (o LabeledFewShot) Optimize(ctx context.Context, t *Task) error {
-	c := t.New(t.Start(), "LabeledFewShot")
-	if t.setLabeled(c, t.Rand().Perm(len(t.train)), cmp.Or(o.K, 16)) == 0 {
+func (o LabeledFewShot) optimize(ctx context.Context, t *task) error {
+	c := newCandidate(t.start, "LabeledFewShot")
+	if t.setLabeled(c, t.rand.Perm(len(t.train)), cmp.Or(o.K, 16)) == 0 {
 		return errNoFields("use BootstrapFewShot, whose demos come from runs of the module")
 	}
-	return t.Accept(ctx, c)
+	return t.accept(ctx, c)
 }
 
 func errNoFields(advice string) error {
@@ -34,14 +33,13 @@ func errNoFields(advice string) error {
 		"cannot be its demos; %s", advice)
 }
 
-// Estimate implements [Estimator].
-func (o LabeledFewShot) Estimate(t *Task) Spent { return Spent{StudentCalls: len(t.val)} }
+func (o LabeledFewShot) estimate(t *task) Spent { return Spent{StudentCalls: len(t.val)} }
 
 // setLabeled sets the demos of the predictors that may be changed to at most k examples. It returns the number of
 // demos.
-func (t *Task) setLabeled(c *Candidate, order []int, k int) (n int) {
+func (t *task) setLabeled(c *Candidate, order []int, k int) (n int) {
 	for _, p := range t.unfrozen() {
-		if demos := t.Labeled(p.Path, order[:max(min(k, len(order)), 0)]); len(demos) > 0 {
+		if demos := t.labeled(p.Path, order[:max(min(k, len(order)), 0)]); len(demos) > 0 {
 			c.setDemos(p.Path, demos)
 			n += len(demos)
 		}
@@ -77,42 +75,40 @@ func (o BootstrapFewShot) withDefaults() BootstrapFewShot {
 	return o
 }
 
-// Optimize implements [Optimizer].
-func (o BootstrapFewShot) Optimize(ctx context.Context, t *Task) error {
-	c, n, err := o.Bootstrap(ctx, t, inOrder(len(t.train)), "BootstrapFewShot")
+func (o BootstrapFewShot) optimize(ctx context.Context, t *task) error {
+	c, n, err := o.bootstrap(ctx, t, inOrder(len(t.train)), "BootstrapFewShot")
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		t.warnNoTraces(o.withDefaults().Threshold)
 	}
-	return t.Accept(ctx, c)
+	return t.accept(ctx, c)
 }
 
-func (t *Task) warnNoTraces(threshold float64) {
-	t.Warn("no run of the teacher reached the score %g, so there are no demos from runs; set a better "+
+func (t *task) warnNoTraces(threshold float64) {
+	t.warn("no run of the teacher reached the score %g, so there are no demos from runs; set a better "+
 		"Options.Teacher, more Rounds, or a lower Threshold", threshold)
 }
 
-// Estimate implements [Estimator].
-func (o BootstrapFewShot) Estimate(t *Task) Spent {
+func (o BootstrapFewShot) estimate(t *task) Spent {
 	o = o.withDefaults()
 	return t.taught(len(t.train)*o.Rounds, len(t.val))
 }
 
 // taught returns an estimate with calls of the teacher.
-func (t *Task) taught(teacher, student int) Spent {
+func (t *task) taught(teacher, student int) Spent {
 	if t.options.Teacher == nil {
 		return Spent{StudentCalls: teacher + student}
 	}
 	return Spent{TeacherCalls: teacher, StudentCalls: student}
 }
 
-// Bootstrap returns a candidate whose demos come from examples of Train, which are tried in the given order, and the
+// bootstrap returns a candidate whose demos come from examples of Train, which are tried in the given order, and the
 // number of examples on which the teacher did well. The candidate has not been evaluated.
-func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, by string) (*Candidate, int, error) {
+func (o BootstrapFewShot) bootstrap(ctx context.Context, t *task, order []int, by string) (*Candidate, int, error) {
 	o = o.withDefaults()
-	prompted := t.New(t.Start(), "teacher")
+	prompted := newCandidate(t.start, "teacher")
 	t.setLabeled(prompted, order, o.MaxLabeled)
 	traces, err := o.teach(ctx, t, prompted, order)
 	if err != nil {
@@ -122,19 +118,18 @@ func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *Task, order []int, b
 }
 
 // shown returns a candidate with demos from runs, filled up with other examples as they are.
-func (o BootstrapFewShot) shown(t *Task, traces []Outcome, order []int, by string) *Candidate {
-	c := t.New(t.Start(), by)
-	c.Why = fmt.Sprintf("demos from %d runs", len(traces))
+func (o BootstrapFewShot) shown(t *task, traces []outcome, order []int, by string) *Candidate {
+	c := newCandidate(t.start, by)
 	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, indicesOf(traces)) })
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo
 		for _, trace := range traces {
-			if traced := t.Traced(p.Path, trace); len(traced) > 0 {
-				demos = append(demos, traced[t.Rand().IntN(len(traced))])
+			if traced := t.traced(p.Path, trace); len(traced) > 0 {
+				demos = append(demos, traced[t.rand.IntN(len(traced))])
 			}
 		}
 		more := min(max(o.MaxLabeled-len(demos), 0), len(rest))
-		if demos = append(demos, t.Labeled(p.Path, rest[:more])...); len(demos) > 0 {
+		if demos = append(demos, t.labeled(p.Path, rest[:more])...); len(demos) > 0 {
 			c.setDemos(p.Path, demos)
 		}
 	}
@@ -143,13 +138,13 @@ func (o BootstrapFewShot) shown(t *Task, traces []Outcome, order []int, by strin
 
 // teach returns the runs in which the teacher did well, at most one for each example. As many examples are tried at
 // the same time as runs are still needed.
-func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, order []int) (good []Outcome, err error) {
+func (o BootstrapFewShot) teach(ctx context.Context, t *task, c *Candidate, order []int) (good []outcome, err error) {
 	left := slices.Clone(order)
 	for round := range o.Rounds {
 		var failed []int
 		for len(left) > 0 && len(good) < o.MaxBootstrapped {
 			n := min(o.MaxBootstrapped-len(good), len(left))
-			outcomes, err := t.Teach(ctx, c, left[:n], round)
+			outcomes, err := t.teach(ctx, c, left[:n], round)
 			if err != nil {
 				return nil, err
 			}
@@ -158,7 +153,7 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, orde
 				if outcome.reaches(o.Threshold) {
 					good = append(good, outcome)
 				} else {
-					failed = append(failed, outcome.Item)
+					failed = append(failed, outcome.item)
 				}
 			}
 		}
@@ -176,17 +171,15 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *Task, c *Candidate, orde
 type BootstrapRandomSearch struct {
 	BootstrapFewShot
 
-	Candidates int     // random sets; zero means 16
-	StopAt     float64 // a score on Val that ends the search; zero means 1
+	Candidates int // random sets; zero means 16
 }
 
-// Optimize implements [Optimizer].
-func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
+func (o BootstrapRandomSearch) optimize(ctx context.Context, t *task) error {
 	b := o.withDefaults()
-	done := func(c *Candidate) bool { return c.Score >= cmp.Or(o.StopAt, 1) }
-	labeled := t.New(t.Start(), "BootstrapRandomSearch: labeled demos")
-	if t.setLabeled(labeled, t.Rand().Perm(len(t.train)), b.MaxLabeled) > 0 {
-		if err := t.Accept(ctx, labeled); err != nil || done(labeled) {
+	done := func(c *Candidate) bool { return c.Score >= 1 }
+	labeled := newCandidate(t.start, "BootstrapRandomSearch: labeled demos")
+	if t.setLabeled(labeled, t.rand.Perm(len(t.train)), b.MaxLabeled) > 0 {
+		if err := t.accept(ctx, labeled); err != nil || done(labeled) {
 			return err
 		}
 	}
@@ -194,15 +187,15 @@ func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
 	for i := range cmp.Or(max(o.Candidates, 0), 16) + 1 {
 		order, by := inOrder(len(t.train)), "BootstrapRandomSearch: in order"
 		if i > 0 {
-			order, by = t.Rand().Perm(len(t.train)), fmt.Sprintf("BootstrapRandomSearch: random set %d", i)
-			b.MaxBootstrapped = 1 + t.Rand().IntN(o.withDefaults().MaxBootstrapped)
+			order, by = t.rand.Perm(len(t.train)), fmt.Sprintf("BootstrapRandomSearch: random set %d", i)
+			b.MaxBootstrapped = 1 + t.rand.IntN(o.withDefaults().MaxBootstrapped)
 		}
-		c, n, err := b.Bootstrap(ctx, t, order, by)
+		c, n, err := b.bootstrap(ctx, t, order, by)
 		if err != nil {
 			return err
 		}
 		traces += n
-		if err := t.Accept(ctx, c); err != nil || done(c) {
+		if err := t.accept(ctx, c); err != nil || done(c) {
 			return err
 		}
 	}
@@ -212,8 +205,7 @@ func (o BootstrapRandomSearch) Optimize(ctx context.Context, t *Task) error {
 	return nil
 }
 
-// Estimate implements [Estimator].
-func (o BootstrapRandomSearch) Estimate(t *Task) Spent {
+func (o BootstrapRandomSearch) estimate(t *task) Spent {
 	n := cmp.Or(max(o.Candidates, 0), 16)
 	return t.taught((n+1)*len(t.train)*o.withDefaults().Rounds, (n+2)*len(t.val))
 }
@@ -228,10 +220,10 @@ func inOrder(n int) []int {
 }
 
 // indicesOf returns the indices of the examples of outcomes.
-func indicesOf(outcomes []Outcome) []int {
+func indicesOf(outcomes []outcome) []int {
 	list := make([]int, len(outcomes))
 	for i, o := range outcomes {
-		list[i] = o.Item
+		list[i] = o.item
 	}
 	return list
 }

@@ -51,7 +51,7 @@ func TestBootstrapRandomSearch(t *testing.T) {
 		t.Errorf("%d candidates, best %v", len(r.Candidates), r.Best.Score)
 	}
 	for _, c := range r.Candidates[2:] {
-		if n := len(c.Predictors["Predictor"].Demos); n > 6 {
+		if n := len(c.States()["Predictor"].Demos); n > 6 {
 			t.Errorf("candidate %d has %d demos", c.ID, n)
 		}
 	}
@@ -179,7 +179,7 @@ func TestComposed(t *testing.T) {
 	d := optimize.Data[letter, response]{Train: all[:20], Val: all[20:]}
 	for _, frozen := range [][]string{nil, {"Sort"}} {
 		var captured *optimize.Candidate
-		by := optimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+		by := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) error {
 			c, n, err := optimize.BootstrapFewShot{MaxBootstrapped: 2}.Bootstrap(ctx, task, []int{3, 5, 7}, "test")
 			if n != 2 {
 				t.Errorf("%d runs", n)
@@ -191,7 +191,7 @@ func TestComposed(t *testing.T) {
 		if _, err := optimize.Run(t.Context(), newDesk(), by, d, sameText, o); err != nil {
 			t.Fatal(err)
 		}
-		got, _ := json.Marshal(captured.Predictors)
+		got, _ := json.Marshal(captured.States())
 		sorted := `"Sort":{"instructions":"Sort.","demos":[` +
 			`{"inputs":{"body":"d letter 3"},"outputs":{"reasoning":"It begins with d","topic":"d"}},` +
 			`{"inputs":{"body":"f letter 5"},"outputs":{"reasoning":"It begins with f","topic":"f"}}]}`
@@ -231,14 +231,14 @@ func TestPrograms(t *testing.T) {
 	})
 	m := module.NewCodeAct(spelled, model, box, nil, nil)
 	var captured *optimize.Candidate
-	by := optimizerFunc(func(ctx context.Context, task *optimize.Task) (err error) {
+	by := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) (err error) {
 		captured, _, err = optimize.BootstrapFewShot{MaxBootstrapped: 2}.Bootstrap(ctx, task, []int{0, 1}, "test")
 		return err
 	})
 	if _, err := optimize.Run(t.Context(), m, by, numbersData(), right, nil); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := json.Marshal(captured.Predictors["Predictor"].Demos)
+	got, _ := json.Marshal(captured.States()["Predictor"].Demos)
 	want := `[{"inputs":{"number":1},"outputs":{"reasoning":"Repeat it.",` +
 		`"code":"submit({text: 'ba'.repeat(number % 7 + 1)})"}}]`
 	if string(got) != want {
@@ -263,7 +263,7 @@ func TestCallsOfTools(t *testing.T) {
 		return reply("thought", "I know it.", "tool", "submit", "args", `{"text":"bababa"}`), nil
 	})
 	var captured *optimize.Candidate
-	by := optimizerFunc(func(ctx context.Context, task *optimize.Task) (err error) {
+	by := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) (err error) {
 		captured, _, err = optimize.BootstrapFewShot{MaxBootstrapped: 3}.Bootstrap(ctx, task, []int{2, 9}, "test")
 		return err
 	})
@@ -271,14 +271,10 @@ func TestCallsOfTools(t *testing.T) {
 	if _, err := optimize.Run(t.Context(), m, by, numbersData(), right, nil); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := json.Marshal(captured.Predictors["Predictor"].Demos)
+	got, _ := json.Marshal(captured.States()["Predictor"].Demos)
 	want := `[{"inputs":{"number":2},"outputs":{"thought":"I know it.","tool":"submit","args":{"text":"bababa"}}},` +
 		`{"inputs":{"number":9},"outputs":{"thought":"I look it up.","tool":"find","args":{"number":9}}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
-
-type optimizerFunc func(ctx context.Context, t *optimize.Task) error
-
-func (f optimizerFunc) Optimize(ctx context.Context, t *optimize.Task) error { return f(ctx, t) }

@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -29,24 +28,18 @@ type GEPA struct {
 	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
 	Minibatch int
 
-	// Examples is the number of other examples of Train that a reflection is shown as they are, without running them. If
-	// it is zero, it is 5; a negative number means none.
-	Examples int
-
 	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. If a search uses all of them,
 	// a warning says so.
 	Iterations int
 
 	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
 	Merges int
-
-	// Perfect is the score that cannot be improved. The search ends when every example of Val has it. Zero means 1. But
-	// if the given module scores higher than 1 on an example of Val, zero means that every score can be improved.
-	Perfect float64
 }
 
-// Optimize implements [Optimizer].
-func (g GEPA) Optimize(ctx context.Context, t *Task) error {
+// otherExamples is the number of examples of Train that a reflection is shown as they are, without running them.
+const otherExamples = 5
+
+func (g GEPA) optimize(ctx context.Context, t *task) error {
 	s := g.search(t)
 	for i := 0; !s.ended(i); i++ {
 		merged, err := s.merge(ctx)
@@ -63,18 +56,18 @@ func (g GEPA) Optimize(ctx context.Context, t *Task) error {
 // ended reports whether the search is over, and says why.
 func (s *gepaSearch) ended(iterations int) bool {
 	switch {
-	case s.task.best().Score >= s.Perfect:
-		s.task.say("GEPA: the best candidate has the score %g on all of Val, so the search ended", s.Perfect)
+	case s.task.best().Score >= s.perfect:
+		s.task.say("GEPA: the best candidate has the score %g on all of Val, so the search ended", s.perfect)
 	case s.useless == maxUseless:
-		s.task.Warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
+		s.task.warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
 			"another model, or a higher temperature", maxUseless)
 	case iterations < s.Iterations:
 		return false
 	case s.idle*s.batches.size >= s.batches.n:
-		s.task.Warn("GEPA: in the last %d of %d iterations, no candidate made a mistake on Train, so there was nothing to "+
+		s.task.warn("GEPA: in the last %d of %d iterations, no candidate made a mistake on Train, so there was nothing to "+
 			"learn; use more examples, or more difficult ones", s.idle, s.Iterations)
 	default:
-		s.task.Warn("GEPA: all %d iterations were used; raise GEPA.Iterations to continue the search", s.Iterations)
+		s.task.warn("GEPA: all %d iterations were used; raise GEPA.Iterations to continue the search", s.Iterations)
 	}
 	return true
 }
@@ -82,16 +75,14 @@ func (s *gepaSearch) ended(iterations int) bool {
 // reflects reports that Options.Reflection is required.
 func (g GEPA) reflects() bool { return true }
 
-// Estimate implements [Estimator].
-func (g GEPA) Estimate(t *Task) Spent {
+func (g GEPA) estimate(t *task) Spent {
 	g = g.withDefaults()
 	return Spent{StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: 2 * g.Iterations}
 }
 
 func (g GEPA) withDefaults() GEPA {
 	g.Minibatch, g.Iterations = cmp.Or(max(g.Minibatch, 0), 3), cmp.Or(max(g.Iterations, 0), 100)
-	g.Examples = cmp.Or(g.Examples, 5)
-	g.Merges, g.Perfect = cmp.Or(g.Merges, 5), cmp.Or(g.Perfect, 1)
+	g.Merges = cmp.Or(g.Merges, 5)
 	return g
 }
 
@@ -101,8 +92,9 @@ const maxUseless = 10
 // gepaSearch is the state of a search.
 type gepaSearch struct {
 	GEPA // with defaults
-	task *Task
+	task *task
 
+	perfect    float64 // the score that cannot be improved
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
 	tried      map[string]bool  // the contents of candidates, accepted or not
@@ -117,21 +109,21 @@ type gepaSearch struct {
 type gepaCandidate struct {
 	*Candidate
 	next   int       // the component that is rewritten next
-	failed []Outcome // on Train, which later reflections are shown again
+	failed []outcome // on Train, which later reflections are shown again
 }
 
 // A component is a text that is rewritten: the instructions of a predictor, or what it is told about a tool in addition
 // to the tool's own description.
 type component struct {
-	predictor   Predictor
+	predictor   predictor
 	tool        string // its path, or "" for the instructions
 	description string // of the tool
 }
 
-func (g GEPA) search(t *Task) *gepaSearch {
-	s := &gepaSearch{GEPA: g.withDefaults(), task: t, merged: map[string]bool{}}
-	if g.Perfect == 0 && slices.Max(t.Start().Scores) > 1 {
-		s.Perfect = math.Inf(1)
+func (g GEPA) search(t *task) *gepaSearch {
+	s := &gepaSearch{GEPA: g.withDefaults(), task: t, perfect: 1, merged: map[string]bool{}}
+	if slices.Max(t.start.Scores) > 1 {
+		s.perfect = math.Inf(1)
 	}
 	for _, p := range t.unfrozen() {
 		s.components = append(s.components, component{predictor: p})
@@ -139,30 +131,30 @@ func (g GEPA) search(t *Task) *gepaSearch {
 			s.components = append(s.components, component{p, b.Path(), b.Description})
 		}
 	}
-	s.pool, s.tried = []*gepaCandidate{{Candidate: t.Start()}}, map[string]bool{t.Start().content(): true}
-	s.batches = &batches{rand: t.Rand(), n: len(t.train), size: min(s.Minibatch, len(t.train))}
+	s.pool, s.tried = []*gepaCandidate{{Candidate: t.start}}, map[string]bool{t.start.content(): true}
+	s.batches = &batches{rand: t.rand, n: len(t.train), size: min(s.Minibatch, len(t.train))}
 	return s
 }
 
-// String names the component for people.
-func (c component) String() string {
+// name returns the path of the predictor, and the tool if the component is the note about one.
+func (c component) name() string {
 	if c.tool == "" {
-		return "the instructions of " + c.predictor.Path
+		return c.predictor.Path
 	}
-	return fmt.Sprintf("the description of %s in %s", c.tool, c.predictor.Path)
+	return c.predictor.Path + ", " + c.tool
 }
 
 // text returns the component of a candidate.
 func (c component) text(from *Candidate) string {
 	if c.tool == "" {
-		return from.Predictors[c.predictor.Path].Instructions
+		return from.states[c.predictor.Path].Instructions
 	}
-	return from.Predictors[c.predictor.Path].ToolDescriptions[c.tool]
+	return from.states[c.predictor.Path].ToolDescriptions[c.tool]
 }
 
 // set changes the component of a candidate.
 func (c component) set(to *Candidate, text string) {
-	state := to.Predictors[c.predictor.Path]
+	state := to.states[c.predictor.Path]
 	switch {
 	case c.tool == "":
 		state.Instructions = text
@@ -175,7 +167,7 @@ func (c component) set(to *Candidate, text string) {
 	default:
 		delete(state.ToolDescriptions, c.tool)
 	}
-	to.Predictors[c.predictor.Path] = state
+	to.states[c.predictor.Path] = state
 }
 
 // front returns the candidates that nothing dominates, by their index in the pool.
@@ -203,7 +195,7 @@ func (s *gepaSearch) accepted(c *Candidate) bool {
 
 // accept adds a candidate to the pool and to the result.
 func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
-	if err := s.task.Accept(ctx, c.Candidate); err != nil {
+	if err := s.task.accept(ctx, c.Candidate); err != nil {
 		return err
 	}
 	s.pool, s.mergeDue = append(s.pool, c), true
@@ -211,7 +203,7 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 }
 
 // total returns the sum of scores. Examples with an error score zero.
-func total(outcomes []Outcome) float64 {
+func total(outcomes []outcome) float64 {
 	sum := 0.0
 	for _, o := range outcomes {
 		sum += o.Score.Value

@@ -20,14 +20,14 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 	if len(pairs) == 0 {
 		return false, nil
 	}
-	pair := pairs[s.task.Rand().IntN(len(pairs))]
+	pair := pairs[s.task.rand.IntN(len(pairs))]
 	s.merged[pair.String()] = true
 	child := s.combine(pair)
 	if !s.isNew(child) {
 		return false, nil
 	}
 	sample := s.contested(pair)
-	outcomes, err := s.task.Evaluate(ctx, child, ValSplit, sample)
+	outcomes, err := s.task.evaluate(ctx, child, valSplit, sample)
 	if err != nil {
 		return true, err
 	}
@@ -111,9 +111,8 @@ func (s *gepaSearch) combine(p mergePair) *Candidate {
 	if p.b.Score > p.a.Score {
 		better = p.b
 	}
-	child := s.task.New(p.a.Candidate, "GEPA: merge")
+	child := newCandidate(p.a.Candidate, "GEPA: merge")
 	child.Parents = []int{p.a.ID, p.b.ID}
-	child.Why = fmt.Sprintf("combines the changes of %d and %d since %d", p.a.ID, p.b.ID, p.ancestor.ID)
 	for _, k := range s.components {
 		before, a, b := k.text(p.ancestor.Candidate), k.text(p.a.Candidate), k.text(p.b.Candidate)
 		switch {
@@ -132,7 +131,7 @@ func (s *gepaSearch) combine(p mergePair) *Candidate {
 // some at which they are equal.
 func (s *gepaSearch) contested(p mergePair) []int {
 	groups := make([][]int, 3)
-	for _, i := range s.task.Rand().Perm(len(p.a.Scores)) {
+	for _, i := range s.task.rand.Perm(len(p.a.Scores)) {
 		switch a, b := p.a.Scores[i], p.b.Scores[i]; {
 		case a > b:
 			groups[0] = append(groups[0], i)

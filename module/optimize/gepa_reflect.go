@@ -8,9 +8,9 @@ import (
 // reflect has one component of a candidate rewritten, from what the candidate did on a minibatch. If the rewrite is
 // better on the minibatch, it is accepted. A rewrite that was not better on another minibatch may have been unlucky.
 func (s *gepaSearch) reflect(ctx context.Context) error {
-	parent := s.pool[pickFromFront(s.task.Rand(), s.front())]
+	parent := s.pool[pickFromFront(s.task.rand, s.front())]
 	batch := s.batches.next()
-	before, err := s.task.Evaluate(ctx, parent.Candidate, TrainSplit, batch)
+	before, err := s.task.evaluate(ctx, parent.Candidate, trainSplit, batch)
 	if err != nil {
 		return err
 	}
@@ -31,19 +31,18 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if s.useless++; text == "" {
 		return nil
 	}
-	child := s.task.New(parent.Candidate, "GEPA: reflection on "+c.predictor.Path)
-	child.Why = "rewrote " + c.String()
+	child := newCandidate(parent.Candidate, "GEPA: reflection on "+c.name())
 	c.set(child, text)
 	if s.isNew(child) {
 		s.useless = 0
 	} else {
-		s.task.Warn("GEPA: for %v, the reflection model returned a text that it has returned before; "+
-			"a model with a higher temperature has more ideas", c)
+		s.task.warn("GEPA: for %s, the reflection model returned a text that it has returned before; "+
+			"a model with a higher temperature has more ideas", c.name())
 	}
 	if s.accepted(child) {
 		return nil
 	}
-	after, err := s.task.Evaluate(ctx, child, TrainSplit, batch)
+	after, err := s.task.evaluate(ctx, child, trainSplit, batch)
 	if err != nil || total(after) <= total(before) {
 		return err
 	}
@@ -58,8 +57,8 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 // the minibatch only by chance, and then the rest of Val need not be paid for.
 func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
 	n := len(parent.Scores)
-	sample := s.task.Rand().Perm(n)[:min(n, max(n/4, mergeSample))]
-	outcomes, err := s.task.Evaluate(ctx, child, ValSplit, sample)
+	sample := s.task.rand.Perm(n)[:min(n, max(n/4, mergeSample))]
+	outcomes, err := s.task.evaluate(ctx, child, valSplit, sample)
 	return total(outcomes) >= sumOf(parent.Scores, sample), err
 }
 
@@ -67,10 +66,10 @@ func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *ge
 const recalled = 5
 
 // recall returns the latest failures of the candidate that are not in the minibatch.
-func (s *gepaSearch) recall(c *gepaCandidate, batch []int) []Outcome {
-	var earlier []Outcome
+func (s *gepaSearch) recall(c *gepaCandidate, batch []int) []outcome {
+	var earlier []outcome
 	for _, o := range slices.Backward(c.failed) {
-		if len(earlier) < recalled && !s.task.repeats(o.Item, batch) {
+		if len(earlier) < recalled && !s.task.repeats(o.item, batch) {
 			earlier = append(earlier, o)
 		}
 	}
@@ -78,10 +77,10 @@ func (s *gepaSearch) recall(c *gepaCandidate, batch []int) []Outcome {
 }
 
 // failed adds the outcomes that are not perfect to known ones.
-func (s *gepaSearch) failed(known, outcomes []Outcome) []Outcome {
+func (s *gepaSearch) failed(known, outcomes []outcome) []outcome {
 	for _, o := range outcomes {
-		again := func(other Outcome) bool { return other.Item == o.Item }
-		if o.reaches(s.Perfect) || slices.ContainsFunc(known, again) {
+		again := func(other outcome) bool { return other.item == o.item }
+		if o.reaches(s.perfect) || slices.ContainsFunc(known, again) {
 			continue
 		}
 		known = append(known, o)
@@ -90,7 +89,7 @@ func (s *gepaSearch) failed(known, outcomes []Outcome) []Outcome {
 }
 
 // turn returns the next component of a candidate that took part in the outcomes.
-func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []Outcome) (component, bool) {
+func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []outcome) (component, bool) {
 	for range s.components {
 		c := s.components[parent.next]
 		parent.next = (parent.next + 1) % len(s.components)
@@ -102,9 +101,9 @@ func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []Outcome) (component,
 }
 
 // tookPart reports whether the predictor was asked, or the tool was called.
-func (c component) tookPart(o Outcome) bool {
+func (c component) tookPart(o outcome) bool {
 	if c.tool == "" {
-		return slices.ContainsFunc(o.Calls, func(call PredictorCall) bool { return call.Path == c.predictor.Path })
+		return slices.ContainsFunc(o.Calls, func(call predictorCall) bool { return call.Path == c.predictor.Path })
 	}
 	if o.Trajectory != nil {
 		for call := range o.Trajectory.AllCalls() {
@@ -117,12 +116,11 @@ func (c component) tookPart(o Outcome) bool {
 }
 
 // rewrite asks for a new text of a component. It returns "" if the reply has no usable text.
-func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component, outcomes []Outcome) (string, error) {
+func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component, outcomes []outcome) (string, error) {
 	current := c.text(parent)
 	if c.tool != "" {
-		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)), func(string) error { return nil })
+		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)))
 	}
-	prompt := reflectionPrompt(c.predictor, current, s.task.Rules(), s.examples(c, outcomes),
-		s.task.someOfTrain(s.Examples, indicesOf(outcomes)...))
-	return askForInstructions(ctx, s.task, c.predictor.Path, prompt)
+	return askForText(ctx, s.task, reflectionPrompt(c.predictor, current, s.examples(c, outcomes),
+		s.task.someOfTrain(otherExamples, indicesOf(outcomes)...)))
 }

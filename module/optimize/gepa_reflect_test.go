@@ -26,8 +26,8 @@ func TestGEPAEnd(t *testing.T) {
 			"warning: GEPA: all 2 iterations were used; raise GEPA.Iterations to continue the search\n",
 		},
 		"perfect": {
-			GEPA{Perfect: 0.5}, 0, []string{enough},
-			"GEPA: the best candidate has the score 0.5 on all of Val, so the search ended\n",
+			GEPA{}, 0, []string{enough, enough},
+			"GEPA: the best candidate has the score 1 on all of Val, so the search ended\n",
 		},
 		"budget": {
 			GEPA{}, 60, []string{"More.", "Even more."},

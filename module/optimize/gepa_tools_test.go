@@ -71,7 +71,7 @@ func TestGEPADescribesTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	var note string
-	for _, state := range r.Best.Predictors {
+	for _, state := range r.Best.states {
 		note += state.ToolDescriptions["rate"]
 	}
 	if r.Best.Score != 1 || note != "A currency has three letters." {

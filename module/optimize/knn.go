@@ -27,32 +27,25 @@ type KNNFewShot struct {
 	// Bootstrap has a teacher answer all of Train, as in [BootstrapFewShot]. It is needed for predictors whose fields
 	// the examples do not have.
 	Bootstrap bool
-
-	// Rounds and Threshold are those of [BootstrapFewShot].
-	Rounds    int
-	Threshold float64
 }
 
 // Embed returns a vector for each text. The method EmbedDocuments of langchaingo's embedders is one.
 type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
-// Optimize implements [Optimizer].
-func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
-	all, picks := inOrder(len(t.train)), map[string]Pick{}
+func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
+	all, picks := inOrder(len(t.train)), map[string]pick{}
 	for _, p := range t.unfrozen() { // each has an index of its own demos
 		picks[p.Path] = Nearest(cmp.Or(max(o.K, 0), 3), o.Embed)
 	}
-	c := t.New(t.Start(), "KNNFewShot")
+	c := newCandidate(t.start, "KNNFewShot")
 	if t.setLabeled(c, all, len(all)) == 0 && !o.Bootstrap {
 		return errNoFields("set KNNFewShot.Bootstrap")
 	}
 	c.setPicks(picks)
 	if !o.Bootstrap {
-		return t.Accept(ctx, c)
+		return t.accept(ctx, c)
 	}
-	b := BootstrapFewShot{
-		MaxBootstrapped: len(all), MaxLabeled: len(all), Rounds: o.Rounds, Threshold: o.Threshold,
-	}.withDefaults()
+	b := BootstrapFewShot{MaxBootstrapped: len(all), MaxLabeled: len(all)}.withDefaults()
 	traces, err := b.teach(ctx, t, c, all)
 	if err != nil {
 		return err
@@ -62,29 +55,28 @@ func (o KNNFewShot) Optimize(ctx context.Context, t *Task) error {
 	}
 	c = b.shown(t, traces, all, "KNNFewShot")
 	c.setPicks(picks)
-	return t.Accept(ctx, c)
+	return t.accept(ctx, c)
 }
 
 // setPicks has the demos of predictors picked for each question.
-func (c *Candidate) setPicks(picks map[string]Pick) {
+func (c *Candidate) setPicks(picks map[string]pick) {
 	for path, pick := range picks {
-		s := c.Predictors[path]
+		s := c.states[path]
 		s.pick = pick
-		c.Predictors[path] = s
+		c.states[path] = s
 	}
 }
 
-// Estimate implements [Estimator].
-func (o KNNFewShot) Estimate(t *Task) Spent {
+func (o KNNFewShot) estimate(t *task) Spent {
 	if !o.Bootstrap {
 		return Spent{StudentCalls: len(t.val)}
 	}
-	return t.taught(len(t.train)*max(o.Rounds, 1), len(t.val))
+	return t.taught(len(t.train), len(t.val))
 }
 
 // Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to
 // the question, the most similar last. A nil embed compares words, by Okapi BM25.
-func Nearest(k int, embed Embed) Pick {
+func Nearest(k int, embed Embed) pick {
 	n := &nearest{k: max(k, 0), embed: embed, vectors: map[string][]float32{}}
 	return n.pick
 }

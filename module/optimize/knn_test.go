@@ -59,7 +59,7 @@ func TestKNNFewShot(t *testing.T) {
 	}
 	d := optimize.Data[letter, response]{Train: lettersAbout(0, 24), Val: lettersAbout(100, 120)}
 	for _, by := range []optimize.KNNFewShot{
-		{}, {Embed: subjects}, {Bootstrap: true}, {K: 2, Bootstrap: true, Rounds: 2},
+		{}, {Embed: subjects}, {Bootstrap: true}, {K: 2, Bootstrap: true},
 	} {
 		m := module.NewPredict(bodies, copier(&shown), nil)
 		r, err := optimize.Run(t.Context(), m, by, d, sameText, nil)

@@ -43,21 +43,19 @@ type MIPROv2 struct {
 	// Trials is the number of combinations that are tried. If it is zero, it depends on their number. A trial is a
 	// minibatch of Val.
 	Trials int
-
-	// Minibatch is the number of examples of Val in a trial. If it is zero, it is 25.
-	Minibatch int
-
-	// FullEvery is the number of trials between evaluations on all of Val. If it is zero, it is 5.
-	FullEvery int
 }
 
-// Optimize implements [Optimizer].
-func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
+const (
+	trialExamples = 25 // the number of examples of Val in a trial
+	trialsPerFull = 5  // the number of trials between evaluations on all of Val
+)
+
+func (m MIPROv2) optimize(ctx context.Context, t *task) error {
 	if m.Instructions == 1 && m.DemoSets < 0 {
 		return errors.New("optimize: MIPROv2 has nothing to choose: Instructions is 1 and DemoSets is negative")
 	}
 	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
-	s.callsPerRun = max(1, (t.Spent().StudentCalls+len(t.val)-1)/len(t.val))
+	s.callsPerRun = max(1, (t.ledger.spent().StudentCalls+len(t.val)-1)/len(t.val))
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}
@@ -70,10 +68,9 @@ func (m MIPROv2) Optimize(ctx context.Context, t *Task) error {
 // reflects reports whether Options.Reflection is required.
 func (m MIPROv2) reflects() bool { return m.Instructions != 1 }
 
-// Estimate implements [Estimator].
-func (m MIPROv2) Estimate(t *Task) Spent {
+func (m MIPROv2) estimate(t *task) Spent {
 	m = m.withDefaults(t)
-	runs := m.Trials*min(m.Minibatch, len(t.val)) + (m.Trials/m.FullEvery+1)*len(t.val)
+	runs := m.Trials*min(trialExamples, len(t.val)) + (m.Trials/trialsPerFull+1)*len(t.val)
 	s := t.taught(0, runs)
 	if m.DemoSets > 0 {
 		s = t.taught(len(t.train), runs)
@@ -84,10 +81,9 @@ func (m MIPROv2) Estimate(t *Task) Spent {
 	return s
 }
 
-func (m MIPROv2) withDefaults(t *Task) MIPROv2 {
+func (m MIPROv2) withDefaults(t *task) MIPROv2 {
 	m.Instructions, m.DemoSets = cmp.Or(max(m.Instructions, 0), 5), cmp.Or(m.DemoSets, 6)
 	m.Demos, m.Threshold = cmp.Or(max(m.Demos, 0), 6), cmp.Or(m.Threshold, 1)
-	m.Minibatch, m.FullEvery = cmp.Or(max(m.Minibatch, 0), 25), cmp.Or(max(m.FullEvery, 0), 5)
 	variables, most := 2*float64(len(t.unfrozen())), float64(max(m.Instructions, m.DemoSets, 2))
 	m.Trials = cmp.Or(max(m.Trials, 0), int(max(4*variables*math.Log2(most), 3*most)))
 	return m
@@ -96,8 +92,8 @@ func (m MIPROv2) withDefaults(t *Task) MIPROv2 {
 // miproSearch is the state of a search.
 type miproSearch struct {
 	MIPROv2    // with defaults
-	task       *Task
-	predictors []Predictor
+	task       *task
+	predictors []predictor
 
 	callsPerRun int // of the student, in the first evaluation on Val
 
@@ -139,15 +135,15 @@ func (s *miproSearch) search(ctx context.Context) error {
 	estimator.add(make([]int, len(estimator.sizes)), 0)
 	for trial := range s.Trials {
 		if s.lastCall() {
-			s.task.Warn("MIPROv2: the budget was enough for %d of %d trials", trial, s.Trials)
+			s.task.warn("MIPROv2: the budget was enough for %d of %d trials", trial, s.Trials)
 			break
 		}
-		c := s.combine(estimator.propose(s.task.Rand()))
+		c := s.combine(estimator.propose(s.task.rand))
 		if err := s.try(ctx, c); err != nil {
 			return err
 		}
 		estimator.add(c.choice, c.gain())
-		if (trial+1)%s.FullEvery == 0 {
+		if (trial+1)%trialsPerFull == 0 {
 			if err := s.acceptBest(ctx); err != nil {
 				return err
 			}
@@ -159,7 +155,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 // lastCall reports whether the budget is only enough for one more evaluation on all of Val.
 func (s *miproSearch) lastCall() bool {
 	n := len(s.task.val)
-	return s.task.Left().StudentCalls < s.callsPerRun*(n+min(n, s.Minibatch))
+	return s.task.ledger.left().StudentCalls < s.callsPerRun*(n+min(n, trialExamples))
 }
 
 // combine returns the combination of a choice.
@@ -168,16 +164,15 @@ func (s *miproSearch) combine(choice []int) *combination {
 	if c := s.tried[key]; c != nil {
 		return c
 	}
-	c := &combination{Candidate: s.task.New(s.task.Start(), "MIPROv2"), choice: choice, gains: map[int]float64{}}
+	c := &combination{Candidate: newCandidate(s.task.start, "MIPROv2"), choice: choice, gains: map[int]float64{}}
 	for i, p := range s.predictors {
-		state := c.Predictors[p.Path]
+		state := c.states[p.Path]
 		state.Instructions = s.instructions[i][choice[i]]
 		if s.demos != nil {
 			state.Demos = s.demos[i][choice[len(s.predictors)+i]]
 		}
-		c.Predictors[p.Path] = state
+		c.states[p.Path] = state
 	}
-	c.Why = fmt.Sprintf("choice %v of instructions and demos", choice)
 	s.tried[key] = c
 	return c
 }
@@ -185,20 +180,20 @@ func (s *miproSearch) combine(choice []int) *combination {
 // try evaluates a combination on examples of Val on which it has not been evaluated.
 func (s *miproSearch) try(ctx context.Context, c *combination) error {
 	var batch []int
-	for _, i := range s.task.Rand().Perm(len(s.task.val)) {
-		if _, ok := c.gains[i]; !ok && len(batch) < s.Minibatch {
+	for _, i := range s.task.rand.Perm(len(s.task.val)) {
+		if _, ok := c.gains[i]; !ok && len(batch) < trialExamples {
 			batch = append(batch, i)
 		}
 	}
 	if c.accepted || len(batch) == 0 {
 		return nil
 	}
-	outcomes, err := s.task.Evaluate(ctx, c.Candidate, ValSplit, batch)
+	outcomes, err := s.task.evaluate(ctx, c.Candidate, valSplit, batch)
 	if err != nil {
 		return err
 	}
 	for i, o := range outcomes {
-		c.gains[batch[i]] = o.Score.Value - s.task.Start().Scores[batch[i]]
+		c.gains[batch[i]] = o.Score.Value - s.task.start.Scores[batch[i]]
 	}
 	return nil
 }
@@ -215,11 +210,11 @@ func (s *miproSearch) acceptBest(ctx context.Context) error {
 		return nil
 	}
 	best.accepted = true
-	if err := s.task.Accept(ctx, best.Candidate); err != nil {
+	if err := s.task.accept(ctx, best.Candidate); err != nil {
 		return err
 	}
 	for i, score := range best.Scores {
-		best.gains[i] = score - s.task.Start().Scores[i]
+		best.gains[i] = score - s.task.start.Scores[i]
 	}
 	return nil
 }

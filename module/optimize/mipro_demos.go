@@ -30,7 +30,7 @@ func (s *miproSearch) collectDemos(ctx context.Context) error {
 			}
 			size := s.Demos
 			if n > 2 {
-				size = 1 + s.task.Rand().IntN(s.Demos)
+				size = 1 + s.task.rand.IntN(s.Demos)
 			}
 			if set := s.demoSet(p, from, size); len(set) > 0 {
 				sets = append(sets, set)
@@ -45,13 +45,13 @@ func (s *miproSearch) collectDemos(ctx context.Context) error {
 const demoRuns = 20
 
 // goodRuns returns runs on Train with a sufficient score, as many as the sets of demos can use.
-func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
-	var good []Outcome
-	for indices := range slices.Chunk(s.task.Rand().Perm(len(s.task.train)), demoRuns) {
+func (s *miproSearch) goodRuns(ctx context.Context) ([]outcome, error) {
+	var good []outcome
+	for indices := range slices.Chunk(s.task.rand.Perm(len(s.task.train)), demoRuns) {
 		if len(good) >= s.DemoSets*s.Demos || s.lastCall() {
 			break
 		}
-		outcomes, err := s.task.Teach(ctx, s.task.Start(), indices, 0)
+		outcomes, err := s.task.teach(ctx, s.task.start, indices, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -65,19 +65,19 @@ func (s *miproSearch) goodRuns(ctx context.Context) ([]Outcome, error) {
 }
 
 // demoSet returns demos of different examples. If there are too few runs, it adds examples as they are.
-func (s *miproSearch) demoSet(p Predictor, runs []Outcome, size int) []module.Demo {
+func (s *miproSearch) demoSet(p predictor, runs []outcome, size int) []module.Demo {
 	var set []module.Demo
 	var used []int
-	for _, i := range s.task.Rand().Perm(len(runs)) {
-		traced := s.task.Traced(p.Path, runs[i])
+	for _, i := range s.task.rand.Perm(len(runs)) {
+		traced := s.task.traced(p.Path, runs[i])
 		if len(traced) > 0 && len(set) < size {
-			set = append(set, traced[s.task.Rand().IntN(len(traced))])
-			used = append(used, runs[i].Item)
+			set = append(set, traced[s.task.rand.IntN(len(traced))])
+			used = append(used, runs[i].item)
 		}
 	}
-	for _, i := range s.task.Rand().Perm(len(s.task.train)) {
+	for _, i := range s.task.rand.Perm(len(s.task.train)) {
 		if len(set) < size && !s.task.repeats(i, used) {
-			set = append(set, s.task.Labeled(p.Path, []int{i})...)
+			set = append(set, s.task.labeled(p.Path, []int{i})...)
 		}
 	}
 	return set

@@ -24,18 +24,18 @@ var tips = []string{
 // proposeInstructions has the reflection model write instructions for each predictor.
 func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 	for _, p := range s.predictors {
-		s.instructions = append(s.instructions, []string{s.task.Start().Predictors[p.Path].Instructions})
+		s.instructions = append(s.instructions, []string{s.task.start.states[p.Path].Instructions})
 	}
 	if s.Instructions == 1 {
 		return nil
 	}
-	summary, err := s.task.Ask(ctx, s.summaryPrompt())
+	summary, err := s.task.ask(ctx, s.summaryPrompt())
 	if err != nil {
 		return err
 	}
 	for i, p := range s.predictors {
 		for n := range s.Instructions - 1 {
-			text, err := askForInstructions(ctx, s.task, p.Path, s.proposalPrompt(i, n, summary))
+			text, err := askForText(ctx, s.task, s.proposalPrompt(i, n, summary))
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 			}
 		}
 		if len(s.instructions[i]) == 1 {
-			s.task.Warn("MIPROv2: the reflection model proposed no new instructions for %s; use another model, or a "+
+			s.task.warn("MIPROv2: the reflection model proposed no new instructions for %s; use another model, or a "+
 				"higher temperature", p.Path)
 		}
 	}
@@ -59,8 +59,8 @@ func (s *miproSearch) summaryPrompt() string {
 	b.WriteString(`
 Describe in at most ten sentences what a person needs to know to answer such questions:
 
-- State the task, the topics, the form and the conventions of the answers, and what is difficult.
-- State rules that hold for other inputs of the same kind. Do not copy examples.
+- state the task, the topics, the form and the conventions of the answers, and what is difficult.
+- state rules that hold for other inputs of the same kind. Do not copy examples.
 ` + asData)
 	return b.String()
 }
@@ -85,12 +85,12 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	fmt.Fprintf(&b, `
 Write better instructions for the step:
 
-- State every rule and convention that can be seen above. The model will see your instructions and a new input.
+- state every rule and convention that can be seen above. The model will see your instructions and a new input.
 - Write rules that hold for other inputs of the same kind. Do not copy examples, their inputs or their answers.
 - The program describes the fields and the form of the reply itself; do not repeat that.
 - %s
 `, tips[n%len(tips)])
-	writeRules(&b, s.task.Rules())
+	writeEnd(&b)
 	return b.String()
 }
 

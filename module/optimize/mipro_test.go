@@ -18,7 +18,7 @@ func TestMIPROv2ChoosesOnlyDemos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, s := range r.Best.Predictors {
+	for path, s := range r.Best.states {
 		if s.Instructions != path+"." || len(s.Demos) > 2 {
 			t.Errorf("%s: got %q and %d demos", path, s.Instructions, len(s.Demos))
 		}
@@ -36,7 +36,7 @@ func TestMIPROv2ChoosesOnlyInstructions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"Draft": "Draft a lot more.", "Polish": "Polish a lot more."}
-	for path, s := range r.Best.Predictors {
+	for path, s := range r.Best.states {
 		if s.Instructions != want[path] || len(s.Demos) > 0 {
 			t.Errorf("%s: got %q and %d demos", path, s.Instructions, len(s.Demos))
 		}
@@ -145,7 +145,7 @@ func searchUntil(
 func summary(r *Result[*twoSteps]) string {
 	var lines []string
 	for _, c := range r.Candidates {
-		lines = append(lines, fmt.Sprint(c.ID, c.Parents, c.By, c.Score, c.Predictors["Draft"], c.Predictors["Polish"]))
+		lines = append(lines, fmt.Sprint(c.ID, c.Parents, c.By, c.Score, c.states["Draft"], c.states["Polish"]))
 	}
 	return strings.Join(append(lines, slices.Sorted(slices.Values(r.Warnings))...), "\n")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -13,19 +12,16 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Optimizer searches for a better module. It proposes candidates, has a [Task] evaluate them, and accepts the good
-// ones. With the same replies and scores, it must do the same again: [Task.Rand] is its only source of randomness, and
-// it calls the methods of the Task from one goroutine.
+// Optimizer searches for a better module. The optimizers of this package implement it. With the same replies and scores,
+// an optimizer does the same again: task.rand is its only source of randomness, and it calls the methods of the task from
+// one goroutine.
 type Optimizer interface {
-	// Optimize returns when the search is over. [ErrBudget] ends it as well, and is not a failure.
-	Optimize(ctx context.Context, t *Task) error
-}
+	// optimize returns when the search is over. ErrBudget ends it as well, and is not a failure.
+	optimize(ctx context.Context, t *task) error
 
-// Estimator is implemented by optimizers that can say how many calls a search takes at most.
-type Estimator interface {
-	// Estimate returns the maximum number of calls, where each run of the module counts as one. Run evaluates the module
+	// estimate returns the maximum number of calls, where each run of the module counts as one. Run evaluates the module
 	// as it was given, multiplies by the calls of a run, applies the budget, and shows the result.
-	Estimate(t *Task) Spent
+	estimate(t *task) Spent
 }
 
 // Data are the examples of an optimization. Demos come from Train, and scores on Val decide between candidates. Keep
@@ -72,16 +68,6 @@ type Options struct {
 	// that reaches such a tool ends its run with an error, even with evaluate.Act. To act in a test environment, use
 	// evaluate.Fakes with handlers that call it.
 	Policy tools.Policy
-
-	// MetricTimeout limits each call of the metric, as in evaluate.Options.
-	MetricTimeout time.Duration
-
-	// Keep are texts that must stay in the instructions that have them.
-	Keep []string
-
-	// MaxInstructions limits the characters of new instructions of a predictor. Zero means no limit. If the module has
-	// longer ones already, they stay until shorter ones are better, and there is a warning.
-	MaxInstructions int
 
 	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.
 	Progress io.Writer
@@ -145,7 +131,7 @@ func Run[M module.Module[In, Out], In, Out any](
 		return nil, err
 	}
 	r := &Result[M]{
-		Module: p.build(t.best(), t.source(t.best())), Best: t.best(), Spent: t.Spent(), Warnings: t.warnings,
+		Module: p.build(t.best(), t.source(t.best())), Best: t.best(), Spent: t.ledger.spent(), Warnings: t.warnings,
 		top: func(n int) (list []M) {
 			for _, c := range t.ranked()[:max(min(n, len(t.accepted)), 0)] {
 				list = append(list, p.build(c, t.source(c)))

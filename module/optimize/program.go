@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program is the module that is optimized with its examples: the part of a [Task] that has types.
+// program is the module that is optimized with its examples: the part of a [task] that has types.
 type program[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]
@@ -25,8 +25,8 @@ type program[M module.Module[In, Out], In, Out any] struct {
 // runner is a program without its types.
 type runner interface {
 	value() any
-	items() (train, val []Item, err error)
-	run(ctx context.Context, t *Task, b batch) ([]Outcome, error)
+	items() (train, val []item, err error)
+	run(ctx context.Context, t *task, b batch) ([]outcome, error)
 	save(w io.Writer, c *Candidate, source string) error
 }
 
@@ -34,8 +34,8 @@ type runner interface {
 type batch struct {
 	candidate *Candidate
 	content   string // of the candidate
-	split     Split
-	items     []Item // all examples of the split
+	split     split
+	items     []item // all examples of the split
 	indices   []int
 	teach     bool
 	round     int
@@ -52,11 +52,8 @@ func newProgram[M module.Module[In, Out], In, Out any](
 	case metric == nil:
 		return nil, errors.New("optimize: the metric is nil; pass one, such as evaluate.ExactMatch")
 	}
-	policy, err := neverActs(o.Policy, m)
-	if err != nil {
-		return nil, fmt.Errorf("optimize: %w", err)
-	}
-	_, err = evaluate.WithPolicy(ctx, m, policy)
+	policy := neverActs(o.Policy)
+	_, err := evaluate.WithPolicy(ctx, m, policy)
 	return &program[M, In, Out]{m, d, metric, policy}, err
 }
 
@@ -73,7 +70,7 @@ func isNil(v any) bool {
 
 func (p *program[M, In, Out]) value() any { return p.module }
 
-func (p *program[M, In, Out]) items() (train, val []Item, err error) {
+func (p *program[M, In, Out]) items() (train, val []item, err error) {
 	if train, err = itemsOf("Train", p.data.Train); err != nil {
 		return nil, nil, err
 	}
@@ -82,29 +79,17 @@ func (p *program[M, In, Out]) items() (train, val []Item, err error) {
 }
 
 // itemsOf returns a set as JSON, or an error if it is not a valid set.
-func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]Item, error) {
+func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]item, error) {
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("optimize: Data.%s is empty; evaluate.Split divides examples into sets", name)
 	}
-	items, places := make([]Item, len(examples)), map[string]int{}
-	for i, e := range examples {
-		item := Item{ID: e.ID, Note: e.Note, Weight: e.Weight}
-		if item.ID == "" {
-			item.ID = strconv.Itoa(i + 1)
-		}
-		if item.Weight == 0 {
-			item.Weight = 1
-		}
-		if first, found := places[item.ID]; found {
-			return nil, fmt.Errorf("optimize: examples %d and %d of Data.%s have the same ID %q; IDs must be unique",
-				first+1, i+1, name, item.ID)
-		}
-		places[item.ID] = i
-		if !(item.Weight >= 1e-9 && item.Weight <= 1e9) {
-			return nil, fmt.Errorf("optimize: example %q of Data.%s has the weight %v; weights must be from 1e-9 to 1e9",
-				item.ID, name, item.Weight)
-		}
-		var err error
+	set, err := evaluate.Split(examples, 0, 1) // all of them, with IDs and weights
+	if err != nil {
+		return nil, fmt.Errorf("optimize: Data.%s: %w", name, err)
+	}
+	items := make([]item, len(set[0]))
+	for i, e := range set[0] {
+		item := item{ID: e.ID, Note: e.Note, Weight: e.Weight}
 		if item.Inputs, err = schema.Marshal(&e.In); err != nil {
 			return nil, fmt.Errorf("optimize: the inputs of example %q of Data.%s: %w", item.ID, name, err)
 		}
@@ -120,7 +105,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 func (p *program[M, In, Out]) build(c *Candidate, source string) M {
 	m := module.Clone(p.module)
 	for path, predictor := range module.Predictors(m) {
-		if s := c.Predictors[path]; !s.same(stateOf(predictor)) {
+		if s := c.states[path]; !s.same(stateOf(predictor)) {
 			s.apply(predictor)
 			if source != "" {
 				predictor.Source = source
@@ -135,9 +120,9 @@ func (p *program[M, In, Out]) save(w io.Writer, c *Candidate, source string) err
 }
 
 // run runs a candidate on examples, several at the same time. The outcomes are in the order of the indices.
-func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outcome, error) {
+func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outcome, error) {
 	data := p.data.Train
-	if b.split == ValSplit {
+	if b.split == valSplit {
 		data = p.data.Val
 	}
 	w := &watched[M, In, Out]{program: p, task: t, batch: b, runs: make([]watchedRun, len(b.indices))}
@@ -150,20 +135,19 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *Task, b batch) ([]Outc
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, MetricTimeout: t.options.MetricTimeout,
-		DropTrajectories: b.split == ValSplit,
+		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
 	})
 	if err != nil {
 		return nil, err
 	}
-	outcomes := make([]Outcome, len(b.indices))
+	outcomes := make([]outcome, len(b.indices))
 	for i, r := range report.Results {
 		run := w.runs[i]
 		if run.err == nil && r.Err != "" {
 			run.err = errors.New(r.Err)
 		}
-		outcomes[i] = Outcome{
-			Item: b.indices[i], Score: r.Score, Err: run.err, Got: r.Got, Calls: run.calls, Trajectory: r.Trajectory,
+		outcomes[i] = outcome{
+			item: b.indices[i], Score: r.Score, Err: run.err, Got: r.Got, Calls: run.calls, Trajectory: r.Trajectory,
 		}
 	}
 	return outcomes, nil
@@ -181,7 +165,7 @@ func (p place[In]) MarshalJSON() ([]byte, error) { return schema.Marshal(&p.in) 
 // watched runs a candidate on a batch, and records what its predictors do.
 type watched[M module.Module[In, Out], In, Out any] struct {
 	program *program[M, In, Out]
-	task    *Task
+	task    *task
 	batch   batch
 	shared  M // the candidate with all demos
 	runs    []watchedRun
@@ -189,7 +173,7 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 
 type watchedRun struct {
 	err   error
-	calls []PredictorCall
+	calls []predictorCall
 }
 
 // build returns a clone of the module with a candidate; with the teacher's models, if the batch is taught.
@@ -215,7 +199,7 @@ func (w *watched[M, In, Out]) build(c *Candidate) M {
 
 // moduleFor returns the candidate without the demos that were made of the example.
 func (w *watched[M, In, Out]) moduleFor(index int) M {
-	if w.batch.split == TrainSplit {
+	if w.batch.split == trainSplit {
 		if c := w.task.without(w.batch.candidate, w.batch.items[index]); c != w.batch.candidate {
 			return w.build(c)
 		}

@@ -12,32 +12,24 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// askForInstructions asks for instructions of a predictor. See askForText.
-func askForInstructions(ctx context.Context, t *Task, path, prompt string) (string, error) {
-	return askForText(ctx, t, prompt, func(text string) error { return t.Check(path, text) })
-}
-
-// askForText asks the reflection model for a text, and once more if the text cannot be used. It returns "" if the
-// second one cannot be used either.
-func askForText(ctx context.Context, t *Task, prompt string, check func(string) error) (string, error) {
+// askForText asks the reflection model for a text, and once more if the reply has none. It returns "" if the second one
+// has none either.
+func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 	asked := prompt
 	var problem error
 	for range 2 {
-		reply, err := t.Ask(ctx, asked)
+		reply, err := t.ask(ctx, asked)
 		if err != nil {
 			return "", err
 		}
 		text, err := readText(reply)
-		if err == nil {
-			err = check(text)
-		}
 		if err == nil {
 			return text, nil
 		}
 		problem = err
 		asked = prompt + "\n\nAn earlier reply could not be used: " + data(err.Error())
 	}
-	t.Warn("the reflection model gave no text that can be used: %v", problem)
+	t.warn("the reflection model gave no text that can be used: %v", problem)
 	return "", nil
 }
 
@@ -85,7 +77,7 @@ func element(b *strings.Builder, name, text string) {
 }
 
 // someOfTrain returns examples of Train for a prompt, without those that it has already.
-func (t *Task) someOfTrain(n int, without ...int) []string {
+func (t *task) someOfTrain(n int, without ...int) []string {
 	var shown []string
 	for _, i := range t.rand.Perm(len(t.train)) {
 		if len(shown) >= n || t.repeats(i, without) {
@@ -102,7 +94,7 @@ func (t *Task) someOfTrain(n int, without ...int) []string {
 }
 
 // writeWanted shows the expected answer, unless the example has none.
-func writeWanted(b *strings.Builder, item Item) {
+func writeWanted(b *strings.Builder, item item) {
 	var want signature.Values
 	isGiven := func(v signature.Value) bool {
 		return !slices.Contains([]string{`""`, "null", "[]", "{}"}, string(v.JSON))

@@ -12,8 +12,8 @@ import (
 )
 
 // setKeys sets the keys of all examples.
-func (t *Task) setKeys() {
-	for _, set := range [][]Item{t.train, t.val} {
+func (t *task) setKeys() {
+	for _, set := range [][]item{t.train, t.val} {
 		for i := range set {
 			set[i].key = t.keyOf(set[i].Inputs)
 		}
@@ -21,7 +21,7 @@ func (t *Task) setKeys() {
 }
 
 // keyOf returns the same text for inputs that are equal, also if only one of them has the defaults of the predictors.
-func (t *Task) keyOf(inputs json.RawMessage) string {
+func (t *task) keyOf(inputs json.RawMessage) string {
 	for _, p := range t.predictors {
 		if s := p.Spec.InputSchema(); s != nil {
 			inputs = s.Complete(inputs)
@@ -65,7 +65,7 @@ func canonical(v any) any {
 }
 
 // repeats reports whether an example of Train has the same inputs as one of the others.
-func (t *Task) repeats(index int, others []int) bool {
+func (t *task) repeats(index int, others []int) bool {
 	return slices.ContainsFunc(others, func(other int) bool { return t.train[index].key == t.train[other].key })
 }
 
@@ -76,7 +76,7 @@ func demoKey(d module.Demo) string {
 }
 
 // madeOf notes that a demo was made of the example of Train with a key.
-func (t *Task) madeOf(d module.Demo, key string) module.Demo {
+func (t *task) madeOf(d module.Demo, key string) module.Demo {
 	demo := demoKey(d)
 	if t.sources[demo] == nil {
 		t.sources[demo] = map[string]bool{}
@@ -87,7 +87,7 @@ func (t *Task) madeOf(d module.Demo, key string) module.Demo {
 
 // warnOfRepeats warns of examples of Val that are also in Train, or among the demos of the module as it was given. Of
 // these demos, it notes those that were made of examples of Train.
-func (t *Task) warnOfRepeats() {
+func (t *task) warnOfRepeats() {
 	train, demos := map[string]bool{}, map[string]bool{}
 	for _, item := range t.train {
 		train[item.key] = true
@@ -103,17 +103,17 @@ func (t *Task) warnOfRepeats() {
 		}
 	}
 	if n := t.inVal(train); n > 0 {
-		t.Warn("%d examples of Val have the same inputs as examples of Train, so prompts may contain their answers, and "+
+		t.warn("%d examples of Val have the same inputs as examples of Train, so prompts may contain their answers, and "+
 			"the scores are too high; remove them, or split the examples with a Group for each input", n)
 	}
 	if n := t.inVal(demos); n > 0 {
-		t.Warn("%d examples of Val are demos of the module as it was given, so the scores are too high; use other "+
+		t.warn("%d examples of Val are demos of the module as it was given, so the scores are too high; use other "+
 			"examples", n)
 	}
 }
 
 // inVal returns the number of examples of Val whose keys are known.
-func (t *Task) inVal(known map[string]bool) (n int) {
+func (t *task) inVal(known map[string]bool) (n int) {
 	for _, item := range t.val {
 		if known[item.key] {
 			n++
@@ -123,7 +123,7 @@ func (t *Task) inVal(known map[string]bool) (n int) {
 }
 
 // otherInputs returns a function that reports whether an input is not one of the module's, but of an inner predictor.
-func (t *Task) otherInputs() func(signature.Value) bool {
+func (t *task) otherInputs() func(signature.Value) bool {
 	own := map[string]bool{}
 	for _, item := range slices.Concat(t.train, t.val) {
 		var inputs signature.Values

@@ -71,7 +71,7 @@ func TestRepeatedExamples(t *testing.T) {
 			continue
 		}
 		seen := map[string]int{}
-		for _, demo := range r.Candidates[1].Predictors["Predictor"].Demos {
+		for _, demo := range r.Candidates[1].States()["Predictor"].Demos {
 			seen[demo.Inputs.String()]++
 		}
 		for _, n := range []int{0, 2, 4} { // runs; the others are filled up with examples as they are
@@ -95,7 +95,7 @@ func TestGivenDemos(t *testing.T) {
 		}
 		m.Predictor.Demos = append(m.Predictor.Demos, demo)
 	}
-	by := optimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+	by := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) error {
 		spoiled = nil
 		_, err := task.Evaluate(ctx, task.Start(), optimize.TrainSplit, nil)
 		return err
@@ -228,7 +228,7 @@ func TestNilSlices(t *testing.T) {
 		d.Train = append(d.Train, evaluate.Example[tagged, named]{In: tagged{Number: i}})
 		d.Val = append(d.Val, evaluate.Example[tagged, named]{In: tagged{Number: 100 + i}})
 	}
-	by := optimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+	by := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) error {
 		if _, err := task.Evaluate(ctx, task.Start(), optimize.TrainSplit, nil); err != nil {
 			return err
 		}

@@ -10,87 +10,81 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/writ-go/writ/internal/display"
 )
 
 // search evaluates the module as it was given and runs the optimizer.
-func (t *Task) search(ctx context.Context, by Optimizer) (err error) {
+func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 	defer func() { err = t.close(ctx, err) }()
 	if n := len(t.val); n < 20 {
-		t.Warn("Val has only %d examples, so scores differ by chance; use at least 20", n)
+		t.warn("Val has only %d examples, so scores differ by chance; use at least 20", n)
 	}
 	t.warnOfRepeats()
 	for _, p := range t.unfrozen() {
 		if p.given.System != "" {
-			t.Warn("%s has a System prompt of its own, so its instructions have no effect", p.Path)
-		}
-		n, most := utf8.RuneCountInString(p.Spec.Instructions()), t.options.MaxInstructions
-		if most > 0 && n > most {
-			t.Warn("the instructions of %s have %d characters already; new ones must be shorter, since "+
-				"Options.MaxInstructions is %d", p.Path, n, most)
+			t.warn("%s has a System prompt of its own, so its instructions have no effect", p.Path)
 		}
 	}
 	if err := t.acceptStart(ctx); err != nil {
 		return err
 	}
 	t.estimate(by)
-	err = by.Optimize(ctx, t)
+	err = by.optimize(ctx, t)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
 	case errors.Is(err, ErrBudget):
-		t.Warn("the budget was spent before the search was over; the result is the best of %d candidates so far",
+		t.warn("the budget was spent before the search was over; the result is the best of %d candidates so far",
 			len(t.accepted))
 	case err != nil:
 		return err
 	}
 	switch {
 	case len(t.accepted) == 1 && err == nil:
-		t.Warn("no candidate was good enough to be compared with the module as it was given, which is the result")
+		t.warn("no candidate was good enough to be compared with the module as it was given, which is the result")
 	case len(t.accepted) > 1 && t.best() == t.start:
-		t.Warn("none of the other candidates is better than the module as it was given")
+		t.warn("none of the other candidates is better than the module as it was given")
 	case t.best().Failed > t.start.Failed:
-		t.Warn("the result fails on %d of %d examples of Val, more than the module as it was given, which fails on %d; "+
+		t.warn("the result fails on %d of %d examples of Val, more than the module as it was given, which fails on %d; "+
 			"evaluate both to see the errors before you use it", t.best().Failed, len(t.val), t.start.Failed)
 	}
 	return t.saveBest()
 }
 
 // acceptStart evaluates the module as it was given.
-func (t *Task) acceptStart(ctx context.Context) error {
-	err := t.Accept(ctx, t.start)
+func (t *task) acceptStart(ctx context.Context) error {
+	err := t.accept(ctx, t.start)
 	if errors.Is(err, ErrBudget) {
 		return fmt.Errorf("optimize: the budget is too small: %w before the module was evaluated once on the %d "+
-			"examples of Val, after %v; raise it or use fewer examples", err, len(t.val), t.Spent())
+			"examples of Val, after %v; raise it or use fewer examples", err, len(t.val), t.ledger.spent())
 	}
 	if err != nil {
 		return err
 	}
 	if most := slices.Max(t.start.Scores); most > 1 {
-		t.Warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one", most)
+		t.warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one", most)
 	}
 	if t.start.Failed == 0 {
 		return nil
 	}
-	outcomes, err := t.Evaluate(ctx, t.start, ValSplit, nil) // not run again
+	outcomes, err := t.evaluate(ctx, t.start, valSplit, nil) // not run again
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.Err != nil })
+	i := slices.IndexFunc(outcomes, func(o outcome) bool { return o.Err != nil })
 	first := fmt.Sprintf("example %q: ", t.val[i].ID)
 	if t.start.Failed == len(t.val) {
 		return fmt.Errorf("optimize: the module as it was given fails on all examples of Val; the first is %s%w",
 			first, outcomes[i].Err)
 	}
-	t.Warn("the module as it was given fails on %d of %d examples of Val, which count as 0; the first is %s%v",
+	t.warn("the module as it was given fails on %d of %d examples of Val, which count as 0; the first is %s%v",
 		t.start.Failed, len(t.val), first, outcomes[i].Err)
 	return nil
 }
 
 // close closes the log. After an error, requests that failed are made again when the search continues.
-func (t *Task) close(ctx context.Context, err error) error {
+func (t *task) close(ctx context.Context, err error) error {
 	log := t.ledger.log
 	if log == nil {
 		return err
@@ -102,17 +96,13 @@ func (t *Task) close(ctx context.Context, err error) error {
 }
 
 // estimate shows the most that the search will take.
-func (t *Task) estimate(by Optimizer) {
-	e, ok := by.(Estimator)
-	if !ok {
-		return
-	}
-	s, base, n := e.Estimate(t), t.Spent(), float64(len(t.val))
+func (t *task) estimate(by Optimizer) {
+	s, base, n := by.estimate(t), t.ledger.spent(), float64(len(t.val))
 	perRun := float64(base.StudentCalls) / n
 	if base.StudentCalls == 0 { // a cache answered
 		perRun = 1
 	}
-	left := t.Left()
+	left := t.ledger.left()
 	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), left.StudentCalls)
 	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), left.TeacherCalls)
 	s.ReflectionCalls = min(s.ReflectionCalls, left.ReflectionCalls)
@@ -126,8 +116,8 @@ func (t *Task) estimate(by Optimizer) {
 
 // Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that
 // was accepted before gets its ID and its scores, and is not added again.
-func (t *Task) Accept(ctx context.Context, c *Candidate) error {
-	outcomes, err := t.Evaluate(ctx, c, ValSplit, nil)
+func (t *task) accept(ctx context.Context, c *Candidate) error {
+	outcomes, err := t.evaluate(ctx, c, valSplit, nil)
 	if err != nil {
 		return err
 	}
@@ -138,12 +128,9 @@ func (t *Task) Accept(ctx context.Context, c *Candidate) error {
 		return nil
 	}
 	c.ID = len(t.accepted)
-	if c.Flags = t.copies(c); len(c.Flags) > 0 {
-		t.Warn("candidate %d: %s", c.ID, c.Flags[0])
-	}
 	t.accepted = append(t.accepted, c)
 	t.say("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
-		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.Spent())
+		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.ledger.spent())
 	if t.best() == c && t.ledger.beyondLog() {
 		return t.saveBest()
 	}
@@ -151,24 +138,24 @@ func (t *Task) Accept(ctx context.Context, c *Candidate) error {
 }
 
 // best returns the accepted candidate with the highest score; the first of them if there are several.
-func (t *Task) best() *Candidate { return t.ranked()[0] }
+func (t *task) best() *Candidate { return t.ranked()[0] }
 
 // ranked returns the accepted candidates, the best first.
-func (t *Task) ranked() []*Candidate {
+func (t *task) ranked() []*Candidate {
 	list := slices.Clone(t.accepted)
 	slices.SortStableFunc(list, func(a, b *Candidate) int { return cmp.Compare(b.Score, a.Score) })
 	return list
 }
 
 // source says where the state of a candidate came from.
-func (t *Task) source(c *Candidate) string {
+func (t *task) source(c *Candidate) string {
 	return fmt.Sprintf("optimize.%s, seed %d, candidate %d: scored %.4g on %d validation examples, %.4g before",
 		t.by, t.options.Seed, c.ID, c.Score, len(t.val), t.start.Score)
 }
 
 // saveBest saves the best candidate so far in Options.Dir, if it is better than the module as it was given. A search
 // that is resumed calls it only after it has passed the end of the log, so that it does not replace a better one.
-func (t *Task) saveBest() error {
+func (t *task) saveBest() error {
 	c := t.best()
 	if t.options.Dir == "" || c == t.start {
 		return nil
@@ -185,7 +172,7 @@ func (t *Task) saveBest() error {
 }
 
 // Warn adds a warning to the result.
-func (t *Task) Warn(format string, args ...any) {
+func (t *task) warn(format string, args ...any) {
 	warning := fmt.Sprintf(format, args...)
 	if slices.Contains(t.warnings, warning) {
 		return
@@ -195,7 +182,7 @@ func (t *Task) Warn(format string, args ...any) {
 }
 
 // say writes a line of progress.
-func (t *Task) say(format string, args ...any) {
+func (t *task) say(format string, args ...any) {
 	if t.options.Progress != nil {
 		fmt.Fprintln(t.options.Progress, display.Text("optimize: "+fmt.Sprintf(format, args...)))
 	}

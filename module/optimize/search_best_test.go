@@ -16,13 +16,13 @@ import (
 )
 
 // improving accepts better and better candidates, and then ends with an error if there is one.
-func improving(n int, err error) optimizerFunc {
+func improving(n int, err error) optimize.OptimizerFunc {
 	return func(ctx context.Context, t *optimize.Task) error {
 		for i := range n {
 			c := t.New(t.Start(), "improving")
-			s := c.Predictors["Predictor"]
+			s := c.States()["Predictor"]
 			s.Demos = t.Labeled("Predictor", []int{0, 1, 2, 3, 4, 5, 6}[:2*i+1])
-			c.Predictors["Predictor"] = s
+			c.States()["Predictor"] = s
 			if err := t.Accept(ctx, c); err != nil {
 				return err
 			}

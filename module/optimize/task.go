@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -21,48 +20,37 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Task is what an [Optimizer] works with: the module and its examples, without their types. All runs and all questions
+// task is what an [Optimizer] works with: the module and its examples, without their types. All runs and all questions
 // to models go through it, so that it can count, limit, record and resume them. Its methods must be called from one
 // goroutine.
-type Task struct {
+type task struct {
 	options    Options
 	by         string // the name of the optimizer
 	runner     runner
-	train, val []Item
-	predictors []Predictor
+	train, val []item
+	predictors []predictor
 	specs      map[string]*signature.Spec
 	ledger     *ledger
 	rand       *rand.Rand
 	start      *Candidate
 	accepted   []*Candidate
-	outcomes   map[string]Outcome         // by scope
+	outcomes   map[string]outcome         // by scope
 	sources    map[string]map[string]bool // the keys of the examples of Train that demos were made of, by demoKey
 	warnings   []string
 	negative   bool // there was a warning of a negative score
 }
 
-// Split is a set of examples.
-type Split int
+// split is a set of examples.
+type split string
 
 // The sets of examples.
 const (
-	TrainSplit Split = iota
-	ValSplit
+	trainSplit split = "Train"
+	valSplit   split = "Val" // its examples must not become part of a prompt
 )
 
-// String returns the name of the set.
-func (s Split) String() string {
-	switch s {
-	case TrainSplit:
-		return "Train"
-	case ValSplit:
-		return "Val"
-	}
-	return fmt.Sprintf("Split(%d)", int(s))
-}
-
-// Item is an example as JSON.
-type Item struct {
+// item is an example as JSON.
+type item struct {
 	ID           string
 	Inputs, Want json.RawMessage // objects
 	Note         string
@@ -72,7 +60,7 @@ type Item struct {
 }
 
 // Predictor describes a predictor of the module.
-type Predictor struct {
+type predictor struct {
 	Path   string
 	Spec   *signature.Spec
 	Frozen bool // it must stay as it is
@@ -82,9 +70,9 @@ type Predictor struct {
 	given *module.Predictor
 }
 
-// Outcome is how a candidate did on an example.
-type Outcome struct {
-	Item  int          // the index in its set
+// outcome is how a candidate did on an example.
+type outcome struct {
+	item  int          // the index in its set
 	Score module.Score // zero if there is an error; a negative value counts as 0
 	Err   error        // of the module or of the metric
 
@@ -94,16 +82,16 @@ type Outcome struct {
 	// Calls are ordered by predictor, inputs and step, since the order in time is random if the module runs a
 	// predictor several times at once.
 	Got        json.RawMessage
-	Calls      []PredictorCall
+	Calls      []predictorCall
 	Trajectory *module.Trajectory
 }
 
 // reaches reports whether the run has an answer with at least the given score.
-func (o Outcome) reaches(score float64) bool { return o.Err == nil && o.Score.Value >= score }
+func (o outcome) reaches(score float64) bool { return o.Err == nil && o.Score.Value >= score }
 
-func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
-	t := &Task{
-		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]Outcome{},
+func newTask(r runner, by Optimizer, o *Options) (*task, error) {
+	t := &task{
+		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]outcome{},
 		sources: map[string]map[string]bool{},
 	}
 	var err error
@@ -114,13 +102,13 @@ func newTask(r runner, by Optimizer, o *Options) (*Task, error) {
 		return nil, err
 	}
 	t.setKeys()
-	if err := errors.Join(o.Budget.check(o.Prices), t.checkKeep(), t.affordable(), t.checkReflection(by)); err != nil {
+	if err := errors.Join(o.Budget.check(o.Prices), t.affordable(), t.checkReflection(by)); err != nil {
 		return nil, err
 	}
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
-	t.start = &Candidate{By: "given", Predictors: map[string]State{}}
+	t.start = &Candidate{By: "given", states: map[string]state{}}
 	for _, p := range t.predictors {
-		t.start.Predictors[p.Path], t.specs[p.Path] = stateOf(p.given), p.Spec
+		t.start.states[p.Path], t.specs[p.Path] = stateOf(p.given), p.Spec
 	}
 	log, err := t.openLog()
 	if err != nil {
@@ -136,7 +124,7 @@ func nameOf(by Optimizer) string {
 	return name[strings.LastIndex(name, ".")+1:]
 }
 
-func predictorsOf(m any, frozen []string) (list []Predictor, err error) {
+func predictorsOf(m any, frozen []string) (list []predictor, err error) {
 	found := map[string]bool{}
 	bindings := map[string][]*tools.Binding{}
 	for path, b := range module.Tools(m) {
@@ -147,7 +135,7 @@ func predictorsOf(m any, frozen []string) (list []Predictor, err error) {
 			return nil, fmt.Errorf("optimize: the predictor %s has no signature", path)
 		}
 		found[path] = true
-		list = append(list, Predictor{
+		list = append(list, predictor{
 			Path: path, Spec: p.Spec, Frozen: slices.Contains(frozen, path), Tools: bindings[path],
 			Demos: slices.Clone(p.Demos), given: p,
 		})
@@ -161,33 +149,14 @@ func predictorsOf(m any, frozen []string) (list []Predictor, err error) {
 				path, strings.Join(slices.Sorted(maps.Keys(found)), ", "))
 		}
 	}
-	if !slices.ContainsFunc(list, func(p Predictor) bool { return !p.Frozen }) {
+	if !slices.ContainsFunc(list, func(p predictor) bool { return !p.Frozen }) {
 		return nil, errors.New("optimize: all predictors are in Options.Frozen, so nothing can be optimized")
 	}
 	return list, nil
 }
 
-// checkKeep refuses a text that no instructions have.
-func (t *Task) checkKeep() error {
-	for _, keep := range t.options.Keep {
-		if keep == "" {
-			return errors.New("optimize: Options.Keep has an empty text")
-		}
-		if n, most := utf8.RuneCountInString(keep), t.options.MaxInstructions; most > 0 && n > most {
-			return fmt.Errorf("optimize: Options.Keep has a text of %d characters, but Options.MaxInstructions is %d", n, most)
-		}
-		if !slices.ContainsFunc(t.predictors, func(p Predictor) bool {
-			return strings.Contains(p.Spec.Instructions(), keep)
-		}) {
-			return fmt.Errorf("optimize: Options.Keep has %q, which is not in the instructions of any predictor; "+
-				"add it to the signature's instructions", keep)
-		}
-	}
-	return nil
-}
-
 // affordable refuses a budget that is too small to evaluate the module once.
-func (t *Task) affordable() error {
+func (t *task) affordable() error {
 	if n := t.options.Budget.StudentCalls; n > 0 && n < len(t.val) {
 		return fmt.Errorf("optimize: Budget.StudentCalls is %d, but one evaluation on the %d examples of Val takes at "+
 			"least %d; raise it or use fewer examples", n, len(t.val), len(t.val))
@@ -196,7 +165,7 @@ func (t *Task) affordable() error {
 }
 
 // checkReflection returns an error if an optimizer needs a model that is missing.
-func (t *Task) checkReflection(by Optimizer) error {
+func (t *task) checkReflection(by Optimizer) error {
 	if r, ok := by.(interface{ reflects() bool }); !ok || !r.reflects() || t.options.Reflection != nil {
 		return nil
 	}
@@ -208,7 +177,7 @@ func errNoReflection(by string) error {
 }
 
 // openLog opens the log of replies; it is nil without Options.Dir.
-func (t *Task) openLog() (*models.Log, error) {
+func (t *task) openLog() (*models.Log, error) {
 	if t.options.Dir == "" {
 		return nil, nil
 	}
@@ -218,29 +187,14 @@ func (t *Task) openLog() (*models.Log, error) {
 	return models.OpenLog(filepath.Join(t.options.Dir, "replies.jsonl"))
 }
 
-// Train returns the examples of Train.
-func (t *Task) Train() []Item { return slices.Clone(t.train) }
-
-// Val returns the examples of Val. They must not become part of a prompt.
-func (t *Task) Val() []Item { return slices.Clone(t.val) }
-
-// Predictors returns the predictors of the module.
-func (t *Task) Predictors() []Predictor { return slices.Clone(t.predictors) }
-
-// Start returns the module as it was given. It has been accepted already.
-func (t *Task) Start() *Candidate { return t.start }
-
-// New returns a copy of a candidate, or of [Task.Start] if it is nil, whose Predictors may be edited until it is
-// evaluated. The argument by says what makes it; see [Candidate].
-func (t *Task) New(parent *Candidate, by string) *Candidate {
-	if parent == nil {
-		parent = t.start
-	}
+// newCandidate returns a copy of a candidate, whose states may be edited until it is evaluated. The argument by says what
+// makes it; see [Candidate].
+func newCandidate(parent *Candidate, by string) *Candidate {
 	parents := []int{parent.ID}
 	if parent.ID < 0 {
 		parents = parent.Parents
 	}
-	return &Candidate{ID: -1, Parents: parents, By: by, Predictors: copyStates(parent.Predictors)}
+	return &Candidate{ID: -1, Parents: parents, By: by, states: copyStates(parent.states)}
 }
 
 // Evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
@@ -248,28 +202,21 @@ func (t *Task) New(parent *Candidate, by string) *Candidate {
 //
 // An example of Train is run without the demos that were made of it. The error is [ErrBudget], that of ctx, or one
 // that would end every run, such as a provider that refuses access; failures on single examples are in the outcomes.
-func (t *Task) Evaluate(ctx context.Context, c *Candidate, split Split, indices []int) ([]Outcome, error) {
+func (t *task) evaluate(ctx context.Context, c *Candidate, split split, indices []int) ([]outcome, error) {
 	return t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
 }
 
 // Teach has the teacher answer examples of Train in place of the candidate's models. In rounds from 1 on, the
 // temperature is 1, unless the module sets one, and the replies differ from those of other rounds.
-func (t *Task) Teach(ctx context.Context, c *Candidate, indices []int, round int) ([]Outcome, error) {
-	return t.runBatch(ctx, batch{candidate: c, split: TrainSplit, indices: indices, teach: true, round: round})
+func (t *task) teach(ctx context.Context, c *Candidate, indices []int, round int) ([]outcome, error) {
+	return t.runBatch(ctx, batch{candidate: c, split: trainSplit, indices: indices, teach: true, round: round})
 }
 
 // runBatch runs the examples that were not run before.
-func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
-	if err := t.checkCandidate(b.candidate); err != nil {
-		return nil, err
-	}
-	switch b.content = b.candidate.content(); b.split {
-	case TrainSplit:
-		b.items = t.train
-	case ValSplit:
+func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
+	b.content = b.candidate.content()
+	if b.items = t.train; b.split == valSplit {
 		b.items = t.val
-	default:
-		return nil, fmt.Errorf("optimize: %v is not a set of examples; use TrainSplit or ValSplit", b.split)
 	}
 	all := b.indices
 	if all == nil {
@@ -277,9 +224,6 @@ func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
 	}
 	b.indices = nil
 	for _, i := range all {
-		if i < 0 || i >= len(b.items) {
-			return nil, fmt.Errorf("optimize: %v has no example %d", b.split, i)
-		}
 		if _, known := t.outcomes[b.scope(i)]; !known && !slices.Contains(b.indices, i) {
 			b.indices = append(b.indices, i)
 		}
@@ -287,14 +231,14 @@ func (t *Task) runBatch(ctx context.Context, b batch) ([]Outcome, error) {
 	if err := t.runNew(ctx, b); err != nil {
 		return nil, err
 	}
-	outcomes := make([]Outcome, len(all))
+	outcomes := make([]outcome, len(all))
 	for i, index := range all {
 		outcomes[i] = t.outcomes[b.scope(index)]
 	}
 	return outcomes, nil
 }
 
-func (t *Task) runNew(ctx context.Context, b batch) error {
+func (t *task) runNew(ctx context.Context, b batch) error {
 	if len(b.indices) == 0 {
 		return nil
 	}
@@ -314,29 +258,29 @@ func (t *Task) runNew(ctx context.Context, b batch) error {
 		}
 	}
 	for _, o := range outcomes {
-		if b.split == ValSplit {
+		if b.split == valSplit {
 			o.Got, o.Calls, o.Trajectory = nil, nil, nil
 		}
-		o.Score.Value = t.notNegative(o.Score.Value, b.split, b.items[o.Item].ID)
-		t.outcomes[b.scope(o.Item)] = o
+		o.Score.Value = t.notNegative(o.Score.Value, b.split, b.items[o.item].ID)
+		t.outcomes[b.scope(o.item)] = o
 	}
 	return nil
 }
 
 // notNegative returns 0 for a negative score, so that a run with an answer is never worse than one that failed.
-func (t *Task) notNegative(score float64, split Split, id string) float64 {
+func (t *task) notNegative(score float64, split split, id string) float64 {
 	if score < 0 && !t.negative {
 		t.negative = true
-		t.Warn("the metric scored %g on example %q of %v, and negative scores count as 0, like failed runs; shift or "+
+		t.warn("the metric scored %g on example %q of %v, and negative scores count as 0, like failed runs; shift or "+
 			"clamp the scores of the metric", score, id, split)
 	}
 	return max(score, 0)
 }
 
 // without returns the candidate without the demos that were made of an example of Train; itself if it has none.
-func (t *Task) without(c *Candidate, item Item) *Candidate {
+func (t *task) without(c *Candidate, item item) *Candidate {
 	isOwn := func(d module.Demo) bool { return t.sources[demoKey(d)][item.key] }
-	shown, changed := copyStates(c.Predictors), false
+	shown, changed := copyStates(c.states), false
 	for path, s := range shown {
 		n := len(s.Demos)
 		s.Demos = slices.DeleteFunc(s.Demos, isOwn)
@@ -345,11 +289,11 @@ func (t *Task) without(c *Candidate, item Item) *Candidate {
 	if !changed {
 		return c
 	}
-	return &Candidate{Predictors: shown}
+	return &Candidate{states: shown}
 }
 
 // Ask asks the reflection model. A reply without text, such as a refusal, is a warning and "".
-func (t *Task) Ask(ctx context.Context, prompt string) (string, error) {
+func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	if t.options.Reflection == nil {
 		return "", errNoReflection(t.by)
 	}
@@ -367,17 +311,8 @@ func (t *Task) Ask(ctx context.Context, prompt string) (string, error) {
 	}
 	reply := strings.TrimSpace(lm.Merge(response).Text)
 	if err != nil || reply == "" {
-		t.Warn("the reflection model gave no answer; ask another one if that happens often")
+		t.warn("the reflection model gave no answer; ask another one if that happens often")
 		return "", nil
 	}
 	return reply, nil
 }
-
-// Rand returns the source of randomness of the search.
-func (t *Task) Rand() *rand.Rand { return t.rand }
-
-// Left returns what is left of the budget. A field without a limit has its greatest value.
-func (t *Task) Left() Budget { return t.ledger.left() }
-
-// Spent returns what the search used so far.
-func (t *Task) Spent() Spent { return t.ledger.spent() }

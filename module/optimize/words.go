@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"strings"
 	"unicode"
@@ -12,9 +14,6 @@ func words(text string) []string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
-
-// spaced returns the words of a text with a space before and after each.
-func spaced(text string) string { return " " + strings.Join(words(text), " ") + " " }
 
 // The parameters of Okapi BM25.
 const (
@@ -62,4 +61,33 @@ func (x *wordIndex) scores(text string) []float64 {
 		}
 	}
 	return scores
+}
+
+// stringsIn returns the texts in a JSON value, and its numbers as they are written.
+func stringsIn(raw json.RawMessage) (list []string) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			list = append(list, v)
+		case json.Number:
+			list = append(list, v.String())
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(v)
+	return list
 }

@@ -1,4 +1,4 @@
-package optimize_test
+package student_test
 
 import (
 	"context"
