@@ -205,26 +205,21 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 		return &Outcome{Failure: failure}, nil
 	}
 	h := newHost(ctx, limits, &p, bound)
-	h.checkOnly, h.rules, h.sessionInputs = checkOnly, s.rules, step.sessionInputs()
+	h.checkOnly, h.rules, h.step = checkOnly, s.rules, step
 	job.RunClean = s.rules == nil && !checkOnly // then judge does not refuse it
 	defer context.AfterFunc(s.ending, func() { h.abort(errEnded) })()
-	var outer engine.Host = h
-	var origin *origin
 	if p.Compiler != nil {
-		if origin, err = h.compile(job); err != nil || origin == nil {
+		if err := h.compile(job); err != nil || h.origin == nil {
 			return h.notCompiled(err)
 		}
-		outer = &translator{Host: h, origin: origin}
 	}
-	recorder := &recorder{Host: outer, step: step, tools: job.Tools}
 	if step != nil {
 		step.prepare(job)
-		outer = recorder
 	}
-	result, err := s.runner.Run(h.ctx, h.ticket, job, outer)
+	result, err := s.runner.Run(h.ctx, h.ticket, job, h)
 	h.end(result)
 	result = h.unlessAborted(result)
-	origin.translate(result)
+	h.origin.translate(result)
 	switch {
 	case errors.Is(err, workers.ErrClosed), err != nil && errors.Is(context.Cause(h.ctx), ErrClosed):
 		return nil, ErrClosed
@@ -233,7 +228,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	case result.Failure != nil && result.Failure.Kind == engine.KindDiverged:
 		return nil, fmt.Errorf("%w: %s", ErrSessionLost, result.Failure.Message)
 	case step != nil:
-		recorder.finish(result)
+		h.finishStep(result)
 	}
 	out := h.outcome(result)
 	return out, h.fatal(ctx, out)

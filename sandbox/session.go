@@ -196,6 +196,7 @@ type sessionStep struct {
 	inputs    []engine.Input // of the session
 	clock     *engine.Clock
 	record    engine.Step
+	finished  bool // later replies are ignored
 	succeeded bool
 
 	list      bool // run nothing and list the variables
@@ -256,42 +257,31 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recorder is a host that records the calls of a session's program.
-type recorder struct {
-	engine.Host
-	step  *sessionStep
-	tools []engine.Binding
-
-	mu   sync.Mutex
-	over bool // later replies are ignored
-}
-
-// Call implements [engine.Host].
-func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
-	r.mu.Lock()
-	i := len(r.step.record.Calls)
-	answered := engine.RecordedCall{Tool: r.tools[c.Tool].Path(), Args: engine.Digest(c.Args), More: c.More}
-	r.step.record.Calls = append(r.step.record.Calls, answered)
-	r.mu.Unlock()
-	return r.Host.Call(c, func(a engine.Reply) {
-		r.mu.Lock()
-		if !r.over {
-			r.step.record.Calls[i].Reply = a
+// recordCall records a call of a session's program, and its reply when that is given.
+func (h *host) recordCall(c engine.Call, reply func(engine.Reply)) func(engine.Reply) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	calls := &h.step.record.Calls
+	i := len(*calls)
+	*calls = append(*calls, engine.RecordedCall{Tool: h.path(c.Tool), Args: engine.Digest(c.Args), More: c.More})
+	return func(a engine.Reply) {
+		h.mu.Lock()
+		if !h.step.finished {
+			(*calls)[i].Reply = a
 		}
-		r.mu.Unlock()
+		h.mu.Unlock()
 		reply(a)
-	})
+	}
 }
 
-// finish records the result of the program.
-func (r *recorder) finish(result *engine.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.over = true
-	record := &r.step.record
+// finishStep records the result of a session's program.
+func (h *host) finishStep(result *engine.Result) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	step, record := h.step, &h.step.record
 	record.Value, record.Submitted, record.Turns = result.Value, result.Submitted, result.Turns
 	for _, tool := range result.Used {
-		record.Tools = append(record.Tools, r.tools[tool])
+		record.Tools = append(record.Tools, h.plain[tool])
 	}
-	r.step.succeeded, r.step.variables = result.Failure == nil, result.Variables
+	step.finished, step.succeeded, step.variables = true, result.Failure == nil, result.Variables
 }
