@@ -130,7 +130,7 @@ func (h *host) compilerFindings(c *Compiled) []Finding {
 	}
 	tooLarge := func(what string, size, limit int) []Finding {
 		message := fmt.Sprintf("%s %d bytes; %d are allowed", what, size, limit)
-		return []Finding{{Kind: KindSourceLimit, Message: message, Hint: "write a shorter program, and import less"}}
+		return []Finding{{Kind: kindSourceLimit, Message: message, Hint: "write a shorter program, and import less"}}
 	}
 	if limit := maxGrowth*h.limits.Source + spareBytes; len(c.Source) > limit {
 		return tooLarge("the compiled program has", len(c.Source), limit)

@@ -40,14 +40,11 @@ type Options struct {
 	// else.
 	Command []string
 
-	// InheritEnv names environment variables that package initialization in the worker
-	// needs. They are removed before any program runs.
-	InheritEnv []string
-
-	// MinIsolation is the isolation that every worker must demonstrate before it gets a
-	// program. New fails if a worker lacks any part of it. The zero value accepts any
-	// isolation; [FullIsolation] demands everything.
-	MinIsolation Isolation
+	// FullIsolation means that every worker must demonstrate, before it gets a program, that
+	// a program could not open files or sockets, start or signal processes, or use more
+	// memory, even if it took control of the worker. New fails otherwise. Linux on amd64 and
+	// arm64 provides this.
+	FullIsolation bool
 }
 
 // Sandbox checks and runs programs. It keeps no state between runs and is safe for
@@ -76,8 +73,8 @@ type runner interface {
 func New(o *Options) (*Sandbox, error) {
 	return newSandbox(o, func(limits Limits, o *Options) (runner, error) {
 		return workers.NewPool(workers.Options{
-			Memory: limits.Memory, Max: o.Workers, Workers: o.Processes, Resident: o.Resident, Command: o.Command, InheritEnv: o.InheritEnv,
-			MinIsolation: worker.Isolation(o.MinIsolation),
+			Memory: limits.Memory, Max: o.Workers, Workers: o.Processes, Resident: o.Resident, Command: o.Command,
+			MinIsolation: worker.Require(o.FullIsolation),
 		})
 	})
 }
@@ -92,11 +89,11 @@ func New(o *Options) (*Sandbox, error) {
 // a check of the process's memory every few milliseconds, which stops all programs when
 // together they have added more than Limits.Memory each. A run that does not react to
 // being stopped returns [ErrStuck] after two seconds. Close ends the goroutines that wait
-// for further programs. Options.MinIsolation must be zero.
+// for further programs. Options.FullIsolation must not be set.
 func NewInProcess(o *Options) (*Sandbox, error) {
 	return newSandbox(o, func(limits Limits, o *Options) (runner, error) {
 		p := newInProcess(limits.Memory)
-		return p, p.Isolation().Check(worker.Isolation(o.MinIsolation))
+		return p, p.Isolation().Check(worker.Require(o.FullIsolation))
 	})
 }
 

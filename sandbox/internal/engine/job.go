@@ -61,7 +61,6 @@ func (b Binding) Path() string {
 type Limits struct {
 	Time    time.Duration `json:"time"`    // from start to end
 	Compute time.Duration `json:"compute"` // the part of Time spent computing
-	Wait    time.Duration `json:"wait"`    // the part of Time spent waiting for tools and timers
 	Memory  int64         `json:"memory"`  // bytes that the program may use; enforced by the caller of the engine
 	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
 
@@ -86,7 +85,7 @@ type Host interface {
 	Call(c Call, reply func(Reply))
 
 	// Clock is called before the program runs. The function stops (true) or starts (false)
-	// the clocks of Limits.Time and Limits.Wait. They stand still only while the program
+	// the clock of Limits.Time. It stands still only while the program
 	// does nothing but wait for calls. The function may be called on any goroutine, also
 	// after the run.
 	Clock(still func(bool))
@@ -181,7 +180,6 @@ const (
 	KindThrown       = "thrown"        // an exception was not caught
 	KindTimeout      = "timeout"       // Limits.Time passed
 	KindComputeLimit = "compute_limit" // Limits.Compute passed
-	KindWaitLimit    = "wait_limit"    // Limits.Wait passed
 	KindStale        = "stale"         // the engine has neither the VM of the session nor its log
 	KindDiverged     = "diverged"      // a program of a session did something else when it was run again
 	KindStopped      = "stopped"       // the context was cancelled

@@ -21,13 +21,13 @@ func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 
 // turn records a turn and moves the clock.
 func (r *run) turn(t engine.Turn) {
-	t.At = r.clock.turn(r.timers.dueOf(t.Timer))
+	t.At = r.clock.turn()
 	if r.recording {
 		r.turns = append(r.turns, t)
 	}
 	if len(r.turns) > engine.MaxTurns {
 		r.end(&engine.Result{Failure: &engine.Failure{
-			Kind: engine.KindWaitLimit, Hint: "sleep longer",
+			Kind: engine.KindComputeLimit, Hint: "sleep longer",
 			Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
 		}})
 		r.vm.Interrupt(errEnded)

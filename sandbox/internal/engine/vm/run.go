@@ -87,7 +87,6 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 	}
 	r.vm.ClearInterrupt()
 	r.pin(job.Clock)
-	r.timers.fixed = r.clock.fixed
 	r.memory = job.Limits.Memory
 	supervisor, _ := host.(engine.Supervisor)
 	r.watch = newWatchdog(ctx, r.vm, job.Limits, supervisor)

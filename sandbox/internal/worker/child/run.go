@@ -19,7 +19,7 @@ type run struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	verdict chan bool
-	clean   bool // the program needs no verdict
+	clean   bool                       // the program needs no verdict
 	still   atomic.Pointer[func(bool)] // of the program's clocks
 
 	mu      sync.Mutex
