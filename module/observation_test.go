@@ -42,7 +42,7 @@ func TestLimitsInObservations(t *testing.T) {
 	t.Parallel()
 	read := tools.Func("read", "", func(context.Context, orders) (int, error) { return 1, nil },
 		&tools.Hints{Class: tools.Read})
-	limits := sandbox.Limits{Calls: 10, Wait: time.Minute, Time: 10 * time.Minute, Compute: 10 * time.Minute}
+	limits := sandbox.Limits{Calls: 10, Time: 10 * time.Minute, Compute: 10 * time.Minute}
 	const loop = "let n = 0; for (let i = 0; i < %d; i++) n += await read({limit: 1}); n"
 	for calls, want := range map[int]string{
 		5: "The program finished without submitting an answer. Its value:\n5",

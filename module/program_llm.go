@@ -39,7 +39,6 @@ func (e *environment) withSub(ctx context.Context, p *sandbox.Program) context.C
 		return ctx
 	}
 	p.Limits.Time = cmp.Or(limitsOf(e.box).Time, time.Minute) + maxAsking
-	p.Limits.Wait = p.Limits.Time
 	return context.WithValue(ctx, askingKey{}, e.sub)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/evidence"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -47,7 +48,7 @@ func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 	}
 	r.asked = true
 	r.problem = errors.New("the program did not ask for the effects of earlier ones")
-	open := slices.ContainsFunc(r.Evidence, func(f sandbox.Finding) bool { return f.Kind == sandbox.KindFailedEffect })
+	open := slices.ContainsFunc(r.Evidence, func(f sandbox.Finding) bool { return f.Kind == evidence.KindFailedEffect })
 	r.observe(prompt.Orphaned(answer, orphans, open))
 	return true
 }

@@ -83,7 +83,7 @@ func attackProblems(out *sandbox.Outcome, text string) []string {
 	case f == nil:
 	case out.Value != nil || out.Submitted:
 		list = append(list, "the program both failed and returned a value")
-	case f.Kind == sandbox.KindCrashed && !strings.HasPrefix(f.Message, "stack overflow: ") &&
+	case f.Kind == "crashed" && !strings.HasPrefix(f.Message, "stack overflow: ") &&
 		f.Message != "a built-in function of the engine failed": // goja's bugs, which end the program
 		list = append(list, "unexpected crash")
 	case f.Kind == "" || f.Message == "" || len(f.String()) > 10_000:

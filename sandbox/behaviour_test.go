@@ -107,7 +107,6 @@ const ample = 4 * time.Minute
 func openTiers(t testing.TB, limits sandbox.Limits) map[string]*sandbox.Sandbox {
 	t.Helper()
 	limits.Time, limits.Compute = cmp.Or(limits.Time, ample), cmp.Or(limits.Compute, ample)
-	limits.Wait = cmp.Or(limits.Wait, ample)
 	boxes := map[string]*sandbox.Sandbox{}
 	for name, open := range map[string]func(*sandbox.Options) (*sandbox.Sandbox, error){
 		"inprocess": sandbox.NewInProcess, "isolated": sandbox.New,

@@ -17,16 +17,21 @@ import (
 )
 
 // Call implements [engine.Host].
-func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
+	c.Pos = h.origin.pos(c.Pos)
+	if h.step != nil {
+		reply = h.recordCall(c, reply)
+	}
 	if te := h.overLimit(c.Tool); te != nil {
-		return func() { reply(engine.Reply{Error: te}) }
+		h.do(func() { reply(engine.Reply{Error: te}) })
+		return
 	}
 	if c.Tool >= 0 && c.Tool < len(h.bindings) { // policies, journal and handler see an object
 		c.Args = h.bindings[c.Tool].Named(c.Args)
 	}
 	call := h.begin(c)
 	if call == nil {
-		return nil
+		return
 	}
 	issued := h.issue(c)
 	h.mu.Lock()
@@ -36,9 +41,27 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
 	call.issued = issued
 	h.mu.Unlock()
 	h.pause(1, 0)
-	return func() {
+	h.do(func() {
 		defer h.running.Done()
 		h.perform(call, reply)
+	})
+}
+
+// do calls f on another goroutine. It reuses goroutines, because growing the stack of a new one
+// takes longer than many handlers.
+func (h *host) do(f func()) {
+	select {
+	case h.work <- f:
+	default:
+		go func() {
+			for f(); ; f() {
+				select {
+				case f = <-h.work:
+				case <-h.dropped:
+					return
+				}
+			}
+		}()
 	}
 }
 

@@ -58,7 +58,7 @@ const maxFindings = 20
 func (h *host) judge(r engine.Report) []Finding {
 	var list []Finding
 	judgeEach(h, &list, r.Findings, func(f engine.Finding) Finding {
-		return h.finding(KindUnsupported, f.Message, f.Hint, f.Pos)
+		return h.finding(kindUnsupported, f.Message, f.Hint, f.Pos)
 	})
 	judgeEach(h, &list, r.Undeclared, h.undeclared)
 	judgeEach(h, &list, r.EarlyReads, h.usedEarly)
@@ -93,7 +93,7 @@ func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Findin
 func removeRepeatedHints(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {
-		if f := &findings[i]; f.Kind == KindInvalidArgument || f.Kind == KindUnknownTool {
+		if f := &findings[i]; f.Kind == kindInvalidArgument || f.Kind == kindUnknownTool {
 			if shown[f.Hint] {
 				f.Hint = ""
 			}
@@ -109,7 +109,7 @@ func inOrder(a, b Finding) int {
 
 // undeclared reports an undeclared name.
 func (h *host) undeclared(name engine.Name) Finding {
-	return h.finding(KindUndeclared, name.Name+" is not defined", h.undeclaredHint(name), name.Pos)
+	return h.finding(kindUndeclared, name.Name+" is not defined", h.undeclaredHint(name), name.Pos)
 }
 
 // usedEarly reports a variable that is read before it is initialized.
@@ -126,7 +126,7 @@ func (h *host) usedEarly(name engine.Name) Finding {
 	if e := name.Elsewhere; !name.Assigned && e != nil && cmp.Or(e.Line-name.Line, e.Column-name.Column) > 0 {
 		hint = fmt.Sprintf("line %d declares it; move that up", e.Line)
 	}
-	return h.finding(KindUnsupported, message, hint, name.Pos)
+	return h.finding(kindUnsupported, message, hint, name.Pos)
 }
 
 // constant reports an assignment to an input, a tool or a constant of an earlier program.
@@ -147,7 +147,7 @@ func (h *host) constant(w engine.Write) Finding {
 		article = "an"
 	}
 	message += fmt.Sprintf(" cannot be %s: it is %s %s", verb, article, what)
-	return h.finding(KindUnsupported, message, "declare another variable", w.Pos)
+	return h.finding(kindUnsupported, message, "declare another variable", w.Pos)
 }
 
 const earlierConstant = "earlier constant"
@@ -195,7 +195,7 @@ func (h *host) site(s engine.Site) Finding {
 			what = "a text"
 		}
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
-		return h.finding(KindInvalidArgument, message, declaredAs(b), s.Pos)
+		return h.finding(kindInvalidArgument, message, declaredAs(b), s.Pos)
 	}
 	if time.Since(h.start) > h.timeLimit() {
 		return Finding{} // a hostile schema takes long for each of thousands of calls; the run has timed out
@@ -204,7 +204,7 @@ func (h *host) site(s engine.Site) Finding {
 	if len(violations) == 0 {
 		return Finding{}
 	}
-	return h.finding(KindInvalidArgument, b.Path()+": "+schema.Summary(violations), declaredAs(b), s.Pos)
+	return h.finding(kindInvalidArgument, b.Path()+": "+schema.Summary(violations), declaredAs(b), s.Pos)
 }
 
 // unknownTool reports a call of something that is not a tool: a namespace, a member that
@@ -212,7 +212,7 @@ func (h *host) site(s engine.Site) Finding {
 func (h *host) unknownTool(s engine.Site) Finding {
 	if s.Name == "" {
 		message := fmt.Sprintf("%s is not a function: it holds tools", s.Namespace)
-		return h.finding(KindUnknownTool, message, "call one of them: "+h.memberList(s.Namespace), s.Pos)
+		return h.finding(kindUnknownTool, message, "call one of them: "+h.memberList(s.Namespace), s.Pos)
 	}
 	members := h.members(s.Namespace)
 	switch {
@@ -223,16 +223,16 @@ func (h *host) unknownTool(s engine.Site) Finding {
 		return h.memberOfTool(s.Namespace, s.Name, member, s.Pos)
 	}
 	message := fmt.Sprintf("%s has no tool %q", s.Namespace, s.Name)
-	return h.finding(KindUnknownTool, message, h.unknownToolHint(s, members), s.Pos)
+	return h.finding(kindUnknownTool, message, h.unknownToolHint(s, members), s.Pos)
 }
 
 // memberOfTool reports a call such as search.query({}) where search is a tool.
 func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
 	if b := h.tool(object, name); b != nil {
 		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
-		return h.finding(KindUnknownTool, message, declaredAs(b), at)
+		return h.finding(kindUnknownTool, message, declaredAs(b), at)
 	}
-	return h.finding(KindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // a forged report
+	return h.finding(kindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // a forged report
 }
 
 // callText shows a call of a tool in a message.
@@ -253,11 +253,11 @@ func declaredAs(b *tools.Binding) string { return "it is declared as " + signatu
 func (h *host) warn(r engine.Report) []Finding {
 	var list []Finding
 	judgeEach(h, &list, r.Warnings, func(f engine.Finding) Finding {
-		return h.finding(KindNotAwaited, f.Message, f.Hint, f.Pos)
+		return h.finding(kindNotAwaited, f.Message, f.Hint, f.Pos)
 	})
 	if r.NoValue && len(list) < maxFindings {
 		hint := "end with an expression, or return"
-		list = append(list, h.finding(KindNoValue, "the program gives no value", hint, engine.Pos{}))
+		list = append(list, h.finding(kindNoValue, "the program gives no value", hint, engine.Pos{}))
 	}
 	slices.SortStableFunc(list, inOrder)
 	return list

@@ -82,36 +82,38 @@ const (
 	maxLibrary   = 4 << 20
 )
 
-// compile compiles the program of a job and returns the origin of the result. If the
-// program is refused, it sets the findings and returns nil.
-func (h *host) compile(job *engine.Job) (*origin, error) {
+// compile compiles the program of a job and sets the origin of the result. If the program is
+// refused, it sets the findings instead.
+func (h *host) compile(job *engine.Job) error {
 	c, err := h.program.Compiler.Compile(h.ctx, h.program.Source)
 	switch {
 	case err != nil && h.ctx.Err() != nil:
-		return nil, fmt.Errorf("sandbox: not started: %w", canceled(h.ctx))
+		return fmt.Errorf("sandbox: not started: %w", canceled(h.ctx))
 	case err != nil:
-		return nil, fmt.Errorf("sandbox: compile the program: %w", err)
+		return fmt.Errorf("sandbox: compile the program: %w", err)
 	case c == nil:
-		return nil, errors.New("sandbox: the compiler returned neither a program nor an error")
+		return errors.New("sandbox: the compiler returned neither a program nor an error")
 	case h.rules != nil && h.rules.Modules != nil && c.Library != "" && c.Imports == nil:
-		return nil, errors.New("sandbox: the rules restrict modules, but the compiler does not report imports")
+		return errors.New("sandbox: the rules restrict modules, but the compiler does not report imports")
 	}
 	h.imports = c.Imports
 	if h.findings = h.compilerFindings(c); h.findings != nil {
-		return nil, nil
+		return nil
 	}
 	job.Source, job.Prelude = c.Source, engine.NewPrelude(c.Library)
+	h.origin = &origin{}
 	if c.Map == nil {
-		return &origin{}, nil
+		return nil
 	}
 	if limit := maxMapGrowth*len(c.Source) + spareBytes; len(c.Map) > limit {
-		return nil, fmt.Errorf("sandbox: the source map of the compiler has %d bytes; %d are allowed", len(c.Map), limit)
+		return fmt.Errorf("sandbox: the source map of the compiler has %d bytes; %d are allowed", len(c.Map), limit)
 	}
 	m, err := sourcemap.Parse(c.Map)
 	if err != nil {
-		return nil, fmt.Errorf("sandbox: the compiler: %w", err)
+		return fmt.Errorf("sandbox: the compiler: %w", err)
 	}
-	return &origin{sourceMap: m, compiled: unitsOf(c.Source), written: unitsOf(h.program.Source)}, nil
+	h.origin = &origin{sourceMap: m, compiled: unitsOf(c.Source), written: unitsOf(h.program.Source)}
+	return nil
 }
 
 // compilerFindings returns the findings of a compiler and those of the rules, or a finding
@@ -128,7 +130,7 @@ func (h *host) compilerFindings(c *Compiled) []Finding {
 	}
 	tooLarge := func(what string, size, limit int) []Finding {
 		message := fmt.Sprintf("%s %d bytes; %d are allowed", what, size, limit)
-		return []Finding{{Kind: KindSourceLimit, Message: message, Hint: "write a shorter program, and import less"}}
+		return []Finding{{Kind: kindSourceLimit, Message: message, Hint: "write a shorter program, and import less"}}
 	}
 	if limit := maxGrowth*h.limits.Source + spareBytes; len(c.Source) > limit {
 		return tooLarge("the compiled program has", len(c.Source), limit)
@@ -225,15 +227,11 @@ func (o *origin) translate(r *engine.Result) {
 	r.Failure = &f
 }
 
-// translator is a host that translates the positions of a compiled program.
-type translator struct {
-	engine.Host
-	origin *origin
-}
-
-// Report implements [engine.Host].
-func (t *translator) Report(r engine.Report) func() bool {
-	o := t.origin
+// report translates the positions of a report.
+func (o *origin) report(r *engine.Report) {
+	if o == nil {
+		return
+	}
 	name := func(n *engine.Name) {
 		n.Pos = o.pos(n.Pos)
 		if n.Elsewhere != nil {
@@ -245,11 +243,8 @@ func (t *translator) Report(r engine.Report) func() bool {
 	r.Findings, r.Warnings = translated(r.Findings, finding), translated(r.Warnings, finding)
 	r.Undeclared, r.EarlyReads = translated(r.Undeclared, name), translated(r.EarlyReads, name)
 	r.Constants = translated(r.Constants, func(w *engine.Write) { w.Pos = o.pos(w.Pos) })
-	r.Sites = translated(r.Sites, func(s *engine.Site) {
-		s.Pos = o.pos(s.Pos)
-	})
+	r.Sites = translated(r.Sites, func(s *engine.Site) { s.Pos = o.pos(s.Pos) })
 	r.Forbidden = slices.DeleteFunc(translated(r.Forbidden, name), func(n engine.Name) bool { return n.Line == 0 })
-	return t.Host.Report(r)
 }
 
 // translated returns a copy of a list with translated positions. The engine may use the
@@ -260,10 +255,4 @@ func translated[T any](list []T, translate func(*T)) []T {
 		translate(&list[i])
 	}
 	return list
-}
-
-// Call implements [engine.Host].
-func (t *translator) Call(c engine.Call, reply func(engine.Reply)) func() {
-	c.Pos = t.origin.pos(c.Pos)
-	return t.Host.Call(c, reply)
 }

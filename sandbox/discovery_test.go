@@ -115,7 +115,7 @@ func TestNothingFound(t *testing.T) {
 		if err != nil || string(out.Value) != "[[],[]]" || len(out.Warnings) != 1 {
 			t.Fatalf("%s: got %s and %v (%v)", tier, out.Value, out.Warnings, err)
 		}
-		if got := out.Warnings[0]; got.Kind != sandbox.KindNothingFound || got.String() != want {
+		if got := out.Warnings[0]; got.Kind != "nothing_found" || got.String() != want {
 			t.Errorf("%s: got %s\n%s\nwant\n%s", tier, got.Kind, got, want)
 		}
 	}

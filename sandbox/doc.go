@@ -45,8 +45,8 @@
 //
 // On Linux the kernel denies a worker access to files, sockets, other processes and
 // everything else outside of it. Before its first program, each worker tries to break out
-// and reports which attempts succeeded: see [Sandbox.Isolation]. Options.MinIsolation says
-// which attempts must fail.
+// and reports which attempts succeeded: see [Sandbox.Isolation]. With
+// Options.FullIsolation, all of them must fail.
 //
 // [NewInProcess] runs programs in this process. It stops accidents, not attackers.
 // A run may end up to two seconds late, and a built-in function that cannot
@@ -80,8 +80,8 @@
 //
 // # Limits
 //
-// A run has limits on its total time, its computing time and the time that it spends
-// waiting for tools and timers. [Failure.Kind] says which was exceeded. Memory, source,
+// A run has limits on its total time and its computing time. [Failure.Kind] says which was
+// exceeded. Memory, source,
 // output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not
 // used again.
 //
@@ -90,7 +90,7 @@
 // In a [Session], programs see the top-level declarations of earlier programs. A session
 // owns no process: it is the record of its programs, and the VM is a cache that is rebuilt
 // from the record when necessary, without calling any tool. Large inputs are sent to a
-// session once. SessionOptions.Determinism fixes the time and the random numbers.
+// session once.
 //
 // # Other languages
 //

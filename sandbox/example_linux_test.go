@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/writ-go/writ/sandbox"
 )
@@ -10,14 +11,12 @@ import (
 // A host that must not run programs without isolation requires it, and gets an error at the start
 // if it is not available.
 func ExampleSandbox_Isolation() {
-	box, err := sandbox.New(&sandbox.Options{
-		MinIsolation: sandbox.Isolation{OwnProcess: true, NoFiles: true, NoNetwork: true},
-	})
+	box, err := sandbox.New(&sandbox.Options{FullIsolation: true})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer box.Close()
-	found := box.Isolation()
-	fmt.Println(found.OwnProcess, found.NoFiles, found.NoNetwork)
-	// Output: true true true
+	has, _, _ := strings.Cut(box.Isolation(), ", no files")
+	fmt.Println(has)
+	// Output: isolation: a process of its own, a cap on memory
 }

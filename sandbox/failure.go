@@ -91,7 +91,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	if len(r.Lost) > 0 {
 		message := "in the answer, " + shorten(strings.Join(r.Lost, ", "), maxMessage/4) +
 			". JSON has no such value: submit the right one, or null if there is none."
-		warnings = append(warnings, h.finding(KindLostValue, message, "", engine.Pos{}))
+		warnings = append(warnings, h.finding(kindLostValue, message, "", engine.Pos{}))
 	}
 	slices.SortStableFunc(warnings, inOrder)
 	if h.refused > 0 && out.Failure == nil {
@@ -103,7 +103,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	for _, c := range out.Calls {
 		if note := h.discovery.Note(c.Tool, c.Args, c.Result); note != "" && c.Error == nil {
 			at := engine.Pos{Line: c.Line, Column: c.Column}
-			return append(warnings, h.finding(KindNothingFound, note, "", at)) // of the first such search only
+			return append(warnings, h.finding(kindNothingFound, note, "", at)) // of the first such search only
 		}
 	}
 	return warnings
@@ -116,7 +116,7 @@ func (h *host) checkWarnings(r *engine.Result) []Finding {
 	if f := r.Failure; f == nil || f.Kind == engine.KindSyntax || f.Kind == engine.KindRefused || endedByItself(r) {
 		return warnings
 	}
-	return slices.DeleteFunc(warnings, func(w Finding) bool { return w.Kind == KindNoValue })
+	return slices.DeleteFunc(warnings, func(w Finding) bool { return w.Kind == kindNoValue })
 }
 
 // failure converts a failure that the engine reports. It returns nil if the program was

@@ -10,57 +10,60 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Kind is the kind of a finding or failure.
+// Kind is the kind of a finding or failure: one of the constants below or, if a program was
+// refused or failed,
+//
+//	undeclared        an undeclared name
+//	unknown_tool      a call of a tool that does not exist
+//	invalid_argument  a literal argument that violates the tool's schema
+//	unsupported       a construct that the engine would execute incorrectly
+//	source_limit      a source longer than Limits.Source
+//	policy_violation  a violation of Options.Rules
+//	deadlock          the program awaits a promise that nothing can settle
+//	output_limit      the value is larger than Limits.Output
+//	bad_value         the value has no JSON form, such as an object that contains itself
+//	crashed           the worker died
+//
+// Warnings are of the kinds
+//
+//	not_awaited     a promise that the program does not await
+//	wrong_type      a result used as the wrong type: a member that no row of a list has, a member
+//	                of a string, the length of an object, or an object as a string
+//	missing_member  a member that the single object at a place in the results does not have
+//	no_value        the program does not return a value
+//	nothing_found   a search that found no tool
+//	lost_value      NaN, an infinity, undefined or the text of an object in the answer
+//	call_limit      calls that were not made because of Limits.Calls
 type Kind string
 
-// Reasons why a check refuses a program. Nothing has run.
+// Kinds of failures.
 const (
-	KindSyntax          Kind = "syntax"           // not JavaScript, or not supported by the sandbox
-	KindUndeclared      Kind = "undeclared"       // an undeclared name
-	KindUnknownTool     Kind = "unknown_tool"     // a call of a tool that does not exist
-	KindInvalidArgument Kind = "invalid_argument" // a literal argument that violates the tool's schema
-	KindUnsupported     Kind = "unsupported"      // a construct that the engine would execute incorrectly
-	KindSourceLimit     Kind = "source_limit"     // a source longer than Limits.Source
-	KindPolicyViolation Kind = "policy_violation" // a violation of Options.Rules
-	KindRefused         Kind = "refused"          // several of these
-)
-
-// Failures of a program that ran.
-const (
+	KindSyntax       Kind = "syntax"        // not JavaScript, or not supported by the sandbox; nothing has run
+	KindRefused      Kind = "refused"       // refused for several reasons; nothing has run
 	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
 	KindToolError    Kind = "tool_error"    // an uncaught error of a tool
 	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
-	KindDeadlock     Kind = "deadlock"      // the program awaits a promise that nothing can settle
 	KindUnawaited    Kind = "unawaited"     // it submitted while calls were unanswered or unhandled, or a promise as text
 	KindTimeout      Kind = "timeout"       // it ran longer than Limits.Time
 	KindComputeLimit Kind = "compute_limit" // it computed for longer than Limits.Compute
-	KindWaitLimit    Kind = "wait_limit"    // it waited for longer than Limits.Wait
 	KindMemoryLimit  Kind = "memory_limit"  // it used more than Limits.Memory
 	KindCallLimit    Kind = "call_limit"    // it kept making calls after calls beyond Limits.Calls were refused
-	KindOutputLimit  Kind = "output_limit"  // its value is larger than Limits.Output
-	KindBadValue     Kind = "bad_value"     // its value has no JSON form, such as an object that contains itself
-	KindCrashed      Kind = "crashed"       // the worker died
 	KindStopped      Kind = "stopped"       // the context was canceled; Run also returns an error
 )
 
-// Warnings. A KindInvalidArgument warning is about an argument that may be
-// undefined, and a KindCallLimit warning is about calls that were not made.
 const (
-	KindNotAwaited Kind = "not_awaited" // a promise that the program does not await
-	// a result used as the wrong type: a member that no row of a list has, a member of a string, length of an object, or
-	// an object as a string
-	KindWrongType     Kind = "wrong_type"
-	KindMissingMember Kind = "missing_member" // a member that the single object at a place in the results does not have
-	KindNoValue       Kind = "no_value"       // the program does not return a value
-	KindNothingFound  Kind = "nothing_found"  // a search that found no tool
-)
-
-// Facts of a run that contradict its answer; see module.Trajectory. KindLostValue is also a warning.
-const (
-	KindFailedEffect Kind = "failed_effect" // a failed call that may change data, which nobody looked after
-	KindPartialList  Kind = "partial_list"  // a list that was not read to the end
-	KindLostValue    Kind = "lost_value"    // NaN, an infinity, undefined or the text of an object in the answer
-	KindInexact      Kind = "inexact"       // rounding errors of binary fractions in the answer
+	kindUndeclared      Kind = "undeclared"
+	kindUnknownTool     Kind = "unknown_tool"
+	kindInvalidArgument Kind = "invalid_argument"
+	kindUnsupported     Kind = "unsupported"
+	kindSourceLimit     Kind = "source_limit"
+	kindPolicyViolation Kind = "policy_violation"
+	kindNotAwaited      Kind = "not_awaited"
+	kindWrongType       Kind = "wrong_type"
+	kindMissingMember   Kind = "missing_member"
+	kindNoValue         Kind = "no_value"
+	kindNothingFound    Kind = "nothing_found"
+	kindLostValue       Kind = "lost_value"
 )
 
 // Finding is one reason why a program was refused, or one warning.

@@ -248,7 +248,7 @@ func (h *host) names() []string {
 // inputNames returns the names of the inputs, including those of the session.
 func (h *host) inputNames() []string {
 	names := slices.Collect(maps.Keys(h.program.Inputs))
-	for _, in := range h.sessionInputs {
+	for _, in := range h.step.sessionInputs() {
 		names = append(names, in.Name)
 	}
 	return names

@@ -21,21 +21,25 @@ type host struct {
 	callCtx     context.Context // of the calls, which may outlive the program; nil before the first
 	cancelCalls context.CancelCauseFunc
 
-	program       *Program
-	sessionInputs []engine.Input
-	limits        Limits
-	rules         *Rules   // nil if there are none
-	imports       []Import // of the program, as its compiler reports them
-	checkOnly     bool
-	bindings      []*tools.Binding
-	dispatcher    *tools.Dispatcher
-	discovery     *discovery.Discovery
-	ticket        *workers.Ticket
-	slots         chan struct{} // one for each call that may be performed; nil before the first
-	ending        sync.Once
-	ended         chan struct{} // closed when the program has ended and gets no more replies
-	dropped       chan struct{} // closed when no further call can reach its tool
-	start         time.Time
+	program    *Program
+	step       *sessionStep // nil outside of sessions
+	origin     *origin      // of a compiled program; nil for JavaScript
+	limits     Limits
+	rules      *Rules   // nil if there are none
+	imports    []Import // of the program, as its compiler reports them
+	checkOnly  bool
+	bindings   []*tools.Binding
+	plain      []engine.Binding // the same, as the engine sees them
+	dispatcher *tools.Dispatcher
+	discovery  *discovery.Discovery
+	ticket     *workers.Ticket
+	slots      chan struct{} // one for each call that may be performed; nil before the first
+	work       chan func()   // read by idle goroutines that have performed calls
+	ending     sync.Once
+	ended      chan struct{} // closed when the program has ended and gets no more replies
+	dropped    chan struct{} // closed when no further call can reach its tool
+	start      time.Time
+	report     engine.Report
 
 	mu        sync.Mutex
 	judged    bool // the program has been parsed and judged
@@ -58,8 +62,8 @@ type host struct {
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
 		ticket:  newTicket(ctx),
-		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
-		parent: ctx, start: time.Now(), ended: make(chan struct{}), dropped: make(chan struct{}),
+		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain, discovery: bound.discovery,
+		parent: ctx, start: time.Now(), ended: make(chan struct{}), dropped: make(chan struct{}), work: make(chan func()),
 	}
 	var attempt tools.Attempt
 	if p.Attempt != nil {
@@ -87,18 +91,21 @@ func (a abortingAttempt) Issue(c tools.Call) (tools.Entry, error) {
 }
 
 // Report implements [engine.Host].
-func (h *host) Report(r engine.Report) (allowed func() bool) {
+func (h *host) Report(r engine.Report) {
+	h.origin.report(&r)
 	h.mu.Lock()
-	h.start = time.Now() // the run has a worker only now
-	h.mu.Unlock()
-	return func() bool {
-		findings, warnings := h.judge(r), h.warn(r)
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.judged, h.findings, h.warnings = true, findings, warnings
-		h.declared, h.acts = r.Declared, r.Acts
-		return len(findings) == 0 && !h.checkOnly
-	}
+	defer h.mu.Unlock()
+	h.start, h.report = time.Now(), r // the run has a worker only now
+}
+
+// Allowed implements [engine.Host].
+func (h *host) Allowed() bool {
+	findings, warnings := h.judge(h.report), h.warn(h.report)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.judged, h.findings, h.warnings = true, findings, warnings
+	h.declared, h.acts = h.report.Declared, h.report.Acts
+	return len(findings) == 0 && !h.checkOnly
 }
 
 // errCallLimit ends a program that goes on making calls that are refused.

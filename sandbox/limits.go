@@ -9,13 +9,13 @@ import (
 // is deliberately no "unlimited".
 //
 // Compute is processor time, so that a program does not fail because the machine is busy
-// with something else. Time and Wait are wall time. On Windows, Compute is wall time, too.
+// with something else. Time is wall time. On Windows, Compute is wall time, too.
 // In process, it is the lesser of the wall time and the processor time of the whole
 // process. If other goroutines are busy, that is nearly the wall time, so set a higher
 // limit.
 //
 // The time until a program has a worker, or may go on after it has waited for its calls, counts
-// towards no limit. Time and Wait stand still while the program does nothing but wait for calls
+// towards no limit. Time stands still while the program does nothing but wait for calls
 // that have called [tools.Pause], such as those that a person must approve. Such calls do not
 // count towards Concurrency.
 //
@@ -25,7 +25,6 @@ import (
 type Limits struct {
 	Time        time.Duration // total time; default 30 s
 	Compute     time.Duration // computing time; default 10 s
-	Wait        time.Duration // time spent waiting for tools and timers; default: Time
 	Memory      int64         // bytes that a worker may use in addition to its own needs; default 256 MiB
 	Source      int           // bytes of Program.Source; default 64 KiB
 	Output      int           // bytes kept of stdout and of stderr, and bytes of the value; default 64 KiB
@@ -39,7 +38,7 @@ type Limits struct {
 func (l Limits) withDefaults() (Limits, error) {
 	output := or(l.Output, 64<<10)
 	limits := l.or(Limits{
-		Time: 30 * time.Second, Compute: 10 * time.Second, Wait: or(l.Time, 30*time.Second),
+		Time: 30 * time.Second, Compute: 10 * time.Second,
 		Memory: 256 << 20, Source: 64 << 10, Output: output, Argument: output,
 		Calls: 1000, Concurrency: 16, Result: 4 << 20, Results: 64 << 20,
 	})
@@ -51,7 +50,6 @@ func (l Limits) or(others Limits) Limits {
 	return Limits{
 		Time:        or(l.Time, others.Time),
 		Compute:     or(l.Compute, others.Compute),
-		Wait:        or(l.Wait, others.Wait),
 		Memory:      or(l.Memory, others.Memory),
 		Source:      or(l.Source, others.Source),
 		Output:      or(l.Output, others.Output),
@@ -65,11 +63,11 @@ func (l Limits) or(others Limits) Limits {
 
 func (l Limits) check() error {
 	switch {
-	case min(l.Time, l.Compute, l.Wait, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
+	case min(l.Time, l.Compute, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
 		time.Duration(l.Argument), time.Duration(l.Calls), time.Duration(l.Concurrency), time.Duration(l.Result),
 		time.Duration(l.Results)) < 0:
 		return fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
-	case max(l.Time, l.Compute, l.Wait) > maxTime:
+	case max(l.Time, l.Compute) > maxTime:
 		return fmt.Errorf("sandbox: a limit of time is longer than %v: %+v", maxTime, l)
 	}
 	return nil

@@ -30,9 +30,9 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 		}
 		known := func(c clue) bool { return c.Message == message }
 		if message != "" && !slices.ContainsFunc(clues, known) && len(clues) < maxFindings {
-			kind := KindWrongType
+			kind := kindWrongType
 			if m.Member != "" && m.Member != "length" && !m.Text && s.rows == 0 { // an object with length is taken for a list
-				kind = KindMissingMember
+				kind = kindMissingMember
 			}
 			clues = append(clues, clue{h.finding(kind, message, hint, m.Pos), m.Member})
 		}
@@ -63,7 +63,7 @@ func (h *host) unparsed(calls []Call) []clue {
 		}
 		if h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json {
 			message := c.Tool + "() returns a string of JSON, whose length counts its characters"
-			return []clue{{h.finding(KindWrongType, message, "use JSON.parse on the result", at), holder}}
+			return []clue{{h.finding(kindWrongType, message, "use JSON.parse on the result", at), holder}}
 		}
 	}
 	return nil

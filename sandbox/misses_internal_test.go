@@ -27,7 +27,7 @@ func TestMissesOfAForgedResult(t *testing.T) {
 		t.Errorf("got %d clues", len(got))
 	}
 	right := engine.Miss{Tool: "erp.list", Path: ".rows[]", Member: "total"}
-	if got := h.misses(&engine.Result{Misses: []engine.Miss{right, right}}, calls); len(got) != 1 || got[0].Kind != KindWrongType {
+	if got := h.misses(&engine.Result{Misses: []engine.Miss{right, right}}, calls); len(got) != 1 || got[0].Kind != kindWrongType {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -34,7 +34,7 @@ func billTools(t *testing.T) *tools.Set {
 func wrongTypes(out *sandbox.Outcome) string {
 	var list []string
 	for _, w := range out.Warnings {
-		if w.Kind == sandbox.KindWrongType || w.Kind == sandbox.KindMissingMember {
+		if w.Kind == "wrong_type" || w.Kind == "missing_member" {
 			list = append(list, w.Message)
 		}
 	}

@@ -52,10 +52,6 @@ type Program struct {
 	// Timeout shortens Limits.Time for this run. Zero leaves it unchanged.
 	Timeout time.Duration
 
-	// Determinism, if set, fixes the time and the random numbers that the program sees.
-	// Sessions use the one of their SessionOptions instead.
-	Determinism *Determinism
-
 	// OnCalling, if set, is called before every tool call is performed or answered from the
 	// journal. The call is Pending and has no result. OnCalling is called concurrently and
 	// should return soon.
@@ -66,49 +62,23 @@ type Program struct {
 	OnCall func(Call)
 }
 
-// Determinism fixes the time and the random numbers that a program sees. Date starts at
-// Time and advances only by the time that the program sleeps. Math.random and crypto depend
-// on Seed alone. The time zone is always UTC in isolated sandboxes, and the host's time
-// zone with NewInProcess.
-type Determinism struct {
-	Time time.Time
-	Seed uint64
-}
-
-// check returns an error if Date cannot represent the time.
-func (d *Determinism) check() error {
-	const limit = 8_640_000_000_000 // seconds, in both directions
-	if d == nil || d.Time.Unix() > -limit && d.Time.Unix() < limit {
-		return nil
-	}
-	return fmt.Errorf("sandbox: the pinned time %v is out of range for Date", d.Time)
-}
-
-func (d *Determinism) clock() *engine.Clock {
-	if d == nil {
-		return nil
-	}
-	return &engine.Clock{Start: d.Time.UnixMilli(), Seed: int64(d.Seed), Fixed: true}
-}
-
 // job converts a program for the engine. The inputs of its session are added later.
 func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []engine.Input) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
 		Tools: bound.plain, Forbidden: s.rules.names(),
-		Clock: p.Determinism.clock(),
 		Limits: engine.Limits{
-			Time: l.Time, Compute: l.Compute, Wait: l.Wait, Memory: l.Memory, Output: l.Output, Argument: l.Argument,
+			Time: l.Time, Compute: l.Compute, Memory: l.Memory, Output: l.Output, Argument: l.Argument,
 		},
 	}
 	if p.Timeout > 0 {
 		job.Limits.Time = min(p.Timeout, job.Limits.Time)
 	}
-	errs := []error{p.Determinism.check()}
+	errs := []error{p.Limits.check()}
 	if p.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for no timeout", p.Timeout))
 	}
-	if errs = append(errs, p.Limits.check()); p.Limits.Memory != 0 {
+	if p.Limits.Memory != 0 {
 		errs = append(errs, errors.New("sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"))
 	}
 	own, err := inputs(p.Inputs)

@@ -99,7 +99,7 @@ func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 		message = fmt.Sprintf("%s is a promise that nothing awaits: %s", variable, h.unused(s.Call, 1))
 		hint = "write await " + call
 	}
-	return clue{h.finding(KindNotAwaited, message, hint, s.Pos), variable}
+	return clue{h.finding(kindNotAwaited, message, hint, s.Pos), variable}
 }
 
 // unused says that the results of calls at a position are not used and, as far as the program
@@ -141,5 +141,5 @@ func (h *host) misusedPromise(s engine.PromiseMisuse, variable string) clue {
 	case engine.Read:
 		how = "read"
 	}
-	return clue{h.finding(KindNotAwaited, promise+" is "+how+", not its result", hint, s.Pos), variable}
+	return clue{h.finding(kindNotAwaited, promise+" is "+how+", not its result", hint, s.Pos), variable}
 }

@@ -11,7 +11,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
@@ -29,14 +28,7 @@ const recordFormat = "writ session 1"
 type recordHead struct {
 	Format string         `json:"format"`
 	Maker  string         `json:"maker"`
-	Pin    *recordPin     `json:"pin,omitempty"`
 	Inputs []engine.Input `json:"inputs,omitempty"`
-}
-
-// recordPin is the part of [Determinism] that programs can see.
-type recordPin struct {
-	Time int64  `json:"time"` // ms since 1970
-	Seed uint64 `json:"seed"`
 }
 
 // chain is the checksum at the end of a line.
@@ -88,7 +80,7 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 func (s *Session) line(i int) (line []byte, sum chain, err error) {
 	var content any
 	if i == 0 {
-		content = s.head()
+		content = &recordHead{Format: recordFormat, Maker: s.box.maker(), Inputs: s.inputs}
 	} else {
 		content, sum = &s.log[i-1], s.sums[i-1]
 	}
@@ -98,14 +90,6 @@ func (s *Session) line(i int) (line []byte, sum chain, err error) {
 	err = e.Encode(content)
 	line = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	return line, sum.next(line), err
-}
-
-func (s *Session) head() *recordHead {
-	h := &recordHead{Format: recordFormat, Maker: s.box.maker(), Inputs: s.inputs}
-	if s.pinned != nil {
-		h.Pin = &recordPin{Time: s.pinned.Time.UnixMilli(), Seed: s.pinned.Seed}
-	}
-	return h
 }
 
 // RestoreSession creates a session from its record, in this process or another one. Its
@@ -174,10 +158,6 @@ func (s *Session) readHead(line []byte) error {
 	}
 	if h.Format != recordFormat || h.Maker != s.box.maker() {
 		return fmt.Errorf("it was made by %.200q, %.200q; this is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
-	}
-	if h.Pin != nil {
-		s.pinned = &Determinism{Time: time.UnixMilli(h.Pin.Time), Seed: h.Pin.Seed}
-		s.err = s.pinned.check()
 	}
 	s.inputs = h.Inputs
 	return validInputs(h.Inputs)

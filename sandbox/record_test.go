@@ -32,8 +32,7 @@ func TestRestoreSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		session := box.NewSession(&sandbox.SessionOptions{
-			Determinism: &sandbox.Determinism{Time: time.Date(12020, 2, 29, 12, 0, 0, 1, time.UTC), Seed: 1 << 63},
-			Inputs:      map[string]any{"limits": []string{"<&>", "\u2028"}},
+			Inputs: map[string]any{"limits": []string{"<&>", "\u2028"}},
 		})
 		var record []byte
 		for i, s := range []step{
@@ -53,7 +52,7 @@ func TestRestoreSession(t *testing.T) {
 		if err != nil || !bytes.Equal(whole, record) {
 			t.Errorf("the whole record differs from its appended parts: %v\n%s\n%s", err, whole, record)
 		}
-		const question = `JSON.stringify([number, caught, chance, text, limits, Date.now(), Math.random()])`
+		const question = `JSON.stringify([number, caught, chance, text, limits])`
 		again, n, err := box.RestoreSession(record)
 		if err != nil || n != len(record) || again.Len() != 4 {
 			t.Fatalf("%d of %d bytes, %v", n, len(record), err)
@@ -63,10 +62,6 @@ func TestRestoreSession(t *testing.T) {
 			outcomeOf(session.Run(t.Context(), sandbox.Program{Source: question}))
 		if got != want || strings.Contains(got, "failure") || calls.Load() != made {
 			t.Errorf("the restored session gave %s\nand the original %s; %d calls were made", got, want, calls.Load()-made)
-		}
-		one, err := session.AppendRecord(nil, 4)
-		if two, bad := again.AppendRecord(nil, 4); err != nil || bad != nil || !bytes.Equal(one, two) {
-			t.Errorf("%v, %v; the next line is\n%s\nwant\n%s", err, bad, two, one)
 		}
 	})
 }
@@ -129,8 +124,8 @@ func TestRecordCarriesAll(t *testing.T) {
 	if got, want := sandbox.Log(again), sandbox.Log(session); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if n := reflect.TypeFor[sandbox.SessionOptions]().NumField(); n != 2 {
-		t.Errorf("SessionOptions has %d fields; the record's head carries Pin and Inputs: carry the others, and test "+
+	if n := reflect.TypeFor[sandbox.SessionOptions]().NumField(); n != 1 {
+		t.Errorf("SessionOptions has %d fields; the record's head carries Inputs: carry the others, and test "+
 			"it in TestRestoreSession", n)
 	}
 }

@@ -90,13 +90,13 @@ func (r *Rules) tooLong(source string, limit int) *Failure {
 			findings = append(findings, Finding{Kind: kind, Message: message, Hint: "write a shorter one"})
 		}
 	}
-	check(KindSourceLimit, len(source), limit, "bytes")
+	check(kindSourceLimit, len(source), limit, "bytes")
 	if r != nil && findings == nil {
 		if r.Characters > 0 {
-			check(KindPolicyViolation, utf8.RuneCountInString(source), r.Characters, "characters")
+			check(kindPolicyViolation, utf8.RuneCountInString(source), r.Characters, "characters")
 		}
 		if r.Lines > 0 {
-			check(KindPolicyViolation, strings.Count(strings.TrimSuffix(source, "\n"), "\n")+1, r.Lines, "lines")
+			check(kindPolicyViolation, strings.Count(strings.TrimSuffix(source, "\n"), "\n")+1, r.Lines, "lines")
 		}
 	}
 	if findings == nil {
@@ -114,7 +114,7 @@ func (h *host) violations() (findings []Finding) {
 	source := h.program.Source
 	add := func(message string, at engine.Pos) {
 		if len(findings) < maxFindings {
-			findings = append(findings, h.finding(KindPolicyViolation, message, "do without it", at))
+			findings = append(findings, h.finding(kindPolicyViolation, message, "do without it", at))
 		}
 	}
 	for _, pattern := range h.rules.Patterns {
@@ -132,7 +132,7 @@ func (h *host) violations() (findings []Finding) {
 
 // forbidden reports a name that the rules forbid.
 func (h *host) forbidden(name engine.Name) Finding {
-	return h.finding(KindPolicyViolation, name.Name+" is not allowed here", "do without it", name.Pos)
+	return h.finding(kindPolicyViolation, name.Name+" is not allowed here", "do without it", name.Pos)
 }
 
 // tooDeep reports a source that is nested too deeply.
@@ -142,5 +142,5 @@ func (h *host) tooDeep(r engine.Report) []Finding {
 	}
 	message := fmt.Sprintf("the program is nested %d deep; %d are allowed", r.Depth, h.rules.Depth)
 	hint := "move parts of it into variables and functions"
-	return []Finding{h.finding(KindPolicyViolation, message, hint, engine.Pos{})}
+	return []Finding{h.finding(kindPolicyViolation, message, hint, engine.Pos{})}
 }

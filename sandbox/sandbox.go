@@ -40,14 +40,11 @@ type Options struct {
 	// else.
 	Command []string
 
-	// InheritEnv names environment variables that package initialization in the worker
-	// needs. They are removed before any program runs.
-	InheritEnv []string
-
-	// MinIsolation is the isolation that every worker must demonstrate before it gets a
-	// program. New fails if a worker lacks any part of it. The zero value accepts any
-	// isolation; [FullIsolation] demands everything.
-	MinIsolation Isolation
+	// FullIsolation means that every worker must demonstrate, before it gets a program, that
+	// a program could not open files or sockets, start or signal processes, or use more
+	// memory, even if it took control of the worker. New fails otherwise. Linux on amd64 and
+	// arm64 provides this.
+	FullIsolation bool
 }
 
 // Sandbox checks and runs programs. It keeps no state between runs and is safe for
@@ -76,8 +73,8 @@ type runner interface {
 func New(o *Options) (*Sandbox, error) {
 	return newSandbox(o, func(limits Limits, o *Options) (runner, error) {
 		return workers.NewPool(workers.Options{
-			Memory: limits.Memory, Max: o.Workers, Workers: o.Processes, Resident: o.Resident, Command: o.Command, InheritEnv: o.InheritEnv,
-			MinIsolation: worker.Isolation(o.MinIsolation),
+			Memory: limits.Memory, Max: o.Workers, Workers: o.Processes, Resident: o.Resident, Command: o.Command,
+			MinIsolation: worker.Require(o.FullIsolation),
 		})
 	})
 }
@@ -92,11 +89,11 @@ func New(o *Options) (*Sandbox, error) {
 // a check of the process's memory every few milliseconds, which stops all programs when
 // together they have added more than Limits.Memory each. A run that does not react to
 // being stopped returns [ErrStuck] after two seconds. Close ends the goroutines that wait
-// for further programs. Options.MinIsolation must be zero.
+// for further programs. Options.FullIsolation must not be set.
 func NewInProcess(o *Options) (*Sandbox, error) {
 	return newSandbox(o, func(limits Limits, o *Options) (runner, error) {
 		p := newInProcess(limits.Memory)
-		return p, p.Isolation().Check(worker.Isolation(o.MinIsolation))
+		return p, p.Isolation().Check(worker.Require(o.FullIsolation))
 	})
 }
 
@@ -205,26 +202,21 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 		return &Outcome{Failure: failure}, nil
 	}
 	h := newHost(ctx, limits, &p, bound)
-	h.checkOnly, h.rules, h.sessionInputs = checkOnly, s.rules, step.sessionInputs()
+	h.checkOnly, h.rules, h.step = checkOnly, s.rules, step
 	job.RunClean = s.rules == nil && !checkOnly // then judge does not refuse it
 	defer context.AfterFunc(s.ending, func() { h.abort(errEnded) })()
-	var outer engine.Host = h
-	var origin *origin
 	if p.Compiler != nil {
-		if origin, err = h.compile(job); err != nil || origin == nil {
+		if err := h.compile(job); err != nil || h.origin == nil {
 			return h.notCompiled(err)
 		}
-		outer = &translator{Host: h, origin: origin}
 	}
-	recorder := &recorder{Host: outer, step: step, tools: job.Tools}
 	if step != nil {
 		step.prepare(job)
-		outer = recorder
 	}
-	result, err := s.runner.Run(h.ctx, h.ticket, job, outer)
+	result, err := s.runner.Run(h.ctx, h.ticket, job, h)
 	h.end(result)
 	result = h.unlessAborted(result)
-	origin.translate(result)
+	h.origin.translate(result)
 	switch {
 	case errors.Is(err, workers.ErrClosed), err != nil && errors.Is(context.Cause(h.ctx), ErrClosed):
 		return nil, ErrClosed
@@ -233,7 +225,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	case result.Failure != nil && result.Failure.Kind == engine.KindDiverged:
 		return nil, fmt.Errorf("%w: %s", ErrSessionLost, result.Failure.Message)
 	case step != nil:
-		recorder.finish(result)
+		h.finishStep(result)
 	}
 	out := h.outcome(result)
 	return out, h.fatal(ctx, out)

@@ -41,7 +41,7 @@ func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	for _, open := range []func(*sandbox.Options) (*sandbox.Sandbox, error){sandbox.New, sandbox.NewInProcess} {
-		for _, limits := range []sandbox.Limits{{Time: -1}, {Compute: -1}, {Wait: -1}, {Memory: -1}, {Source: -1},
+		for _, limits := range []sandbox.Limits{{Time: -1}, {Compute: -1}, {Memory: -1}, {Source: -1},
 			{Output: -1}, {Argument: -1}, {Calls: -1}, {Concurrency: -1}, {Result: -1}, {Results: -1}} {
 			box, err := open(&sandbox.Options{Limits: limits})
 			want := fmt.Sprintf("sandbox: a limit is negative: %+v; leave it zero for the default", limits)
@@ -53,7 +53,7 @@ func TestOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := sandbox.Limits{Time: 30 * time.Second, Compute: 10 * time.Second, Wait: 30 * time.Second, Memory: 256 << 20,
+		want := sandbox.Limits{Time: 30 * time.Second, Compute: 10 * time.Second, Memory: 256 << 20,
 			Source: 64 << 10, Output: 64 << 10, Argument: 64 << 10, Calls: 1000, Concurrency: 16,
 			Result: 4 << 20, Results: 64 << 20}
 		if got := box.Limits(); got != want {

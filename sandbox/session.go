@@ -30,7 +30,6 @@ import (
 type Session struct {
 	box    *Sandbox
 	key    string
-	pinned *Determinism
 	inputs []engine.Input
 	err    error         // of invalid options
 	turn   chan struct{} // has room for the one program that runs
@@ -43,10 +42,6 @@ type Session struct {
 
 // SessionOptions configures a [Session].
 type SessionOptions struct {
-	// Determinism fixes the time and the random numbers that the programs see. Each
-	// program continues where the last one ended. Nil means real time and random numbers.
-	Determinism *Determinism
-
 	// Inputs are constants of every program of the session, in addition to those of
 	// [Program], and are converted in the same way. They are sent to the VM once, so they
 	// may be large. If a program changes a member of an object, later programs see the
@@ -76,7 +71,7 @@ func (s *Sandbox) NewSession(o *SessionOptions) *Session {
 	}
 	list, err := inputs(o.Inputs)
 	session := newSession(s)
-	session.pinned, session.inputs, session.err = o.Determinism, list, errors.Join(err, o.Determinism.check())
+	session.inputs, session.err = list, err
 	return session
 }
 
@@ -167,25 +162,14 @@ func (s *Session) begin(ctx context.Context) (*sessionStep, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &sessionStep{log: s.log, key: s.key, clock: s.clock(), inputs: s.inputs}, nil
+	return &sessionStep{log: s.log, key: s.key, clock: newClock(), inputs: s.inputs}, nil
 }
 
-// clock returns the time and the seed of the next program.
-func (s *Session) clock() *engine.Clock {
-	if s.pinned == nil {
-		var seed [8]byte
-		_, _ = rand.Read(seed[:]) // never fails
-		return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
-	}
-	clock := s.pinned.clock()
-	clock.Seed += int64(len(s.log))
-	for _, step := range s.log {
-		clock.Start = max(clock.Start, step.Clock.Start)
-		for _, turn := range step.Turns {
-			clock.Start = max(clock.Start, turn.At)
-		}
-	}
-	return clock
+// newClock returns the present time and a random seed for a program.
+func newClock() *engine.Clock {
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 }
 
 // sessionStep is the next program of a session, and after it has run what is needed to run
@@ -196,6 +180,7 @@ type sessionStep struct {
 	inputs    []engine.Input // of the session
 	clock     *engine.Clock
 	record    engine.Step
+	finished  bool // later replies are ignored
 	succeeded bool
 
 	list      bool // run nothing and list the variables
@@ -256,42 +241,31 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recorder is a host that records the calls of a session's program.
-type recorder struct {
-	engine.Host
-	step  *sessionStep
-	tools []engine.Binding
-
-	mu   sync.Mutex
-	over bool // later replies are ignored
-}
-
-// Call implements [engine.Host].
-func (r *recorder) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
-	r.mu.Lock()
-	i := len(r.step.record.Calls)
-	answered := engine.RecordedCall{Tool: r.tools[c.Tool].Path(), Args: engine.Digest(c.Args), More: c.More}
-	r.step.record.Calls = append(r.step.record.Calls, answered)
-	r.mu.Unlock()
-	return r.Host.Call(c, func(a engine.Reply) {
-		r.mu.Lock()
-		if !r.over {
-			r.step.record.Calls[i].Reply = a
+// recordCall records a call of a session's program, and its reply when that is given.
+func (h *host) recordCall(c engine.Call, reply func(engine.Reply)) func(engine.Reply) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	calls := &h.step.record.Calls
+	i := len(*calls)
+	*calls = append(*calls, engine.RecordedCall{Tool: h.path(c.Tool), Args: engine.Digest(c.Args), More: c.More})
+	return func(a engine.Reply) {
+		h.mu.Lock()
+		if !h.step.finished {
+			(*calls)[i].Reply = a
 		}
-		r.mu.Unlock()
+		h.mu.Unlock()
 		reply(a)
-	})
+	}
 }
 
-// finish records the result of the program.
-func (r *recorder) finish(result *engine.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.over = true
-	record := &r.step.record
+// finishStep records the result of a session's program.
+func (h *host) finishStep(result *engine.Result) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	step, record := h.step, &h.step.record
 	record.Value, record.Submitted, record.Turns = result.Value, result.Submitted, result.Turns
 	for _, tool := range result.Used {
-		record.Tools = append(record.Tools, r.tools[tool])
+		record.Tools = append(record.Tools, h.plain[tool])
 	}
-	r.step.succeeded, r.step.variables = result.Failure == nil, result.Variables
+	step.finished, step.succeeded, step.variables = true, result.Failure == nil, result.Variables
 }

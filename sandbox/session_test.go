@@ -156,35 +156,6 @@ func TestSessionLost(t *testing.T) {
 	}
 }
 
-func TestPin(t *testing.T) {
-	t.Parallel()
-	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
-		pin := &sandbox.Determinism{Time: time.Date(2020, 2, 29, 12, 0, 0, 0, time.UTC), Seed: 7}
-		program := sandbox.Program{Determinism: pin, Source: `
-			const t = new Date().toISOString(); await sleep(5); setTimeout(() => {}, 1); await sleep(2);
-			const bytes = crypto.getRandomValues(new Uint8Array(4));
-			[t, new Date().toISOString(), Math.random(), crypto.randomUUID(), Array.from(bytes)]`}
-		first := outcomeOf(box.Run(t.Context(), program))
-		if !strings.Contains(first, `value: ["2020-02-29T12:00:00.000Z","2020-02-29T12:00:00.007Z",0.`) {
-			t.Error(first)
-		}
-		if again := outcomeOf(box.Run(t.Context(), program)); again != first {
-			t.Errorf("then %s", again)
-		}
-		slow := sandbox.Program{Determinism: pin, Source: `
-			const seen = []; const set = (name, ms) => setTimeout(() => seen.push(name, Date.now() % 1000), ms);
-			set("last", 3); for (let i = 0; i < 3e4; i++); set("first", 2);
-			const tick = setInterval(() => seen.push("tick"), 1); await sleep(5); clearInterval(tick); seen.join(" ")`}
-		if got, want := outcomeOf(box.Run(t.Context(), slow)),
-			"value: \"tick first 2 tick last 3 tick tick\"\n"; got != want {
-			t.Errorf("got %s, want %s, however long it computes between two timers", got, want)
-		}
-		session := box.NewSession(&sandbox.SessionOptions{Determinism: pin})
-		step{`await sleep(1000 / 100); Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
-		step{`Date.now()`, fmt.Sprintf("value: %d", pin.Time.UnixMilli()+10)}.in(t, session, nil)
-	})
-}
-
 // A failure in a function of an earlier program has the position of the call in this
 // program.
 func TestSessionPositions(t *testing.T) {

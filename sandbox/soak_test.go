@@ -58,14 +58,14 @@ var soakAttacks = []struct {
 }{
 	{`throw new Error("no")`, 0, sandbox.KindThrown},
 	{`const f = () => [1].map(f); f()`, 0, sandbox.KindThrown},
-	{`const a = []; a.push(a); a["fl" + "at"](Infinity)`, 0, sandbox.KindCrashed},
+	{`const a = []; a.push(a); a["fl" + "at"](Infinity)`, 0, "crashed"},
 	{`"x"["rep" + "eat"](2 ** 40)`, 0, sandbox.KindMemoryLimit},
 	{`for (;;);`, 20 * time.Millisecond, sandbox.KindTimeout},
 	{`Array.prototype.indexOf.call({length: 2 ** 53 - 1}, 1)`, 20 * time.Millisecond, sandbox.KindTimeout},
-	{`await new Promise(() => {})`, 0, sandbox.KindDeadlock},
+	{`await new Promise(() => {})`, 0, "deadlock"},
 	{`for (let i = 0; i < 3000; i++) echo({i}).catch(() => 1)`, 0, sandbox.KindCallLimit},
 	{`let a = ;`, 0, sandbox.KindSyntax},
-	{`"x".repeat(1e6)`, 0, sandbox.KindOutputLimit},
+	{`"x".repeat(1e6)`, 0, "output_limit"},
 }
 
 // TestSoak runs many programs at the same time, one in ten of them hostile. No run may get

@@ -96,8 +96,7 @@ func diagnostics(findings []sandbox.Finding) []diagnostic {
 
 // errorType returns the name of a kind of failure for clients. All time limits are TIMEOUT.
 func errorType(k sandbox.Kind) string {
-	switch k {
-	case sandbox.KindComputeLimit, sandbox.KindWaitLimit:
+	if k == sandbox.KindComputeLimit {
 		k = sandbox.KindTimeout
 	}
 	return strings.ToUpper(string(k))

@@ -16,10 +16,22 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
+// Kinds of evidence. Those that the sandbox reports, too, are described at [sandbox.Kind].
+const (
+	KindFailedEffect sandbox.Kind = "failed_effect" // a failed call that may change data, which nobody looked after
+
+	kindPartialList   sandbox.Kind = "partial_list" // a list that was not read to the end
+	kindInexact       sandbox.Kind = "inexact"      // rounding errors of binary fractions in the answer
+	kindLostValue     sandbox.Kind = "lost_value"
+	kindNotAwaited    sandbox.Kind = "not_awaited"
+	kindWrongType     sandbox.Kind = "wrong_type"
+	kindMissingMember sandbox.Kind = "missing_member"
+)
+
 // order has the kinds of facts, the most serious first. Warnings of other kinds are no evidence.
 var order = []sandbox.Kind{
-	sandbox.KindFailedEffect, sandbox.KindCallLimit, sandbox.KindLostValue, sandbox.KindNotAwaited, sandbox.KindWrongType,
-	sandbox.KindMissingMember, sandbox.KindPartialList, sandbox.KindInexact,
+	KindFailedEffect, sandbox.KindCallLimit, kindLostValue, kindNotAwaited, kindWrongType,
+	kindMissingMember, kindPartialList, kindInexact,
 }
 
 // Sorted returns those of the facts that are evidence, the most serious first. A member that a single object does not
@@ -27,7 +39,7 @@ var order = []sandbox.Kind{
 func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 	rank := func(f sandbox.Finding) int { return slices.Index(order, f.Kind) }
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f sandbox.Finding) bool { return rank(f) < 0 })
-	if !slices.ContainsFunc(facts, func(f sandbox.Finding) bool { return f.Kind != sandbox.KindMissingMember }) {
+	if !slices.ContainsFunc(facts, func(f sandbox.Finding) bool { return f.Kind != kindMissingMember }) {
 		return nil
 	}
 	slices.SortStableFunc(facts, func(a, b sandbox.Finding) int { return rank(a) - rank(b) })
@@ -56,7 +68,7 @@ func Failed(
 			continue
 		}
 		i := slices.IndexFunc(entries, func(o journal.Entry) bool { return o.ID == e.ID })
-		fact := sandbox.Finding{Kind: sandbox.KindFailedEffect}
+		fact := sandbox.Finding{Kind: KindFailedEffect}
 		for _, c := range calls {
 			if c.Tool == e.Tool && bytes.Equal(c.Args, e.Args) {
 				fact.Line, fact.Column = c.Line, c.Column
@@ -171,7 +183,7 @@ func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
 		}
 	case string:
 		if found := lostText.FindString(v); found != "" {
-			facts = append(facts, sandbox.Finding{Kind: sandbox.KindLostValue, Message: fmt.Sprintf("%s contains %q: %q. "+
+			facts = append(facts, sandbox.Finding{Kind: kindLostValue, Message: fmt.Sprintf("%s contains %q: %q. "+
 				"Find the value that is missing, and compute the text again.", at, strings.TrimSpace(found), short(v, 100))})
 		}
 		for _, number := range longNumber.FindAllStringSubmatch(v, 5) {
@@ -179,7 +191,7 @@ func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
 		}
 	case json.Number:
 		if rounded, ok := noisy(v.String()); ok {
-			facts = append(facts, sandbox.Finding{Kind: sandbox.KindInexact,
+			facts = append(facts, sandbox.Finding{Kind: kindInexact,
 				Message: fmt.Sprintf("%s is %s, which has rounding errors of binary fractions. Round it: %s.", at, v, rounded)})
 		}
 	}

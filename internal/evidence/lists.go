@@ -175,7 +175,7 @@ func (o *list) fact() sandbox.Finding {
 		}
 	}
 	return sandbox.Finding{
-		Kind: sandbox.KindPartialList, Line: o.at.Line, Column: o.at.Column,
+		Kind: kindPartialList, Line: o.at.Line, Column: o.at.Column,
 		Message: fmt.Sprintf("%s: %s. Call it with %s, and use all rows.", o.tool.Path(), read, calls),
 	}
 }

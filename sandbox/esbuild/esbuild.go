@@ -41,9 +41,8 @@ type Options struct {
 	// import this package and must not do anything else.
 	Command []string
 
-	// InheritEnv and MinIsolation are as in [sandbox.Options].
-	InheritEnv   []string
-	MinIsolation sandbox.Isolation
+	// FullIsolation is as in [sandbox.Options].
+	FullIsolation bool
 }
 
 // withDefaults returns a copy with defaults.
@@ -82,7 +81,7 @@ func New(o *Options) (*Bundler, error) {
 	}
 	pool, err := workers.NewPool(workers.Options{
 		Kind: kind, Memory: options.Memory, Max: options.Workers, Command: options.Command,
-		InheritEnv: options.InheritEnv, MinIsolation: worker.Isolation(options.MinIsolation),
+		MinIsolation: worker.Require(options.FullIsolation),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("esbuild: %w", err)
@@ -187,7 +186,7 @@ func failed(f *engine.Failure, limit time.Duration) sandbox.Finding {
 	case engine.KindMemory:
 		return sandbox.Finding{Kind: sandbox.KindMemoryLimit, Message: "the compiler ran out of memory", Hint: simpler}
 	case engine.KindTooLarge:
-		return sandbox.Finding{Kind: sandbox.KindSourceLimit, Message: f.Message, Hint: simpler}
+		return sandbox.Finding{Kind: "source_limit", Message: f.Message, Hint: simpler}
 	}
 	return sandbox.Finding{Kind: sandbox.KindSyntax,
 		Message: "the compiler cannot parse the program; it may be nested too deeply", Hint: simpler}

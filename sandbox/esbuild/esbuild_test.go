@@ -200,7 +200,7 @@ func TestIsolated(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no other system isolates workers")
 	}
-	b, err := esbuild.New(&esbuild.Options{MinIsolation: sandbox.FullIsolation()})
+	b, err := esbuild.New(&esbuild.Options{FullIsolation: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,14 +69,17 @@ func stampOf(root fs.FS, name string) stamp {
 }
 
 // Report implements [engine.Host].
-func (s *shelf) Report(engine.Report) func() bool { return func() bool { return true } }
+func (s *shelf) Report(engine.Report) {}
+
+// Allowed implements [engine.Host].
+func (s *shelf) Allowed() bool { return true }
 
 // Clock implements [engine.Host].
 func (s *shelf) Clock(func(bool)) {}
 
 // Call implements [engine.Host].
-func (s *shelf) Call(c engine.Call, reply func(engine.Reply)) func() {
-	return func() {
+func (s *shelf) Call(c engine.Call, reply func(engine.Reply)) {
+	go func() {
 		f, err := s.answer(c.Args)
 		if err != nil {
 			reply(engine.Reply{Error: &engine.ToolError{Tool: "files.first", Kind: "failed", Message: err.Error()}})
@@ -84,7 +87,7 @@ func (s *shelf) Call(c engine.Call, reply func(engine.Reply)) func() {
 		}
 		value, _ := json.Marshal(f) // it can't fail
 		reply(engine.Reply{Value: value})
-	}
+	}()
 }
 
 func (s *shelf) answer(args json.RawMessage) (found, error) {

@@ -47,7 +47,7 @@ type fault struct {
 
 // work executes a task in the worker.
 func work(_ context.Context, job *engine.Job, host engine.Host) *engine.Result {
-	if !host.Report(engine.Report{})() {
+	if host.Report(engine.Report{}); !host.Allowed() {
 		return broken("the host refused the task")
 	}
 	var t task
@@ -108,11 +108,8 @@ func (r *remote) First(paths []string) (found, error) {
 	replies := make(chan engine.Reply, 1)
 	r.mu.Lock()
 	r.calls++
-	perform := r.host.Call(engine.Call{ID: r.calls, Args: args}, func(reply engine.Reply) { replies <- reply })
+	r.host.Call(engine.Call{ID: r.calls, Args: args}, func(reply engine.Reply) { replies <- reply })
 	r.mu.Unlock()
-	if perform != nil {
-		perform()
-	}
 	reply := <-replies
 	if reply.Error != nil {
 		return found{}, fmt.Errorf("%s", reply.Error.Message)

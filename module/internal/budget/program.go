@@ -20,7 +20,6 @@ const (
 func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
 	rounds := min((b.Calls+b.Concurrency-1)/b.Concurrency, int(maxProgramTime/subCallTime))
 	l.Time = max(l.Time, min(l.Time+time.Duration(rounds)*subCallTime, maxProgramTime))
-	l.Wait = l.Time
 	room := min(promptBytes, int(l.Memory/promptShare))
 	l.Argument = max(l.Argument, room)
 	if room < minPromptBytes {

@@ -61,7 +61,6 @@ func (b Binding) Path() string {
 type Limits struct {
 	Time    time.Duration `json:"time"`    // from start to end
 	Compute time.Duration `json:"compute"` // the part of Time spent computing
-	Wait    time.Duration `json:"wait"`    // the part of Time spent waiting for tools and timers
 	Memory  int64         `json:"memory"`  // bytes that the program may use; enforced by the caller of the engine
 	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
 
@@ -72,21 +71,21 @@ type Limits struct {
 var ErrMemory = errors.New("out of memory")
 
 // Host connects a program to the outside. Its methods are called on the goroutine of the
-// engine, in the order in which the program acts, and must not block.
+// engine, in the order in which the program acts. They must not block, except for Allowed.
 type Host interface {
-	// Report receives the results of the check. The engine compiles the program in the
-	// meantime and calls allowed before the first instruction runs. If allowed returns
-	// false, the program is refused and nothing has run.
-	Report(Report) (allowed func() bool)
+	// Report receives the results of the check.
+	Report(Report)
 
-	// Call receives a tool call and must return soon. The function that it returns
-	// performs the call and is called once, on any goroutine; nil if there is nothing to
-	// perform. reply must be called once, on any goroutine. A reply that arrives after
-	// the run has ended is dropped.
-	Call(c Call, reply func(Reply)) (perform func())
+	// Allowed reports whether the program may run. The engine calls it after Report, when it
+	// has compiled the program. If it returns false, nothing has run.
+	Allowed() bool
+
+	// Call receives a tool call, which it performs on another goroutine. reply must be
+	// called once, on any goroutine. A reply that arrives after the run has ended is dropped.
+	Call(c Call, reply func(Reply))
 
 	// Clock is called before the program runs. The function stops (true) or starts (false)
-	// the clocks of Limits.Time and Limits.Wait. They stand still only while the program
+	// the clock of Limits.Time. It stands still only while the program
 	// does nothing but wait for calls. The function may be called on any goroutine, also
 	// after the run.
 	Clock(still func(bool))
@@ -181,7 +180,6 @@ const (
 	KindThrown       = "thrown"        // an exception was not caught
 	KindTimeout      = "timeout"       // Limits.Time passed
 	KindComputeLimit = "compute_limit" // Limits.Compute passed
-	KindWaitLimit    = "wait_limit"    // Limits.Wait passed
 	KindStale        = "stale"         // the engine has neither the VM of the session nor its log
 	KindDiverged     = "diverged"      // a program of a session did something else when it was run again
 	KindStopped      = "stopped"       // the context was cancelled

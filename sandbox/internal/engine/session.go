@@ -87,7 +87,6 @@ const MaxTurns = 100_000
 type Clock struct {
 	Start int64 `json:"start"` // ms since 1970
 	Seed  int64 `json:"seed"`
-	Fixed bool  `json:"fixed,omitempty"` // time passes only while the program sleeps
 }
 
 // Prelude is the body of a function that is called before a program, in the same VM and

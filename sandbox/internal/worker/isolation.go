@@ -21,15 +21,23 @@ type Isolation struct {
 	Gaps []string `json:"gaps,omitempty"`
 }
 
-// Property is one property of an isolation.
-type Property struct {
-	Name string
-	Has  bool
+// Require returns the isolation that workers must have: everything, or nothing.
+func Require(full bool) Isolation {
+	return Isolation{
+		OwnProcess: full, MemoryCap: full, NoFiles: full, NoNetwork: full, NoProcesses: full,
+		NoSignals: full, NoTracing: full, NoSharedMemory: full, NoExecutableMemory: full,
+	}
 }
 
-// Properties returns the properties in a fixed order.
-func (i Isolation) Properties() []Property {
-	return []Property{
+// property is one property of an isolation.
+type property struct {
+	name string
+	has  bool
+}
+
+// properties returns the properties in a fixed order.
+func (i Isolation) properties() []property {
+	return []property{
 		{"a process of its own", i.OwnProcess},
 		{"a cap on memory", i.MemoryCap},
 		{"no files", i.NoFiles},
@@ -45,10 +53,10 @@ func (i Isolation) Properties() []Property {
 // Check returns an error that lists what is missing from a minimum, and why.
 func (i Isolation) Check(minimum Isolation) error {
 	var missing []string
-	has := i.Properties()
-	for n, p := range minimum.Properties() {
-		if p.Has && !has[n].Has {
-			missing = append(missing, p.Name)
+	has := i.properties()
+	for n, p := range minimum.properties() {
+		if p.has && !has[n].has {
+			missing = append(missing, p.name)
 		}
 	}
 	if len(missing) == 0 {
@@ -59,4 +67,27 @@ func (i Isolation) Check(minimum Isolation) error {
 		why = strings.Join(i.Gaps, "; ")
 	}
 	return fmt.Errorf("the required isolation is not available: it lacks %s: %s", strings.Join(missing, ", "), why)
+}
+
+// String lists the properties that i has, and those that it lacks with the reasons.
+func (i Isolation) String() string {
+	var has, lacks []string
+	for _, p := range i.properties() {
+		if p.has {
+			has = append(has, p.name)
+		} else {
+			lacks = append(lacks, p.name)
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		title string
+		items []string
+		comma string
+	}{{"isolation: ", has, ", "}, {"lacking: ", lacks, ", "}, {"by: ", i.Layers, ", "}, {"gaps: ", i.Gaps, "; "}} {
+		if len(part.items) > 0 {
+			parts = append(parts, part.title+strings.Join(part.items, part.comma))
+		}
+	}
+	return strings.Join(parts, "\n")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	box, err := sandbox.New(&sandbox.Options{MinIsolation: sandbox.FullIsolation()})
+	box, err := sandbox.New(&sandbox.Options{FullIsolation: true})
 	if err != nil {
 		log.Fatal(err)
 	}

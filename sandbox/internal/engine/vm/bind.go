@@ -125,19 +125,16 @@ func (r *run) issue(c pendingCall) {
 		return
 	}
 	if r.replies == nil {
-		r.replies, r.done, r.calls = make(chan pendingCall, 16), make(chan struct{}), make(chan func())
+		r.replies, r.done = make(chan pendingCall, 16), make(chan struct{})
 	}
 	replies, done := r.replies, r.done // the VM may run another program when the reply arrives
-	perform := r.host.Call(c.Call, func(reply engine.Reply) {
+	r.host.Call(c.Call, func(reply engine.Reply) {
 		c.reply = reply
 		select {
 		case replies <- c:
 		case <-done: // too late
 		}
 	})
-	if perform != nil {
-		r.perform(perform)
-	}
 }
 
 // deliver hands the reply to a call to the program.

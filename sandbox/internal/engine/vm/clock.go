@@ -11,7 +11,6 @@ import (
 // clock provides time and random numbers to the VM. The zero clock is the real one.
 type clock struct {
 	pinned bool
-	fixed  bool
 	now    time.Time
 	random *rand.Rand
 }
@@ -23,7 +22,7 @@ func (r *run) pin(c *engine.Clock) {
 	}
 	first := !r.clock.pinned
 	r.clock = clock{
-		pinned: true, fixed: c.Fixed, now: time.UnixMilli(c.Start),
+		pinned: true, now: time.UnixMilli(c.Start),
 		random: rand.New(rand.NewPCG(uint64(c.Seed), 0)),
 	}
 	if first {
@@ -48,17 +47,13 @@ func (c *clock) time() time.Time {
 	return time.Now()
 }
 
-// turn moves the clock when the program is resumed, perhaps by a timer that was due then,
-// and returns its time in ms since 1970.
-func (c *clock) turn(due time.Time) int64 {
-	switch {
-	case !c.pinned:
+// turn moves the clock when the program is resumed, and returns its time in ms since 1970.
+func (c *clock) turn() int64 {
+	if !c.pinned {
 		return 0
-	case !c.fixed:
-		due = time.Now()
 	}
-	if due.After(c.now) {
-		c.now = due
+	if now := time.Now(); now.After(c.now) {
+		c.now = now
 	}
 	return c.now.UnixMilli()
 }

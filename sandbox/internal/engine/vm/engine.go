@@ -36,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (re
 	if failure != nil {
 		return &engine.Result{Failure: failure}
 	}
-	result = r.runJob(ctx, e, job, host)
+	result = r.runJob(ctx, e, job, host, nil)
 	switch s := job.Session; {
 	case s == nil:
 	case result.Submitted: // the interrupt may have left frames on the VM's stack
@@ -110,14 +110,17 @@ func (e *Engine) keep(r *run) {
 	e.sessions = append(e.sessions, r)
 }
 
-// runJob runs one program in a VM that may have run others.
-func (r *run) runJob(ctx context.Context, e *Engine, job *engine.Job, host engine.Host) (result *engine.Result) {
+// runJob runs one program in a VM that may have run others. A program that is run again has a
+// replay instead of a host.
+func (r *run) runJob(
+	ctx context.Context, e *Engine, job *engine.Job, host engine.Host, again *replay,
+) (result *engine.Result) {
 	if len(r.sessionInputs) > 0 {
 		complete := *job
 		complete.Inputs = slices.Concat(r.sessionInputs, job.Inputs)
 		job = &complete
 	}
-	r.begin(ctx, e.scope(job, r.exports), job, host)
+	r.begin(ctx, e.scope(job, r.exports), job, host, again)
 	defer func() {
 		if p := recover(); p != nil {
 			r.recovered(p)
@@ -125,7 +128,6 @@ func (r *run) runJob(ctx context.Context, e *Engine, job *engine.Job, host engin
 		spent := r.watch.end()
 		if r.replies != nil {
 			close(r.done)
-			close(r.calls)
 		}
 		result = r.result
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
@@ -154,9 +156,11 @@ func (r *run) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 		return failure
 	}
 	r.program = p
-	allowed := r.host.Report(p.report(r.scope, job))
+	if r.replay == nil { // otherwise the program was checked before
+		r.host.Report(p.report(r.scope, job))
+	}
 	code, failure := p.compile()
-	ok := allowed()
+	ok := r.replay != nil || r.host.Allowed()
 	switch {
 	case failure != nil:
 		return failure

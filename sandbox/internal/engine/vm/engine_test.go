@@ -20,14 +20,11 @@ type answering struct {
 
 func (h *answering) Clock(func(bool)) {}
 
-func (h *answering) Report(r engine.Report) func() bool {
-	h.report = r
-	return func() bool { return !h.refuse }
-}
+func (h *answering) Report(r engine.Report) { h.report = r }
 
-func (h *answering) Call(c engine.Call, reply func(engine.Reply)) func() {
-	return func() { reply(h.answer(c)) }
-}
+func (h *answering) Allowed() bool { return !h.refuse }
+
+func (h *answering) Call(c engine.Call, reply func(engine.Reply)) { go func() { reply(h.answer(c)) }() }
 
 func echo(c engine.Call) engine.Reply { return engine.Reply{Value: c.Args} }
 

@@ -21,13 +21,13 @@ func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 
 // turn records a turn and moves the clock.
 func (r *run) turn(t engine.Turn) {
-	t.At = r.clock.turn(r.timers.dueOf(t.Timer))
+	t.At = r.clock.turn()
 	if r.recording {
 		r.turns = append(r.turns, t)
 	}
 	if len(r.turns) > engine.MaxTurns {
 		r.end(&engine.Result{Failure: &engine.Failure{
-			Kind: engine.KindWaitLimit, Hint: "sleep longer",
+			Kind: engine.KindComputeLimit, Hint: "sleep longer",
 			Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
 		}})
 		r.vm.Interrupt(errEnded)
@@ -44,7 +44,7 @@ type replay struct {
 // rebuild runs a program of the log again, within the limits of the current run.
 func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
 	p := &replay{step: s, pending: map[int]pendingCall{}}
-	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), p)
+	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), nil, p)
 	switch f := result.Failure; {
 	case f != nil:
 		return f
@@ -64,15 +64,6 @@ func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits eng
 func diverged(format string, args ...any) *engine.Failure {
 	return &engine.Failure{Kind: engine.KindDiverged, Message: fmt.Sprintf(format, args...)}
 }
-
-// Report implements [engine.Host]. The program was checked before.
-func (p *replay) Report(engine.Report) func() bool { return func() bool { return true } }
-
-// Call implements [engine.Host]. It is not called: see run.issue.
-func (p *replay) Call(engine.Call, func(engine.Reply)) func() { return nil }
-
-// Clock implements [engine.Host]. Replies are there at once.
-func (p *replay) Clock(func(bool)) {}
 
 // expect compares a call with the recorded one.
 func (p *replay) expect(r *run, c pendingCall) {

@@ -51,9 +51,8 @@ type programState struct {
 	thrownBy map[*goja.Object]pendingCall
 	rejected []*goja.Promise // rejected promises that nothing handles
 
-	replies chan pendingCall // nil before the first call, like done and calls
+	replies chan pendingCall // nil before the first call, like done
 	done    chan struct{}    // closed when the run has ended
-	calls   chan func()      // read by goroutines that perform calls
 	timers  timers
 	issued  int          // calls made so far
 	waiting map[int]bool // calls that have no reply yet
@@ -81,24 +80,22 @@ type programState struct {
 }
 
 // begin prepares the VM for a program.
-func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host) {
+func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host, again *replay) {
 	r.programState = programState{
-		host: host, limits: job.Limits, scope: s,
+		host: host, replay: again, limits: job.Limits, scope: s, recording: job.Session != nil && again == nil,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
-	}
-	if r.replay, _ = host.(*replay); r.replay == nil {
-		r.recording = job.Session != nil
 	}
 	r.vm.ClearInterrupt()
 	r.pin(job.Clock)
-	r.timers.fixed = r.clock.fixed
 	r.memory = job.Limits.Memory
 	supervisor, _ := host.(engine.Supervisor)
 	r.watch = newWatchdog(ctx, r.vm, job.Limits, supervisor)
 	if supervisor != nil {
 		supervisor.Begin(r.watch.stop)
 	}
-	host.Clock(r.watch.setStill)
+	if host != nil {
+		host.Clock(r.watch.setStill)
+	}
 }
 
 // execute runs the program until it ends.
@@ -331,20 +328,4 @@ type pendingCall struct {
 	stack           []engine.Pos // where it was made, and where the functions around it were called
 	resolve, reject func(any) error
 	reply           engine.Reply
-}
-
-// perform performs a call on another goroutine. It reuses goroutines, because growing
-// the stack of a new one takes longer than many handlers.
-func (r *run) perform(call func()) {
-	calls := r.calls
-	select {
-	case calls <- call:
-	default:
-		go func() {
-			call()
-			for call := range calls {
-				call()
-			}
-		}()
-	}
 }

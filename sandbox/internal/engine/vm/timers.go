@@ -9,27 +9,24 @@ import (
 )
 
 // timers are pending timers, the earliest first, and among equal ones in the order in
-// which they were set. If the program's clock is fixed, they are ordered by that clock, so
-// that the order does not depend on the speed of the machine.
+// which they were set.
 type timers struct {
 	list  []*timer
 	last  int64 // the last ID
 	clock *time.Timer
-	fixed bool
 }
 
 type timer struct {
 	id    int64
 	due   time.Time
-	shown time.Time     // time on the program's clock when the timer is due
 	every time.Duration // 0 for a timer that fires once
 	fire  func()
 }
 
-// set adds a timer and returns its ID. now is the time on the program's clock.
-func (t *timers) set(now time.Time, delay time.Duration, repeat bool, fire func()) int64 {
+// set adds a timer and returns its ID.
+func (t *timers) set(delay time.Duration, repeat bool, fire func()) int64 {
 	t.last++
-	added := &timer{id: t.last, due: time.Now().Add(delay), shown: now.Add(delay), fire: fire}
+	added := &timer{id: t.last, due: time.Now().Add(delay), fire: fire}
 	if repeat {
 		added.every = max(delay, time.Millisecond)
 	}
@@ -39,18 +36,10 @@ func (t *timers) set(now time.Time, delay time.Duration, repeat bool, fire func(
 
 func (t *timers) insert(added *timer) {
 	at := len(t.list)
-	for at > 0 && t.time(t.list[at-1]).After(t.time(added)) {
+	for at > 0 && t.list[at-1].due.After(added.due) {
 		at--
 	}
 	t.list = slices.Insert(t.list, at, added)
-}
-
-// time returns the time by which timers are ordered.
-func (t *timers) time(of *timer) time.Time {
-	if t.fixed {
-		return of.shown
-	}
-	return of.due
 }
 
 func (t *timers) clear(id int64) {
@@ -76,7 +65,6 @@ func (t *timers) fire(i int) {
 	t.list = slices.Delete(t.list, i, i+1)
 	if due.every > 0 {
 		due.due = time.Now().Add(due.every)
-		due.shown = due.shown.Add(due.every)
 		t.insert(due)
 	}
 	due.fire()
@@ -85,14 +73,6 @@ func (t *timers) fire(i int) {
 // index returns the index of a timer, or -1.
 func (t *timers) index(id int64) int {
 	return slices.IndexFunc(t.list, func(set *timer) bool { return set.id == id })
-}
-
-// dueOf returns the time on the program's clock when a timer is due.
-func (t *timers) dueOf(id int64) time.Time {
-	if i := t.index(id); i >= 0 {
-		return t.list[i].shown
-	}
-	return time.Time{}
 }
 
 // startTimer returns setTimeout or setInterval.
@@ -106,7 +86,7 @@ func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 		if len(call.Arguments) > 2 {
 			args = slices.Clone(call.Arguments[2:]) // the arguments are on the VM's stack
 		}
-		id := r.timers.set(r.clock.time(), milliseconds(call.Argument(1)), repeat, func() {
+		id := r.timers.set(milliseconds(call.Argument(1)), repeat, func() {
 			_, err := callback(goja.Undefined(), args...)
 			r.check(err)
 		})
@@ -122,7 +102,7 @@ func (r *run) clearTimer(call goja.FunctionCall) goja.Value {
 // sleep returns a promise that is resolved after a number of milliseconds.
 func (r *run) sleep(call goja.FunctionCall) goja.Value {
 	promise, resolve, _ := r.vm.NewPromise()
-	r.timers.set(r.clock.time(), milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
+	r.timers.set(milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
 	return r.vm.ToValue(promise)
 }
 

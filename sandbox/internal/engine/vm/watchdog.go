@@ -16,7 +16,6 @@ var (
 	errEnded   = errors.New("the program has ended") // submit was called: the result is known
 	errTime    = errors.New("time is over")
 	errCompute = errors.New("it computed for too long")
-	errWait    = errors.New("it waited for too long")
 )
 
 // watchdog stops a run that exceeds a time limit or whose context is cancelled. The run
@@ -68,7 +67,7 @@ type spent struct{ elapsed, computed, waited time.Duration }
 func left(l engine.Limits, s spent) time.Duration {
 	var least time.Duration
 	for _, budget := range []struct{ limit, spent time.Duration }{
-		{l.Time, s.elapsed}, {l.Compute, s.computed}, {l.Wait, s.waited},
+		{l.Time, s.elapsed}, {l.Compute, s.computed},
 	} {
 		if budget.limit <= 0 {
 			continue
@@ -90,8 +89,6 @@ func (w *watchdog) check() {
 		cause = errTime
 	case l.Compute > 0 && s.computed >= l.Compute:
 		cause = errCompute
-	case l.Wait > 0 && s.waited >= l.Wait:
-		cause = errWait
 	case !w.stopped && !w.stands():
 		w.timer.Reset(left(l, s))
 	}
@@ -249,11 +246,6 @@ func (w *watchdog) failure(cause error) *engine.Failure {
 		return &engine.Failure{
 			Kind: engine.KindComputeLimit, Message: fmt.Sprintf("the program computed for more than %v", l.Compute),
 			Hint: "look for endless loops and for quadratic work",
-		}
-	case errors.Is(cause, errWait):
-		return &engine.Failure{
-			Kind: engine.KindWaitLimit, Message: fmt.Sprintf("the program waited for tools and timers for more than %v", l.Wait),
-			Hint: "make independent calls at the same time, with Promise.all",
 		}
 	case errors.Is(cause, engine.ErrMemory):
 		return outOfMemory()

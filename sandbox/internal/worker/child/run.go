@@ -19,6 +19,7 @@ type run struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	verdict chan bool
+	clean   bool                       // the program needs no verdict
 	still   atomic.Pointer[func(bool)] // of the program's clocks
 
 	mu      sync.Mutex
@@ -32,15 +33,15 @@ func newRun(s *server, id uint32, job *engine.Job) *run {
 }
 
 // Report implements [engine.Host].
-func (r *run) Report(report engine.Report) (allowed func() bool) {
+func (r *run) Report(report engine.Report) {
 	if err := r.s.out.Send(worker.KindReport, r.id, report); err != nil {
 		r.s.end(err)
 	}
-	if r.job.RunClean && report.Clean() {
-		return func() bool { return true }
-	}
-	return func() bool { return <-r.verdict }
+	r.clean = r.job.RunClean && report.Clean()
 }
+
+// Allowed implements [engine.Host].
+func (r *run) Allowed() bool { return r.clean || <-r.verdict }
 
 // decide receives the verdict.
 func (r *run) decide(f worker.Frame) error {
@@ -56,14 +57,13 @@ func (r *run) decide(f worker.Frame) error {
 }
 
 // Call implements [engine.Host].
-func (r *run) Call(c engine.Call, reply func(engine.Reply)) (perform func()) {
+func (r *run) Call(c engine.Call, reply func(engine.Reply)) {
 	r.mu.Lock()
 	r.pending[c.ID] = reply
 	r.mu.Unlock()
 	if err := r.s.out.Send(worker.KindCall, r.id, c); err != nil {
 		r.s.end(err)
 	}
-	return nil
 }
 
 // answer passes a reply to the call that waits for it.

@@ -121,7 +121,7 @@ var failureKinds = map[string]bool{
 	engine.KindSyntax: true, engine.KindRefused: true, engine.KindThrown: true, engine.KindUnawaited: true,
 	engine.KindDeadlock: true, engine.KindBadValue: true, engine.KindDiverged: true, engine.KindStale: true,
 	engine.KindTimeout: false, engine.KindStopped: false, engine.KindTooLarge: false, engine.KindMemory: false,
-	engine.KindCrashed: false, engine.KindComputeLimit: false, engine.KindWaitLimit: false,
+	engine.KindCrashed: false, engine.KindComputeLimit: false,
 }
 
 // harmless reports whether a worker may be used again after a run that ended with f.

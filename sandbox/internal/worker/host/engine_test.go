@@ -17,7 +17,7 @@ func TestJudgedTooLate(t *testing.T) {
 	w := first(p)
 	j := job("1 + 1")
 	j.Limits.Time = 50 * time.Millisecond
-	res, err := p.Run(t.Context(), nil, j, &beginning{began: func() { <-w.exited }})
+	res, err := p.Run(t.Context(), nil, j, &host{began: func() { <-w.exited }})
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindTimeout {
 		t.Errorf("%+v (%v), %v", res, res.Failure, err)
 	}

@@ -34,8 +34,7 @@ func fake(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
 	if name == "syntax" {
 		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindSyntax, Message: "bad"}}
 	}
-	allowed := host.Report(engine.Report{Sites: sites(arg)})
-	if !allowed() {
+	if host.Report(engine.Report{Sites: sites(arg)}); !host.Allowed() {
 		return &engine.Result{Failure: &engine.Failure{Kind: engine.KindRefused, Message: "refused"}}
 	}
 	return act(ctx, name, arg, host)
@@ -154,7 +153,10 @@ func lie(host engine.Host, name string) {
 	link := rawLink{}
 	out := worker.NewWriter(link)
 	send := func(k worker.Kind, run uint32, v any) { _ = out.Send(k, run, v) }
-	allow := func() { host.Report(engine.Report{})() }
+	allow := func() {
+		host.Report(engine.Report{})
+		host.Allowed()
+	}
 	nothing := json.RawMessage("{}")
 	switch name {
 	case "raw-early-call":

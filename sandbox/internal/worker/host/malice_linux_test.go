@@ -279,24 +279,20 @@ type victim struct {
 	wg     sync.WaitGroup
 }
 
-func (v *victim) Call(c engine.Call, reply func(engine.Reply)) func() {
+func (v *victim) Call(c engine.Call, reply func(engine.Reply)) {
 	if v.calls++; v.reports == 0 || c.ID != v.calls || c.Tool != 0 || !canonical(c.Args) || !canonical(c.More) {
 		v.fail("a forged call", c)
 	}
 	if c.ID > budget {
 		v.cancel()
-		return nil
+		return
 	}
 	v.served.Add(1)
 	value := json.RawMessage("{}")
 	if bytes.Contains(c.Args, []byte("big")) {
 		value = bigReply
 	}
-	v.wg.Add(1)
-	return func() {
-		defer v.wg.Done()
-		reply(engine.Reply{Value: value})
-	}
+	v.wg.Go(func() { reply(engine.Reply{Value: value}) })
 }
 
 var bigReply = json.RawMessage(`"` + strings.Repeat("x", 64<<10) + `"`)

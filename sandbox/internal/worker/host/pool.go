@@ -43,9 +43,6 @@ type Options struct {
 	Idle time.Duration
 	// Command is a program and its arguments to run instead of this executable.
 	Command []string
-	// InheritEnv names environment variables that other packages' inits need. They are
-	// removed before a program runs.
-	InheritEnv []string
 	// StartTimeout is how long a worker may take to become ready. Default: 30 seconds.
 	StartTimeout time.Duration
 	// MinIsolation is what a worker must have to be used. In addition, every worker must

@@ -32,21 +32,29 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // host is a host for tests.
 type host struct {
 	refuse bool
+	began  func() // called by Allowed; may be nil
 	answer func(engine.Call, func(engine.Reply))
 	called atomic.Int32
 }
 
 func (h *host) Clock(func(bool)) {}
 
-func (h *host) Report(engine.Report) func() bool { return func() bool { return !h.refuse } }
+func (h *host) Report(engine.Report) {}
 
-func (h *host) Call(c engine.Call, reply func(engine.Reply)) func() {
+func (h *host) Allowed() bool {
+	if h.began != nil {
+		h.began()
+	}
+	return !h.refuse
+}
+
+func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	h.called.Add(1)
 	if h.answer != nil {
 		h.answer(c, reply)
-		return nil
+		return
 	}
-	return func() { reply(engine.Reply{Value: c.Args}) }
+	go reply(engine.Reply{Value: c.Args})
 }
 
 // tool returns a set of one tool.
@@ -324,18 +332,7 @@ func TestCancel(t *testing.T) {
 func cancelled(t *testing.T, p *Pool, source string) (*engine.Result, error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	return p.Run(ctx, nil, job(source), &beginning{began: cancel})
-}
-
-// beginning is a host that calls began when a program begins.
-type beginning struct {
-	host
-	began func()
-}
-
-func (b *beginning) Report(engine.Report) func() bool {
-	b.began()
-	return func() bool { return true }
+	return p.Run(ctx, nil, job(source), &host{began: cancel})
 }
 
 func TestQueue(t *testing.T) {

@@ -404,7 +404,7 @@ func TestSurroundings(t *testing.T) {
 // surroundings returns what a new worker sees of its environment.
 func surroundings(t *testing.T) string {
 	t.Helper()
-	p := newPool(t, Options{InheritEnv: []string{"HOME", "PATH"}})
+	p := newPool(t, Options{})
 	res, err := p.Run(t.Context(), nil, job("surroundings"), &host{})
 	if err != nil {
 		t.Fatal(err)

@@ -273,7 +273,8 @@ func (r *run) report(f worker.Frame) error {
 		}
 	}
 	r.reported = true
-	r.allowed = r.host.Report(rep)()
+	r.host.Report(rep)
+	r.allowed = r.host.Allowed()
 	if r.job.RunClean && rep.Clean() {
 		return nil
 	}
@@ -310,9 +311,7 @@ func (r *run) call(f worker.Frame) error {
 		}
 		return nil
 	}
-	if perform := r.host.Call(c, r.replyTo(c.ID)); perform != nil {
-		go perform()
-	}
+	r.host.Call(c, r.replyTo(c.ID))
 	return nil
 }
 

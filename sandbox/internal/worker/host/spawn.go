@@ -43,11 +43,6 @@ func command(o *Options, token string) (*exec.Cmd, error) {
 		Env:       []string{child.TokenEnv + "=" + token, "GOMAXPROCS=" + strconv.Itoa(child.Processors)},
 		WaitDelay: drainTime,
 	}
-	for _, name := range o.InheritEnv {
-		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
-	}
 	return cmd, nil
 }
 
