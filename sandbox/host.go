@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
@@ -28,7 +29,7 @@ type host struct {
 	imports       []Import // of the program, as its compiler reports them
 	checkOnly     bool
 	bindings      []*tools.Binding
-	dispatcher    *tools.Dispatcher
+	dispatcher    *dispatch.Dispatcher
 	discovery     *discovery.Discovery
 	ticket        *workers.Ticket
 	slots         chan struct{} // one for each call that may be performed; nil before the first
@@ -61,25 +62,25 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 		program: p, limits: limits, bindings: bound.bindings, discovery: bound.discovery,
 		parent: ctx, start: time.Now(), ended: make(chan struct{}), dropped: make(chan struct{}),
 	}
-	var attempt tools.Attempt
+	var attempt dispatch.Attempt
 	if p.Attempt != nil {
 		attempt = abortingAttempt{p.Attempt, h}
 	}
 	results := &resultLimiter{each: limits.Result, all: limits.Results}
-	h.dispatcher = bound.extended.WithPoliciesOf(p.Tools).With(results.policy).Dispatcher(attempt)
+	h.dispatcher = dispatch.New(bound.extended.WithPoliciesOf(p.Tools).With(results.policy), attempt)
 	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }
 
 // abortingAttempt aborts the program when the journal refuses a call.
 type abortingAttempt struct {
-	tools.Attempt
+	dispatch.Attempt
 	host *host
 }
 
-// Issue implements [tools.Attempt].
-func (a abortingAttempt) Issue(c tools.Call) (tools.Entry, error) {
-	entry, err := a.Attempt.Issue(c)
+// Issue implements [dispatch.Attempt].
+func (a abortingAttempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
+	entry, err := a.Attempt.Issue(c, all)
 	if err != nil {
 		a.host.abort(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/discovery"
 )
@@ -127,7 +128,7 @@ func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note st
 	t.Helper()
 	set := d.Extended()
 	i := slices.IndexFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Path() == "tools."+name })
-	result, err := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage(args)}, i).Perform(t.Context())
+	result, err := dispatch.New(set, nil).Issue(tools.Call{Args: json.RawMessage(args)}, i).Perform(t.Context())
 	if err != nil {
 		return err.Error(), ""
 	}
@@ -147,12 +148,12 @@ func shop(t *testing.T) *tools.Set {
 	}
 	get := input(tool("order-desk", "get-order", "Get one order. It has lines."),
 		`{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`)
-	get.Claims.ReadOnly = true
+	get.Claimed = tools.Read
 	list := input(tool("order-desk", "listOrders", "List the orders of a customer."),
 		`{"type": "object", "properties": {"customer": {"type": "string"}}}`)
 	list.Hints.Class = tools.Read
 	erase := tool("order-desk", "erase", "Erase a draft.")
-	erase.Claims.ReadOnly, erase.Hints.Destructive = true, true
+	erase.Claimed, erase.Hints.Destructive = tools.Read, true
 	set, err := tools.NewSet(t.Context(), get, list, erase,
 		tool("mail", "send", "Send a mail."), tool("", "refund", "Refund a payment."))
 	if err != nil {
@@ -215,7 +216,7 @@ func TestDescribeMany(t *testing.T) {
 	for _, subject := range []string{"order", "user", "invoice"} {
 		for _, verb := range []string{"get", "list"} {
 			tl := tool("erp", "sales_"+verb+"_"+subject, strings.Repeat("Long ", 200))
-			tl.Claims.ReadOnly = true
+			tl.Claimed = tools.Read
 			list = append(list, tl, tool("erp", "stock_"+verb+"_"+subject, "Short."))
 		}
 	}

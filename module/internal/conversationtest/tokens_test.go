@@ -109,7 +109,7 @@ func listed(set *tools.Set) int {
 		if b.OutputSchema != nil {
 			tool["outputSchema"] = b.OutputSchema
 		}
-		if b.Claims.ReadOnly {
+		if b.Claimed == tools.Read {
 			tool["annotations"] = map[string]bool{"readOnlyHint": true}
 		}
 		n += count(string(marshal(tool)))
