@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // host is the caller's side of one run: it judges the worker's report and performs the
@@ -30,7 +30,7 @@ type host struct {
 	checkOnly     bool
 	bindings      []*tools.Binding
 	dispatcher    *dispatch.Dispatcher
-	discovery     *discovery.Discovery
+	discovery     *search.Index
 	ticket        *workers.Ticket
 	slots         chan struct{} // one for each call that may be performed; nil before the first
 	ending        sync.Once
