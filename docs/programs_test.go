@@ -44,16 +44,15 @@ var printed = map[string]string{
 		"of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
 	"signature/schema": "{customer_id: string; limit?: number /* integer, 1–100 */}\ncustomer_id is required\n" +
 		"custommer_id is not a known property (did you mean customer_id?)\nlimit must be an integer, not \"ten\"",
-	"tools": "\"refunded a1\" <nil>\n tool refund: ask a person first\n tool refund: id is " +
-		"required; idd is not a known property (did you mean id?)",
+	"tools": "\"refunded a1\" <nil>\n tool refund: ask a person first",
 	"tools/declare": "```ts\ndeclare class ToolError extends Error { tool: string; kind: string; id?: string; data?: " +
 		"unknown }\n/** Refund one order. */\ndeclare function refund(args: {id: string}): Promise<boolean>;\n```",
-	"tools/journal":        "\"mail 1\" <nil> sent: 1 recorded: false\n\"mail 1\" <nil> sent: 1 recorded: true",
+	"tools/journal":        "\"mail 1\" sent: 1 recorded: false\n\"mail 1\" sent: 1 recorded: true",
 	"tools/mcptools":       "shop … <nil>\n…\nshop.execute_code - …\n…",
 	"agent/codemode/serve": "… tokens: stat tokens.json: no such file or directory", // and so it does not listen
-	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\n{…\"outcome\":\"ok\"…}" +
+	"tools/policy": "[]\nmay I? refund (unclassified, destructive)\n{\n  \"id\": \"a1\"\n}\nline 1: await refund({id})\n{…\"outcome\":\"ok\"…}" +
 		"\n\"refunded a1 with the key [redacted]\" <nil>\n" +
-		"may I? refund (unclassified, destructive)\n{\n  \"id\": \"vip\"\n}\n{…\"outcome\":\"denied\"…}\n tool " +
+		"may I? refund (unclassified, destructive)\n{\n  \"id\": \"vip\"\n}\nline 1: await refund({id})\n{…\"outcome\":\"denied\"…}\n tool " +
 		"refund: not approved: leave this one to the shop",
 	"tools/search": "refund Refund one order.",
 }

@@ -124,7 +124,7 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 
 // execute checks and runs the program of the last step.
 //
-// The tools are globals of the program. A call leaves the sandbox as JSON and reaches the [tools.Dispatcher] of
+// The tools are globals of the program. A call leaves the sandbox as JSON and reaches the [dispatch.Dispatcher] of
 // the set, in this process, which validates it, looks it up in the attempt of the journal, applies the policies,
 // records the intent, calls the Go function (the Handler of the [tools.Tool]) and records the result. The result
 // goes back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run

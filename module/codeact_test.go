@@ -102,7 +102,7 @@ func oddlyNamed(t *testing.T) *tools.Set {
 	}
 	list := tool("list-orders", "List orders.", `{"type": "object", "properties": {"limit": {"type": "integer"}}}`,
 		func() (json.RawMessage, error) { return json.RawMessage(`["A-1"]`), nil })
-	list.Claims.ReadOnly = true
+	list.Claimed = tools.Read
 	cancel := tool(
 		"cancel.order",
 		"Cancel an order.",

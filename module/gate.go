@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/evidence"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -81,20 +82,20 @@ func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
 // held is an attempt whose program is held before the first effect of the run if it has read lists in part. The next
 // program is not.
 type held struct {
-	tools.Attempt
+	dispatch.Attempt
 	run *codeRun
 }
 
-// Issue implements [tools.Attempt].
-func (h held) Issue(c tools.Call) (tools.Entry, error) {
+// Issue implements [dispatch.Attempt].
+func (h held) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	r := h.run
 	if r.acted || !evidence.Acts(c.Tool) || r.lists.Has(c.Tool) {
-		return h.Attempt.Issue(c)
+		return h.Attempt.Issue(c, all)
 	}
 	r.acted = true
 	facts := r.lists.Current(false)
 	if len(facts) == 0 || r.free == 0 || r.isCompiled() {
-		return h.Attempt.Issue(c)
+		return h.Attempt.Issue(c, all)
 	}
 	var b strings.Builder
 	for _, f := range facts[:min(len(facts), maxFacts)] {

@@ -112,7 +112,7 @@ func (e *IncompleteError) Unwrap() error {
 // LogValue implements [slog.LogValuer] with the text of the error. Log the trajectory as another attribute.
 func (e *IncompleteError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
-// MayHaveActed implements [tools.PartialError]: if a tool runs the module, its call may have had effects.
+// MayHaveActed is for [tools.Handler]: if a tool runs the module, its call may have had effects.
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 
 // acted reports whether there are effects that happened or may have happened.

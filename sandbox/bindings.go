@@ -3,7 +3,7 @@ package sandbox
 import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // discoveryUsage shows how to call tools.search and tools.describe.
@@ -16,7 +16,7 @@ type boundTools struct {
 	set       *tools.Set
 	extended  *tools.Set       // with tools.search and tools.describe
 	bindings  []*tools.Binding // of extended
-	discovery *discovery.Discovery
+	discovery *search.Index
 	globals   map[string]bool // the global names of the bindings
 
 	// plain are the bindings as the engine sees them. A worker that has this very slice is
@@ -29,7 +29,7 @@ func (s *Sandbox) bound(set *tools.Set) *boundTools {
 	if b := s.last.Load(); b != nil && b.set.Same(set) {
 		return b
 	}
-	b := &boundTools{set: set, discovery: discovery.New(set, s.limits.Output), globals: map[string]bool{}}
+	b := &boundTools{set: set, discovery: search.New(set, s.limits.Output), globals: map[string]bool{}}
 	b.extended = b.discovery.Extended()
 	b.bindings = b.extended.Bindings()
 	for _, t := range b.bindings {

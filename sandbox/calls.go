@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
@@ -103,7 +104,7 @@ func (h *host) count(path string) {
 // trackedCall is a call of the run in progress.
 type trackedCall struct {
 	Call
-	issued tools.IssuedCall
+	issued dispatch.IssuedCall
 }
 
 // begin records a call. It returns nil if the program has ended.
@@ -127,7 +128,7 @@ func (h *host) begin(c engine.Call) *trackedCall {
 }
 
 // issue hands a call to the dispatcher.
-func (h *host) issue(c engine.Call) tools.IssuedCall {
+func (h *host) issue(c engine.Call) dispatch.IssuedCall {
 	invalid := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments}
 	repeat, err := parseRepeat(c.More)
 	isObject := func(v json.RawMessage) bool { return bytes.HasPrefix(v, []byte("{")) }
@@ -139,10 +140,10 @@ func (h *host) issue(c engine.Call) tools.IssuedCall {
 	switch {
 	case c.Tool >= 0 && c.Tool < len(h.bindings) && (!isObject(c.Args) || err != nil && !mayAnswerHold):
 		invalid.Message = fmt.Sprintf("a tool takes one object, not %s; %s", given, declaredAs(h.bindings[c.Tool]))
-		return tools.Refused(invalid)
+		return dispatch.Refused(invalid)
 	case err != nil:
 		invalid.Message = err.Error()
-		return tools.Refused(invalid)
+		return dispatch.Refused(invalid)
 	}
 	return h.dispatcher.Issue(tools.Call{
 		ID: c.ID, Args: c.Args, Repeat: repeat, Line: c.Line, Column: c.Column, Program: h.program.Source,
@@ -157,10 +158,8 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	if more == nil {
 		return nil, nil
 	}
-	var r tools.Repeat
-	d := json.NewDecoder(bytes.NewReader(more))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
+	r, err := dispatch.DecodeRepeat(more)
+	if err != nil {
 		return nil, errors.New(`the second argument of a tool call only answers a hold: {same: "E7"}, {again: "E2"}, ` +
 			`{distinct: "all"} or {fresh: true}; put everything else into the first argument`)
 	}
@@ -171,7 +170,7 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	case r.Same == "" && names == 0 && !r.Fresh:
 		return nil, nil
 	}
-	return &r, nil
+	return r, nil
 }
 
 // perform performs a call and replies to the program.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -155,7 +156,7 @@ func inward(t *testing.T, box *sandbox.Sandbox, row []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1, Args: []byte(`{}`)}, 0).Perform(t.Context())
+	result, err := dispatch.New(set, nil).Issue(tools.Call{ID: 1, Args: []byte(`{}`)}, 0).Perform(t.Context())
 	if err != nil {
 		result = []byte("error: " + strings.TrimPrefix(err.Error(), "tool give: "))
 	}

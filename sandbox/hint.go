@@ -11,7 +11,6 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/discovery"
 )
 
 const (
@@ -65,7 +64,7 @@ func (h *host) undeclaredHint(name engine.Name) string {
 		near = tool.Path()
 	}
 	switch {
-	case name.Name == discovery.Object:
+	case name.Name == tools.BuiltinNamespace:
 		return h.withoutPrefix(name.Line)
 	case externals[name.Name] != "":
 		return h.useTools(externals[name.Name])
@@ -116,7 +115,7 @@ func (h *host) withoutPrefix(line int) string {
 
 // unknownToolHint is the hint for a member that a namespace does not have.
 func (h *host) unknownToolHint(s engine.Site, members []string) string {
-	const object = discovery.Object
+	const object = tools.BuiltinNamespace
 	if s.Namespace == object && len(h.members(s.Name)) > 0 {
 		return h.withoutPrefix(s.Line)
 	}
@@ -143,7 +142,7 @@ const maxSignature = 600
 
 // signature shows how to call a tool.
 func signature(b *tools.Binding) string {
-	if b.Object == discovery.Object {
+	if b.Object == tools.BuiltinNamespace {
 		return discoveryUsage[b.Name]
 	}
 	return declare.Signature(b, maxSignature)
@@ -165,7 +164,7 @@ func (h *host) tool(object, name string) *tools.Binding {
 
 // toolElsewhere returns a tool with this name in any namespace, or nil.
 func (h *host) toolElsewhere(name string) *tools.Binding {
-	return h.find(func(b *tools.Binding) bool { return b.Object != discovery.Object && slices.Contains(b.Names, name) })
+	return h.find(func(b *tools.Binding) bool { return b.Object != tools.BuiltinNamespace && slices.Contains(b.Names, name) })
 }
 
 // toolByPath returns the tool with this path, or nil.
@@ -203,7 +202,7 @@ func (h *host) memberList(namespace string) string {
 // globals lists the namespaces and the global functions.
 func (h *host) globals() string {
 	return h.list(func(b *tools.Binding) string {
-		if b.Object == discovery.Object {
+		if b.Object == tools.BuiltinNamespace {
 			return ""
 		}
 		return or(b.Object, b.Names[0])

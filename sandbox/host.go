@@ -6,10 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // host is the caller's side of one run: it judges the worker's report and performs the
@@ -30,8 +31,8 @@ type host struct {
 	checkOnly  bool
 	bindings   []*tools.Binding
 	plain      []engine.Binding // the same, as the engine sees them
-	dispatcher *tools.Dispatcher
-	discovery  *discovery.Discovery
+	dispatcher *dispatch.Dispatcher
+	discovery  *search.Index
 	ticket     *workers.Ticket
 	slots      chan struct{} // one for each call that may be performed; nil before the first
 	work       chan func()   // read by idle goroutines that have performed calls
@@ -65,25 +66,25 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain, discovery: bound.discovery,
 		parent: ctx, start: time.Now(), ended: make(chan struct{}), dropped: make(chan struct{}), work: make(chan func()),
 	}
-	var attempt tools.Attempt
+	var attempt dispatch.Attempt
 	if p.Attempt != nil {
 		attempt = abortingAttempt{p.Attempt, h}
 	}
 	results := &resultLimiter{each: limits.Result, all: limits.Results}
-	h.dispatcher = bound.extended.WithPoliciesOf(p.Tools).With(results.policy).Dispatcher(attempt)
+	h.dispatcher = dispatch.New(bound.extended.WithPoliciesOf(p.Tools).With(results.policy), attempt)
 	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }
 
 // abortingAttempt aborts the program when the journal refuses a call.
 type abortingAttempt struct {
-	tools.Attempt
+	dispatch.Attempt
 	host *host
 }
 
-// Issue implements [tools.Attempt].
-func (a abortingAttempt) Issue(c tools.Call) (tools.Entry, error) {
-	entry, err := a.Attempt.Issue(c)
+// Issue implements [dispatch.Attempt].
+func (a abortingAttempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
+	entry, err := a.Attempt.Issue(c, all)
 	if err != nil {
 		a.host.abort(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -135,7 +136,7 @@ type ledger struct {
 	known  json.RawMessage // what it answers for a recorded call
 }
 
-func (l *ledger) Issue(c tools.Call) (tools.Entry, error) {
+func (l *ledger) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.issued = append(l.issued, string(c.Args))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -17,11 +18,11 @@ type slowly struct {
 	wait func()
 }
 
-func (l *slowly) Issue(c tools.Call) (tools.Entry, error) {
+func (l *slowly) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	if c.ID == 2 {
 		l.wait()
 	}
-	return l.ledger.Issue(c)
+	return l.ledger.Issue(c, all)
 }
 
 // If a program does not react to being stopped, the run returns the calls that were made.

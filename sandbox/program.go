@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
 )
@@ -30,8 +31,8 @@ type Program struct {
 	Tools *tools.Set
 
 	// Attempt records the calls, and answers those that an earlier program has made, like
-	// an attempt of tools/journal. Nil means that calls are not recorded.
-	Attempt tools.Attempt
+	// a *journal.Attempt of tools/journal. Nil means that calls are not recorded.
+	Attempt dispatch.Attempt
 
 	// Earlier are names that earlier programs declared, which this one cannot see. If it
 	// uses one, the check explains that. See [Outcome.Declared].

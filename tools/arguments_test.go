@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -77,7 +78,7 @@ func TestNullsAreDropped(t *testing.T) {
 	})
 	j := journal.New(nil)
 	call := func(args string) error {
-		_, err := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(t.Context())
+		_, err := dispatch.New(set, j.Attempt()).Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(t.Context())
 		return err
 	}
 	if err := call(`{"must":"m","may":null,"set":null,"nullable":null,"in":{"may":null}}`); err != nil {

@@ -18,31 +18,6 @@ type Call struct {
 	Line    int             // of the call in the program, from 1; 0 if unknown
 	Column  int
 	Program string // the program's source; "" if unknown
-
-	pending *pendingCall // nil outside of a Dispatcher
-}
-
-// Performed returns the arguments with which the tool was last called, which inner policies
-// may have changed. It returns nil if the tool was not called.
-func (c Call) Performed() json.RawMessage {
-	if c.pending == nil {
-		return nil
-	}
-	return c.pending.args()
-}
-
-// Readers returns the tools of the call's server that only read, among those that the program may call. See
-// [Binding.ReplayClass].
-func (c Call) Readers() (readers []*Binding) {
-	if c.pending == nil {
-		return nil
-	}
-	for _, b := range c.pending.dispatcher.bindings {
-		if b.Namespace == c.Tool.Namespace && b.ReplayClass() == Read && b.Object != BuiltinNamespace {
-			readers = append(readers, b)
-		}
-	}
-	return readers
 }
 
 // SourceLine returns the line of the program that makes the call, or "" if it is unknown.
@@ -79,22 +54,9 @@ func lines(program string) iter.Seq[string] {
 // earlier calls that it resembles. Entries have the IDs of the journal, such as "E7".
 type Repeat struct {
 	Same     string   `json:"same,omitempty"`     // the call is this entry: return its recorded result
-	Again    EntryIDs `json:"again,omitempty"`    // repeat these effects on purpose
-	Distinct EntryIDs `json:"distinct,omitempty"` // the effect differs from these; "all" means every entry that is ok
+	Again    []string `json:"again,omitempty"`    // repeat these effects on purpose
+	Distinct []string `json:"distinct,omitempty"` // the effect differs from these; "all" means every entry that is ok
 	Fresh    bool     `json:"fresh,omitempty"`    // this unclassified tool only reads
-}
-
-// EntryIDs are the IDs of journal entries. Their JSON is a string or an array.
-type EntryIDs []string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (e *EntryIDs) UnmarshalJSON(raw []byte) error {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		*e = EntryIDs{one}
-		return nil
-	}
-	return json.Unmarshal(raw, (*[]string)(e))
 }
 
 // Caller performs calls. Implementations are safe for concurrent use.
@@ -127,6 +89,15 @@ type policiesKey struct{}
 // evaluation that replaces tools. The tools of [BuiltinNamespace] are exempt, as from all policies.
 func WithPolicies(ctx context.Context, policies ...Policy) context.Context {
 	return context.WithValue(ctx, policiesKey{}, slices.Concat(policiesOf(ctx), policies))
+}
+
+// Policies returns the policies of calls that are made with ctx, the outermost first: those of
+// [WithPolicies], then those of the set.
+func (s *Set) Policies(ctx context.Context) []Policy {
+	if s == nil {
+		return policiesOf(ctx)
+	}
+	return slices.Concat(policiesOf(ctx), s.policies)
 }
 
 func policiesOf(ctx context.Context) []Policy {

@@ -7,6 +7,7 @@
 //		"encoding/json"
 //		"fmt"
 //
+//		"github.com/writ-go/writ/sandbox"
 //		"github.com/writ-go/writ/tools"
 //	)
 //
@@ -34,11 +35,19 @@
 //		if err != nil {
 //			panic(err)
 //		}
-//		run := set.With(denyVIP).Dispatcher(nil)
-//		for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`, `{"idd":"a1"}`} {
-//			call := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0)
-//			result, err := call.Perform(ctx)
-//			fmt.Println(string(result), err)
+//		box, err := sandbox.New(nil)
+//		if err != nil {
+//			panic(err)
+//		}
+//		defer box.Close()
+//		for _, id := range []string{"a1", "vip"} {
+//			out, err := box.Run(ctx, sandbox.Program{
+//				Source: `await refund({id})`, Inputs: map[string]any{"id": id}, Tools: set.With(denyVIP),
+//			})
+//			if err != nil {
+//				panic(err)
+//			}
+//			fmt.Println(string(out.Value), out.Calls[0].Error)
 //		}
 //	}
 //
@@ -47,10 +56,10 @@
 // immutable snapshot of tools that a run uses. In a Set, every tool has a valid and unique
 // JavaScript name.
 //
-// A [Caller] performs calls. A [Policy] wraps it to refuse, approve, limit or retry calls. An
-// [Attempt] records calls, so that a rewritten program does not repeat them; package journal
-// implements it. The sandbox uses a [Dispatcher], which validates each call, looks it up in
-// the journal, and takes it through the policies to the handler.
+// A sandbox validates each call of a program, looks it up in the journal, and takes it through
+// the policies to the handler. A [Caller] performs calls. A [Policy] wraps it to refuse,
+// approve, limit or retry calls. Package journal records calls, so that a rewritten program
+// does not repeat them.
 //
 // If a call fails, the program gets a [ToolError], which it can catch and the model reads. A
 // [Fatal] error ends the run instead.

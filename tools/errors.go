@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/writ-go/writ/internal/display"
 )
@@ -34,7 +33,7 @@ const (
 // becomes a ToolError of one of these kinds:
 //   - [KindTimeout] or [KindCancelled] for the errors of package context, and for errors with a
 //     Timeout method that returns true;
-//   - [KindUnknown] for a [PartialError], and for errors of packages net and net/http that
+//   - [KindUnknown] for errors with a MayHaveActed method that returns true, and for errors of packages net and net/http that
 //     report a lost connection;
 //   - [KindFailed] for all others.
 //
@@ -72,6 +71,18 @@ func (e *ToolError) WithCause(err error) *ToolError {
 	return &c
 }
 
+// HoldError reports a call that was not made because it resembles earlier ones. The model
+// has to say whether it is the same call. The error ends the program, which cannot catch
+// it. Package journal returns it.
+type HoldError struct {
+	Call    string   `json:"call"`              // the held call, as the model sees it
+	Message string   `json:"message"`           // what the call resembles, and how to answer
+	Entries []string `json:"entries,omitempty"` // the entries that the call resembles
+}
+
+// Error returns the text for the model.
+func (e *HoldError) Error() string { return fmt.Sprintf("%s was held: %s", e.Call, e.Message) }
+
 // Fatal marks an error that a rewritten program cannot fix. The program and the run end, and
 // the module's Run returns err with the name of the tool. Fatal(nil) returns nil.
 func Fatal(err error) error {
@@ -107,21 +118,9 @@ func HostOnly(err error) error {
 	return &hiddenError{err}
 }
 
-// RetryAfter is implemented by errors that know when to retry. The error of a [Handler] may
-// implement it or wrap it, even as the cause of a [ToolError]. policy.Retry waits for that
-// time.
-type RetryAfter interface {
-	error
-
-	// RetryAfter returns the time to wait. Zero or less means no wait.
-	RetryAfter() time.Duration
-}
-
-// PartialError is implemented by errors of code that makes calls itself, such as a module
-// that a [Handler] runs. The error of a Handler may implement it or wrap it. It is ignored
-// within a [ToolError] with a Kind. If calls of a [Set] made with the Handler's context may
-// have had effects, the errors of the Handler are treated in the same way.
-type PartialError interface {
+// partialError is implemented by errors of code that makes calls itself, such as a module
+// that a [Handler] runs.
+type partialError interface {
 	error
 
 	// MayHaveActed reports whether effects may have happened before the error.
@@ -189,9 +188,6 @@ func outerToolError(ctx context.Context, err error, part *ToolError, secret bool
 // effectUnknown is the end of the messages of calls whose effect is unknown.
 const effectUnknown = "; whether it took effect is unknown"
 
-// doNotRepeat follows in the messages of calls that are recorded in a journal and not repeated.
-const doNotRepeat = ". Do not call it again; report it"
-
 // newToolError returns a ToolError for another error.
 func newToolError(ctx context.Context, err error) *ToolError {
 	late, ok := errors.AsType[interface {
@@ -220,13 +216,13 @@ func newToolError(ctx context.Context, err error) *ToolError {
 func acted(err error) string {
 	switch e := err.(type) {
 	case *ToolError:
-		if maxState(e.state(), StateFailed) != StateFailed {
+		if s := e.state(); s == StateUnknown || s == StateOK {
 			return e.Kind
 		}
 		if e.Kind != "" { // it describes its causes
 			return ""
 		}
-	case PartialError:
+	case partialError:
 		if e.MayHaveActed() {
 			return KindUnknown
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -30,16 +31,23 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	run := set.With(denyVIP).Dispatcher(nil)
-	for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`, `{"idd":"a1"}`} {
-		call := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0)
-		result, err := call.Perform(ctx)
-		fmt.Println(string(result), err)
+	box, err := sandbox.New(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer box.Close()
+	for _, id := range []string{"a1", "vip"} {
+		out, err := box.Run(ctx, sandbox.Program{
+			Source: `await refund({id})`, Inputs: map[string]any{"id": id}, Tools: set.With(denyVIP),
+		})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(string(out.Value), out.Calls[0].Error)
 	}
 	// Output:
 	// "refunded a1" <nil>
 	//  tool refund: ask a person first
-	//  tool refund: id is required; idd is not a known property (did you mean id?)
 }
 
 // The host states what the tools of a server do. The server's own claims are not trusted.

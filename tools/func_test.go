@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -33,7 +34,7 @@ type (
 
 // performs calls the only tool of a set.
 func perform(ctx context.Context, set *tools.Set, args string) (json.RawMessage, error) {
-	return set.Dispatcher(nil).Issue(tools.Call{ID: 1, Args: json.RawMessage(args)}, 0).Perform(ctx)
+	return dispatch.New(set, nil).Issue(tools.Call{ID: 1, Args: json.RawMessage(args)}, 0).Perform(ctx)
 }
 
 // outcome is a result or a ToolError as one line.

@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// Class describes what happens if a tool is called twice. The host sets it in [Hints]. The
-// statements of a server about its own tools are in [Claims].
+// Class describes what happens if a tool is called twice. The host sets it in [Hints]. What a
+// server claims about its own tool is in [Tool].Claimed.
 type Class int
 
 const (
@@ -48,16 +48,9 @@ type Hints struct {
 	Identity []string
 }
 
-// Claims are the statements of a server about its own tool, such as the annotations of MCP.
-// They may be wrong. Replay uses them (see [Binding.ReplayClass]); permissions never do.
-type Claims struct {
-	ReadOnly   bool // a call changes nothing
-	Idempotent bool // a call repeated with the same arguments changes nothing more
-}
-
 // ReplayClass returns the class that the journal uses for a repeated call. It is the class
 // that the host gave the tool. For an unclassified tool that is not Destructive, it follows
-// from the server's claims, or is Read if the tool's name begins with get, list, search,
+// from the server's claim, or is Read if the tool's name begins with get, list, search,
 // find, read, describe, count or query.
 //
 // A wrong guess costs little, since repeating a read does no harm. Policies use Hints.Class
@@ -66,12 +59,10 @@ func (b *Binding) ReplayClass() Class {
 	switch {
 	case b.Hints.Class != Unclassified, b.Hints.Destructive:
 		return b.Hints.Class
-	case b.Claims.ReadOnly, readingName.MatchString(b.Name):
+	case readingName.MatchString(b.Name):
 		return Read
-	case b.Claims.Idempotent:
-		return Idempotent
 	}
-	return Unclassified
+	return b.Claimed
 }
 
 // readingName matches names of tools that read: get, getUser, list_users. (On real servers, 45

@@ -5,19 +5,15 @@ import (
 	"errors"
 )
 
-// LangchainTool is the interface Tool of langchaingo's package tools, so that this package
-// need not import it.
-type LangchainTool interface {
-	Name() string
-	Description() string
-	Call(ctx context.Context, input string) (string, error)
-}
-
-// FromLangchain makes a [Tool] from a tool of langchaingo. Programs call it as name({input})
+// FromLangchain makes a [Tool] from a tool of langchaingo's package tools. Programs call it as name({input})
 // and get its text. A name that is not a JavaScript identifier is changed into one: "Google
 // Search" becomes Google_Search. Nil hints are the zero [Hints]. If t is nil, [NewSet]
 // returns an error.
-func FromLangchain(t LangchainTool, h *Hints) *Tool {
+func FromLangchain(t interface {
+	Name() string
+	Description() string
+	Call(ctx context.Context, input string) (string, error)
+}, h *Hints) *Tool {
 	if t == nil {
 		return &Tool{err: errors.New("tools: FromLangchain: the tool is nil")}
 	}

@@ -104,7 +104,7 @@ func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
 
 // CheckResult returns how a result violates the tool's output schema. A nil result counts as
 // null. If the tool has no output schema, or the schema does not compile, CheckResult returns nil. The
-// [Dispatcher] does not call it: the author of a Handler is responsible for its results.
+// chain of policies does not call it: the author of a Handler is responsible for its results.
 func (b *Binding) CheckResult(result json.RawMessage) []schema.Finding {
 	output := b.output.get()
 	switch {
@@ -125,10 +125,10 @@ func (b *Binding) OtherCase(args []byte) []schema.Finding {
 	return nil
 }
 
-// complete adds the defaults of the input schema to arguments that Check accepts, and drops
+// Complete adds the defaults of the input schema to arguments that Check accepts, and drops
 // the nulls that the schema forbids, so that the policies, the journal and the handler see
 // the same arguments.
-func (b *Binding) complete(args json.RawMessage) json.RawMessage {
+func (b *Binding) Complete(args json.RawMessage) json.RawMessage {
 	input := b.input.get()
 	if input == nil {
 		return args

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -35,7 +36,7 @@ func TestDefaults(t *testing.T) {
 		{`{ "b":1 }`, `{ "b":1 }`, `{ "b":1 }`},
 	} {
 		seen = nil
-		result, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1, Args: []byte(test.args)}, i).Perform(t.Context())
+		result, err := dispatch.New(set, nil).Issue(tools.Call{ID: 1, Args: []byte(test.args)}, i).Perform(t.Context())
 		if err != nil || string(result) != test.result || len(seen) != 1 || seen[0] != test.want {
 			t.Errorf("tool %d saw %q and gave %s, %v", i, seen, result, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -145,7 +146,7 @@ func TestForeignSchemaIsInvalid(t *testing.T) {
 		if got := schema.Summary(b.Check([]byte(`[]`), nil)); got != "the value must be an object, not an array" {
 			t.Errorf("tool %d: got %q", i, got)
 		}
-		result, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1, Args: []byte(`{"a":1}`)}, i).Perform(t.Context())
+		result, err := dispatch.New(set, nil).Issue(tools.Call{ID: 1, Args: []byte(`{"a":1}`)}, i).Perform(t.Context())
 		if err != nil || string(result) != "1" {
 			t.Errorf("tool %d: got %s, %v", i, result, err)
 		}
@@ -211,10 +212,10 @@ func TestSetIsASnapshot(t *testing.T) {
 func TestNilSet(t *testing.T) {
 	t.Parallel()
 	var set *tools.Set
-	if set.Len() != 0 || set.Bindings() != nil || set.Warnings() != nil || set.With(traced("p", nil)).Len() != 0 {
+	if set.Len() != 0 || set.Bindings() != nil || set.Warnings() != nil || set.With(passing).Len() != 0 {
 		t.Error("a nil set is not empty")
 	}
-	_, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1}, 0).Perform(t.Context())
+	_, err := dispatch.New(set, nil).Issue(tools.Call{ID: 1}, 0).Perform(t.Context())
 	if want := "the tool does not exist"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -343,7 +344,7 @@ func TestPlus(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range more.Len() {
-		if _, err := more.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, i).Perform(t.Context()); err != nil {
+		if _, err := dispatch.New(more, nil).Issue(tools.Call{Args: json.RawMessage("{}")}, i).Perform(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}

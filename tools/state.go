@@ -2,7 +2,6 @@ package tools
 
 import (
 	"errors"
-	"slices"
 )
 
 // State says what is known about the effect of a call.
@@ -18,12 +17,6 @@ const (
 	StateOK         State = "ok"         // done, even if the result cannot be used
 )
 
-// maxState returns the state in which the most may have been done.
-func maxState(states ...State) State {
-	order := []State{StateRejected, StateFailed, StateUnknown, StateOK}
-	return slices.MaxFunc(states, func(a, b State) int { return slices.Index(order, a) - slices.Index(order, b) })
-}
-
 // StateOf returns the state of a call that ended with err. An error that is [Fatal] or not
 // a [ToolError] means StateUnknown.
 func StateOf(err error) State {
@@ -34,8 +27,8 @@ func StateOf(err error) State {
 	if !ok || IsFatal(err) {
 		return StateUnknown
 	}
-	if err != error(te) {
-		return maxState(te.state(), StateFailed)
+	if err != error(te) && te.state() == StateRejected {
+		return StateFailed // the code that wraps te may have done more
 	}
 	return te.state()
 }

@@ -38,8 +38,10 @@ type Tool struct {
 	// Hints are set by the host.
 	Hints Hints
 
-	// Claims are set by the tool's server.
-	Claims Claims
+	// Claimed is the class that the tool's server claims, such as by the annotations of MCP:
+	// Read, Idempotent or Unclassified. It may be wrong. Replay uses it (see
+	// [Binding.ReplayClass]); permissions never do.
+	Claimed Class
 
 	// Handler performs the calls. It is called concurrently.
 	Handler Handler
@@ -58,8 +60,8 @@ type Tool struct {
 // hide its text from the model, or [Fatal] to end the run. The kind of the error determines
 // whether the call may be repeated. If it is unclear whether the effect happened, use
 // [Unknown]. A panic, and an error after effects that were made with ctx, such as those of a
-// module that the Handler runs, also leave the effect unknown, except for a ToolError with a
-// kind. The value and the stack of a panic are for the host only: see [ToolError.Unwrap].
+// module that the Handler runs, also leave the effect unknown, and so does an error with a method
+// MayHaveActed() bool that returns true. A ToolError with a kind is an exception. The value and the stack of a panic are for the host only: see [ToolError.Unwrap].
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]. A [Tool] is a Source, and so is a group of MCP servers.

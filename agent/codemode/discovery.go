@@ -6,16 +6,16 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/search"
 )
 
 type searchArgs struct {
 	Query string `json:"query"`
-	discovery.SearchOptions
+	search.Options
 }
 
 type found struct {
-	Tools []discovery.Hit `json:"tools"`
+	Tools []search.Hit `json:"tools"`
 	Note  string          `json:"note,omitempty"`
 }
 
@@ -25,8 +25,8 @@ func (c *client) searchTool() tool {
 			if text := c.absent(in.Server); text != "" {
 				return found{}, invalid("%s", text)
 			}
-			return discover(c, func(d *discovery.Discovery) (found, error) {
-				hits, err := d.Search(in.Query, &in.SearchOptions)
+			return discover(c, func(d *search.Index) (found, error) {
+				hits, err := d.Search(in.Query, &in.Options)
 				if err != nil || len(hits) > 0 {
 					return found{Tools: hits}, err
 				}
@@ -36,7 +36,7 @@ func (c *client) searchTool() tool {
 }
 
 type describeArgs struct {
-	Name discovery.Names `json:"name"`
+	Name search.Names `json:"name"`
 }
 
 type described struct {
@@ -51,7 +51,7 @@ func (c *client) describeTool() tool {
 					return described{}, invalid("%s", text)
 				}
 			}
-			return discover(c, func(d *discovery.Discovery) (described, error) {
+			return discover(c, func(d *search.Index) (described, error) {
 				text, err := d.Describe(in.Name...)
 				return described{text}, err
 			})
@@ -59,7 +59,7 @@ func (c *client) describeTool() tool {
 }
 
 // discover calls f with the tools that the client may use.
-func discover[Out any](c *client, f func(*discovery.Discovery) (Out, error)) (out Out, err error) {
+func discover[Out any](c *client, f func(*search.Index) (Out, error)) (out Out, err error) {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return out, err

@@ -10,14 +10,14 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/search"
 	"github.com/writ-go/writ/tools/policy"
 )
 
 // view is the part of a snapshot that one principal may use.
 type view struct {
 	set       *tools.Set
-	discovery *discovery.Discovery
+	discovery *search.Index
 
 	mu       sync.Mutex
 	declared map[int]string // declarations by budget
@@ -59,7 +59,7 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{set: set, discovery: discovery.New(set, describeMost).SearchedBy("search_tools"),
+	v := &view{set: set, discovery: search.New(set, describeMost).SearchedBy("search_tools"),
 		declared: map[int]string{}}
 	if s.views == nil {
 		s.views = map[string]*view{}

@@ -48,3 +48,20 @@ func Escape(text string, hidden func(rune) bool) string {
 	}
 	return b.String()
 }
+
+// Plural returns a number and a noun: 1 tool, 2 tools.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Cut returns at most limit bytes of text, and … in place of the rest. It cuts between
+// characters.
+func Cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max(limit, 0)], "") + "…"
+}

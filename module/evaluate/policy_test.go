@@ -13,6 +13,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
@@ -306,7 +307,7 @@ func FuzzRecorded(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := set.With(policy).Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage(`{"order": "a1"}`)}, 0)
+		call := dispatch.New(set.With(policy), nil).Issue(tools.Call{Args: json.RawMessage(`{"order": "a1"}`)}, 0)
 		if result, err := call.Perform(t.Context()); err == nil && result != nil && !json.Valid(result) ||
 			err != nil && strings.Contains(err.Error(), "the tool was called") {
 			t.Fatalf("got %s, %v", result, err)
@@ -322,7 +323,7 @@ func TestClaimsPermitNothing(t *testing.T) {
 		called++
 		return called, nil
 	}, nil)
-	tool.Claims.ReadOnly = true
+	tool.Claimed = tools.Read
 	set, err := tools.NewSet(t.Context(), tool)
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +337,7 @@ func TestClaimsPermitNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		issued := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
+		issued := dispatch.New(set, nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
 		if _, err := issued.Perform(ctx); err == nil || called > 0 {
 			t.Errorf("%s: the tool was called %d times (%v)", name, called, err)
 		}
@@ -358,7 +359,7 @@ func TestActIsForOneCall(t *testing.T) {
 	outer, inner := effect("outer"), effect("inner")
 	nested := func(tools.Caller) tools.Caller { // between Act and the guard
 		return tools.CallerFunc(func(ctx context.Context, _ tools.Call) (json.RawMessage, error) {
-			return inner.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0).Perform(ctx)
+			return dispatch.New(inner, nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0).Perform(ctx)
 		})
 	}
 	onlyOuter := func(next tools.Caller) tools.Caller {
@@ -373,7 +374,7 @@ func TestActIsForOneCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issued := outer.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
+	issued := dispatch.New(outer, nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
 	if _, err := issued.Perform(ctx); err == nil || called > 0 {
 		t.Errorf("a tool that nothing permits was called %d times (%v)", called, err)
 	}

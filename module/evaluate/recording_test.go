@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/tools"
@@ -26,7 +27,7 @@ func counting(t *testing.T, tool string, calls *atomic.Int32, fails *bool) conce
 	return concealed[Question, Answer]{func(ctx context.Context, _ Question) (*module.Prediction[Answer], error) {
 		var results [2]string
 		for i := range results {
-			result, err := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0).Perform(ctx)
+			result, err := dispatch.New(set, nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0).Perform(ctx)
 			if err == nil && *fails {
 				err = errors.New("the model is down")
 			}

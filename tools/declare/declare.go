@@ -34,7 +34,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/search"
+	"github.com/writ-go/writ/tools/internal/bm25"
 )
 
 // DefaultBudget is the default limit of tokens for declarations.
@@ -101,7 +101,7 @@ type Declarations struct {
 	Text string // the same for every task, so that providers can cache it
 
 	named map[string]*tools.Binding // the tools that Text only names
-	index *search.Index
+	index *bm25.Index
 	room  int // tokens for those of them that match a task
 }
 
@@ -129,7 +129,7 @@ func (r rooms) declare(set *tools.Set) *Declarations {
 		}
 	}
 	code, large := small(objects, r.small)
-	d := &Declarations{named: map[string]*tools.Binding{}, index: search.New(set)}
+	d := &Declarations{named: map[string]*tools.Binding{}, index: bm25.New(set.Bindings())}
 	if text, ok := outline(large, types(objects), r.names-fence); ok {
 		d.Text = fenced(text + code)
 	} else {
@@ -170,9 +170,9 @@ func (d *Declarations) Matching(task string) string {
 	}
 	var best []*tools.Binding
 	var code string
-	hits := d.index.Search(task, &search.Options{Limit: maxMatches})
+	hits := d.index.Search(task, "", maxMatches)
 	for _, h := range hits {
-		b := d.named[h.Name]
+		b := d.named[h.Path()]
 		if b == nil || h.Score <= minMatch*hits[0].Score {
 			continue
 		}

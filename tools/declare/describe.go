@@ -43,7 +43,7 @@ func Describe(list ...*tools.Binding) string {
 // does not classify the tool, according to its server.
 func ReadOnly(b *tools.Binding) bool {
 	unsaid := b.Hints.Class == tools.Unclassified && !b.Hints.Destructive
-	return b.Hints.Class == tools.Read || unsaid && b.Claims.ReadOnly
+	return b.Hints.Class == tools.Read || unsaid && b.Claimed == tools.Read
 }
 
 func (t *tool) reads() bool { return ReadOnly(t.Binding) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -95,7 +96,7 @@ func others(servers, tools int) string {
 	if servers == 0 {
 		return ""
 	}
-	return fmt.Sprintf("- %s with %s\n", plural(servers, "more server"), plural(tools, "tool"))
+	return fmt.Sprintf("- %s with %s\n", display.Plural(servers, "more server"), display.Plural(tools, "tool"))
 }
 
 // entry is the entry of an object in the index.
@@ -106,9 +107,9 @@ type entry struct {
 }
 
 func newEntry(o *object) *entry {
-	e := &entry{object: o, title: "- " + o.name + ", " + plural(len(o.tools), "tool")}
+	e := &entry{object: o, title: "- " + o.name + ", " + display.Plural(len(o.tools), "tool")}
 	if o.name == "" {
-		e.title = "- " + plural(len(o.tools), "global function")
+		e.title = "- " + display.Plural(len(o.tools), "global function")
 	}
 	e.text = e.title + "\n"
 	return e
@@ -191,11 +192,4 @@ func (e *entry) words() string {
 		list, end = list[:maxFrequent], ", …"
 	}
 	return e.title + ", with the words " + strings.Join(list, ", ") + end + "\n"
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

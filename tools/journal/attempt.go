@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt implements [tools.Attempt] for one program.
+// Attempt records the calls of one program. It is the Attempt of a sandbox.Program.
 type Attempt struct {
 	journal *Journal
 	step    int
@@ -20,7 +21,7 @@ type Attempt struct {
 	changed *entry          // a read that returned another value than in an earlier attempt
 }
 
-var _ tools.Attempt = (*Attempt)(nil)
+var _ dispatch.Attempt = (*Attempt)(nil)
 
 // errOver is the error of calls that a program makes after its end.
 var errOver = errors.New("journal: the program that made this call has ended")
@@ -28,9 +29,10 @@ var errOver = errors.New("journal: the program that made this call has ended")
 // errUnanswered is the error of calls that were dispatched when the attempt ended.
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
-// Issue implements [tools.Attempt]. Its error is a *tools.HoldError, or a [tools.Fatal]
-// error, which is an *UnknownError or reports that the program has ended.
-func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
+// Issue decides what happens to a call of the program. All are the tools that the program may
+// call. The error is a *tools.HoldError, or a [tools.Fatal] error, which is an *UnknownError or
+// reports that the program has ended.
+func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	key, err := c.Tool.Key(c.Args)
 	if err != nil {
 		return nil, tools.Fatal(err)
@@ -41,7 +43,7 @@ func (a *Attempt) Issue(c tools.Call) (tools.Entry, error) {
 	if a != j.current || a.over {
 		return nil, tools.Fatal(errOver)
 	}
-	q := a.query(c, key)
+	q := a.query(c, all, key)
 	e, err := q.decide()
 	if err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func (a *Attempt) add(q *query) *entry {
 			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: Intended,
 			Repeatable: c.Tool.Hints.Repeatable, Repeats: ids(q.again),
 		},
-		attempt: a, binding: c.Tool, call: c, key: q.key, performed: q.key, id: q.id, server: c.Tool.Namespace,
+		attempt: a, binding: c.Tool, call: c, all: q.tools, key: q.key, performed: q.key, id: q.id, server: c.Tool.Namespace,
 		issued: j.tick(),
 		fresh:  c.Repeat != nil && c.Repeat.Fresh && q.class == tools.Read,
 	}

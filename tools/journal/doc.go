@@ -5,9 +5,9 @@
 //
 //	import (
 //		"context"
-//		"encoding/json"
 //		"fmt"
 //
+//		"github.com/writ-go/writ/sandbox"
 //		"github.com/writ-go/writ/tools"
 //		"github.com/writ-go/writ/tools/journal"
 //	)
@@ -23,12 +23,18 @@
 //		if err != nil {
 //			panic(err)
 //		}
+//		box, err := sandbox.New(nil)
+//		if err != nil {
+//			panic(err)
+//		}
+//		defer box.Close()
 //		j := journal.New(nil)
 //		for range 2 { // a program that fails after its call, and a rewritten one that repeats the call
-//			run := set.Dispatcher(j.Attempt())
-//			call := run.Issue(tools.Call{Args: json.RawMessage(`{"to":"ann"}`)}, 0)
-//			result, err := call.Perform(ctx)
-//			fmt.Println(string(result), err, "sent:", sent, "recorded:", call.Recorded)
+//			out, err := box.Run(ctx, sandbox.Program{Source: `await send({to: "ann"})`, Tools: set, Attempt: j.Attempt()})
+//			if err != nil {
+//				panic(err)
+//			}
+//			fmt.Println(string(out.Value), "sent:", sent, "recorded:", out.Calls[0].Recorded)
 //		}
 //		j.Accept()
 //	}

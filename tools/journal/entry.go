@@ -65,6 +65,7 @@ type entry struct {
 	attempt    *Attempt // that made the call
 	binding    *tools.Binding
 	call       tools.Call
+	all        []*tools.Binding // the tools that the program may call
 	id         toolID
 	server     string
 	key        string   // of the call as requested
@@ -107,14 +108,14 @@ func (e *entry) settle(s State) {
 	e.State, e.ended = s, e.attempt.journal.tick()
 }
 
-// ticket is the [tools.Entry] of one call: a new entry, or a recorded one that has the
+// ticket is the [dispatch.Entry] of one call: a new entry, or a recorded one that has the
 // result of the call.
 type ticket struct {
 	*entry
 	live bool // the entry is new
 }
 
-// Recorded implements [tools.Entry].
+// Recorded implements [dispatch.Entry].
 func (t ticket) Recorded() (json.RawMessage, error, bool) {
 	if t.live {
 		return nil, nil, false
@@ -122,7 +123,7 @@ func (t ticket) Recorded() (json.RawMessage, error, bool) {
 	return t.Result, t.Err, true
 }
 
-// Dispatched implements [tools.Entry]. The error is that the program has ended.
+// Dispatched implements [dispatch.Entry]. The error is that the program has ended.
 func (t ticket) Dispatched(args json.RawMessage) error {
 	j := t.attempt.journal
 	j.mu.Lock()
@@ -154,7 +155,7 @@ func (t ticket) changed(args json.RawMessage) error {
 	if !t.is(key) {
 		c := t.call
 		c.Args = args
-		q := t.attempt.query(c, key)
+		q := t.attempt.query(c, t.all, key)
 		if q.class != tools.Read && !t.binding.Hints.Repeatable {
 			for _, rule := range []func() (verdict, error){q.unknown, q.changedIntoDone, q.failed, q.earlier} {
 				v, err := rule()
@@ -175,7 +176,7 @@ func (t ticket) changed(args json.RawMessage) error {
 	return nil
 }
 
-// Settled implements [tools.Entry]. An answer that arrives after the end of the attempt is
+// Settled implements [dispatch.Entry]. An answer that arrives after the end of the attempt is
 // recorded, too.
 func (t ticket) Settled(result json.RawMessage, err error, pending bool) (again string) {
 	j := t.attempt.journal

@@ -2,9 +2,9 @@ package journal_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -20,17 +20,23 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
+	box, err := sandbox.New(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer box.Close()
 	j := journal.New(nil)
-	for range 2 { // a program that fails after its call, and the next, which makes it again
-		run := set.Dispatcher(j.Attempt())
-		call := run.Issue(tools.Call{Args: json.RawMessage(`{"to":"ann"}`)}, 0)
-		result, err := call.Perform(ctx)
-		fmt.Println(string(result), err, "sent:", sent, "recorded:", call.Recorded)
+	for range 2 { // a program that fails after its call, and a rewritten one that repeats the call
+		out, err := box.Run(ctx, sandbox.Program{Source: `await send({to: "ann"})`, Tools: set, Attempt: j.Attempt()})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(string(out.Value), "sent:", sent, "recorded:", out.Calls[0].Recorded)
 	}
 	j.Accept()
 	// Output:
-	// "mail 1" <nil> sent: 1 recorded: false
-	// "mail 1" <nil> sent: 1 recorded: true
+	// "mail 1" sent: 1 recorded: false
+	// "mail 1" sent: 1 recorded: true
 }
 
 // A call that the rewritten program no longer makes is an orphan.
@@ -40,11 +46,16 @@ func ExampleJournal_Accept() {
 	if err != nil {
 		panic(err)
 	}
+	box, err := sandbox.New(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer box.Close()
 	j := journal.New(nil)
-	another := &tools.Repeat{Distinct: tools.EntryIDs{"all"}} // otherwise the second call would be held
-	for _, to := range []string{"ann", "bob"} {               // the second program is different
-		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: fmt.Appendf(nil, `{"to":%q}`, to), Repeat: another}, 0)
-		if _, err := call.Perform(context.Background()); err != nil {
+	for _, to := range []string{"ann", "bob"} { // without distinct, the second call would be held
+		_, err := box.Run(context.Background(), sandbox.Program{Source: `await send({to}, {distinct: "all"})`,
+			Inputs: map[string]any{"to": to}, Tools: set, Attempt: j.Attempt()})
+		if err != nil {
 			panic(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -30,7 +31,7 @@ var hints = map[string]tools.Hints{
 }
 
 // claims are the claims of servers about their own tools.
-var claims = map[string]tools.Claims{"shop.stock": {ReadOnly: true}, "shop.reserve": {Idempotent: true}}
+var claims = map[string]tools.Class{"shop.stock": tools.Read, "shop.reserve": tools.Idempotent}
 
 // script runs attempts with one journal. An attempt is a list of calls. The text after an
 // arrow says how the call ends.
@@ -51,7 +52,7 @@ func newScript(t *testing.T, o *journal.Options) *script {
 		if !found {
 			namespace, name = "", path
 		}
-		sources = append(sources, &tools.Tool{Namespace: namespace, Name: name, Hints: h, Claims: claims[path],
+		sources = append(sources, &tools.Tool{Namespace: namespace, Name: name, Hints: h, Claimed: claims[path],
 			Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }})
 	}
 	set, err := tools.NewSet(t.Context(), sources...)
@@ -68,7 +69,7 @@ func newScript(t *testing.T, o *journal.Options) *script {
 type call struct {
 	text  string
 	args  json.RawMessage
-	entry tools.Entry
+	entry dispatch.Entry
 	err   error
 }
 
@@ -82,7 +83,7 @@ func (s *script) issue(text string, repeat *tools.Repeat) call {
 	if args == "" {
 		args = "{}"
 	}
-	entry, err := s.attempt.Issue(tools.Call{ID: 1, Tool: s.tools[path], Args: json.RawMessage(args), Repeat: repeat})
+	entry, err := s.attempt.Issue(tools.Call{ID: 1, Tool: s.tools[path], Args: json.RawMessage(args), Repeat: repeat}, nil)
 	return call{fmt.Sprintf("%s(%s)", path, args), json.RawMessage(args), entry, err}
 }
 
@@ -198,8 +199,8 @@ func (s *script) play(do, want string) (got, wanted string) {
 	text, second, found := strings.Cut(do, ") {")
 	var repeat *tools.Repeat
 	if found {
-		repeat = &tools.Repeat{}
-		if err := json.Unmarshal([]byte("{"+second), repeat); err != nil {
+		var err error
+		if repeat, err = dispatch.DecodeRepeat([]byte("{" + second)); err != nil {
 			s.t.Fatal(err)
 		}
 	}

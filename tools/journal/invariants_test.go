@@ -227,13 +227,13 @@ func (s *simulation) second(tool string) string {
 	if !s.held[tool] {
 		return ""
 	}
-	again := tools.EntryIDs{}
+	again := []string{}
 	for _, e := range s.known {
 		if e.Tool == tool && (e.State == journal.Failed || e.State == journal.Unknown) {
 			again = append(again, e.ID)
 		}
 	}
-	text, err := json.Marshal(tools.Repeat{Again: again, Distinct: tools.EntryIDs{"all"}})
+	text, err := json.Marshal(tools.Repeat{Again: again, Distinct: []string{"all"}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func TestLateAnswerIsConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.attempt = s.journal.Attempt()
-	another := &tools.Repeat{Distinct: tools.EntryIDs{"E1"}}
+	another := &tools.Repeat{Distinct: []string{"E1"}}
 	if got := s.finish(s.issue(`db.add({"n":2})`, another), ""); got != "made 1" {
 		t.Errorf("got %s", got)
 	}

@@ -22,7 +22,7 @@ func (q *query) holdUnseen() error {
 			unseen, partial = append(unseen, e), part
 		}
 	}
-	if unseen == nil || len(q.call.Readers()) == 0 {
+	if unseen == nil || len(q.readers()) == 0 {
 		return nil
 	}
 	for _, e := range q.journal.entries {
@@ -30,6 +30,16 @@ func (q *query) holdUnseen() error {
 	}
 	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can show that. "+
 		"%s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
+}
+
+// readers returns the tools of the call's server that only read.
+func (q *query) readers() (list []*tools.Binding) {
+	for _, b := range q.tools {
+		if q.call.Tool.Namespace == b.Namespace && b.ReplayClass() == tools.Read && b.Object != tools.BuiltinNamespace {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // seen reports whether reads that were issued after e failed can show whether it took effect. It returns the last reads
@@ -78,7 +88,7 @@ func (e *entry) listState() lists.State {
 // lookFirst returns the advice to check what took effect, with the tools that may show it or, if there are any, the
 // lists that were read in part.
 func (q *query) lookFirst(partial []*entry) string {
-	readers := q.call.Readers()
+	readers := q.readers()
 	if len(readers) == 0 {
 		return "First check what took effect, if a tool can show that, and leave that out. "
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -176,12 +177,12 @@ func TestIDOfError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, attempt := range []tools.Attempt{journal.New(nil).Attempt(), nil} {
+		for _, attempt := range []dispatch.Attempt{journal.New(nil).Attempt(), nil} {
 			want := test.want
 			if attempt == nil {
 				want = ""
 			}
-			_, err = set.Dispatcher(attempt).Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(context.Background())
+			_, err = dispatch.New(set, attempt).Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(context.Background())
 			te, ok := errors.AsType[*tools.ToolError](err)
 			if !ok || te.ID != want {
 				t.Errorf("%s: %+v", kind, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -76,7 +77,7 @@ type row struct {
 // queued is a call that has not been dispatched.
 type queued struct {
 	key    string
-	issued tools.IssuedCall
+	issued dispatch.IssuedCall
 }
 
 // flying is a dispatched call that has not been answered.
@@ -235,9 +236,9 @@ func (m *model) words() *tools.Repeat {
 	id := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.entries)+1))
 	other := fmt.Sprintf("E%d", 1+m.rand.IntN(len(m.entries)+1))
 	return []*tools.Repeat{
-		nil, {}, {Same: id}, {Again: tools.EntryIDs{id}}, {Again: tools.EntryIDs{id, other}},
-		{Distinct: tools.EntryIDs{id}}, {Distinct: tools.EntryIDs{"all"}}, {Distinct: tools.EntryIDs{"all"}},
-		{Distinct: tools.EntryIDs{"all"}, Again: tools.EntryIDs{id}}, {Fresh: true},
+		nil, {}, {Same: id}, {Again: []string{id}}, {Again: []string{id, other}},
+		{Distinct: []string{id}}, {Distinct: []string{"all"}}, {Distinct: []string{"all"}},
+		{Distinct: []string{"all"}, Again: []string{id}}, {Fresh: true},
 	}[m.rand.IntN(10)]
 }
 
@@ -249,7 +250,7 @@ func (m *model) attempt(program []stmt, before []string) (seen []string) {
 	for _, f := range m.flying {
 		f.row.ended = m.tick() // abandoned
 	}
-	run := m.set.Dispatcher(m.journal.Attempt())
+	run := dispatch.New(m.set, m.journal.Attempt())
 	m.drop()
 	m.made, m.taken, m.names, m.reads = map[string]int{}, map[string]bool{}, map[string]bool{}, nil
 	uncertain := map[string]bool{}
@@ -295,7 +296,7 @@ func (m *model) read(s stmt) bool {
 
 // call makes one call. It returns the result that the program sees, whether the
 // call was made, and whether the program ends.
-func (m *model) call(run *tools.Dispatcher, s stmt) (saw string, live, stop bool) {
+func (m *model) call(run *dispatch.Dispatcher, s stmt) (saw string, live, stop bool) {
 	m.next = []fate{
 		succeed, succeed, succeed, succeed, succeed, reject, failBefore, failAfter, timeoutBefore, timeoutAfter, hanging,
 	}[m.rand.IntN(11)]

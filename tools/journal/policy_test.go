@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -200,7 +201,7 @@ func TestEndWhileAsking(t *testing.T) {
 		return policy.Decision{Approved: true}, nil
 	}
 	p, done := refunds(t, ask)
-	run := p.set.Dispatcher(p.journal.Attempt())
+	run := dispatch.New(p.set, p.journal.Attempt())
 	first := run.Issue(tools.Call{Args: json.RawMessage(`{"amount":1}`)}, 0)
 	second := run.Issue(tools.Call{Args: json.RawMessage(`{"amount":2}`)}, 0)
 	results := make(chan error, 1)

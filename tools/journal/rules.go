@@ -12,6 +12,7 @@ import (
 type query struct {
 	*Attempt
 	call  tools.Call
+	tools []*tools.Binding // that the program may call
 	key   string
 	id    toolID
 	class tools.Class
@@ -23,9 +24,9 @@ type query struct {
 	missing []string        // IDs in the second argument that are not those of calls of the tool
 }
 
-func (a *Attempt) query(c tools.Call, key string) *query {
+func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
 	q := &query{
-		Attempt: a, call: c, key: key, class: c.Tool.ReplayClass(),
+		Attempt: a, call: c, tools: all, key: key, class: c.Tool.ReplayClass(),
 		id: toolID{c.Tool.Namespace, c.Tool.Name}, named: map[*entry]bool{},
 	}
 	says := c.Repeat != nil && c.Repeat.Fresh && !c.Tool.Hints.Destructive

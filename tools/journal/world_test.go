@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -182,7 +183,7 @@ func (p *play) tell(format string, args ...any) {
 // guest is a running program.
 type guest struct {
 	*play
-	run     *tools.Dispatcher
+	run     *dispatch.Dispatcher
 	ended   error        // the error with which the journal ended the program
 	waiting []*guestCall // calls that were issued and not performed
 }
@@ -191,7 +192,7 @@ type guest struct {
 type guestCall struct {
 	path, args, second string // second is "" or the second argument
 
-	issued tools.IssuedCall
+	issued dispatch.IssuedCall
 	result json.RawMessage
 	err    error // the error that the program can catch
 }
@@ -205,12 +206,12 @@ func (c *guestCall) String() string {
 
 // watched notices when the journal ends the program.
 type watched struct {
-	tools.Attempt
+	dispatch.Attempt
 	guest *guest
 }
 
-func (w watched) Issue(c tools.Call) (tools.Entry, error) {
-	entry, err := w.Attempt.Issue(c)
+func (w watched) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
+	entry, err := w.Attempt.Issue(c, all)
 	if err != nil {
 		w.guest.ended = err
 		w.guest.run.End()
@@ -228,7 +229,7 @@ func (p *play) attempt(program func(g *guest)) (err error) {
 	p.t.Helper()
 	p.tell("attempt")
 	g := &guest{play: p}
-	g.run = p.set.Dispatcher(watched{p.journal.Attempt(), g})
+	g.run = dispatch.New(p.set, watched{p.journal.Attempt(), g})
 	defer func() {
 		r := recover()
 		end, ok := r.(ending)
@@ -324,8 +325,8 @@ func (g *guest) start(path, args string, second ...string) *guestCall {
 	}
 	call := tools.Call{Args: json.RawMessage(args)}
 	if c.second != "" {
-		call.Repeat = &tools.Repeat{}
-		if err := json.Unmarshal([]byte(c.second), call.Repeat); err != nil {
+		var err error
+		if call.Repeat, err = dispatch.DecodeRepeat([]byte(c.second)); err != nil {
 			g.t.Fatalf("%s: %v", c.second, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -173,7 +174,7 @@ func TestNotRepeatedAfterJSONRPCError(t *testing.T) {
 		}
 		j := journal.New(nil)
 		for range 3 {
-			run := set.Dispatcher(j.Attempt())
+			run := dispatch.New(set, j.Attempt())
 			if _, err := run.Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(t.Context()); err == nil {
 				t.Errorf("%s: no error", answer)
 			}

@@ -74,7 +74,10 @@ func TestCrashLoop(t *testing.T) {
 		!strings.HasPrefix(te.Message, "the tool's server keeps failing and will be tried again in ") {
 		t.Errorf("third: %v", err)
 	}
-	later, ok := errors.AsType[tools.RetryAfter](err)
+	later, ok := errors.AsType[interface {
+		error
+		RetryAfter() time.Duration
+	}](err)
 	if !ok || later.RetryAfter() <= 0 || later.RetryAfter() > lastPause {
 		t.Errorf("when to try again is not in %v", err)
 	}

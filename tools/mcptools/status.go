@@ -186,7 +186,7 @@ func (e *pauseError) Error() string {
 }
 func (e *pauseError) Unwrap() error { return e.last }
 
-// RetryAfter implements [tools.RetryAfter].
+// RetryAfter returns the time until the server is tried again: see policy.Retry.
 func (e *pauseError) RetryAfter() time.Duration { return time.Until(e.until) }
 
 // fill sets the fields of a status.

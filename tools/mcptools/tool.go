@@ -113,6 +113,17 @@ func canonical(raw json.RawMessage) any {
 	return string(raw)
 }
 
+// claimed returns the class that a server claims for its tool.
+func claimed(a annotations) tools.Class {
+	switch {
+	case a.ReadOnlyHint:
+		return tools.Read
+	case a.IdempotentHint:
+		return tools.Idempotent
+	}
+	return tools.Unclassified
+}
+
 // bind makes a listed tool callable.
 func (s *server) bind(t *listedTool) *tools.Tool {
 	// The clones do not keep the whole page in memory.
@@ -124,7 +135,7 @@ func (s *server) bind(t *listedTool) *tools.Tool {
 	}
 	return &tools.Tool{
 		Hints:        hints,
-		Claims:       tools.Claims{ReadOnly: t.Annotations.ReadOnlyHint, Idempotent: t.Annotations.IdempotentHint},
+		Claimed:      claimed(t.Annotations),
 		Namespace:    s.name,
 		Name:         s.o.Secrets.Text(t.Name),
 		Description:  t.Description,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -41,7 +42,7 @@ func TestPoliciesBelieveTrustedServersOnly(t *testing.T) {
 			set = set.With(policy.If(policy.Not(policy.Class(tools.Read)), policy.Approve(refuse, nil)))
 			equal(t, "warnings", strings.Join(set.Warnings(), "\n"), "")
 			for i, want := range []string{c.look, c.drop} {
-				got, err := set.Dispatcher(nil).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, i).Perform(t.Context())
+				got, err := dispatch.New(set, nil).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, i).Perform(t.Context())
 				if err != nil {
 					got = json.RawMessage(strings.TrimPrefix(err.Error(), "tool "+set.Bindings()[i].Path()+": "))
 				}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -37,7 +38,7 @@ func TestApproveOrigin(t *testing.T) {
 			origin = r.Origin
 			return policy.Decision{Approved: true}, nil
 		}, nil))
-	if _, err := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(t.Context()); err != nil {
+	if _, err := dispatch.New(set, nil).Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "origin", origin, `"send\" of \"mail" of "evil"`)

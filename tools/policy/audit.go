@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -46,8 +47,8 @@ func Audit(log *slog.Logger, o *AuditOptions) tools.Policy {
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (result json.RawMessage, err error) {
 		start, returned := time.Now(), false
 		defer func() {
-			if performed := c.Performed(); performed != nil {
-				c.Args = performed // an inner policy may have changed them
+			if p := dispatch.Performed(ctx); p != nil {
+				c.Args = p // an inner policy may have changed them
 			}
 			outcome := "panic"
 			if returned {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -69,7 +70,7 @@ func recordOf(size int) json.RawMessage {
 func compare(b *testing.B, raw, ours *tools.Set) {
 	b.Helper()
 	run := func(set *tools.Set) time.Duration {
-		d, start := set.Dispatcher(nil), time.Now()
+		d, start := dispatch.New(set, nil), time.Now()
 		for range 100 {
 			if _, err := d.Issue(tools.Call{Args: json.RawMessage(`{"id":"a1"}`)}, 0).Perform(b.Context()); err != nil {
 				b.Fatal(err)

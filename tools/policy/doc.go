@@ -8,7 +8,6 @@
 //
 //	import (
 //		"context"
-//		"encoding/json"
 //		"fmt"
 //		"log"
 //		"log/slog"
@@ -16,6 +15,7 @@
 //		"strings"
 //		"time"
 //
+//		"github.com/writ-go/writ/sandbox"
 //		"github.com/writ-go/writ/tools"
 //		"github.com/writ-go/writ/tools/policy"
 //	)
@@ -61,16 +61,21 @@
 //		)
 //		fmt.Println(set.Warnings())
 //
-//		run := set.Dispatcher(nil)
-//		for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`} {
-//			result, err := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(ctx)
-//			fmt.Println(string(result), err)
+//		box, err := sandbox.New(nil)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		defer box.Close()
+//		for _, id := range []string{"a1", "vip"} {
+//			out, err := box.Run(ctx, sandbox.Program{
+//				Source: `await refund({id})`, Inputs: map[string]any{"id": id}, Tools: set,
+//			})
+//			if err != nil {
+//				log.Fatal(err)
+//			}
+//			fmt.Println(string(out.Value), out.Calls[0].Error)
 //		}
 //	}
-//
-// Usually, a sandbox issues the calls of a program:
-//
-//	out, err := box.Run(ctx, sandbox.Program{Source: `await refund({id: "a1"})`, Tools: set})
 //
 // A [Match] selects calls. [If] applies policies to them, and [Allow] and [Deny] refuse them
 // or the others. The program gets an error of kind [tools.KindDenied] for a refused call, and

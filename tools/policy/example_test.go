@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -56,10 +57,19 @@ func Example() {
 	)
 	fmt.Println(set.Warnings())
 
-	run := set.Dispatcher(nil) // what a sandbox does with the calls of a program
-	for _, args := range []string{`{"id":"a1"}`, `{"id":"vip"}`} {
-		result, err := run.Issue(tools.Call{Args: json.RawMessage(args)}, 0).Perform(ctx)
-		fmt.Println(string(result), err)
+	box, err := sandbox.New(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer box.Close()
+	for _, id := range []string{"a1", "vip"} {
+		out, err := box.Run(ctx, sandbox.Program{
+			Source: `await refund({id})`, Inputs: map[string]any{"id": id}, Tools: set,
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(string(out.Value), out.Calls[0].Error)
 	}
 	// Output:
 	// []
@@ -67,11 +77,13 @@ func Example() {
 	// {
 	//   "id": "a1"
 	// }
+	// line 1: await refund({id})
 	// "refunded a1 with the key [redacted]" <nil>
 	// may I? refund (unclassified, destructive)
 	// {
 	//   "id": "vip"
 	// }
+	// line 1: await refund({id})
 	//  tool refund: not approved: leave this one to the shop
 }
 

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -252,13 +253,13 @@ func TestRepeats(t *testing.T) {
 		want   string
 	}{
 		{nil, "tool send: 504"},
-		{&tools.Repeat{Again: tools.EntryIDs{"E1"}}, "tool send: no effect is repeated here"},
+		{&tools.Repeat{Again: []string{"E1"}}, "tool send: no effect is repeated here"},
 		{nil, `send({}) was held: E1 made exactly this call and reported an error, so it may have taken ` +
 			`effect. First check ` +
 			`what took effect, if a tool can show that, and leave that out. Pass {distinct: "E1", again: "E1"} as the ` +
 			`second argument of every call of send, with only those under again that did not take effect`},
 	} {
-		call := set.Dispatcher(j.Attempt()).Issue(tools.Call{Args: json.RawMessage(`{}`), Repeat: test.repeat}, 0)
+		call := dispatch.New(set, j.Attempt()).Issue(tools.Call{Args: json.RawMessage(`{}`), Repeat: test.repeat}, 0)
 		if _, err := call.Perform(t.Context()); err == nil || err.Error() != test.want {
 			t.Errorf("%v: got  %v\nwant %s", test.repeat, err, test.want)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -52,7 +53,7 @@ func call(ctx context.Context, set *tools.Set, path, args string) (json.RawMessa
 	for i, b := range set.Bindings() {
 		if b.Path() == path {
 			c := tools.Call{ID: 1, Args: json.RawMessage(args), Line: 3, Column: 7, Program: "// send\n\nawait it.is(\u202e);\n"}
-			return set.Dispatcher(nil).Issue(c, i).Perform(ctx)
+			return dispatch.New(set, nil).Issue(c, i).Perform(ctx)
 		}
 	}
 	return nil, fmt.Errorf("there is no %s", path)

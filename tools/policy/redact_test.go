@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -50,7 +51,7 @@ func TestRedact(t *testing.T) {
 			j := journal.New(nil)
 			set := newSet(t,
 				tool("it", tools.Hints{}, answer(test.result, test.err))).With(policy.Redact(newSecrets(t, "top secret")))
-			result, err := set.Dispatcher(j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)},
+			result, err := dispatch.New(set, j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)},
 				0).Perform(t.Context())
 			equal(t, "the end", told(result, err), test.want)
 			entry := j.Entries()[0]

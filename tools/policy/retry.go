@@ -21,8 +21,8 @@ type RetryOptions struct {
 	// doubles for each further try. Zero means 200 ms.
 	Delay time.Duration
 
-	// MaxDelay is the maximum time before a try. If an error asks for a longer time
-	// ([tools.RetryAfter]), Retry gives up. Zero means 5 s.
+	// MaxDelay is the maximum time before a try. If an error asks for a longer time, Retry
+	// gives up. Zero means 5 s.
 	MaxDelay time.Duration
 
 	// Also, if set, returns true for errors that the tool reported ([tools.KindFailed], or
@@ -36,8 +36,8 @@ type RetryOptions struct {
 // If nothing was done ([tools.KindUnavailable]), it retries calls of every tool. If it is
 // unknown whether anything was done ([tools.KindTimeout], [tools.KindUnknown]), it retries
 // only tools that may be repeated: tools of class Read or Idempotent, and Repeatable tools.
-// It waits as long as an error asks for ([tools.RetryAfter]). The last error says how many
-// tries there were.
+// If an error, or the cause of a ToolError, has a method RetryAfter() time.Duration, Retry waits
+// at least that long. The last error says how many tries there were.
 func Retry(o *RetryOptions) tools.Policy {
 	o = cmp.Or(o, &RetryOptions{})
 	if o.Tries < 0 || min(o.Delay, o.MaxDelay) < 0 {
@@ -76,7 +76,11 @@ func (o *RetryOptions) passes(h tools.Hints, err error) bool {
 
 // retryAfter returns the time that an error asks to wait.
 func retryAfter(err error) time.Duration {
-	if later, ok := errors.AsType[tools.RetryAfter](err); ok {
+	later, ok := errors.AsType[interface {
+		error
+		RetryAfter() time.Duration
+	}](err)
+	if ok {
 		return later.RetryAfter()
 	}
 	return 0

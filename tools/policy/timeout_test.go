@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -107,7 +108,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 					return json.RawMessage(`1`), nil
 				})).With(policy.Retry(nil), policy.Timeout(300*time.Millisecond))
 				j := journal.New(nil)
-				issued := set.Dispatcher(j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
+				issued := dispatch.New(set, j.Attempt()).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0)
 				equal(t, "the end", told(issued.Perform(t.Context())), test.want)
 				time.Sleep(time.Second) // let the tries end
 				e := j.Entries()[0]

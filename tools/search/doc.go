@@ -1,4 +1,5 @@
-// Package search finds tools by the words of their names and descriptions.
+// Package search finds tools that a prompt does not show: by the words of their names and
+// descriptions, and by names that are almost correct.
 //
 //	package main
 //
@@ -24,7 +25,11 @@
 //		if err != nil {
 //			panic(err)
 //		}
-//		for _, hit := range search.New(set).Search("refund an order", nil) {
+//		hits, err := search.New(set, 4000).Search("refund an order", nil)
+//		if err != nil {
+//			panic(err)
+//		}
+//		for _, hit := range hits {
 //			fmt.Println(hit.Name, hit.Description)
 //		}
 //	}

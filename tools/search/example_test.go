@@ -21,9 +21,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	index := search.New(set)
+	index := search.New(set, 4000)
 	for _, query := range []string{"refund an order", "locate my parcel", "refnud"} {
-		for _, hit := range index.Search(query, &search.Options{Limit: 1}) {
+		hits, err := index.Search(query, &search.Options{Limit: 1})
+		if err != nil {
+			fmt.Println(err)
+		}
+		for _, hit := range hits {
 			fmt.Printf("%s: %s %s\n", query, hit.Name, hit.Description)
 		}
 	}

@@ -1,102 +1,76 @@
 package search
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-	"sync"
+	"context"
+	"encoding/json"
+	"fmt"
 
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/bm25"
 )
 
-// DefaultLimit is the maximum number of hits if [Options].Limit is not set.
-const DefaultLimit = 10
-
-// Options restricts the hits of a search.
-type Options struct {
-	// Server is the object or namespace whose tools are searched. If it is empty, all
-	// tools are searched. A server that does not exist has no tools.
-	Server string
-
-	// Limit is the maximum number of hits. Zero or less means [DefaultLimit].
-	Limit int
-}
-
-// Hit is a tool that was found.
-type Hit struct {
-	// Name is the name of the tool in programs: mail.send.
-	Name string
-
-	// Description is the [Summary] of the tool's description.
-	Description string
-
-	// Score is the BM25 score. Scores can be compared only within the same search.
-	Score float64
-}
-
-// Index finds tools of one set. It is safe for concurrent use.
+// Index searches and describes the tools of a set. It is safe for concurrent use.
 type Index struct {
-	tools []*tools.Binding
-	build func() *postings
+	set      *tools.Set
+	bindings []*tools.Binding
+	words    *bm25.Index
+	maxText  int // bytes of a description
+
+	// howToSearch returns the words that tell the reader how to search all tools, or
+	// those of one server.
+	howToSearch func(server string) string
 }
 
-// New returns an index of a set. The first search builds it. A nil set is empty.
-func New(set *tools.Set) *Index {
-	x := &Index{tools: set.Bindings()}
-	x.build = sync.OnceValue(func() *postings { return newPostings(x.tools) })
-	return x
-}
-
-// maxQuery is the number of bytes of a query that are read.
-const maxQuery = 4 << 10
-
-// Search returns the tools that match the query best, the best first. A tool matches if it
-// has a word of the query. If the query has only common words, all tools match, in the
-// order of their names. Nil options are the defaults.
-func (x *Index) Search(query string, o *Options) []Hit {
-	if o == nil {
-		o = &Options{}
+// New returns an Index of a set. A nil set is empty. Descriptions have at most about maxText bytes.
+func New(set *tools.Set, maxText int) *Index {
+	return &Index{
+		set: set, bindings: set.Bindings(), words: bm25.New(set.Bindings()), maxText: maxText, howToSearch: inProgram,
 	}
-	words := terms(nil, query[:min(len(query), maxQuery)])
-	scores := x.build().scores(words)
-	var found []int
-	for i, b := range x.tools {
-		if (scores[i] > 0 || len(words) == 0) && (o.Server == "" || o.Server == b.Object || o.Server == b.Namespace) {
-			found = append(found, i)
+}
+
+// SearchedBy returns a copy of d for models that do not write programs: its texts refer to
+// the given tool instead of tools.search.
+func (d *Index) SearchedBy(tool string) *Index {
+	other := *d
+	other.howToSearch = func(server string) string {
+		if server == "" {
+			return tool
 		}
+		return fmt.Sprintf("%s with server: %q", tool, server)
 	}
-	slices.SortFunc(found, func(i, j int) int {
-		a, b := x.tools[i], x.tools[j]
-		return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Names[0], b.Names[0]))
-	})
-	found = found[:min(len(found), cmp.Or(max(o.Limit, 0), DefaultLimit))]
-	hits := make([]Hit, len(found))
-	for at, i := range found {
-		b := x.tools[i]
-		hits[at] = Hit{Name: b.Path(), Description: Summary(b.Description), Score: scores[i]}
-	}
-	return hits
+	return &other
 }
 
-// maxSummary is the maximum size of a summary, in bytes.
-const maxSummary = 300
+func inProgram(server string) string {
+	if server == "" {
+		return tools.BuiltinNamespace + ".search(query)"
+	}
+	return fmt.Sprintf("%s.search(query, {server: %q})", tools.BuiltinNamespace, server)
+}
 
-// Summary returns the first sentence of a description. It cuts a long sentence after a
-// word.
-func Summary(description string) string {
-	head := strings.ToValidUTF8(description[:min(len(description), 4*maxSummary)], "")
-	sentences := schema.Sentences(head)
-	if len(sentences) == 0 {
-		return ""
+// Extended returns a copy of the set with two more tools, tools.search and tools.describe.
+// They are tools of class [tools.Read] which the journal records like any other, but
+// policies do not apply to them: they reveal only the set. An empty set is returned
+// unchanged.
+func (d *Index) Extended() *tools.Set {
+	if d.set.Len() == 0 {
+		return d.set
 	}
-	text := schema.OneLine(sentences[0])
-	if len(text) <= maxSummary {
-		return text
+	hints := &tools.Hints{Class: tools.Read}
+	search := tools.Func("search", "Find tools by what they do.",
+		func(_ context.Context, in searchArgs) ([]Hit, error) { return d.Search(in.Query, &in.Options) }, hints)
+	describe := tools.Func("describe", "Declare tools in full, or list those of a server.",
+		func(_ context.Context, in describeArgs) (string, error) { return d.Describe(in.Name...) }, hints)
+	describe.InputSchema = json.RawMessage(describeInput)
+	search.Params, describe.Params = []string{"query", "options"}, []string{"name"}
+	set := d.set
+	for _, t := range []*tools.Tool{search, describe} {
+		t.Namespace = tools.BuiltinNamespace
+		extended, err := set.Plus(t)
+		if err != nil {
+			panic(err) // unreachable: the names and types are those above
+		}
+		set = extended
 	}
-	cut := strings.ToValidUTF8(text[:maxSummary], "")
-	if word := strings.LastIndexByte(cut, ' '); word > 0 {
-		cut = cut[:word]
-	}
-	return cut + "…"
+	return set
 }

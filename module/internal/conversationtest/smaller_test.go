@@ -161,7 +161,7 @@ func recorded(t *testing.T, called map[string]int, servers ...string) *tools.Set
 			sources = append(sources, &tools.Tool{
 				Namespace: server, Name: x.Name, Description: x.Description,
 				InputSchema: x.InputSchema, OutputSchema: x.OutputSchema,
-				Claims:  tools.Claims{ReadOnly: x.Annotations.ReadOnlyHint},
+				Claimed: claimed(x.Annotations.ReadOnlyHint),
 				Handler: fake(x.Name, called),
 			})
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/discovery"
 )
 
 // spent counts the tokens of requests to a model. Cached tokens belong to messages that the
@@ -86,7 +85,7 @@ func calls(r run) []string {
 		}
 		var made []string
 		for _, c := range step.Outcome.Calls {
-			if c.Recorded || c.Pending || strings.HasPrefix(c.Tool, discovery.Object+".") {
+			if c.Recorded || c.Pending || strings.HasPrefix(c.Tool, tools.BuiltinNamespace+".") {
 				continue
 			}
 			result := string(c.Result)
@@ -109,7 +108,7 @@ func listed(set *tools.Set) int {
 		if b.OutputSchema != nil {
 			tool["outputSchema"] = b.OutputSchema
 		}
-		if b.Claims.ReadOnly {
+		if b.Claimed == tools.Read {
 			tool["annotations"] = map[string]bool{"readOnlyHint": true}
 		}
 		n += count(string(marshal(tool)))

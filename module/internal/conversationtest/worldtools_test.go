@@ -69,8 +69,8 @@ func (w *world) tools(e *entity) []*tools.Tool {
 func (w *world) tool(e *entity, t tool) *tools.Tool {
 	made := &tools.Tool{
 		Namespace: e.server, Name: t.name, Description: t.description, InputSchema: object(t.input),
-		Hints:  tools.Hints{Class: t.class, ErrorsAreFinal: true},
-		Claims: tools.Claims{ReadOnly: t.class == tools.Read},
+		Hints:   tools.Hints{Class: t.class, ErrorsAreFinal: true},
+		Claimed: claimed(t.class == tools.Read),
 		Handler: func(_ context.Context, raw json.RawMessage) (json.RawMessage, error) {
 			var a args
 			if err := json.Unmarshal(raw, &a); err != nil {
@@ -275,4 +275,12 @@ func object(properties string) json.RawMessage {
 		text += `,"required":` + string(marshal(required))
 	}
 	return json.RawMessage(text + `,"additionalProperties":false}`)
+}
+
+// claimed returns the class that a server claims with the annotation readOnlyHint.
+func claimed(readOnly bool) tools.Class {
+	if readOnly {
+		return tools.Read
+	}
+	return tools.Unclassified
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/discovery"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -59,7 +58,7 @@ func (s Step) Report() *Observation {
 }
 
 // Discovers reports whether a call looks for tools.
-func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, discovery.Object+".") }
+func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, tools.BuiltinNamespace+".") }
 
 // Rejected is the observation on an answer that is not valid.
 func (s Step) Rejected(spec *signature.Spec, err error) *Observation {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -24,7 +25,7 @@ func (t *Toolbox) Perform(
 	if again != nil {
 		c.Repeat = &tools.Repeat{Again: again}
 	}
-	issued := t.set.Dispatcher(attempt).Issue(c, tool)
+	issued := dispatch.New(t.set, attempt).Issue(c, tool)
 	result, err := settle(ctx, issued.Perform)
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		held = hold.Entries

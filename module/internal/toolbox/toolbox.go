@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // Toolbox is a set of tools, with tools.search and tools.describe, for a model that calls them by name.
@@ -17,19 +17,19 @@ type Toolbox struct {
 	Bindings []*tools.Binding
 
 	set       *tools.Set
-	discovery *discovery.Discovery
+	discovery *search.Index
 }
 
 // New returns the toolbox of a set.
 func New(set *tools.Set) *Toolbox {
-	d := discovery.New(set, prompt.MaxText).SearchedBy(discovery.Object + ".search")
+	d := search.New(set, prompt.MaxText).SearchedBy(tools.BuiltinNamespace + ".search")
 	set = d.Extended()
 	return &Toolbox{set: set, Bindings: set.Bindings(), discovery: d}
 }
 
 // Find returns the index of a tool among the bindings. The error names similar tools.
 func (t *Toolbox) Find(name string) (int, error) {
-	own := func(b *tools.Binding) bool { return b.Object == discovery.Object && b.Path() == name }
+	own := func(b *tools.Binding) bool { return b.Object == tools.BuiltinNamespace && b.Path() == name }
 	if i := slices.IndexFunc(t.Bindings, own); i >= 0 {
 		return i, nil
 	}

@@ -75,7 +75,9 @@ func (t table) both(words string, make func(word string) (name, description stri
 		for word := range strings.FieldsSeq(part) {
 			tool := &tools.Tool{Namespace: t.server, Handler: nothing}
 			tool.Name, tool.Description, tool.InputSchema = make(word)
-			tool.Claims.ReadOnly = i == 0
+			if i == 0 {
+				tool.Claimed = tools.Read
+			}
 			list = append(list, tool)
 		}
 	}

@@ -171,7 +171,7 @@ func listing(t *testing.T, list []*tools.Tool) (r recording) {
 	for _, tool := range list {
 		raw, err := json.Marshal(map[string]any{
 			"name": tool.Name, "description": tool.Description, "inputSchema": tool.InputSchema,
-			"annotations": map[string]bool{"readOnlyHint": tool.Claims.ReadOnly},
+			"annotations": map[string]bool{"readOnlyHint": tool.Claimed == tools.Read},
 		})
 		if err != nil {
 			t.Fatal(err)

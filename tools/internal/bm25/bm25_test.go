@@ -1,4 +1,4 @@
-package search_test
+package bm25_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/bm25"
 	"github.com/writ-go/writ/tools/search"
 )
 
@@ -18,15 +19,15 @@ import (
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	set := realServers(t)
-	index := search.New(set)
+	index := bm25.New(set.Bindings())
 	for file, least := range map[string]int{"needs-unseen.txt": 65, "needs.txt": 55, "training.txt": 52} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			needs := readNeeds(t, filepath.Join("testdata", file), set)
 			met := 0
 			for _, n := range needs {
-				hits := index.Search(n.text, &search.Options{Limit: 10})
-				if slices.ContainsFunc(hits, func(h search.Hit) bool { return slices.Contains(n.tools, h.Name) }) {
+				hits := index.Search(n.text, "", 10)
+				if slices.ContainsFunc(hits, func(h bm25.Hit) bool { return slices.Contains(n.tools, h.Path()) }) {
 					met++
 					continue
 				}
@@ -43,10 +44,10 @@ func TestRecall(t *testing.T) {
 func TestRecallOfToolWords(t *testing.T) {
 	t.Parallel()
 	set := realServers(t)
-	index := search.New(set)
+	index := bm25.New(set.Bindings())
 	for _, b := range set.Bindings() {
 		for _, query := range []string{b.Path(), search.Summary(b.Description)} {
-			if hits := names(index.Search(query, nil)); !slices.Contains(hits, b.Path()) {
+			if hits := names(index.Search(query, "", 100)); !slices.Contains(hits, b.Path()) {
 				t.Errorf("%q: got %v, want %s among them", query, hits, b.Path())
 			}
 		}
@@ -61,7 +62,7 @@ func TestNoMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := search.New(realServers(t))
+	index := bm25.New(realServers(t).Bindings())
 	all, none := 0, 0
 	for line := range strings.Lines(string(text)) {
 		need := strings.TrimSpace(line)
@@ -69,7 +70,7 @@ func TestNoMatch(t *testing.T) {
 			continue
 		}
 		all++
-		if hits := index.Search(need, nil); len(hits) > 0 {
+		if hits := index.Search(need, "", 10); len(hits) > 0 {
 			t.Logf("%q: got %v", need, names(hits))
 			continue
 		}
@@ -122,10 +123,10 @@ func readNeeds(t testing.TB, file string, set *tools.Set) []need {
 	return needs
 }
 
-func names(hits []search.Hit) []string {
+func names(hits []bm25.Hit) []string {
 	var list []string
 	for _, h := range hits {
-		list = append(list, h.Name)
+		list = append(list, h.Path())
 	}
 	return list
 }
@@ -133,7 +134,7 @@ func names(hits []search.Hit) []string {
 // realServers returns a set of the tools that eight real servers list.
 func realServers(t testing.TB) *tools.Set {
 	t.Helper()
-	files, err := filepath.Glob("../declare/testdata/servers/*.json")
+	files, err := filepath.Glob("../../declare/testdata/servers/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no servers", err)
 	}

@@ -1,4 +1,4 @@
-package tools_test
+package dispatch_test
 
 import (
 	"context"

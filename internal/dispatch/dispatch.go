@@ -1,4 +1,5 @@
-package tools
+// Package dispatch takes the calls of a program through validation, the journal and the policies to the tools.
+package dispatch
 
 import (
 	"bytes"
@@ -12,14 +13,15 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 )
 
 // Dispatcher performs the calls of one run. It validates each call, looks it up in the
 // journal, and takes it through the policies to the handler. A sandbox uses it. It is safe
 // for concurrent use.
 type Dispatcher struct {
-	bindings []*Binding
-	policies []Policy
+	set      *tools.Set
+	bindings []*tools.Binding
 	attempt  Attempt
 
 	mu      sync.Mutex
@@ -27,13 +29,10 @@ type Dispatcher struct {
 	waiting map[*pendingCall]context.CancelFunc // calls on their way to their tool
 }
 
-// Dispatcher returns a Dispatcher for one attempt of a run. If a is nil, nothing is
-// recorded.
-func (s *Set) Dispatcher(a Attempt) *Dispatcher {
-	if s == nil {
-		return &Dispatcher{}
-	}
-	return &Dispatcher{bindings: s.bindings, policies: s.policies, attempt: a}
+// New returns a Dispatcher for one attempt of a run with the tools of a set. If a is nil,
+// nothing is recorded.
+func New(s *tools.Set, a Attempt) *Dispatcher {
+	return &Dispatcher{set: s, bindings: s.Bindings(), attempt: a}
 }
 
 // End marks the end of the program. Calls that have not been dispatched to their tools are
@@ -83,10 +82,10 @@ type IssuedCall struct {
 }
 
 // Refused returns a call that will not be made: its Perform returns te.
-func Refused(te *ToolError) IssuedCall { return IssuedCall{err: te} }
+func Refused(te *tools.ToolError) IssuedCall { return IssuedCall{err: te} }
 
 // Perform performs the call. It must be called exactly once, on any goroutine. Its error is
-// a *[ToolError], which goes to the program, or a *[HoldError] or [Fatal] error, which ends
+// a *[tools.ToolError], which goes to the program, or a *[tools.HoldError] or [tools.Fatal] error, which ends
 // the run.
 func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
 	if i.pending == nil {
@@ -105,21 +104,20 @@ func (i IssuedCall) Args() json.RawMessage {
 }
 
 // Issue validates the arguments of a call and looks it up in the journal, without blocking.
-// The tool is an index into [Set.Bindings]. Issue must be called in the order in which the
+// The tool is an index into [tools.Set.Bindings]. Issue must be called in the order in which the
 // program makes its calls. [IssuedCall.Perform] returns its errors.
-func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
+func (d *Dispatcher) Issue(c tools.Call, tool int) IssuedCall {
 	if tool < 0 || tool >= len(d.bindings) {
-		return IssuedCall{err: &ToolError{Kind: KindUnknownTool, Message: "the tool does not exist"}}
+		return IssuedCall{err: &tools.ToolError{Kind: tools.KindUnknownTool, Message: "the tool does not exist"}}
 	}
 	c.Tool = d.bindings[tool]
 	if findings := c.Tool.Check(c.Args, nil); len(findings) > 0 {
 		return IssuedCall{err: invalidArguments(c.Tool, "", findings)}
 	}
-	c.Args = c.Tool.complete(c.Args)
-	f := &pendingCall{call: c, dispatcher: d, acts: c.Tool.ReplayClass() != Read}
-	f.call.pending = f
+	c.Args = c.Tool.Complete(c.Args)
+	f := &pendingCall{call: c, dispatcher: d, acts: c.Tool.ReplayClass() != tools.Read}
 	if d.attempt != nil {
-		entry, err := d.attempt.Issue(f.call)
+		entry, err := d.attempt.Issue(f.call, d.bindings)
 		if err != nil {
 			return IssuedCall{err: ending(err)}
 		}
@@ -133,20 +131,41 @@ func (d *Dispatcher) Issue(c Call, tool int) IssuedCall {
 
 // ending returns an error of the journal as one that ends the run.
 func ending(err error) error {
-	if hold, ok := errors.AsType[*HoldError](err); ok {
+	if hold, ok := errors.AsType[*tools.HoldError](err); ok {
 		return hold
 	}
-	return Fatal(err)
+	return tools.Fatal(err)
 }
 
-func invalidArguments(b *Binding, prefix string, findings []schema.Finding) *ToolError {
-	return &ToolError{Tool: b.Path(), Kind: KindInvalidArguments, Message: prefix + schema.Summary(findings)}
+func invalidArguments(b *tools.Binding, prefix string, findings []schema.Finding) *tools.ToolError {
+	return &tools.ToolError{Tool: b.Path(), Kind: tools.KindInvalidArguments, Message: prefix + schema.Summary(findings)}
+}
+
+// maxState returns the state in which the most may have been done.
+func maxState(a, b tools.State) tools.State {
+	order := []tools.State{tools.StateRejected, tools.StateFailed, tools.StateUnknown, tools.StateOK}
+	if slices.Index(order, a) < slices.Index(order, b) {
+		return b
+	}
+	return a
+}
+
+type performedKey struct{}
+
+// Performed returns the arguments with which the tool was last called by the call that a policy
+// passes on with ctx. Inner policies may have changed them. It returns nil if the tool was not
+// called.
+func Performed(ctx context.Context) json.RawMessage {
+	if f, ok := ctx.Value(performedKey{}).(*pendingCall); ok {
+		return f.args()
+	}
+	return nil
 }
 
 // pendingCall is a call that is being performed. Policies may call the handler any number of
 // times; state is the one in which the most may have been done.
 type pendingCall struct {
-	call       Call
+	call       tools.Call
 	entry      Entry // nil without a journal
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc // of the policies
@@ -154,7 +173,7 @@ type pendingCall struct {
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
-	state     State
+	state     tools.State
 	settled   bool            // the journal has the result of the call
 	performed json.RawMessage // arguments with which the tool was called; nil if it was not
 }
@@ -167,24 +186,24 @@ func (f *pendingCall) args() json.RawMessage {
 }
 
 // errEnded is the error of calls that were not dispatched when the program ended.
-var errEnded = &ToolError{Kind: KindDenied, Message: "the program ended before the call was made"}
+var errEnded = &tools.ToolError{Kind: tools.KindDenied, Message: "the program ended before the call was made"}
 
 // perform takes the call through the policies. It always settles the journal's entry.
 func (f *pendingCall) perform(ctx context.Context) (json.RawMessage, error) {
 	result, err := f.chain(ctx)
 	if err == nil && len(result) > 0 && !json.Valid(result) {
-		err = &ToolError{Kind: KindInvalidResult, Message: "the call was made, but its result is not JSON"}
+		err = &tools.ToolError{Kind: tools.KindInvalidResult, Message: "the call was made, but its result is not JSON"}
 	}
-	if hold, ok := errors.AsType[*HoldError](err); ok && !IsFatal(err) {
+	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		err = hold
-	} else if err != nil && !IsFatal(err) {
-		err = f.corrected(AsToolError(ctx, f.call.Tool, err))
+	} else if err != nil && !tools.IsFatal(err) {
+		err = f.corrected(tools.AsToolError(ctx, f.call.Tool, err))
 	}
 	if err != nil || len(result) == 0 {
 		result = nil
 	}
 	id := f.settle(result, err)
-	if te, ok := err.(*ToolError); ok && f.entry != nil {
+	if te, ok := err.(*tools.ToolError); ok && f.entry != nil {
 		err = f.advised(te, id)
 	}
 	return result, err
@@ -202,28 +221,32 @@ func (f *pendingCall) settle(result json.RawMessage, err error) (again string) {
 	return f.entry.Settled(result, err, f.pending > 0)
 }
 
-// advised returns a copy of an error, of which the journal has the original, that says whether the program may repeat the
-// call.
-func (f *pendingCall) advised(te *ToolError, id string) *ToolError {
+// doNotRepeat follows the messages of calls that are recorded in a journal and not repeated.
+const doNotRepeat = ". Do not call it again; report it"
+
+// advised returns a copy of the error that the journal recorded. The copy says whether the
+// program may repeat the call.
+func (f *pendingCall) advised(te *tools.ToolError, id string) *tools.ToolError {
 	b := f.call.Tool
-	te = te.WithCause(te.err)
-	if te.ID = id; f.acts && b.ReplayClass() != Idempotent && !b.Hints.Repeatable && StateOf(te) == StateUnknown {
+	te = te.WithCause(te.Unwrap())
+	once := f.acts && b.ReplayClass() != tools.Idempotent && !b.Hints.Repeatable
+	if te.ID = id; once && tools.StateOf(te) == tools.StateUnknown {
 		te.Message = strings.ReplaceAll(te.Message, doNotRepeat, "") + doNotRepeat
 	}
 	return te
 }
 
 func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err error) {
-	defer f.recovered(&err, KindDenied, "a policy crashed")
-	ctx, f.cancel = context.WithCancel(ctx)
+	defer f.recovered(&err, tools.KindDenied, "a policy crashed")
+	ctx, f.cancel = context.WithCancel(context.WithValue(ctx, performedKey{}, f))
 	defer f.cancel()
 	if !f.dispatcher.wait(f) || ctx.Err() != nil {
 		return nil, errEnded
 	}
 	defer f.dispatcher.arrive(f)
-	caller := Caller(CallerFunc(f.try))
-	if f.call.Tool.Object != BuiltinNamespace {
-		for _, policy := range slices.Backward(slices.Concat(policiesOf(ctx), f.dispatcher.policies)) {
+	caller := tools.Caller(tools.CallerFunc(f.try))
+	if f.call.Tool.Object != tools.BuiltinNamespace {
+		for _, policy := range slices.Backward(f.dispatcher.set.Policies(ctx)) {
 			caller = policy(caller)
 		}
 	}
@@ -231,13 +254,13 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 }
 
 // try calls the handler with the arguments of c, which policies may have changed.
-func (f *pendingCall) try(ctx context.Context, c Call) (json.RawMessage, error) {
+func (f *pendingCall) try(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 	b := f.call.Tool
 	if !bytes.Equal(c.Args, f.call.Args) {
 		if findings := b.Check(c.Args, nil); len(findings) > 0 {
 			return nil, invalidArguments(b, "as changed by a policy: ", findings)
 		}
-		c.Args = b.complete(c.Args)
+		c.Args = b.Complete(c.Args)
 	}
 	if !f.dispatcher.arrive(f) || ctx.Err() != nil {
 		return nil, errEnded
@@ -246,8 +269,8 @@ func (f *pendingCall) try(ctx context.Context, c Call) (json.RawMessage, error) 
 		return nil, ending(err)
 	}
 	result, err := f.handle(ctx, c.Args)
-	if err != nil && !IsFatal(err) {
-		err = AsToolError(ctx, b, err)
+	if err != nil && !tools.IsFatal(err) {
+		err = tools.AsToolError(ctx, b, err)
 	}
 	f.end(ctx, result, err)
 	if err != nil && !f.dispatcher.wait(f) { // a policy may ask for approval and try again
@@ -257,7 +280,7 @@ func (f *pendingCall) try(ctx context.Context, c Call) (json.RawMessage, error) 
 }
 
 func (f *pendingCall) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
-	defer f.recovered(&err, KindUnknown, "the tool crashed"+effectUnknown)
+	defer f.recovered(&err, tools.KindUnknown, "the tool crashed; whether it took effect is unknown")
 	if !f.acts {
 		return f.call.Tool.Handler(ctx, args)
 	}
@@ -266,11 +289,11 @@ func (f *pendingCall) handle(ctx context.Context, args json.RawMessage) (result 
 	return result, counter.mark(err)
 }
 
-// recovered turns a panic into an error. It must be deferred.
+// recovered turns a panic into an error of the given kind. It must be deferred.
 func (f *pendingCall) recovered(err *error, kind, message string) {
 	if p := recover(); p != nil {
-		cause := fmt.Errorf("tools: %s panicked: %v\n%s", f.call.Tool.Path(), p, debug.Stack())
-		*err = &ToolError{Kind: kind, Message: message, err: cause}
+		te := &tools.ToolError{Kind: kind, Message: message}
+		*err = te.WithCause(fmt.Errorf("tools: %s panicked: %v\n%s", f.call.Tool.Path(), p, debug.Stack()))
 	}
 }
 
@@ -296,11 +319,11 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
-	state := StateOf(err)
-	if state == StateOK && ctx.Err() != nil {
-		state = StateUnknown
+	state := tools.StateOf(err)
+	if state == tools.StateOK && ctx.Err() != nil {
+		state = tools.StateUnknown
 	}
-	if f.acts && (state == StateRejected || state == StateFailed) {
+	if f.acts && (state == tools.StateRejected || state == tools.StateFailed) {
 		effectCounterOf(ctx).add(-1)
 	}
 	f.state = maxState(f.state, state)
@@ -310,11 +333,11 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 }
 
 // stateOfTries returns the state of all tries together.
-func (f *pendingCall) stateOfTries() State {
+func (f *pendingCall) stateOfTries() tools.State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pending > 0 {
-		return maxState(f.state, StateUnknown)
+		return maxState(f.state, tools.StateUnknown)
 	}
 	return f.state
 }
@@ -322,20 +345,20 @@ func (f *pendingCall) stateOfTries() State {
 // corrected returns an error whose kind does not deny what the tries may have done: a
 // policy may have refused the result of a call that was made, or failed to repeat one that
 // timed out.
-func (f *pendingCall) corrected(te *ToolError) *ToolError {
-	state, claimed := f.stateOfTries(), StateOf(te)
-	if claimed == StateUnknown || maxState(state, claimed) == claimed {
+func (f *pendingCall) corrected(te *tools.ToolError) *tools.ToolError {
+	state, claimed := f.stateOfTries(), tools.StateOf(te)
+	if claimed == tools.StateUnknown || maxState(state, claimed) == claimed {
 		return te
 	}
 	switch {
-	case state == StateOK:
-		te.Kind, te.Message = KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case state == StateUnknown && !f.acts:
-		te.Kind, te.Message = KindUnknown, "an earlier try got no answer; the last one: "+te.Message
-	case state == StateUnknown:
-		te.Kind, te.Message = KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
+	case state == tools.StateOK:
+		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
+	case state == tools.StateUnknown && !f.acts:
+		te.Kind, te.Message = tools.KindUnknown, "an earlier try got no answer; the last one: "+te.Message
+	case state == tools.StateUnknown:
+		te.Kind, te.Message = tools.KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
 	default:
-		te.Kind = KindFailed
+		te.Kind = tools.KindFailed
 	}
 	return te
 }

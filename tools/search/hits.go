@@ -1,27 +1,31 @@
-package discovery
+package search
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/search"
 )
 
 const (
-	maxLimit    = 50 // hits of a search
-	maxDeclared = 5  // hits of a search that are declared
+	defaultLimit = 10
+	maxLimit     = 50 // hits of a search
+	maxDeclared  = 5  // hits of a search that are declared
 )
 
 type searchArgs struct {
-	Query   string        `json:"query"`
-	Options SearchOptions `json:"options,omitzero"`
+	Query   string  `json:"query"`
+	Options Options `json:"options,omitzero"`
 }
 
-// SearchOptions restricts and extends the hits of [Discovery.Search].
-type SearchOptions struct {
+// Options restricts and extends the hits of [Index.Search].
+type Options struct {
 	Server  string  `json:"server,omitempty"`  // search only the tools of this server
 	Limit   float64 `json:"limit,omitempty"`   // number of hits, at most 50; 10 if it is zero or less
 	Declare bool    `json:"declare,omitempty"` // declare the first few hits in full
@@ -36,22 +40,23 @@ type Hit struct {
 
 // Search returns the tools that match the query best. It returns an error if the server
 // does not exist. Nil options are the defaults.
-func (d *Discovery) Search(query string, o *SearchOptions) ([]Hit, error) {
+func (d *Index) Search(query string, o *Options) ([]Hit, error) {
 	if o == nil {
-		o = &SearchOptions{}
+		o = &Options{}
 	}
-	options := search.Options{Limit: int(max(0, min(o.Limit, maxLimit)))}
+	server := ""
 	if o.Server != "" {
-		if options.Server = d.nearServer(o.Server); options.Server == "" {
+		if server = d.nearServer(o.Server); server == "" {
 			return nil, d.Unknown("server", o.Server)
 		}
 	}
+	limit := int(max(0, min(o.Limit, maxLimit)))
 	hits := []Hit{}
 	left := d.maxText
-	for i, found := range d.index.Search(query, &options) {
-		hit := Hit{Name: found.Name, Description: found.Description}
+	for i, found := range d.words.Search(query, server, cmp.Or(limit, defaultLimit)) {
+		hit := Hit{Name: found.Path(), Description: Summary(found.Description)}
 		if o.Declare && i < maxDeclared {
-			text := declare.Describe(d.Tool(found.Name))
+			text := declare.Describe(found.Binding)
 			if left -= len(text); left >= 0 {
 				hit.Declaration = text
 			}
@@ -61,12 +66,34 @@ func (d *Discovery) Search(query string, o *SearchOptions) ([]Hit, error) {
 	return hits, nil
 }
 
+// maxSummary is the maximum size of a summary, in bytes.
+const maxSummary = 300
+
+// Summary returns the first sentence of a description. It cuts a long sentence after a
+// word.
+func Summary(description string) string {
+	head := strings.ToValidUTF8(description[:min(len(description), 4*maxSummary)], "")
+	sentences := schema.Sentences(head)
+	if len(sentences) == 0 {
+		return ""
+	}
+	text := schema.OneLine(sentences[0])
+	if len(text) <= maxSummary {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:maxSummary], "")
+	if word := strings.LastIndexByte(cut, ' '); word > 0 {
+		cut = cut[:word]
+	}
+	return cut + "…"
+}
+
 // Note returns a text for the model in addition to the result of a call. If a call of
 // tools.search found nothing, the note lists the servers or tools that exist. For all other
 // calls, the note is empty.
-func (d *Discovery) Note(tool string, args, result json.RawMessage) string {
+func (d *Index) Note(tool string, args, result json.RawMessage) string {
 	var in searchArgs
-	if tool != Object+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
+	if tool != tools.BuiltinNamespace+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
 		return ""
 	}
 	return d.NothingFound(in.Query)
@@ -74,16 +101,16 @@ func (d *Discovery) Note(tool string, args, result json.RawMessage) string {
 
 // NothingFound returns a text for the model after a search without hits. It lists the
 // servers or tools that exist.
-func (d *Discovery) NothingFound(query string) string {
+func (d *Index) NothingFound(query string) string {
 	what := d.inventory("search in other words, or describe a server to list its tools; there are")
-	return fmt.Sprintf("no tool fits %q; %s", shorten(query, 100), what)
+	return fmt.Sprintf("no tool fits %q; %s", display.Cut(query, 100), what)
 }
 
 // maxServers is the number of servers that a note names.
 const maxServers = 20
 
 // servers lists the servers with the number of their tools, the largest first.
-func (d *Discovery) servers() string {
+func (d *Index) servers() string {
 	count := map[string]int{}
 	var names []string
 	for _, b := range d.bindings {
@@ -94,20 +121,13 @@ func (d *Discovery) servers() string {
 	slices.SortStableFunc(names, func(a, b string) int { return count[b] - count[a] })
 	var parts []string
 	for _, name := range names[:min(len(names), maxServers)] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", name, plural(count[name], "tool")))
+		parts = append(parts, fmt.Sprintf("%s (%s)", name, display.Plural(count[name], "tool")))
 	}
 	if more := len(names) - len(parts); more > 0 {
-		parts = append(parts, plural(more, "more server"))
+		parts = append(parts, display.Plural(more, "more server"))
 	}
 	if n := count[""]; n > 0 {
-		parts = append(parts, plural(n, "global function"))
+		parts = append(parts, display.Plural(n, "global function"))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,4 +1,5 @@
-package search
+// Package bm25 ranks tools by the words of their names, servers, descriptions and parameters.
+package bm25
 
 import (
 	"maps"

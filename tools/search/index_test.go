@@ -1,4 +1,4 @@
-package discovery_test
+package search_test
 
 import (
 	"context"
@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/discovery"
+	"github.com/writ-go/writ/tools/search"
 )
 
 func tool(namespace, name, description string) *tools.Tool {
@@ -31,7 +32,7 @@ func TestTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := discovery.New(set, 1000)
+	d := search.New(set, 1000)
 	for name, want := range map[string]string{
 		"refund":                   "refund",
 		"shop.list":                "shop.list",
@@ -74,7 +75,7 @@ func TestToolAmbiguous(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := discovery.New(set, 1000)
+	d := search.New(set, 1000)
 	for name, want := range map[string]string{
 		"crm.get_user": "crm.get_user", "crm.getUser": "crm.getUser", "getUser": "crm.getUser",
 		"crm.GetUser": "", "get-user": "", "": "", "_": "", "Find": "find",
@@ -100,9 +101,9 @@ func TestSearchedBy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := discovery.New(set, 30)
+	inside := search.New(set, 30)
 	outside := inside.SearchedBy("search_tools")
-	for d, want := range map[*discovery.Discovery][2]string{
+	for d, want := range map[*search.Index][2]string{
 		inside: {
 			`there is no tool "x"; find one by tools.search(query); there are: shop (2 tools), 10 global functions`,
 			"shop has 2 tools:\n// there are more: tools.search(query, {server: \"shop\"})\n",
@@ -123,11 +124,11 @@ func TestSearchedBy(t *testing.T) {
 }
 
 // call calls tools.search or tools.describe and returns its result or error, and the note.
-func call(t *testing.T, d *discovery.Discovery, name, args string) (got, note string) {
+func call(t *testing.T, d *search.Index, name, args string) (got, note string) {
 	t.Helper()
 	set := d.Extended()
 	i := slices.IndexFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Path() == "tools."+name })
-	result, err := set.Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage(args)}, i).Perform(t.Context())
+	result, err := dispatch.New(set, nil).Issue(tools.Call{Args: json.RawMessage(args)}, i).Perform(t.Context())
 	if err != nil {
 		return err.Error(), ""
 	}
@@ -147,12 +148,12 @@ func shop(t *testing.T) *tools.Set {
 	}
 	get := input(tool("order-desk", "get-order", "Get one order. It has lines."),
 		`{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}`)
-	get.Claims.ReadOnly = true
+	get.Claimed = tools.Read
 	list := input(tool("order-desk", "listOrders", "List the orders of a customer."),
 		`{"type": "object", "properties": {"customer": {"type": "string"}}}`)
 	list.Hints.Class = tools.Read
 	erase := tool("order-desk", "erase", "Erase a draft.")
-	erase.Claims.ReadOnly, erase.Hints.Destructive = true, true
+	erase.Claimed, erase.Hints.Destructive = tools.Read, true
 	set, err := tools.NewSet(t.Context(), get, list, erase,
 		tool("mail", "send", "Send a mail."), tool("", "refund", "Refund a payment."))
 	if err != nil {
@@ -171,7 +172,7 @@ func TestDescribe(t *testing.T) {
 		own = "/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"
 		era = "declare const order_desk: {\n  /** Erase a draft. */\n  erase(args?: object): Promise<string | Content>;\n};\n"
 	)
-	d := discovery.New(shop(t), 10_000)
+	d := search.New(shop(t), 10_000)
 	for args, want := range map[string]string{
 		`"order_desk.get_order"`: "declare const order_desk: {\n" + get + "};\n",
 		`"order-desk.get-order"`: "declare const order_desk: {\n" + get + "};\n",
@@ -215,7 +216,7 @@ func TestDescribeMany(t *testing.T) {
 	for _, subject := range []string{"order", "user", "invoice"} {
 		for _, verb := range []string{"get", "list"} {
 			tl := tool("erp", "sales_"+verb+"_"+subject, strings.Repeat("Long ", 200))
-			tl.Claims.ReadOnly = true
+			tl.Claimed = tools.Read
 			list = append(list, tl, tool("erp", "stock_"+verb+"_"+subject, "Short."))
 		}
 	}
@@ -234,7 +235,7 @@ func TestDescribeMany(t *testing.T) {
 			"Short.\nerp.stock_list_user: Short.\n" +
 			"erp.stock_get_invoice: Short.\nerp.stock_list_invoice: Short.\n"
 	)
-	d := discovery.New(set, 10_000)
+	d := search.New(set, 10_000)
 	for args, want := range map[string]string{
 		`"erp"`: "erp has 32 tools:\n" + braces +
 			"- erp, 32 tools\n  - read-only: sales_{get,list}_{invoice,order,user}\n  - may change data, or not declared: " + others,
@@ -255,7 +256,7 @@ func TestDescribeMany(t *testing.T) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	const all = "the tools are order_desk.get_order, order_desk.listOrders, order_desk.erase, mail.send, refund"
-	d := discovery.New(shop(t), 10_000)
+	d := search.New(shop(t), 10_000)
 	for args, want := range map[string][2]string{
 		`{"query": "refund the payment"}`: {`[{"name":"refund","description":"Refund a ` +
 			`payment."}]`},
@@ -293,7 +294,7 @@ func TestSearchDeclare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for most, want := range map[int]int{10_000: 5, 250: 2, 10: 0} {
-		got, _ := call(t, discovery.New(set, most), "search", `{"query": "copy", "options": {"declare": true}}`)
+		got, _ := call(t, search.New(set, most), "search", `{"query": "copy", "options": {"declare": true}}`)
 		if hits, n := strings.Count(got, `"name"`), strings.Count(got, "declare const shop"); hits != 9 || n != want {
 			t.Errorf("%d hits, %d declarations in %d bytes, want 9 and %d: %s", hits, n, most, want, got)
 		}
@@ -319,7 +320,7 @@ func TestNote(t *testing.T) {
 		"shop5 (6 tools), shop6 (6 tools), shop7 (6 tools), shop8 (6 tools), shop9 (6 tools), " +
 		"server0 (2 tools), server1 (2 tools), server2 (2 tools), server3 (2 tools), server4 (2 tools), " +
 		"server5 (2 tools), server6 (2 tools), server7 (2 tools), server8 (2 tools), server9 (2 tools), 5 more servers"
-	if got, note := call(t, discovery.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" ||
+	if got, note := call(t, search.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" ||
 		note != want {
 		t.Errorf("got %s (%s)\nwant %s", got, note, want)
 	}

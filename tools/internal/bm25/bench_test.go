@@ -1,4 +1,4 @@
-package search_test
+package bm25_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/bm25"
 	"github.com/writ-go/writ/tools/search"
 )
 
@@ -42,7 +43,7 @@ func BenchmarkIndex(b *testing.B) {
 		set := newSet(b, list...)
 		floor := time.Since(start)
 		start = time.Now()
-		search.New(set).Search("x", nil)
+		bm25.New(set.Bindings()).Search("x", "", 10)
 		ratio = append(ratio, float64(time.Since(start))/float64(floor))
 	}
 	b.ReportMetric(median(ratio), "x-raw")
@@ -56,14 +57,14 @@ func BenchmarkSearch10000(b *testing.B) {
 	tools := heap()
 	set := newSet(b, list...)
 	bound := heap()
-	index := search.New(set)
-	index.Search("x", nil)
+	index := bm25.New(set.Bindings())
+	index.Search("x", "", 10)
 	after := heap()
 	var longest time.Duration
 	i := 0
 	for b.Loop() {
 		start := time.Now()
-		index.Search(needs[i%len(needs)].text, nil)
+		index.Search(needs[i%len(needs)].text, "", 10)
 		longest = max(longest, time.Since(start))
 		i++
 	}

@@ -1,8 +1,10 @@
-package tools
+package dispatch
 
 import (
 	"context"
 	"sync/atomic"
+
+	"github.com/writ-go/writ/tools"
 )
 
 // effectCounter is the context of one call of a handler. It counts the effects, certain and
@@ -35,10 +37,10 @@ func (c *effectCounter) add(n int64) {
 	}
 }
 
-// mark returns the error of a handler as a [PartialError] if effects happened within it,
-// unless the error is a [ToolError] with a kind.
+// mark returns the error of a handler as one that says [actedError.MayHaveActed] if effects happened within it,
+// unless the error is a [tools.ToolError] with a kind.
 func (c *effectCounter) mark(err error) error {
-	if te, ok := err.(*ToolError); err == nil || ok && te.Kind != "" || IsFatal(err) || c.count.Load() == 0 {
+	if te, ok := err.(*tools.ToolError); err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
 		return err
 	}
 	return &actedError{err}
@@ -50,7 +52,5 @@ type actedError struct{ err error }
 func (e *actedError) Error() string { return e.err.Error() }
 func (e *actedError) Unwrap() error { return e.err }
 
-// MayHaveActed implements [PartialError].
+// MayHaveActed reports that the error may have followed an effect: see [tools.Handler].
 func (e *actedError) MayHaveActed() bool { return true }
-
-var _ PartialError = (*actedError)(nil)

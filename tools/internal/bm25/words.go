@@ -1,4 +1,4 @@
-package search
+package bm25
 
 import (
 	"encoding/json"

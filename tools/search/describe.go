@@ -1,4 +1,4 @@
-package discovery
+package search
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/search"
 )
 
 const describeInput = `{
@@ -39,7 +39,7 @@ func (n *Names) UnmarshalJSON(text []byte) error {
 // erp.{get,list}_order, whose tools are declared, or a server or a prefix of several
 // names, whose tools are listed. Describe returns an error only if it knows none of the
 // names.
-func (d *Discovery) Describe(names ...string) (string, error) {
+func (d *Index) Describe(names ...string) (string, error) {
 	var declared []*tools.Binding
 	var lists []list
 	var remarks string
@@ -53,18 +53,18 @@ func (d *Discovery) Describe(names ...string) (string, error) {
 		switch {
 		case b != nil:
 			if d.Tool(name) == nil {
-				remarks += comment(fmt.Sprintf("there is no tool %q; the nearest is %s", shorten(name, 100), b.Path()))
+				remarks += comment(fmt.Sprintf("there is no tool %q; the nearest is %s", display.Cut(name, 100), b.Path()))
 			}
 			if !slices.Contains(declared, b) {
 				declared = append(declared, b)
 			}
 		case server != "":
 			tools := d.server(server)
-			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, plural(len(tools), "tool")), d.howToSearch(server),
+			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, display.Plural(len(tools), "tool")), d.howToSearch(server),
 				tools})
 		case len(d.withPrefix(name)) > 1:
 			tools := d.withPrefix(name)
-			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), shorten(name, 100))
+			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), display.Cut(name, 100))
 			lists = append(lists, list{schema.OneLine(title), d.howToSearch(""), tools})
 		default:
 			unknown = d.Unknown("tool or server", name)
@@ -104,7 +104,7 @@ func (l list) text(most int) string {
 		if declare.ReadOnly(b) {
 			text.WriteString(" (read-only)")
 		}
-		if summary := search.Summary(b.Description); summary != "" {
+		if summary := Summary(b.Description); summary != "" {
 			text.WriteString(": " + summary)
 		}
 		text.WriteByte('\n')
@@ -122,7 +122,7 @@ func cut(text string, most int, remark string) string {
 		return text
 	}
 	most = max(most, 0)
-	text = shorten(text, most)
+	text = display.Cut(text, most)
 	if end := strings.LastIndexByte(text, '\n'); end >= most/2 {
 		text = text[:end]
 	}

@@ -1,4 +1,4 @@
-package tools_test
+package dispatch_test
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -40,6 +41,45 @@ func (tr *trace) String() string {
 	return strings.Join(tr.lines, ", ")
 }
 
+// handler returns the same result for every call.
+func handler(result string, err error) tools.Handler {
+	return func(context.Context, json.RawMessage) (json.RawMessage, error) {
+		return json.RawMessage(result), err
+	}
+}
+
+func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
+	t.Helper()
+	set, err := tools.NewSet(t.Context(), sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// performs calls the only tool of a set.
+func perform(ctx context.Context, set *tools.Set, args string) (json.RawMessage, error) {
+	return dispatch.New(set, nil).Issue(tools.Call{ID: 1, Args: json.RawMessage(args)}, 0).Perform(ctx)
+}
+
+// outcome is a result or a ToolError as one line.
+func outcome(result json.RawMessage, err error) string {
+	var te *tools.ToolError
+	switch {
+	case err == nil && result == nil:
+		return "undefined"
+	case err == nil:
+		return string(result)
+	case tools.IsFatal(err):
+		return "fatal: " + err.Error()
+	case !errors.As(err, &te):
+		return "other: " + err.Error()
+	case te.Data != nil:
+		return fmt.Sprintf("%s %s: %s %s", te.Tool, te.Kind, te.Message, te.Data)
+	}
+	return fmt.Sprintf("%s %s: %s", te.Tool, te.Kind, te.Message)
+}
+
 // traced is a policy that records when a call and its result pass it.
 func traced(name string, tr *trace) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
@@ -58,7 +98,7 @@ func policy(f func(ctx context.Context, c tools.Call, next tools.Caller) (json.R
 	}
 }
 
-// recorder implements tools.Attempt and tools.Entry, and traces the calls of their methods.
+// recorder implements dispatch.Attempt and dispatch.Entry, and traces the calls of their methods.
 type recorder struct {
 	trace
 	recorded   json.RawMessage
@@ -66,7 +106,7 @@ type recorder struct {
 	dispatched error
 }
 
-func (l *recorder) Issue(c tools.Call) (tools.Entry, error) {
+func (l *recorder) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	l.add("issue %d %s%s", c.ID, c.Tool.Path(), c.Args)
 	return l, l.issue
 }
@@ -201,7 +241,7 @@ func TestChain(t *testing.T) {
 				test.args = `{"n":1}`
 			}
 			set := newSet(t, tool(l, test.answers...)).With(test.policies...)
-			issued := set.Dispatcher(l).Issue(tools.Call{ID: 7, Args: json.RawMessage(test.args)}, 0)
+			issued := dispatch.New(set, l).Issue(tools.Call{ID: 7, Args: json.RawMessage(test.args)}, 0)
 			if issued.Recorded != (l.recorded != nil) {
 				t.Errorf("Recorded is %v", issued.Recorded)
 			}
@@ -438,7 +478,7 @@ func TestPanics(t *testing.T) {
 			t.Parallel()
 			var l recorder
 			set := newSet(t, test.tool).With(test.policies...)
-			_, err := set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(t.Context())
+			_, err := dispatch.New(set, &l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, 0).Perform(t.Context())
 			if test.name != "policy without a cause" {
 				if got := outcome(nil, err); got != test.want {
 					t.Errorf("got  %s\nwant %s", got, test.want)
@@ -462,7 +502,7 @@ func TestCancelled(t *testing.T) {
 		t.Parallel()
 		var l recorder
 		ctx, cancel := context.WithCancel(t.Context())
-		issued := newSet(t, tool(&l)).With(traced("p", &l.trace)).Dispatcher(&l).Issue(tools.Call{ID: 1,
+		issued := dispatch.New(newSet(t, tool(&l)).With(traced("p", &l.trace)), &l).Issue(tools.Call{ID: 1,
 			Args: json.RawMessage(`{}`)}, 0)
 		cancel()
 		const want = "t denied: the program ended before the call was made"
@@ -483,7 +523,7 @@ func TestCancelled(t *testing.T) {
 			return next.Call(ctx, c)
 		}))
 		const want = "t denied: the program ended before the call was made"
-		if got := outcome(set.Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)},
+		if got := outcome(dispatch.New(set, &l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)},
 			0).Perform(ctx)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -531,7 +571,7 @@ func TestUnknownTool(t *testing.T) {
 	t.Parallel()
 	for _, index := range []int{-1, 1} {
 		var l recorder
-		issued := newSet(t, tool(&l)).Dispatcher(&l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, index)
+		issued := dispatch.New(newSet(t, tool(&l)), &l).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, index)
 		if got := outcome(issued.Perform(t.Context())); got != " unknown_tool: the tool does not exist" || l.String() != "" {
 			t.Errorf("got %s and %s", got, l.String())
 		}
@@ -550,7 +590,7 @@ func TestConcurrentCalls(t *testing.T) {
 		all.Wait()
 		return in.N, nil
 	}, nil)).With(traced("p", &trace{}))
-	d := set.Dispatcher(&recorder{})
+	d := dispatch.New(set, &recorder{})
 	results := make([]string, calls)
 	var group sync.WaitGroup
 	for i := range calls {
@@ -593,7 +633,7 @@ func TestWithPolicies(t *testing.T) {
 	}
 	call := func(ctx context.Context) string {
 		t.Helper()
-		issued := set.With(note("set")).Dispatcher(nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
+		issued := dispatch.New(set.With(note("set")), nil).Issue(tools.Call{Args: json.RawMessage("{}")}, 0)
 		result, err := issued.Perform(ctx)
 		if err != nil {
 			t.Fatal(err)

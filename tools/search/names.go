@@ -1,4 +1,4 @@
-package discovery
+package search
 
 import (
 	"fmt"
@@ -7,15 +7,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/search"
 )
 
 // Tool finds a tool by any of its names, ignoring case and punctuation. The name of the server
 // may be left out if the rest is unique. Tool returns nil if no tool, or more than one, has the
 // name.
-func (d *Discovery) Tool(name string) *tools.Binding {
+func (d *Index) Tool(name string) *tools.Binding {
 	name = dotted(name)
 	if i := slices.IndexFunc(d.bindings, func(b *tools.Binding) bool { return b.Path() == name }); i >= 0 {
 		return d.bindings[i]
@@ -29,7 +29,7 @@ func (d *Discovery) Tool(name string) *tools.Binding {
 
 // only finds the only tool with a name, after both were changed by normalize. It returns nil if
 // several tools have the name. Found is false if no tool has it.
-func (d *Discovery) only(name string, normalize func(string) string) (b *tools.Binding, found bool) {
+func (d *Index) only(name string, normalize func(string) string) (b *tools.Binding, found bool) {
 	wanted := normalize(name)
 	if wanted == "" {
 		return nil, false
@@ -74,7 +74,7 @@ const (
 
 // expand expands braces in names that are not those of tools: {get,list}_order becomes
 // get_order and list_order. It returns false if there are more than maxNames.
-func (d *Discovery) expand(names []string) (all []string, ok bool) {
+func (d *Index) expand(names []string) (all []string, ok bool) {
 	for _, name := range names {
 		open := []string{name}
 		if d.Tool(name) != nil || len(name) > maxName {
@@ -101,7 +101,7 @@ func (d *Discovery) expand(names []string) (all []string, ok bool) {
 }
 
 // withPrefix returns the tools whose names begin with prefix, ignoring case and punctuation.
-func (d *Discovery) withPrefix(prefix string) []*tools.Binding {
+func (d *Index) withPrefix(prefix string) []*tools.Binding {
 	start := folded(prefix)
 	return slices.DeleteFunc(slices.Clone(d.bindings), func(b *tools.Binding) bool {
 		return len(start) < 3 || !strings.HasPrefix(folded(b.Path()), start) && !strings.HasPrefix(folded(b.Names[0]), start)
@@ -109,7 +109,7 @@ func (d *Discovery) withPrefix(prefix string) []*tools.Binding {
 }
 
 // near returns the tool or server with a name, or else the one with the most similar name.
-func (d *Discovery) near(name string) (tool *tools.Binding, server string) {
+func (d *Index) near(name string) (tool *tools.Binding, server string) {
 	if tool = d.Tool(name); tool != nil {
 		return tool, ""
 	}
@@ -142,7 +142,7 @@ func (d *Discovery) near(name string) (tool *tools.Binding, server string) {
 
 // nearServer returns the object of the server with a name, or else of the one with the most
 // similar name, or "".
-func (d *Discovery) nearServer(name string) string {
+func (d *Index) nearServer(name string) string {
 	if list := d.server(name); len(list) > 0 {
 		return list[0].Object
 	}
@@ -176,7 +176,7 @@ func dotted(name string) string {
 
 // server returns the tools of the server with a name. Case and punctuation do not matter if
 // only one server has the name.
-func (d *Discovery) server(name string) []*tools.Binding {
+func (d *Index) server(name string) []*tools.Binding {
 	list := d.serverTools(func(b *tools.Binding) bool { return b.Object == name || b.Namespace == name })
 	if len(list) > 0 {
 		return list
@@ -191,7 +191,7 @@ func (d *Discovery) server(name string) []*tools.Binding {
 }
 
 // serverTools returns the tools of servers that match.
-func (d *Discovery) serverTools(match func(*tools.Binding) bool) []*tools.Binding {
+func (d *Index) serverTools(match func(*tools.Binding) bool) []*tools.Binding {
 	var list []*tools.Binding
 	for _, b := range d.bindings {
 		if b.Object != "" && match(b) {
@@ -203,15 +203,15 @@ func (d *Discovery) serverTools(match func(*tools.Binding) bool) []*tools.Bindin
 
 // Unknown returns the error for a name that does not exist, with similar names. The
 // argument what is "tool", "server" or "tool or server".
-func (d *Discovery) Unknown(what, name string) error {
+func (d *Index) Unknown(what, name string) error {
 	return &tools.ToolError{
 		Kind:    tools.KindUnknownTool,
-		Message: fmt.Sprintf("there is no %s %q; %s", what, shorten(name, 100), d.instead(what, name)),
+		Message: fmt.Sprintf("there is no %s %q; %s", what, display.Cut(name, 100), d.instead(what, name)),
 	}
 }
 
 // instead lists similar names, or else all tools if they are few, or else the servers.
-func (d *Discovery) instead(what, name string) string {
+func (d *Index) instead(what, name string) string {
 	if what == "server" {
 		return "there are: " + d.servers()
 	}
@@ -223,7 +223,7 @@ func (d *Discovery) instead(what, name string) string {
 
 // inventory lists all tools if they are few. Otherwise, it lists the servers after an
 // introduction.
-func (d *Discovery) inventory(introduction string) string {
+func (d *Index) inventory(introduction string) string {
 	if len(d.bindings) == 0 || len(d.bindings) > maxListed {
 		return introduction + ": " + d.servers()
 	}
@@ -236,20 +236,20 @@ func (d *Discovery) inventory(introduction string) string {
 
 // suggestions returns up to three tools that match the words of a name. If the name begins
 // with that of a server, only the rest is searched, and tools of the server come first.
-func (d *Discovery) suggestions(name string) []string {
+func (d *Index) suggestions(name string) []string {
 	object := ""
 	if head, member, ok := strings.Cut(dotted(name), "."); ok && len(d.server(head)) > 0 {
 		object, name = head, member
 	}
 	var own, others []string
-	hits := d.index.Search(name, &search.Options{Limit: 10})
+	hits := d.words.Search(name, "", 10)
 	for _, hit := range hits {
 		switch {
 		case hit.Score <= hits[0].Score/2:
-		case strings.HasPrefix(hit.Name, object+"."):
-			own = append(own, hit.Name)
+		case hit.Object == object:
+			own = append(own, hit.Path())
 		default:
-			others = append(others, hit.Name)
+			others = append(others, hit.Path())
 		}
 	}
 	all := append(own, others...)
@@ -258,13 +258,6 @@ func (d *Discovery) suggestions(name string) []string {
 
 // maxListed is the number of tools that an error lists.
 const maxListed = 10
-
-func shorten(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
 
 // alternatives joins names as in "a, b or c".
 func alternatives(names []string) string {

@@ -1,4 +1,4 @@
-package search_test
+package bm25_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/bm25"
 	"github.com/writ-go/writ/tools/search"
 )
 
@@ -33,7 +34,7 @@ func shop(t testing.TB) *tools.Set {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	index := search.New(shop(t))
+	index := bm25.New(shop(t).Bindings())
 	for _, tt := range []struct {
 		query  string
 		server string
@@ -59,7 +60,7 @@ func TestSearch(t *testing.T) {
 		{"the", "stock", "stock.HTTPRequests2 stock.list_orders"},
 		{"first", "", "crm.list_orders"},
 	} {
-		got := strings.Join(names(index.Search(tt.query, &search.Options{Server: tt.server})), " ")
+		got := strings.Join(names(index.Search(tt.query, tt.server, 10)), " ")
 		if got != tt.want {
 			t.Errorf("%q in %q: got %q, want %q", tt.query, tt.server, got, tt.want)
 		}
@@ -72,20 +73,20 @@ func TestSearchLimits(t *testing.T) {
 	for i := range 30 {
 		list = append(list, foreign("s", strings.Repeat("x", i+1), "Copy.", ""))
 	}
-	index := search.New(newSet(t, list...))
-	for limit, want := range map[int]int{0: search.DefaultLimit, -1: search.DefaultLimit, 1: 1, 25: 25, 1000: 30} {
-		if got := len(index.Search("copy", &search.Options{Limit: limit})); got != want {
+	index := bm25.New(newSet(t, list...).Bindings())
+	for limit, want := range map[int]int{1: 1, 25: 25, 1000: 30} {
+		if got := len(index.Search("copy", "", limit)); got != want {
 			t.Errorf("limit %d gives %d, want %d", limit, got, want)
 		}
 	}
 	for before, want := range map[int]bool{1000: true, 1 << 20: false} {
-		hits := index.Search(strings.Repeat(".", before)+" copy", nil)
+		hits := index.Search(strings.Repeat(".", before)+" copy", "", 10)
 		if got := len(hits) > 0 && hits[0].Score > 0; got != want {
 			t.Errorf("a word after %d bytes was found: %v, want %v", before, got, want)
 		}
 	}
-	if hits := search.New(nil).Search("copy", nil); len(hits) != 0 {
-		t.Errorf("a nil set has %v", hits)
+	if hits := bm25.New(nil).Search("copy", "", 10); len(hits) != 0 {
+		t.Errorf("an empty index has %v", hits)
 	}
 }
 
@@ -98,12 +99,12 @@ func TestSearchOrder(t *testing.T) {
 		list = append(list, b.Tool)
 	}
 	slices.Reverse(list)
-	turned := search.New(newSet(t, list...))
-	index := search.New(set)
+	turned := bm25.New(newSet(t, list...).Bindings())
+	index := bm25.New(set.Bindings())
 	var group sync.WaitGroup
 	for _, n := range readNeeds(t, "testdata/needs.txt", set) {
 		group.Go(func() {
-			if a, b := names(index.Search(n.text, nil)), names(turned.Search(n.text, nil)); !slices.Equal(a, b) {
+			if a, b := names(index.Search(n.text, "", 100)), names(turned.Search(n.text, "", 100)); !slices.Equal(a, b) {
 				t.Errorf("%q finds %v, but %v in another order", n.text, a, b)
 			}
 		})
@@ -131,13 +132,14 @@ func TestSummary(t *testing.T) {
 // A misspelled word of a name is found. A word that only resembles one is not.
 func TestSpelling(t *testing.T) {
 	t.Parallel()
-	index := search.New(newSet(t,
+	set := newSet(t,
 		foreign("telecom", "activate_sim_card", "Activate the SIM card of a subscriber.", ""),
 		foreign("telecom", "list_subscribers", "List the subscribers of a tariff.", ""),
 		foreign("telecom", "hold_call", "Put a call on hold.", ""),
 		foreign("fleet", "get_vehicle", "Get a vehicle by its plate.", ""),
 		foreign("fleet", "plan_route", "Plan the route of a vehicle.", ""),
-	))
+	)
+	index := bm25.New(set.Bindings())
 	for query, want := range map[string][]string{
 		"swimming hall":              nil,
 		"swim":                       nil,
@@ -150,7 +152,7 @@ func TestSpelling(t *testing.T) {
 		"SIM card":                   {"telecom.activate_sim_card"},
 		"planning of routes":         {"fleet.plan_route"},
 	} {
-		if got := names(index.Search(query, nil)); !slices.Equal(got, want) {
+		if got := names(index.Search(query, "", 100)); !slices.Equal(got, want) {
 			t.Errorf("%q: got %v, want %v", query, got, want)
 		}
 	}
@@ -162,14 +164,14 @@ func FuzzSearch(f *testing.F) {
 	f.Add("", "", `{"enum":["`, "\xff\x00")
 	f.Fuzz(func(t *testing.T, name, description, input, query string) {
 		set := newSet(t, foreign("s", name, description, input), foreign("s", "other", "Other.", ""))
-		index := search.New(set)
+		index := bm25.New(set.Bindings())
 		for _, q := range []string{query, name, description} {
-			hits := index.Search(q, nil)
+			hits := index.Search(q, "", 10)
 			for i, h := range hits {
 				if h.Score < 0 || i > 0 && h.Score > hits[i-1].Score {
 					t.Fatalf("%q: hit %d has the score %v after %v", q, i, h.Score, hits[0].Score)
 				}
-				if !utf8.ValidString(h.Description) {
+				if !utf8.ValidString(search.Summary(h.Description)) {
 					t.Fatalf("the description %q is not text", h.Description)
 				}
 			}

@@ -1,0 +1,52 @@
+package bm25
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/writ-go/writ/tools"
+)
+
+// Hit is a tool that was found.
+type Hit struct {
+	*tools.Binding
+
+	// Score is the BM25 score. Scores can be compared only within the same search.
+	Score float64
+}
+
+// Index finds tools. It is safe for concurrent use.
+type Index struct {
+	tools []*tools.Binding
+	build func() *postings
+}
+
+// New returns an index of tools. The first search builds it.
+func New(list []*tools.Binding) *Index {
+	x := &Index{tools: list}
+	x.build = sync.OnceValue(func() *postings { return newPostings(x.tools) })
+	return x
+}
+
+// maxQuery is the number of bytes of a query that are read.
+const maxQuery = 4 << 10
+
+// Search returns up to limit tools that match the query best, the best first. A tool matches
+// if it has a word of the query. If the query has only common words, all tools match, in the
+// order of their names. If server is not empty, only the tools of that object or namespace are
+// searched.
+func (x *Index) Search(query, server string, limit int) []Hit {
+	words := terms(nil, query[:min(len(query), maxQuery)])
+	scores := x.build().scores(words)
+	var hits []Hit
+	for i, b := range x.tools {
+		if (scores[i] > 0 || len(words) == 0) && (server == "" || server == b.Object || server == b.Namespace) {
+			hits = append(hits, Hit{b, scores[i]})
+		}
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Names[0], b.Names[0]))
+	})
+	return hits[:min(len(hits), limit)]
+}
