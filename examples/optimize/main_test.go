@@ -232,7 +232,7 @@ func TestMistakes(t *testing.T) {
 		{arguments("-save", "data/../data/dev.jsonl"), "-save would overwrite the examples in data/../data/dev.jsonl"},
 		{arguments("-dir", dir, "-save", filepath.Join(dir, "program.json")), "-save must not be in -dir"},
 		{arguments("-dir", "main.go"), "-dir: mkdir main.go: "},
-		{arguments("-dir", full), "-dir: models: the log " + filepath.Join(full, "replies.jsonl") + ": line 1: "},
+		{arguments("-dir", full), "-dir: models: the store " + filepath.Join(full, "replies.jsonl") + ": line 1: "},
 	} {
 		stdout, stderr, err := execute(t, c.args...)
 		if err == nil || !strings.Contains(err.Error(), c.want) || stdout+stderr != "" {

@@ -139,7 +139,7 @@ func (c *command) checkDir() error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
 	}
-	log, err := replies.OpenLog(filepath.Join(c.dir, "replies.jsonl"))
+	log, err := replies.OpenStore(&replies.StoreOptions{Mode: replies.Resume, Path: filepath.Join(c.dir, "replies.jsonl")})
 	if err != nil {
 		return err
 	}
