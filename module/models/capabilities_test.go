@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
-	"github.com/writ-go/writ/module/models/openai"
+	"github.com/writ-go/writ/module/models/internal/openai"
 )
 
 var canAll = models.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
