@@ -6,8 +6,8 @@ import (
 	"net/http/httptest"
 	"time"
 
+	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module"
-	"github.com/writ-go/writ/module/llmtest/stub"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
 )

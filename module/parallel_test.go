@@ -188,7 +188,7 @@ func TestSamples(t *testing.T) {
 	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: total(int(n.Add(1)))}, nil
 	})
-	cache, err := models.NewCache(nil)
+	cache, err := models.OpenStore(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

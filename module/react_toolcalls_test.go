@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/module/llmtest/stub"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 )

@@ -308,7 +308,7 @@ func (c cutting) GenerateContent(
 // A cancelled run distinguishes calls answered by a cache from calls in progress.
 func TestCancelledWithCache(t *testing.T) {
 	t.Parallel()
-	cache, err := models.NewCache(nil)
+	cache, err := models.OpenStore(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writ-go/writ/module/llmtest/stub"
+	"github.com/writ-go/writ/internal/stub"
 )
 
 const review = `review -> mood: Literal["good","bad"], score: float(ge=0, le=1)`

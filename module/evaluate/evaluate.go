@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -81,7 +81,7 @@ func Evaluate[In, Out any](
 	}
 	e.runAll(ctx)
 	if e.log != nil {
-		e.err = cmp.Or(e.err, filelock.Close(e.log.file))
+		e.err = cmp.Or(e.err, e.log.Close())
 	}
 	report := e.report()
 	if e.err == nil && e.MaxErrors >= 0 && report.Errors == len(report.Results) {
@@ -102,9 +102,9 @@ type evaluation[In, Out any] struct {
 	mu       sync.Mutex
 	ended    []bool // which results are complete
 	progress *progress
-	log      *resultsFile // nil without Options.Results
-	first    error        // of the first run
-	err      error        // why the evaluation stopped
+	log      *lines.File // nil without Options.Results
+	first    error       // of the first run
+	err      error       // why the evaluation stopped
 	stop     context.CancelFunc
 }
 
@@ -270,7 +270,7 @@ func (e *evaluation[In, Out]) keep(i int, r Result) {
 	r.Err = "the metric was interrupted"
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.log.write(r); err != nil {
+	if err := e.write(r); err != nil {
 		e.end(err)
 	}
 }
@@ -293,7 +293,7 @@ func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 	e.progress.add(&r)
 	e.progress.show(false)
 	if e.log != nil {
-		if err := e.log.write(written); err != nil {
+		if err := e.write(written); err != nil {
 			e.end(err)
 		}
 	}

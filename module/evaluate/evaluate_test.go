@@ -251,7 +251,7 @@ func TestSamples(t *testing.T) {
 		temperatures[r.Options.Temperature]++
 		return llmtest.Reply{Text: "[[ ## capital ## ]]\nright\n\n[[ ## completed ## ]]"}, nil
 	})
-	cache, err := models.NewCache(nil)
+	cache, err := models.OpenStore(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

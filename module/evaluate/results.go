@@ -1,27 +1,19 @@
 package evaluate
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/writ-go/writ/internal/filelock"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature/schema"
 )
-
-// resultsFile is a file of results: a header and then one result on each line.
-type resultsFile struct {
-	file *os.File
-	path string
-}
 
 // header is the first line of a file of results. It says what they are results of.
 type header struct {
@@ -51,78 +43,32 @@ func headerOf[In, Out any](m module.Module[In, Out], samples int) (header, error
 	return h, nil
 }
 
-// openResults opens or creates a file of results, and calls each for the results that it has.
-func openResults(path string, want header, each func(r Result) error) (*resultsFile, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+// openResults opens or creates a file of results: a header and then one result on each line. It calls each for the
+// results in the file.
+func openResults(path string, want header, each func(r Result) error) (*lines.File, error) {
+	empty := true
+	file, err := lines.Open(path, []string{`{"evaluation":`}, errNotResults, func(n int, line []byte) error {
+		if empty = false; n == 1 {
+			return checkHeader(line, want)
+		}
+		var r Result
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		return each(r)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: the file of results: %w", err)
+		return nil, fmt.Errorf("evaluate: the file of results %s: %w; name another file in Options.Results", path, err)
 	}
-	f := &resultsFile{file, path}
-	if err := f.prepare(want, each); err != nil {
-		filelock.Close(file)
-		return nil, err
-	}
-	return f, nil
-}
-
-// prepare reads the file, and removes a line that was cut off when the process was killed.
-func (f *resultsFile) prepare(want header, each func(r Result) error) error {
-	if err := filelock.Own(f.file); err != nil {
-		return fmt.Errorf("evaluate: the file of results %s: %w", f.path, err)
-	}
-	end, err := f.read(want, each)
-	if err != nil {
-		return fmt.Errorf("evaluate: %s, %w; name another file in Options.Results", f.path, err)
-	}
-	if err = f.file.Truncate(end); err == nil {
-		_, err = f.file.Seek(end, io.SeekStart)
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("evaluate: the file of results: %w", err)
-	case end == 0:
-		return f.write(want)
-	}
-	return nil
-}
-
-// read reads the complete lines, and returns where they end. The last line is complete if it is JSON; it gets its
-// newline if that is missing.
-func (f *resultsFile) read(want header, each func(r Result) error) (end int64, err error) {
-	lines := bufio.NewReaderSize(f.file, 1<<16)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		last := errors.Is(err, io.EOF)
-		switch {
-		case last && !json.Valid(line) && (n > 1 || beginsHeader(line)):
-			return end, nil
-		case err != nil && !last:
-		case n == 1:
-			err = checkHeader(line, want)
-		default:
-			var r Result
-			if err = json.Unmarshal(line, &r); err == nil {
-				err = each(r)
-			}
-		}
-		if err != nil {
-			return 0, fmt.Errorf("line %d: %w", n, err)
-		}
-		end += int64(len(line))
-		if last {
-			_, err = f.file.WriteString("\n")
-			return end + 1, err
+	if empty {
+		if err := file.Append(want); err != nil {
+			return nil, errors.Join(fmt.Errorf("evaluate: cannot write to %s: %w", path, err), file.Close())
 		}
 	}
+	return file, nil
 }
 
 var errNotResults = errors.New("it is not a file of results")
-
-// beginsHeader reports whether a line that was cut off may be a header.
-func beginsHeader(line []byte) bool {
-	const begin = `{"evaluation":`
-	return strings.HasPrefix(begin, string(line[:min(len(line), len(begin))]))
-}
 
 func checkHeader(line []byte, want header) error {
 	var got header
@@ -143,14 +89,14 @@ func checkHeader(line []byte, want header) error {
 	return nil
 }
 
-// write appends a line. It is written at once, so that a process that is killed leaves complete lines, except the last.
-func (f *resultsFile) write(v any) error {
-	line, err := encode(v)
+// write appends a result to the file of results.
+func (e *evaluation[In, Out]) write(r Result) error {
+	line, err := encode(r)
 	if err == nil {
-		_, err = f.file.Write(append(line, '\n'))
+		err = e.log.Append(line)
 	}
 	if err != nil {
-		return fmt.Errorf("evaluate: cannot write to %s: %w", f.path, err)
+		return fmt.Errorf("evaluate: cannot write to %s: %w", e.Results, err)
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func TestResultsOfSomethingElse(t *testing.T) {
 		_, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o)
 		return err
 	}
-	contains(t, try(m, examples[:1], o), `results.jsonl, line 3: it has a result of example "2", which is not in the set`)
+	contains(t, try(m, examples[:1], o), `results.jsonl: line 3: it has a result of example "2", which is not in the set`)
 	changed, _ := numbers(2, all)
 	changed[1].Want.Capital = "other"
 	contains(t, try(m, changed, o), `example "2" has changed since the result was written`)
@@ -227,7 +227,7 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	}
 	contains(t, try(m, examples, o), "line 1: it is not a file of results")
 	o.Results = t.TempDir()
-	contains(t, try(m, examples, o), "the file of results: open ")
+	contains(t, try(m, examples, o), ": open ")
 	if n := len(model.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
 	}

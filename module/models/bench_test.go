@@ -81,16 +81,8 @@ func BenchmarkHTTP(b *testing.B) {
 // BenchmarkCacheHit compares a cached reply to a prompt of 20 KB with a model that replies
 // immediately.
 func BenchmarkCacheHit(b *testing.B) {
-	for name, o := range map[string]*models.CacheOptions{"memory": nil, "dir": {Entries: -1, Dir: b.TempDir()}} {
-		b.Run(name, func(b *testing.B) {
-			cache, err := models.NewCache(o)
-			if err != nil {
-				b.Fatal(err)
-			}
-			model := cache.Model(steady{}, "a")
-			against(b,
-				func() error { _, err := lm.Ask(b.Context(), steady{}, lm.Call{}, longQuestion()); return err },
-				func() error { _, err := lm.Ask(b.Context(), model, lm.Call{}, longQuestion()); return err })
-		})
-	}
+	model := newCache(b).Model(steady{}, "a")
+	against(b,
+		func() error { _, err := lm.Ask(b.Context(), steady{}, lm.Call{}, longQuestion()); return err },
+		func() error { _, err := lm.Ask(b.Context(), model, lm.Call{}, longQuestion()); return err })
 }

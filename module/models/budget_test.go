@@ -342,3 +342,12 @@ func TestBudgetOfBegunAnswers(t *testing.T) {
 		}
 	}
 }
+
+// panics is a model that panics.
+type panics struct{ llms.Model }
+
+// GenerateContent implements [llms.Model].
+func (panics) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse,
+	error) {
+	panic("at the model")
+}

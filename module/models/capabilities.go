@@ -34,7 +34,7 @@ func CapabilitiesOf(model llms.Model) Capabilities { return lm.CapabilitiesOf(mo
 //	ThinkingTokens int             // the most tokens for thinking; 0 leaves it to the provider
 //	CacheSystem    bool            // the system message and tools will be sent again, so cache them
 //
-// A model without the capability ignores them. A [Cache] and a recording distinguish
+// A model without the capability ignores them. A [Store] distinguishes
 // requests by them.
 type Params = lm.Params
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,7 +16,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
-	"github.com/writ-go/writ/module/models/openai"
+	"github.com/writ-go/writ/module/models/internal/openai"
 )
 
 var canAll = models.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
@@ -133,45 +135,33 @@ func TestReplyIsKeptCompletely(t *testing.T) {
 		want.StopReason != "tool_calls" || len(want.ToolCalls) != 1 {
 		t.Fatalf("a field of the model's reply is empty: %+v", want)
 	}
-	var file bytes.Buffer
-	if got := kept(t.Context(), t, models.Record(telling(), &file, nil)); !reflect.DeepEqual(got, want) {
-		t.Errorf("Record: got %+v, want %+v", got, want)
+	path := filepath.Join(t.TempDir(), "file")
+	if got := kept(t.Context(), t, openLog(t, path).Model(telling(), "")); !reflect.DeepEqual(got, want) {
+		t.Errorf("Resume: got %+v, want %+v", got, want)
 	}
-	replay := replayed(t, file.String(), nil)
+	replay := replayed(t, path, nil)
 	if got := models.CapabilitiesOf(replay); got != canAll {
 		t.Errorf("Replay can %+v", got)
 	}
 	if got := kept(t.Context(), t, replay); !reflect.DeepEqual(got, want) {
 		t.Errorf("Replay: got %+v, want %+v", got, want)
 	}
-	for name, o := range map[string]*models.CacheOptions{"memory": nil, "dir": {Entries: -1, Dir: t.TempDir()}} {
-		model := newCache(t, o).Model(telling(), "a")
+	o := &models.StoreOptions{Path: filepath.Join(t.TempDir(), "cache")}
+	for range 2 {
+		cache := openStore(t, o)
 		for range 2 {
-			if got := kept(t.Context(), t, model); !reflect.DeepEqual(got, want) {
-				t.Errorf("Cache, %s: got %+v, want %+v", name, got, want)
+			if got := kept(t.Context(), t, cache.Model(telling(), "a")); !reflect.DeepEqual(got, want) {
+				t.Errorf("Cache: got %+v, want %+v", got, want)
 			}
 		}
-	}
-}
-
-// A recording made before models stated capabilities replays as a model that states none.
-func TestReplayWithoutCapabilities(t *testing.T) {
-	t.Parallel()
-	old := `{"request":{"messages":[{"role":"human","parts":[{"text":"Capital?"}]}]},` +
-		`"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}`
-	model := replayed(t, old, nil)
-	if _, ok := model.(lm.Capable); ok {
-		t.Error("the replayed model states capabilities")
-	}
-	if reply, err := ask(t.Context(), model); err != nil || reply.Text != "Paris" {
-		t.Errorf("got %+v, %v", reply, err)
+		cache.Close()
 	}
 }
 
 // Calls that differ in a parameter or in a provider's message are not equal.
 func TestParamsInKeys(t *testing.T) {
 	t.Parallel()
-	model := newCache(t, nil).Model(telling(), "a")
+	model := newCache(t).Model(telling(), "a")
 	seen := map[string]int{}
 	for i, p := range []models.Params{
 		{}, {Schema: json.RawMessage(`{"type":"object"}`)}, {Schema: json.RawMessage(`{"type":"array"}`)},
@@ -192,42 +182,31 @@ func TestParamsInKeys(t *testing.T) {
 		t.Errorf("different messages are treated as equal: %+v, %v", reply, err)
 	}
 	bad := models.WithParams(t.Context(), models.Params{Schema: json.RawMessage(`{`)})
-	_, err := models.Record(telling(), &bytes.Buffer{}, nil).GenerateContent(bad, question("Capital?"))
+	_, err := openLog(t, filepath.Join(t.TempDir(), "log")).Model(telling(), "").GenerateContent(bad, question("Capital?"))
 	want := "the model: models: the schema of Params is not valid JSON; pass a JSON Schema"
 	if failure(t, err).Kind != models.KindInvalid || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Parameters and messages are recorded and redacted.
-func TestParamsRecorded(t *testing.T) {
+// Parameters and messages are stored and redacted.
+func TestParamsStored(t *testing.T) {
 	t.Parallel()
 	secret := func(text string) string { return strings.ReplaceAll(text, "France", "[country]") }
-	var file bytes.Buffer
+	o := &models.StoreOptions{Mode: models.Resume, Path: filepath.Join(t.TempDir(), "file"), Redact: secret}
 	params := models.Params{Schema: json.RawMessage(`{"title":"France"}`), Effort: "low"}
 	ctx := models.WithParams(t.Context(), params)
-	want := kept(ctx, t, models.Record(telling(), &file, secret))
-	line := `{"request":{"params":{"schema":{"title":"[country]"},"effort":"low"},` +
-		`"messages":[{"role":"human","parts":[{"text":"Capital?"}]},` +
-		`{"role":"ai","parts":[{"kind":"message",` +
-		`"value":{"provider":"anthropic","raw":{"signature":"x","thinking":"[country]"},"text":"Paris"}}]},` +
-		`{"role":"human","parts":[{"text":"Sure?"}]}]},"reply":[{"text":"Paris 1","stop_reason":"tool_calls",` +
-		`"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}],` +
-		`"message":{"text":"Paris","provider":"anthropic","raw":{"signature":"x","thinking":"[country]"}},` +
-		`"info":{"CompletionTokens":3,"PromptTokens":10,"writ:id":"msg_1","writ:model":"claude-x"}}],` +
-		`"capabilities":{"schema":true,"tools":true,"thinking":true,"caching":true,"vision":true}}` + "\n"
-	if file.String() != line {
-		t.Errorf("got  %s\nwant %s", file.String(), line)
+	want := kept(ctx, t, openStore(t, o).Model(telling(), ""))
+	file, err := os.ReadFile(o.Path)
+	if err != nil || bytes.Contains(file, []byte("France")) {
+		t.Errorf("%v: %s", err, file)
 	}
 	want.Message.Raw = json.RawMessage(`{"signature":"x","thinking":"[country]"}`)
-	if got := kept(ctx, t, replayed(t, line, secret)); !reflect.DeepEqual(got, want) {
+	if got := kept(ctx, t, replayed(t, o.Path, secret)); !reflect.DeepEqual(got, want) {
 		t.Errorf("Replay: got %+v, want %+v", got, want)
 	}
-	_, err := lm.Ask(t.Context(), replayed(t, line, secret), lm.Call{}, conversation())
-	text := `the model: this request was not recorded; the most similar one, in line 1, differs in params: ` +
-		`recorded {"schema":{"title":"[country]"},"effort":"low"}, now none; record again`
-	if err == nil || err.Error() != text {
-		t.Errorf("got  %v\nwant %s", err, text)
+	if _, err := lm.Ask(t.Context(), replayed(t, o.Path, secret), lm.Call{}, conversation()); err == nil {
+		t.Error("a request without the parameters is treated as the same")
 	}
 }
 
@@ -246,12 +225,12 @@ func TestFallbackFailed(t *testing.T) {
 		{models.Fallback(script(errKey), models.Fallback(script(errors.New("503")), telling())),
 			"(1) the model's provider refuses access: API returned unexpected status code: 401: Wrong key; (1) the model: 503"},
 	} {
-		reply, err := ask(t.Context(), newCache(t, nil).Model(c.model, "a"))
+		reply, err := ask(t.Context(), newCache(t).Model(c.model, "a"))
 		if err != nil || reply.Model != "claude-x" || reply.Failed != c.want {
 			t.Errorf("got %q by %q, %v, want %q", reply.Failed, reply.Model, err, c.want)
 		}
 	}
-	model := newCache(t, nil).Model(models.Fallback(script(errKey), telling()), "a")
+	model := newCache(t).Model(models.Fallback(script(errKey), telling()), "a")
 	for _, failed := range []bool{true, false} { // the second time, the cache answers and nothing fails
 		if reply, err := ask(t.Context(), model); err != nil || (reply.Failed != "") != failed {
 			t.Errorf("got %q, %v", reply.Failed, err)

@@ -1,5 +1,5 @@
-// Package models opens language models and wraps them with retries, caches, budgets, rate
-// limits, fallbacks and recordings. Every wrapper takes an llms.Model and returns one, and
+// Package models opens language models and wraps them with retries, budgets, rate limits,
+// fallbacks and stores of replies. Every wrapper takes an llms.Model and returns one, and
 // all errors have one form, [Error].
 //
 //	package main
@@ -28,7 +28,7 @@
 //		if err != nil {
 //			log.Fatal(err)
 //		}
-//		cache, err := models.NewCache(&models.CacheOptions{Dir: "replies"})
+//		cache, err := models.OpenStore(&models.StoreOptions{Path: "replies.jsonl"})
 //		if err != nil {
 //			log.Fatal(err)
 //		}
@@ -67,18 +67,18 @@
 // To count every attempt in the budget and against the rates, put a [Retry] around these wrappers and open the model
 // with one attempt: RetryOptions{Attempts: 1}.
 //
-// Put a [Fallback] inside the cache and around complete chains, one for each of its models. A [Record] around all
-// other wrappers records the requests and replies that the module saw; next to the provider, it records every
-// attempt.
+// Put a [Fallback] inside the cache and around complete chains, one for each of its models. A [Store] with the mode
+// [Resume] around all other wrappers has the requests and replies that the module saw; next to the provider, it has
+// every attempt.
 //
 // # Capabilities
 //
 // A model of [Open] states its [Capabilities], and modules use them. A wrapper has the capabilities of its model, a
-// [Fallback] has the capabilities that all of its models share, and a [Replay] has the recorded capabilities. Models
-// of langchaingo state none.
+// [Fallback] has the capabilities that all of its models share, and a model of [Replay] has those in
+// its file. Models of langchaingo state none.
 //
 // # Streams
 //
 // Wrappers pass streams on. [Retry] and [Fallback] do not start again once part of a reply
-// has been streamed. A [Cache] and a recording deliver a reply in one piece.
+// has been streamed. A [Store] delivers a stored reply in one piece.
 package models

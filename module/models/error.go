@@ -51,7 +51,7 @@ const (
 	KindUnknown        = lm.KindUnknown        // any other error
 )
 
-// WithRollout returns a context with a rollout number. A [Cache] and a recording
-// distinguish its requests from identical requests with another number. Modules set it
+// WithRollout returns a context with a rollout number. A [Store]
+// distinguishes its requests from identical requests with another number. Modules set it
 // themselves.
 func WithRollout(ctx context.Context, n int) context.Context { return lm.WithRollout(ctx, n) }

@@ -1,18 +1,18 @@
 package models_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/module/llmtest/stub"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
 )
@@ -87,8 +87,8 @@ func ExampleRateLimit() {
 	// true
 }
 
-func ExampleCache() {
-	cache, err := models.NewCache(nil)
+func ExampleStore() {
+	cache, err := models.OpenStore(nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -103,7 +103,7 @@ func ExampleCache() {
 	// Paris <nil>
 	// Paris <nil>
 	// Lutetia <nil>
-	// 2 asked, 1 answered by the cache
+	// 2 asked, 1 answered by the store
 }
 
 func ExampleBudget() {
@@ -130,32 +130,35 @@ func ExampleFallback() {
 	// Paris <nil>
 }
 
-func ExampleRecord() {
-	model := models.Record(llmtest.New("Paris"), os.Stdout, nil)
-	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
-	// Output:
-	// {"request":{"messages":[{"role":"human","parts":[{"text":"The capital of France?"}]}]},"reply":[{"text":"Paris","stop_reason":"stop","info":{"CompletionTokens":1,"PromptTokens":9}}]}
-	// Paris <nil>
-}
-
-// A recording can replace the model in tests.
-func ExampleReplay() {
-	var recording bytes.Buffer
-	_, err := llms.GenerateFromSinglePrompt(context.Background(), models.Record(llmtest.New("Paris"), &recording, nil),
-		"The capital of France?")
+// A file of replies can replace the model in tests.
+func ExampleStore_replay() {
+	dir, err := os.MkdirTemp("", "replies")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-
-	model, err := models.Replay(&recording, nil)
+	defer func() { _ = os.RemoveAll(dir) }()
+	path, ctx := filepath.Join(dir, "replies.jsonl"), context.Background()
+	stored, err := models.OpenStore(&models.StoreOptions{Mode: models.Resume, Path: path})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
-	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of Italy?"))
+	defer stored.Close()
+	model := stored.Model(llmtest.New("Paris"), "llmtest")
+	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
+
+	replies, err := models.OpenStore(&models.StoreOptions{Mode: models.Replay, Path: path})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model = replies.Model(nil, "llmtest")
+	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
+	_, err = llms.GenerateFromSinglePrompt(ctx, model, "The capital of Italy?")
+	fmt.Println(err)
 	// Output:
 	// Paris <nil>
-	//  the model: this request was not recorded; the most similar one, in line 1, differs in message 1 (human): recorded "The capital of France?", now "The capital of Italy?"; record again
+	// Paris <nil>
+	// the model: this request is not in the store; the most similar one, in line 1, has "…man: The capital of France?\n{\"label\":\"llmtest\",\"messages\":nu…" instead of "…man: The capital of Italy?\n{\"label\":\"llmtest\",\"messages\":nul…"; store the replies again
 }

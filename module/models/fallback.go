@@ -40,7 +40,7 @@ func Fallback(models ...llms.Model) llms.Model {
 			tapped, tap := lm.NewTap(options)
 			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
 			failure := (*Error)(nil)
-			if tap.Close() || !errors.As(err, &failure) || over(ctx) || failure.Kind == KindRefused {
+			if tap.Close() || !errors.As(err, &failure) || ctx.Err() != nil || failure.Kind == KindRefused {
 				noteFailed(response, failures)
 				return response, lm.Charged(err, charged)
 			}
@@ -76,13 +76,6 @@ func noteFailed(response *llms.ContentResponse, failures []*Error) {
 		}
 		c.GenerationInfo = withInfo(maps.Clone(c.GenerationInfo), lm.FailedKey, texts)
 	}
-}
-
-// over reports whether a context is done or its deadline has passed. A model inside a
-// [Cache] may notice the deadline first.
-func over(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) <= 0
 }
 
 // allFailed returns the error for which a retry is most promising, wrapping all of them.

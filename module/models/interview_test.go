@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module/internal/lm"
-	"github.com/writ-go/writ/module/llmtest/stub"
 	"github.com/writ-go/writ/module/models"
 )
 

@@ -12,15 +12,14 @@ import (
 // Incorrect calls of this package are invalid calls, and the error names the mistake.
 func TestMistakesAreNamed(t *testing.T) {
 	t.Parallel()
-	var cache *models.Cache
+	var store *models.Store
 	var budget *models.Budget
 	var unmade *llmtest.Model
 	for _, test := range []struct {
 		model llms.Model
 		want  string
 	}{
-		{models.Record(script(), nil, nil), "Record has no writer; pass one"},
-		{cache.Model(script(), "a"), "the cache is nil; make one with NewCache and check its error"},
+		{store.Model(script(), "a"), "the store is nil; check the error of OpenStore"},
 		{budget.Model(script(), "a"), "the budget is nil; make one with NewBudget"},
 		{models.Retry(unmade, nil), "the model is a nil *llmtest.Model; check the error of the function that returned it"},
 		{models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
@@ -36,9 +35,5 @@ func TestMistakesAreNamed(t *testing.T) {
 		if want := "the model: " + test.want; failure(t, err).Kind != models.KindInvalid || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
-	}
-	if model, err := models.Replay(nil, nil); model != nil || err == nil ||
-		err.Error() != "models: Replay has no recording; pass a reader" {
-		t.Errorf("got %v, %v", model, err)
 	}
 }

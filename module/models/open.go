@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/models/anthropic"
-	"github.com/writ-go/writ/module/models/ollama"
-	"github.com/writ-go/writ/module/models/openai"
+	"github.com/writ-go/writ/module/models/internal/anthropic"
+	"github.com/writ-go/writ/module/models/internal/ollama"
+	"github.com/writ-go/writ/module/models/internal/openai"
+	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
 // OpenOptions configures [Open]. Nil and the zero value mean the defaults.
@@ -32,14 +33,19 @@ type OpenOptions struct {
 	Client *http.Client
 
 	// MaxTokens limits the length of a reply, including reasoning. Zero means the
-	// provider's limit. A call's llms.WithMaxTokens overrides it.
+	// provider's limit; for Anthropic, which requires one, 16,000 tokens (fewer for older
+	// models) plus the tokens that a call allows for thinking. A call's llms.WithMaxTokens
+	// overrides it.
 	MaxTokens int
 
-	// Context is the size of Ollama's context in tokens. Zero means large enough for the
-	// prompt and the reply. Other providers ignore it.
+	// Context is the size of Ollama's context in tokens (num_ctx). Zero means large enough
+	// for the prompt and the reply. Ollama reloads a model when the size changes, so it
+	// grows but never shrinks. Other providers ignore it.
 	Context int
 
-	// Extra is merged into the JSON of every request and overrides existing members.
+	// Extra is merged into the JSON of every request, for members that Writ does not know,
+	// such as {"service_tier": "auto"}: objects are merged, other values are replaced, and
+	// nil removes a member.
 	Extra map[string]any
 
 	// Attempt limits the duration of one attempt. An attempt that takes longer fails
@@ -112,18 +118,15 @@ func providers() []string {
 }
 
 func open(provider, name string, o *OpenOptions) (llms.Model, error) {
-	url := cmp.Or(o.BaseURL, os.Getenv(strings.ToUpper(provider)+"_BASE_URL"))
+	options := &wire.Options{
+		Key: o.Key, BaseURL: cmp.Or(o.BaseURL, os.Getenv(strings.ToUpper(provider)+"_BASE_URL")), Client: o.Client,
+		MaxTokens: o.MaxTokens, Context: o.Context, Extra: o.Extra, Dialect: provider,
+	}
 	switch provider {
 	case "anthropic":
-		return anthropic.New(name, &anthropic.Options{
-			Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra,
-		})
+		return anthropic.New(name, options)
 	case "ollama":
-		return ollama.New(name, &ollama.Options{
-			Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra, Context: o.Context,
-		})
+		return ollama.New(name, options)
 	}
-	return openai.New(name, &openai.Options{
-		Key: o.Key, BaseURL: url, Client: o.Client, MaxTokens: o.MaxTokens, Extra: o.Extra, Dialect: provider,
-	})
+	return openai.New(name, options)
 }

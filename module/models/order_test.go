@@ -1,9 +1,9 @@
 package models_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +20,7 @@ type wrapper struct {
 }
 
 var wrappers = []wrapper{
-	{"cache", func(t *testing.T, m llms.Model) llms.Model { return newCache(t, nil).Model(m, "a") }},
+	{"cache", func(t *testing.T, m llms.Model) llms.Model { return newCache(t).Model(m, "a") }},
 	{"retry", func(_ *testing.T, m llms.Model) llms.Model { return models.Retry(m, nil) }},
 	{"budget", func(_ *testing.T, m llms.Model) llms.Model {
 		return models.NewBudget(models.Limits{Calls: 100}).Model(m, "a")
@@ -28,7 +28,9 @@ var wrappers = []wrapper{
 	{"rates", func(_ *testing.T, m llms.Model) llms.Model {
 		return models.RateLimit(m, &models.Rates{RequestsPerMinute: 6000, TokensPerMinute: 1e6, Concurrent: 5})
 	}},
-	{"record", func(_ *testing.T, m llms.Model) llms.Model { return models.Record(m, &bytes.Buffer{}, nil) }},
+	{"resume", func(t *testing.T, m llms.Model) llms.Model {
+		return openLog(t, filepath.Join(t.TempDir(), "log")).Model(m, "a")
+	}},
 	{"fallback", func(_ *testing.T, m llms.Model) llms.Model { return models.Fallback(m, script(errRefusing)) }},
 }
 
@@ -115,7 +117,7 @@ func TestRecommendedOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		budget := models.NewBudget(models.Limits{Calls: 3})
-		cache := newCache(t, nil)
+		cache := newCache(t)
 		inner := script(errOverloaded, errOverloaded)
 		model := cache.Model(models.Retry(budget.Model(models.RateLimit(inner, &models.Rates{RequestsPerMinute: 1}), "a"),
 			nil), "a")

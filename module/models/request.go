@@ -187,12 +187,8 @@ func partOf(p llms.ContentPart) (part, error) {
 // replaced matches what JSON writes for a byte that is not UTF-8.
 var replaced = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 
-// key returns the hash of the request.
-func (r *request) key() string {
-	text, err := json.Marshal(r)
-	if err != nil { // impossible: it was made from JSON
-		panic(err)
-	}
-	sum := sha256.Sum256(text)
+// keyOf returns the hash of a request.
+func keyOf(request json.RawMessage) string {
+	sum := sha256.Sum256(request)
 	return hex.EncodeToString(sum[:])
 }

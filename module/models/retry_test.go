@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -188,7 +188,7 @@ func TestSilentErrors(t *testing.T) {
 			return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris"}}}, err
 		})
 		for _, m := range []llms.Model{model, models.Retry(model, nil), models.Fallback(model),
-			models.Record(model, io.Discard, nil)} {
+			openLog(t, filepath.Join(t.TempDir(), "log")).Model(model, "")} {
 			if _, got := ask(t.Context(), m); got == nil || got.Error() != want {
 				t.Errorf("got %v, want %s", got, want)
 			}

@@ -84,7 +84,7 @@ const (
 type ledger struct {
 	limits Budget
 	began  time.Time
-	log    *models.Log    // nil without Options.Dir
+	log    *models.Store  // nil without Options.Dir
 	asked  atomic.Int64   // calls that were made
 	paid   atomic.Int64   // calls that the log did not answer
 	total  *models.Budget // counts tokens and money
@@ -96,7 +96,7 @@ type ledger struct {
 	refused  bool // a call was refused since the last look
 }
 
-func newLedger(limits Budget, prices map[string]models.Price, log *models.Log) *ledger {
+func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
 	l := &ledger{limits: limits, began: time.Now(), log: log, calls: map[role]int{}, underway: map[role]int{}}
 	l.settled = sync.NewCond(&l.mu)
 	priced := models.Limits{Prices: prices}

@@ -177,14 +177,16 @@ func errNoReflection(by string) error {
 }
 
 // openLog opens the log of replies; it is nil without Options.Dir.
-func (t *task) openLog() (*models.Log, error) {
+func (t *task) openLog() (*models.Store, error) {
 	if t.options.Dir == "" {
 		return nil, nil
 	}
 	if err := os.MkdirAll(t.options.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("optimize: Options.Dir: %w", err)
 	}
-	return models.OpenLog(filepath.Join(t.options.Dir, "replies.jsonl"))
+	return models.OpenStore(&models.StoreOptions{
+		Mode: models.Resume, Path: filepath.Join(t.options.Dir, "replies.jsonl"),
+	})
 }
 
 // newCandidate returns a copy of a candidate, whose states may be edited until it is evaluated. The argument by says what

@@ -138,3 +138,12 @@ func ContextError(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
+
+// Seconds returns a number of seconds as a duration between 0 and a year.
+func Seconds(n float64) time.Duration {
+	const year = 365 * 24 * 3600
+	if !(n > 0) {
+		return 0
+	}
+	return time.Duration(min(n, year) * float64(time.Second))
+}

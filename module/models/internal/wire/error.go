@@ -208,14 +208,14 @@ func clip(s string, n int) string {
 // waitOf is how long the headers ask to wait, 0 if they do not say.
 func waitOf(h http.Header, status int) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return bounded(ms / 1000)
+		return lm.Seconds(ms / 1000)
 	}
 	after := h.Get("Retry-After")
 	if s, err := strconv.ParseFloat(after, 64); err == nil {
-		return bounded(s)
+		return lm.Seconds(s)
 	}
 	if at, err := http.ParseTime(after); err == nil {
-		return bounded(time.Until(at).Seconds())
+		return lm.Seconds(time.Until(at).Seconds())
 	}
 	if status != http.StatusTooManyRequests {
 		return 0
@@ -224,17 +224,8 @@ func waitOf(h http.Header, status int) time.Duration {
 	for _, of := range []string{"Requests", "Tokens"} {
 		d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + of))
 		if err == nil && h.Get("X-Ratelimit-Remaining-"+of) == "0" {
-			wait = max(wait, bounded(d.Seconds()))
+			wait = max(wait, lm.Seconds(d.Seconds()))
 		}
 	}
 	return wait
-}
-
-// bounded is a number of seconds between 0 and a year.
-func bounded(seconds float64) time.Duration {
-	const most = 365 * 24 * 3600
-	if !(seconds > 0) {
-		return 0
-	}
-	return time.Duration(min(seconds, most) * float64(time.Second))
 }

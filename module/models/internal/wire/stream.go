@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"iter"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -129,3 +131,27 @@ func (a *Answer) Cut() error {
 	err := a.client.errorf("ended the stream before the reply was complete; try again")
 	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: err}
 }
+
+// Streams reports whether the caller wants the reply streamed.
+func Streams(o llms.CallOptions) bool {
+	return o.StreamingFunc != nil || o.StreamingReasoningFunc != nil
+}
+
+// Tell passes a piece of the reasoning and of the text on to the caller.
+func Tell(ctx context.Context, o llms.CallOptions, thought, text string) error {
+	if thought != "" && o.StreamingReasoningFunc != nil {
+		if err := o.StreamingReasoningFunc(ctx, []byte(thought), nil); err != nil {
+			return err
+		}
+	}
+	if text != "" && o.StreamingFunc != nil {
+		return o.StreamingFunc(ctx, []byte(text))
+	}
+	return nil
+}
+
+// Malformed is the error of an event that does not follow the protocol, before [Answer.Malformed] describes it.
+type Malformed struct{ error }
+
+// Malformedf returns a [Malformed].
+func Malformedf(format string, args ...any) error { return &Malformed{fmt.Errorf(format, args...)} }

@@ -12,9 +12,10 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
-	"github.com/writ-go/writ/module/models/anthropic"
-	"github.com/writ-go/writ/module/models/ollama"
-	"github.com/writ-go/writ/module/models/openai"
+	"github.com/writ-go/writ/module/models/internal/anthropic"
+	"github.com/writ-go/writ/module/models/internal/ollama"
+	"github.com/writ-go/writ/module/models/internal/openai"
+	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
 // endless answers every request with a beginning and a piece that is repeated 250 times.
@@ -49,9 +50,9 @@ type provider struct {
 func providers(t *testing.T, e *endless) map[string]provider {
 	t.Helper()
 	client := &http.Client{Transport: e}
-	a, err1 := anthropic.New("m", &anthropic.Options{Key: "key", Client: client})
-	b, err2 := openai.New("m", &openai.Options{Key: "key", Client: client})
-	c, err3 := ollama.New("m", &ollama.Options{Client: client, Context: 8192})
+	a, err1 := anthropic.New("m", &wire.Options{Key: "key", Client: client})
+	b, err2 := openai.New("m", &wire.Options{Key: "key", Client: client})
+	c, err3 := ollama.New("m", &wire.Options{Client: client, Context: 8192})
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,21 @@ const (
 	maxObjects  = 4096      // objects in a line: each may be compared with those of earlier lines
 )
 
+// Options are the options of a provider. models.OpenOptions documents them.
+type Options struct {
+	Key, BaseURL string
+	Client       *http.Client
+	MaxTokens    int
+	Context      int // of Ollama
+	Extra        map[string]any
+	Dialect      string // of OpenAI's protocol: the name of the provider
+}
+
+// Invalid returns the error of a request that cannot be sent.
+func Invalid(format string, args ...any) error {
+	return &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf(format, args...)}
+}
+
 // Client posts to one provider. It is safe for concurrent use.
 type Client struct {
 	Provider string         // names the provider in errors, such as "openai"

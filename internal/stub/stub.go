@@ -1,0 +1,283 @@
+// Package stub has servers for tests that speak the protocols of providers: they validate each request as the provider
+// does, and answer what a script says in the provider's form, streamed or not.
+package stub
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Options are the options of a stub. Nil means the defaults.
+type Options struct {
+	// Key is the key that requests must have. Empty is "test-key".
+	Key string
+
+	// Models are the models that exist. If empty, every model does.
+	Models []string
+
+	// Fields are fields of requests and messages that are accepted besides the provider's
+	// own, such as those of another dialect.
+	Fields []string
+
+	// NoSchema refuses every request with a schema.
+	NoSchema bool
+
+	// Unconstrained accepts every schema, and replies that do not follow it.
+	Unconstrained bool
+
+	// Answer, if set, answers in place of the list of replies. It may be called concurrently.
+	Answer func(Request) Reply
+}
+
+// Request is a request that a stub received.
+type Request struct {
+	N      int // from 1
+	Path   string
+	Header http.Header
+	Raw    json.RawMessage // the body
+	Body   map[string]any  // the body, decoded; nil if it is not an object
+}
+
+// Reply is what a stub answers.
+type Reply struct {
+	Text      string
+	Thinking  string
+	Redacted  string // thinking that only the provider can read, as Anthropic has it
+	ToolCalls []ToolCall
+	Refusal   string // the model refuses with this text
+	Truncate  bool   // the reply ends at the limit of tokens
+
+	InputTokens, CachedTokens, OutputTokens, ReasoningTokens int // zero: 100, 0, 20, 0
+
+	Cut   int    // if positive, the connection breaks after so many bytes of the answer
+	Error string // a stream ends with this error after the text
+
+	// Status, Header and Body, if Status is set, are the whole answer. An empty Body is an
+	// error in the form of the provider.
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// ToolCall is a call of a tool.
+type ToolCall struct {
+	ID        string // default: call_1, call_2 and so on; for Ollama, whose older versions have none, none
+	Name      string
+	Arguments string         // JSON
+	Extra     map[string]any // further fields of the call, as some providers have them
+}
+
+// Server is a stub, an [http.Handler]. It is safe for concurrent use.
+type Server struct {
+	options  Options
+	replies  []Reply
+	protocol protocol
+
+	mu       sync.Mutex
+	requests []Request
+}
+
+// protocol is what a provider does in its own way.
+type protocol interface {
+	// refuse returns the status and message of the error that a request is answered with,
+	// or a status of 0 if it is good.
+	refuse(Request, *Options) (status int, message string)
+
+	// failure is the body of an error.
+	failure(status int, message string) any
+
+	// answer writes a reply.
+	answer(http.ResponseWriter, Request, Reply)
+
+	// schema returns the schema to which a request constrains the reply, or nil.
+	schema(Request) any
+}
+
+// describer is a protocol with requests that are not answered by the script.
+type describer interface {
+	// describe is the answer to such a request, nil if it is another.
+	describe(Request) any
+}
+
+func newServer(p protocol, o *Options, replies []Reply) *Server {
+	s := &Server{protocol: p, replies: slices.Clone(replies)}
+	if o != nil {
+		s.options = *o
+	}
+	if s.options.Key == "" {
+		s.options.Key = "test-key"
+	}
+	return s
+}
+
+// Requests returns the requests so far, those that were refused included.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	request := s.record(Request{Path: r.URL.Path, Header: r.Header.Clone(), Raw: raw, Body: object(raw)})
+	if status, message := s.protocol.refuse(request, &s.options); status != 0 {
+		writeJSON(w, status, s.protocol.failure(status, message))
+		return
+	}
+	if p, ok := s.protocol.(describer); ok && p.describe(request) != nil {
+		writeJSON(w, http.StatusOK, p.describe(request))
+		return
+	}
+	reply := s.reply(request)
+	if reply.Cut > 0 {
+		w = &cut{w, reply.Cut}
+	}
+	switch problem := s.unfaithful(request, reply); {
+	case problem != "":
+		writeJSON(w, http.StatusNotImplemented, s.protocol.failure(http.StatusNotImplemented, problem))
+	case reply.Status == 0:
+		s.protocol.answer(w, request, reply.counted())
+	default:
+		s.fail(w, reply)
+	}
+}
+
+// fail writes the answer that the script has in place of a reply.
+func (s *Server) fail(w http.ResponseWriter, reply Reply) {
+	for name, values := range reply.Header {
+		w.Header()[http.CanonicalHeaderKey(name)] = values
+	}
+	if reply.Body == "" {
+		writeJSON(w, reply.Status, s.protocol.failure(reply.Status, cmp.Or(http.StatusText(reply.Status), "Overloaded")))
+		return
+	}
+	w.WriteHeader(reply.Status)
+	_, _ = io.WriteString(w, reply.Body)
+}
+
+// record numbers a request. Those that are refused have no part in the script.
+func (s *Server) record(r Request) Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.N = len(s.requests) + 1
+	s.requests = append(s.requests, r)
+	return r
+}
+
+// reply takes the next reply of the script.
+func (s *Server) reply(r Request) Reply {
+	if s.options.Answer != nil {
+		return s.options.Answer(r)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.replies) == 0 {
+		message := fmt.Sprintf("stub: request %d, but the script has no more replies", r.N)
+		body, _ := json.Marshal(s.protocol.failure(http.StatusNotImplemented, message))
+		return Reply{Status: http.StatusNotImplemented, Body: string(body)}
+	}
+	reply := s.replies[0]
+	s.replies = s.replies[1:]
+	return reply
+}
+
+// unfaithful is the mistake of a script whose reply does not follow the schema, which the
+// provider guarantees, or "".
+func (s *Server) unfaithful(r Request, reply Reply) string {
+	schema := s.protocol.schema(r)
+	if schema == nil || s.options.Unconstrained || reply.Text == "" || reply.Truncate || reply.Status != 0 {
+		return ""
+	}
+	compiler := jsonschema.NewCompiler()
+	_ = compiler.AddResource("schema.json", schema)
+	compiled, err := compiler.Compile("schema.json")
+	if err == nil {
+		var value any
+		if value, err = jsonschema.UnmarshalJSON(bytes.NewReader([]byte(reply.Text))); err == nil {
+			err = compiled.Validate(value)
+		}
+	}
+	if err != nil {
+		return fmt.Sprintf("stub: the reply does not follow the schema; fix it or set Options.Unconstrained: %v", err)
+	}
+	return ""
+}
+
+// named is the reply with an id for each of its calls.
+func (r Reply) named() Reply {
+	r.ToolCalls = slices.Clone(r.ToolCalls)
+	for i := range r.ToolCalls {
+		r.ToolCalls[i].ID = cmp.Or(r.ToolCalls[i].ID, fmt.Sprintf("call_%d", i+1))
+	}
+	return r
+}
+
+// counted is the reply with the default numbers of tokens.
+func (r Reply) counted() Reply {
+	if r.InputTokens == 0 {
+		r.InputTokens = 100
+	}
+	if r.OutputTokens == 0 {
+		r.OutputTokens = 20
+	}
+	return r
+}
+
+func object(raw []byte) map[string]any {
+	var body map[string]any
+	if json.Unmarshal(raw, &body) != nil {
+		return nil
+	}
+	return body
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// cut is an answer that breaks off.
+type cut struct {
+	http.ResponseWriter
+	left int
+}
+
+// Write implements [io.Writer].
+func (c *cut) Write(p []byte) (int, error) {
+	if c.left -= len(p); c.left > 0 {
+		return c.ResponseWriter.Write(p)
+	}
+	_, _ = c.ResponseWriter.Write(p[:len(p)+c.left])
+	_ = http.NewResponseController(c.ResponseWriter).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// Unwrap is for [http.ResponseController].
+func (c *cut) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// pieces divides a text as models stream it: into a few letters each.
+func pieces(text string) []string {
+	var list []string
+	for letters := []rune(text); len(letters) > 0; {
+		n := min(7, len(letters))
+		list = append(list, string(letters[:n]))
+		letters = letters[n:]
+	}
+	return list
+}
+
+// flush sends what was written so far.
+func flush(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() }

@@ -1,0 +1,123 @@
+// Package lines is a file of JSON lines that a killed process leaves readable. One process at a time has it open.
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/writ-go/writ/internal/filelock"
+)
+
+// File is an open file. It is safe for concurrent use.
+type File struct {
+	mu     sync.Mutex
+	file   *os.File
+	broken error // why a line could not be written; nothing is written after it
+}
+
+// Open opens or creates a file, locks it, and calls each for every complete line, with its number. The last line is
+// complete if it is JSON; otherwise it was being written when a process was killed, and is removed. So that no other
+// file is damaged, an incomplete first line must agree with one of the beginnings; otherwise the error is foreign.
+func Open(path string, beginnings []string, foreign error, each func(n int, line []byte) error) (*File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = filelock.Own(file); err == nil {
+		err = prepare(file, beginnings, foreign, each)
+	}
+	if err != nil {
+		return nil, errors.Join(err, filelock.Close(file))
+	}
+	return &File{file: file}, nil
+}
+
+// prepare reads the file, removes an incomplete last line, and ends a complete one.
+func prepare(file *os.File, beginnings []string, foreign error, each func(n int, line []byte) error) error {
+	empty := true
+	end, incomplete, err := Read(file, func(n int, line []byte) error {
+		empty = false
+		return each(n, line)
+	})
+	if err != nil {
+		return err
+	}
+	if empty && !canBegin(incomplete, beginnings) {
+		return fmt.Errorf("line 1: %w", foreign)
+	}
+	if err := file.Truncate(end); err != nil || end == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := file.ReadAt(last, end-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = file.WriteString("\n")
+	return err
+}
+
+// Read calls each for every complete line, with its number, and returns the offset of their end and the incomplete
+// line after it. It skips empty lines.
+func Read(r io.Reader, each func(n int, line []byte) error) (end int64, incomplete string, err error) {
+	reader := bufio.NewReaderSize(r, 1<<16)
+	for n := 1; ; n++ {
+		line, err := reader.ReadBytes('\n')
+		last := errors.Is(err, io.EOF)
+		switch {
+		case last && !json.Valid(line):
+			return end, string(line), nil
+		case err != nil && !last:
+			return 0, "", err
+		}
+		if len(strings.TrimSpace(string(line))) > 0 {
+			if err := each(n, line); err != nil {
+				return 0, "", fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		if end += int64(len(line)); last {
+			return end, "", nil
+		}
+	}
+}
+
+func canBegin(line string, beginnings []string) bool {
+	for _, b := range beginnings {
+		if strings.HasPrefix(line, b) || strings.HasPrefix(b, line) {
+			return true
+		}
+	}
+	return false
+}
+
+// Append writes a value as a line. After an error, it writes nothing more and returns the same error.
+func (f *File) Append(v any) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.broken == nil {
+		_, f.broken = f.file.Write(line.Bytes())
+	}
+	return f.broken
+}
+
+// Broken returns the error of Append, or nil.
+func (f *File) Broken() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.broken
+}
+
+// Close unlocks and closes the file.
+func (f *File) Close() error { return filelock.Close(f.file) }

@@ -1,0 +1,68 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"fmt"
+	"mime"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+// attachment encodes an image or a document. The prompts of modules refer to attachments by
+// their number within the message.
+func attachment(number int, part llms.ContentPart) (object, error) {
+	switch p := part.(type) {
+	case llms.BinaryContent:
+		return binary(number, p.MIMEType, p.Data)
+	case llms.ImageURLContent:
+		return linked(number, p.URL)
+	}
+	return nil, wire.Invalid("a message has a %T, which the Anthropic provider cannot send", part)
+}
+
+func binary(number int, mediaType string, data []byte) (object, error) {
+	if plain, _, err := mime.ParseMediaType(mediaType); err == nil {
+		mediaType = plain
+	}
+	encoded := object{"type": "base64", "media_type": mediaType, "data": base64.StdEncoding.EncodeToString(data)}
+	switch {
+	case strings.HasPrefix(mediaType, "image/"):
+		return object{"type": "image", "source": encoded}, nil
+	case mediaType == "application/pdf":
+		return document(number, encoded), nil
+	case utf8.Valid(data):
+		return document(number, object{"type": "text", "media_type": "text/plain", "data": string(data)}), nil
+	}
+	return nil, wire.Invalid("attachment %d is of type %q, which Claude does not read; send an image, a PDF or text",
+		number, mediaType)
+}
+
+func linked(number int, link string) (object, error) {
+	if strings.HasPrefix(link, "data:") {
+		return inline(number, link)
+	}
+	target := object{"type": "url", "url": link}
+	if u, err := url.Parse(link); err == nil && strings.EqualFold(path.Ext(u.Path), ".pdf") {
+		return document(number, target), nil
+	}
+	return object{"type": "image", "source": target}, nil
+}
+
+// inline reads a data URL.
+func inline(number int, link string) (object, error) {
+	mediaType, encoded, ok := strings.Cut(strings.TrimPrefix(link, "data:"), ";base64,")
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil {
+		return nil, wire.Invalid("attachment %d is a data URL that is not in base64; encode it, or pass the bytes", number)
+	}
+	return binary(number, mediaType, data)
+}
+
+func document(number int, source object) object {
+	return object{"type": "document", "title": fmt.Sprintf("attachment %d", number), "source": source}
+}

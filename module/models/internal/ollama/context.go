@@ -1,0 +1,115 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Ollama loads a model with a context of num_ctx tokens, by default a few thousand. If a
+// prompt does not fit, Ollama silently drops the oldest messages, then cuts off the start of
+// the prompt until it fills half of the context. Three things prevent that:
+//
+//   - num_ctx is set to fit each prompt.
+//   - "truncate": false makes Ollama refuse a prompt that does not fit; see [tooLong].
+//   - Versions before October 2025 ignore that field. How many tokens they report to have
+//     read shows whether they cut the prompt off; see [request.cutOff].
+
+const (
+	minContext = 4096
+	maxContext = 1 << 24
+	replyRoom  = 4096 // tokens that are kept for a reply without a limit
+	thinkRoom  = 8192 // the same, of a model that thinks
+	imageSize  = 1024 // tokens that an image takes, roughly
+	turnSize   = 16   // tokens that a template puts around a message, roughly
+)
+
+// about is what is known of a model.
+type about struct {
+	described bool // Ollama has answered; if not, the model is taken to think
+	thinking  bool
+	limit     int // the context that it was trained with; 0 if it is not known
+	context   int // the largest num_ctx that was needed so far
+}
+
+func (m *Model) about(model string) about {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.models[model]
+}
+
+// describe asks Ollama about a model, once. If that fails, nothing is known about the model,
+// and the request that follows reports the error.
+func (m *Model) describe(ctx context.Context, model string) about {
+	if a := m.about(model); a.described {
+		return a
+	}
+	unknown := about{thinking: true}
+	answer, err := m.client.Post(ctx, "/api/show", map[string]any{"model": model})
+	if err != nil {
+		return unknown
+	}
+	defer answer.Close()
+	var show struct {
+		ModelInfo    map[string]json.RawMessage `json:"model_info"`
+		Capabilities []string
+	}
+	if answer.Decode(ctx, &show) != nil || show.Capabilities == nil {
+		return unknown
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.models[model]
+	a.described, a.thinking = true, slices.Contains(show.Capabilities, "thinking")
+	for name, value := range show.ModelInfo { // such as llama.context_length
+		if strings.HasSuffix(name, ".context_length") {
+			_ = json.Unmarshal(value, &a.limit)
+		}
+	}
+	m.models[model] = a
+	return a
+}
+
+// contextFor returns num_ctx for a prompt of that many bytes and the additional tokens.
+func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int) int {
+	if m.options.Context > 0 {
+		return m.options.Context
+	}
+	size := minContext
+	for size < bytes/3+tokens && size < maxContext { // code or Chinese has three bytes a token
+		size *= 2
+	}
+	if size > 2*minContext { // which every current model has
+		if limit := m.describe(ctx, model).limit; limit > 0 {
+			size = min(size, limit)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.models[model]
+	a.context = max(a.context, size)
+	m.models[model] = a
+	return a.context
+}
+
+// tooLong reports whether Ollama refused a prompt because it does not fit.
+func tooLong(message string) bool {
+	return strings.Contains(message, "context length") || strings.Contains(message, "context size")
+}
+
+// cutOff returns an error if Ollama read so few tokens that it must have cut the prompt off.
+// It considers only prompts that exceed the context at four bytes per token, because old
+// versions do not count tokens that were cached. Tokenizers average fewer than six bytes per
+// token, so a lower count means that a part is missing.
+func (r *request) cutOff(read int) error {
+	if read == 0 || r.bytes/4 <= r.context || read >= r.bytes/6 {
+		return nil
+	}
+	return &lm.Error{Kind: lm.KindContextTooLong, MaybeCharged: true, Err: fmt.Errorf(
+		"ollama cut the prompt off: it read %d tokens of about %d, with a context of %d; "+
+			"raise OpenOptions.Context, shorten the prompt, or use a model with a larger context", read, r.bytes/4, r.context)}
+}

@@ -1,0 +1,132 @@
+// Package ollama is the provider of the models that an Ollama server runs. It supports structured output, tool calls,
+// thinking and images, and sizes the context to fit each prompt.
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+const provider = "ollama" // of an [lm.Message]
+
+// Model is an [llms.Model]. It is safe for concurrent use.
+type Model struct {
+	lm.CapableFunc
+	model   string
+	options wire.Options
+	client  wire.Client
+	schemas wire.Schemas
+
+	mu     sync.Mutex
+	models map[string]about // by name
+}
+
+// New returns the model with a name such as "qwen3" or "gpt-oss:20b". It makes no request.
+func New(model string, o *wire.Options) (*Model, error) {
+	if o == nil {
+		o = &wire.Options{}
+	}
+	if model == "" {
+		return nil, wire.Invalid("the name of the model is empty; pass one such as \"qwen3\"")
+	}
+	base, err := wire.BaseURL(cmp.Or(o.BaseURL, hostURL(os.Getenv("OLLAMA_HOST"))))
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{}
+	key, err := wire.Key(o.Key, "OLLAMA_API_KEY")
+	if err == nil {
+		header.Set("Authorization", "Bearer "+key)
+	}
+	m := &Model{model: model, options: *o, models: map[string]about{}, client: wire.Client{
+		Provider: provider, Variable: "OLLAMA_API_KEY", BaseURL: base,
+		Header: header, Key: key, HTTP: o.Client, Extra: maps.Clone(o.Extra),
+	}}
+	// Not every model can call tools, think or read images.
+	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Vision: true}
+	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
+	return m, nil
+}
+
+// hostURL returns the URL of a value of OLLAMA_HOST, such as ":8080" or "0.0.0.0". The latter
+// makes a server listen on all addresses; clients use localhost.
+func hostURL(host string) string {
+	if host = strings.TrimSpace(host); strings.Contains(host, "://") {
+		return host
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, "11434"
+	}
+	if ip := net.ParseIP(name); name == "" || ip != nil && ip.IsUnspecified() {
+		name = "localhost"
+	}
+	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(name, port)}).String()
+}
+
+// generate returns the model's reply as one choice. It streams the reply if the call
+// options contain a streaming function. A prompt that does not fit into the model's context
+// is an error.
+func (m *Model) generate(
+	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
+) (*llms.ContentResponse, error) {
+	p, o := lm.ParamsOf(ctx), lm.Options(options)
+	r, err := m.newRequest(ctx, p, messages, options)
+	if err != nil {
+		return nil, err
+	}
+	response, err := wire.Send(&m.schemas, r.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+		return m.send(ctx, r, schema, o)
+	})
+	return response, m.explain(err, r)
+}
+
+// withoutPassword returns a URL without its user information.
+func withoutPassword(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "its address"
+	}
+	u.User = nil
+	return u.String()
+}
+
+// explain rewords errors that are specific to Ollama, to say what to do about them.
+func (m *Model) explain(err error, r *request) error {
+	e, ok := errors.AsType[*lm.Error](err)
+	if !ok {
+		return err
+	}
+	c := *e
+	switch text := e.Error(); {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
+			"or set OLLAMA_HOST or the base URL", withoutPassword(m.client.BaseURL))
+	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
+		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", r.model, r.model)
+	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):
+		c.Err = fmt.Errorf("the model %q cannot call tools; use one that can, from ollama.com/search?c=tools", r.model)
+	case e.Status == http.StatusBadRequest && tooLong(text):
+		c.Kind = lm.KindContextTooLong
+		c.Err = fmt.Errorf("the prompt does not fit into the context of %d tokens (num_ctx); "+
+			"shorten it, raise OpenOptions.Context, or use a model with a larger context", r.context)
+	default:
+		return err
+	}
+	return &c
+}

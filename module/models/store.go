@@ -1,0 +1,399 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lines"
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// Mode says how a [Store] answers requests.
+type Mode int
+
+const (
+	// Cache answers a repeated request with the reply to the first one, as often as it is made, and marks the reply
+	// as cached, so that modules and budgets count it as free. Only good replies are kept: no errors, no replies that
+	// were cut off or are empty, no refusals.
+	Cache Mode = iota
+
+	// Resume lets a program that was killed continue. The program opens the store and begins again: the requests that
+	// it made before get their replies, usage and errors from the store, a repeated request in order, and what they
+	// cost counts again: the program goes the same way as before. Other requests reach the model.
+	Resume
+
+	// Replay answers requests as Resume does, and never asks a model. A request that is not in the store is an error
+	// that shows the difference from the most similar one. It is for tests, with a file that Resume wrote.
+	Replay
+)
+
+// StoreOptions configures a [Store]. Nil and the zero value mean a cache in memory.
+type StoreOptions struct {
+	Mode Mode
+
+	// Path is a file with one request and its reply on each line. It is created if it does not exist, and only its
+	// owner may read it. Resume and Replay require it; without it, a Cache keeps replies in memory only. One Cache or
+	// Resume at a time can have the file open, in any process.
+	Path string
+
+	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
+	// 64 MB.
+	MaxBytes int
+
+	// Redact removes the parts of a string that must not be stored or that differ from run to run. It is applied to
+	// all strings of requests and replies, but not to the names of JSON members, and must return the same result for
+	// the same string, and its own results unchanged. It is called concurrently. Replay needs the function that was
+	// used for Resume.
+	Redact func(string) string
+}
+
+// Store keeps the requests to models with their replies, in a file or in memory, and answers requests from them
+// according to its [Mode]. It is safe for concurrent use.
+//
+// Two requests are the same if these are equal: the messages with their binary parts, all call options except the
+// streaming functions, the [Params], the label and the rollout ([WithRollout]).
+type Store struct {
+	options StoreOptions
+	file    *lines.File // nil without a path, and for Replay
+
+	mu     sync.Mutex
+	stats  StoreStats
+	recent *recent                  // of Cache
+	busy   map[string]chan struct{} // of Cache: the requests in progress
+
+	kept   map[occurrence]*exchange // of Resume and Replay
+	loaded []*exchange              // of Replay, in order
+	asked  map[string]int           // of Resume and Replay: how often each request was made
+}
+
+// occurrence is the nth time that a request is made, from 0.
+type occurrence struct {
+	key string
+	n   int
+}
+
+// exchange is a line of a store: a request with its reply, or the mark that failed requests are to be made again.
+type exchange struct {
+	Key     string          `json:"key,omitempty"` // a hash of the request
+	N       int             `json:"n,omitempty"`   // the occurrence of the request, from 0
+	Request json.RawMessage `json:"request,omitempty"`
+	Reply   response        `json:"reply,omitempty"`
+	Failure *failure        `json:"failure,omitempty"`
+
+	// Capabilities are those of the model; nil if it states none.
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
+
+	Retry bool `json:"retry,omitempty"`
+
+	line int // in the file, from 1
+}
+
+// StoreStats counts the requests of a [Store] since it was opened.
+type StoreStats struct {
+	Hits   int   // requests answered by the store
+	Misses int   // requests sent to the model
+	Err    error // why a reply could not be stored; later replies were not stored either
+}
+
+// String returns a summary on one line.
+func (s StoreStats) String() string {
+	text := fmt.Sprintf("%d asked, %d answered by the store", s.Misses, s.Hits)
+	if s.Err != nil {
+		text += fmt.Sprintf(", replies not stored: %v", s.Err)
+	}
+	return text
+}
+
+var errNotStore = errors.New("it is not a store of replies; name another file")
+
+// OpenStore opens a store, or creates an empty one. It is an error if another process has its file open.
+func OpenStore(o *StoreOptions) (*Store, error) {
+	s := &Store{busy: map[string]chan struct{}{}, kept: map[occurrence]*exchange{}, asked: map[string]int{}}
+	if o != nil {
+		s.options = *o
+	}
+	s.recent = newRecent(cmp.Or(max(s.options.MaxBytes, 0), 64<<20))
+	path := s.options.Path
+	var err error
+	switch {
+	case path == "" && s.options.Mode != Cache:
+		return nil, errors.New("models: a store with the mode Resume or Replay needs a file; set StoreOptions.Path")
+	case path == "":
+	case s.options.Mode == Replay:
+		err = s.load(path)
+	default:
+		s.file, err = lines.Open(path, []string{`{"key":"`, `{"retry":true}`}, errNotStore, s.add)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("models: the store %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *Store) load(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, incomplete, err := lines.Read(file, s.add)
+	if err == nil && len(s.loaded) == 0 && incomplete != "" {
+		err = errNotStore
+	}
+	return err
+}
+
+// add adds a line of the file.
+func (s *Store) add(n int, line []byte) error {
+	e := &exchange{line: n}
+	if err := json.Unmarshal(line, e); err != nil {
+		return err
+	}
+	switch {
+	case e.Retry:
+		for at, old := range s.kept {
+			if old.Failure != nil {
+				delete(s.kept, at)
+			}
+		}
+		return nil
+	case e.Key == "" || len(e.Reply) == 0 && e.Failure == nil:
+		return errNotStore
+	case s.options.Mode == Cache:
+		s.remember(e)
+		return nil
+	case s.options.Mode == Replay:
+		s.loaded = append(s.loaded, e)
+	default:
+		e.Request = nil // only Replay needs it
+	}
+	s.kept[occurrence{e.Key, e.N}] = e
+	return nil
+}
+
+// Model returns a model whose requests are answered by the store or else by the given model, which Replay does not
+// need. The label must name the model, its server, and every setting that its replies depend on, such as "gpt-5 at
+// api.openai.com, strict schema": the store cannot see these, and models with the same label share their replies.
+//
+// A streaming caller gets a stored reply in one piece. A Cache sends identical concurrent requests once, unless the
+// first fails. With Resume, the order of concurrent requests does not matter, unless they are identical; give them
+// different labels then. If Resume cannot write a reply, the error is an *[Error] of kind [KindUnknown], which is
+// returned together with the reply; later requests fail without reaching the model. Requests that were canceled or
+// over a budget are not stored.
+//
+// A model of Replay has the capabilities of the model in the first line of the file.
+func (s *Store) Model(model llms.Model, label string) llms.Model {
+	answer := func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		if s == nil {
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("the store is nil; check the error of OpenStore")}
+		}
+		if ctx.Err() != nil {
+			return nil, lm.CancelledBy(ctx)
+		}
+		request, err := requestOf(ctx, label, messages, options)
+		ask := func() (*llms.ContentResponse, error) { return lm.Generate(ctx, model, messages, options...) }
+		switch {
+		case err != nil && s.options.Mode == Cache:
+			return ask() // a request without a key cannot be cached
+		case err != nil:
+			return nil, &Error{Kind: KindInvalid, Err: err}
+		}
+		e := s.exchangeOf(request, model)
+		if s.options.Mode == Cache {
+			return s.cached(ctx, e, options, ask)
+		}
+		return s.inOrder(ctx, e, options, ask)
+	}
+	switch {
+	case s == nil || s.options.Mode != Replay:
+		return wrap(model, answer)
+	case len(s.loaded) > 0 && s.loaded[0].Capabilities != nil:
+		return lm.CapableFunc{Func: answer, States: func() Capabilities { return *s.loaded[0].Capabilities }}
+	}
+	return lm.Func(answer)
+}
+
+// exchangeOf returns an exchange without a reply.
+func (s *Store) exchangeOf(r *request, model llms.Model) *exchange {
+	e := &exchange{Request: s.redacted(r)}
+	e.Key = keyOf(e.Request)
+	if lm.IsCapable(model) {
+		can := CapabilitiesOf(model)
+		e.Capabilities = &can
+	}
+	return e
+}
+
+// cached answers a request with the stored reply. If an identical request is in progress, it first waits for that one.
+func (s *Store) cached(ctx context.Context, e *exchange, options []llms.CallOption,
+	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
+	if busy := s.enter(e.Key); busy == nil {
+		defer s.leave(e.Key)
+	} else {
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, lm.CancelledBy(ctx)
+		}
+	}
+	if reply := s.recall(e.Key); reply != nil {
+		return reply.cached(), reply.stream(ctx, options)
+	}
+	r, err := ask()
+	if err == nil && cacheable(r) {
+		e.Reply = s.redactedReply(r)
+		s.remember(e)
+		_ = s.append(e) // Stats has the error
+	}
+	return r, err
+}
+
+// enter registers a request that is in progress, or returns a channel that is closed when an identical one ends.
+func (s *Store) enter(key string) (busy <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if busy := s.busy[key]; busy != nil {
+		return busy
+	}
+	s.busy[key] = make(chan struct{})
+	return nil
+}
+
+func (s *Store) leave(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.busy[key])
+	delete(s.busy, key)
+}
+
+// recall returns the cached reply, or nil, and counts the request.
+func (s *Store) recall(key string) (reply response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := s.recent.get(key); text != nil && json.Unmarshal(text, &reply) == nil {
+		s.stats.Hits++
+		return reply
+	}
+	s.stats.Misses++
+	return nil
+}
+
+// remember keeps a reply in memory.
+func (s *Store) remember(e *exchange) {
+	text, err := json.Marshal(e.Reply)
+	if err != nil { // impossible: all values are plain
+		panic(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recent.put(e.Key, text)
+}
+
+// cacheable reports whether a reply is good.
+func cacheable(r *llms.ContentResponse) bool {
+	if r == nil {
+		return false
+	}
+	reply := lm.Merge(r)
+	return reply.Whole() && !reply.Cached && (reply.Text != "" || callsTool(r))
+}
+
+func callsTool(r *llms.ContentResponse) bool {
+	for _, c := range r.Choices {
+		if c != nil && (len(c.ToolCalls) > 0 || c.FuncCall != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// inOrder answers a request with the stored reply to its next occurrence.
+func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption,
+	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
+	if old := s.next(e); old != nil {
+		if old.Failure != nil {
+			return old.Reply.provider(), old.Failure.error()
+		}
+		return old.Reply.provider(), old.Reply.stream(ctx, options)
+	}
+	if s.options.Mode == Replay {
+		return nil, &Error{Kind: KindInvalid, Err: s.missing(e)}
+	}
+	if err := s.file.Broken(); err != nil { // or a reply would be paid for and lost
+		return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("the store cannot be written: %w", err)}
+	}
+	r, err := ask()
+	if failed, ok := errors.AsType[*Error](err); ok {
+		if failed.Kind == KindCancelled || failed.Kind == KindOverBudget {
+			return r, err
+		}
+		e.Failure = failureOf(failed, s.redact)
+	} else if err != nil {
+		return r, err
+	}
+	e.Reply = s.redactedReply(r)
+	if failed := s.append(e); failed != nil {
+		failed = fmt.Errorf("models: the store: %w", failed)
+		if err != nil {
+			failed = fmt.Errorf("%w; and the call: %w", failed, err)
+		}
+		return r, &Error{Kind: KindUnknown, MaybeCharged: true, Err: failed}
+	}
+	return r, err
+}
+
+// next counts an occurrence of a request, and returns what is stored of it, or nil.
+func (s *Store) next(e *exchange) *exchange {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.N = s.asked[e.Key]
+	s.asked[e.Key]++
+	old := s.kept[occurrence{e.Key, e.N}]
+	if old != nil {
+		s.stats.Hits++
+	} else {
+		s.stats.Misses++
+	}
+	return old
+}
+
+// append writes an exchange to the file, if there is one.
+func (s *Store) append(e *exchange) error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Append(e)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Err = cmp.Or(s.stats.Err, err)
+	return err
+}
+
+// RetryFailures makes requests that failed reach the model again when the store is next opened with Resume. A program
+// that ends because of errors, such as a key that has expired, calls it before it ends.
+func (s *Store) RetryFailures() error { return s.append(&exchange{Retry: true}) }
+
+// Len returns the number of replies that Resume or Replay found in the file.
+func (s *Store) Len() int { return len(s.kept) }
+
+// Stats returns the counts so far.
+func (s *Store) Stats() StoreStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
+
+// Close closes the file. Replies are not stored after it.
+func (s *Store) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
