@@ -18,6 +18,28 @@ var (
 	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 )
 
+var function = regexp.MustCompile("\\[`(\\w+)`\\]\\(([^)]+\\.go)\\)")
+
+// TestFunctions checks that the functions and types that documents name, [`Name`](file.go), are in these files.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, p := range pages(t) {
+		for _, match := range function.FindAllStringSubmatch(p.text, -1) {
+			file := filepath.Join(root, filepath.FromSlash(path.Join(path.Dir(p.name), match[2])))
+			source, err := os.ReadFile(file)
+			declared := regexp.MustCompile(`(?m)^(func (\(.*\) )?|type )` + match[1] + `\b`)
+			if err != nil || !declared.Match(source) && match[1]+".go" != path.Base(match[2]) {
+				t.Errorf("%s: %s does not declare %s", p.name, match[2], match[1])
+			}
+			found++
+		}
+	}
+	if found < 8 {
+		t.Errorf("only %d functions were found", found)
+	}
+}
+
 var evidence = regexp.MustCompile("\\[`((?:Test|Fuzz|Benchmark)\\w+)`\\]\\(([^)]+)\\)")
 
 // TestEvidence checks that the tests that documents name, [`TestX`](package), exist.
