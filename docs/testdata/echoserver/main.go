@@ -1,7 +1,7 @@
 // Echoserver is a small MCP server to try things with: something to call, to wait
 // for, to have an effect, and to break. It needs no Node and no network.
 //
-//	{"mcpServers": {"demo": {"command": "go", "args": ["run", "./examples/echoserver", "-notes", "notes.txt"]}}}
+//	{"mcpServers": {"demo": {"command": "go", "args": ["run", "./docs/testdata/echoserver", "-notes", "notes.txt"]}}}
 package main
 
 import (
