@@ -33,7 +33,6 @@ var printed = map[string]string{
 	"module/models": "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of " +
 		"0.000225\nrequests: 1 asked, 0 answered by the store",
 	"sandbox":                  "[1 4 9]",
-	"agent/codemode/workspace": "[1,2,3]",
 	"signature": "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one " +
 		"of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
 	"signature/schema": "{customer_id: string; limit?: number /* integer, 1–100 */}\ncustomer_id is required\n" +

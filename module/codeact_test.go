@@ -8,12 +8,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/sandbox/esbuild"
+	"github.com/writ-go/writ/sandbox/typescript"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
@@ -160,33 +159,29 @@ func TestToolNameIsTheSameEverywhere(t *testing.T) {
 // excerpt matches the line of the program that an error shows.
 var excerpt = regexp.MustCompile(`(?m)^[0-9]+ \| .*$`)
 
-// Programs may be TypeScript and import packages: the prompt says so, and errors show the original source.
+// Programs may be TypeScript: the prompt says so, and errors show the original source.
 func TestCompiler(t *testing.T) {
 	t.Parallel()
-	bundler, err := esbuild.New(nil)
+	compiler, err := typescript.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { bundler.Close() })
+	t.Cleanup(func() { compiler.Close() })
 	box, err := sandbox.New(patiently(sandbox.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	packages := bundler.Packages(fstest.MapFS{
-		"node_modules/sums/package.json": {Data: []byte(`{"main": "sums.js"}`)},
-		"node_modules/sums/sums.js":      {Data: []byte(`export const sum = list => list.reduce((a, b) => a + b, 0)`)},
-	}, []string{"sums"})
 	sig := signature.Must(signature.Parse("numbers: list[int] -> total: int", "Add them up."))
 	model := llmtest.New(
-		"```ts\nimport {sum} from 'sums';\nconst total: number = sum(numbers);\nsubmit({total: totl});\n```",
-		"```ts\nimport {sum} from 'sums';\nconst total: number = sum(numbers);\nsubmit({total});\n```",
+		"```ts\ntype Sum = number;\nconst total: Sum = numbers.reduce((a, b) => a + b);\nsubmit({total: totl});\n```",
+		"```ts\ntype Sum = number;\nconst total: Sum = numbers.reduce((a, b) => a + b);\nsubmit({total});\n```",
 	)
 	in, err := signature.ValuesOf(map[string]any{"numbers": []int{1, 2, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pred, err := module.NewCodeAct(sig, model, box, nil, &module.Options{Compiler: packages}).Run(t.Context(), in)
+	pred, err := module.NewCodeAct(sig, model, box, nil, &module.Options{Compiler: compiler}).Run(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +189,7 @@ func TestCompiler(t *testing.T) {
 		t.Errorf("the total is %s", total)
 	}
 	asked := model.Requests()
-	if system := asked[0].Text(); !strings.Contains(system, packages.Describe()) ||
+	if system := asked[0].Text(); !strings.Contains(system, compiler.Describe()) ||
 		strings.Contains(system, "import, require") {
 		t.Errorf("the prompt does not say what programs are:\n%s", system)
 	}

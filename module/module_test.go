@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/sandbox/esbuild"
+	"github.com/writ-go/writ/sandbox/typescript"
 )
 
 // kind is a module of one kind, and the paths of its predictors.
@@ -100,15 +100,15 @@ func TestSandboxIsReadyBeforeRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	isolated.Close()
-	bundler, err := esbuild.New(nil)
+	compiler, err := typescript.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bundler.Close()
+	compiler.Close()
 	const (
-		isClosed  = "sandbox: the sandbox has been closed"
-		isEmpty   = "sandbox: the sandbox is nil or empty; create it with New, and check the error of New"
-		noBundler = "esbuild: this Bundler is nil or empty; create one with New and check the error that New returns"
+		isClosed   = "sandbox: the sandbox has been closed"
+		isEmpty    = "sandbox: the sandbox is nil or empty; create it with New, and check the error of New"
+		noCompiler = "typescript: this Compiler is nil or empty; create one with New and check the error that New returns"
 	)
 	open := inProcess(t)
 	for _, c := range []struct {
@@ -119,11 +119,9 @@ func TestSandboxIsReadyBeforeRun(t *testing.T) {
 		{closed, nil, isClosed},
 		{isolated, nil, isClosed},
 		{&sandbox.Sandbox{}, nil, isEmpty},
-		{open, (*esbuild.Bundler)(nil), noBundler},
-		{open, &esbuild.Bundler{}, noBundler},
-		{open, bundler, "esbuild: the bundler has been closed"},
-		{open, (*esbuild.Bundler)(nil).Packages(nil, nil), noBundler},
-		{open, bundler.Packages(nil, nil), "esbuild: the bundler has been closed"},
+		{open, (*typescript.Compiler)(nil), noCompiler},
+		{open, &typescript.Compiler{}, noCompiler},
+		{open, compiler, "typescript: the compiler has been closed"},
 	} {
 		model := llmtest.New()
 		o := &module.Options{Compiler: c.compiler}

@@ -46,8 +46,8 @@ type Options struct {
 	// Use different ones for different tenants. Without LearnedTypes, a type is shown only in the run that has seen it.
 	LearnedTypes *declare.LearnedTypes
 
-	// Compiler translates programs to JavaScript: sandbox/esbuild does so for TypeScript and imports of npm
-	// packages. If it is a [sandbox.Describer], the prompt includes its description; otherwise describe it
+	// Compiler translates programs to JavaScript: sandbox/typescript does so for TypeScript.
+	// If it is a [sandbox.Describer], the prompt includes its description; otherwise describe it
 	// in Predictor.Briefing. Nil means that programs are JavaScript.
 	Compiler sandbox.Compiler
 

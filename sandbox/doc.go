@@ -94,8 +94,8 @@
 //
 // # Other languages
 //
-// Program.Compiler translates other languages into JavaScript. Package sandbox/esbuild has
-// a compiler for TypeScript and for imports of npm packages. Findings, failures and calls
+// Program.Compiler translates other languages into JavaScript. Package sandbox/typescript
+// has a compiler for TypeScript. Findings, failures and calls
 // have positions in the text that the author wrote.
 //
 // # Errors

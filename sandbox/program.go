@@ -20,7 +20,7 @@ type Program struct {
 	Source string
 
 	// Compiler translates Source into JavaScript. It is nil if Source is JavaScript.
-	// Package sandbox/esbuild has a compiler for TypeScript and imports from npm.
+	// Package sandbox/typescript has a compiler for TypeScript.
 	Compiler Compiler
 
 	// Inputs are constants of the program, by name. Values are converted as encoding/json

@@ -12,11 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	npm "github.com/writ-go/writ/agent/codemode/packages"
+	"github.com/writ-go/writ/agent/codemode/internal/packages"
+	"github.com/writ-go/writ/agent/codemode/internal/workspace"
 	"github.com/writ-go/writ/agent/codemode/serve"
-	"github.com/writ-go/writ/agent/codemode/workspace"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/sandbox/esbuild"
+	"github.com/writ-go/writ/sandbox/typescript"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -28,8 +28,8 @@ type Server struct {
 	catalog  *catalog
 	box      *sandbox.Sandbox
 	store    *workspace.Store
-	bundler  func() (*esbuild.Bundler, error) // starts it at the first call
-	queue    *serve.Queue                     // of programs
+	compiler func() (*typescript.Compiler, error) // starts it at the first call
+	queue    *serve.Queue                         // of programs
 	tasks    *serve.Queue
 	installs *serve.Queue
 	checks   *serve.Queue // of arguments
@@ -86,19 +86,19 @@ func (s *Server) openSandbox() (err error) {
 		}
 		s.closers = append(s.closers, s.box.Close)
 	}
-	bundler := sync.OnceValues(func() (*esbuild.Bundler, error) {
+	compiler := sync.OnceValues(func() (*typescript.Compiler, error) {
 		if err := s.usable(); err != nil {
 			return nil, err
 		}
-		return esbuild.New(nil)
+		return typescript.New(nil)
 	})
 	s.closers = append(s.closers, func() error {
-		if b, err := bundler(); err == nil { // which is not started now
-			return b.Close()
+		if c, err := compiler(); err == nil { // which is not started now
+			return c.Close()
 		}
 		return nil
 	})
-	s.bundler = bundler
+	s.compiler = compiler
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (s *Server) openQueues() {
 	s.queue = serve.NewQueue(s.queueOptions())
 	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: mostTasks, PerPrincipal: mostTasks / 2})
 	s.installs = s.queue.AddQueue("installs",
-		&serve.QueueOptions{Running: mostInstalls, PerPrincipal: 1, Wait: npm.DefaultTimeout})
+		&serve.QueueOptions{Running: mostInstalls, PerPrincipal: 1, Wait: packages.DefaultTimeout})
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 }
 

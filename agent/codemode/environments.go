@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	npm "github.com/writ-go/writ/agent/codemode/packages"
-	"github.com/writ-go/writ/agent/codemode/workspace"
+	"github.com/writ-go/writ/agent/codemode/internal/packages"
+	"github.com/writ-go/writ/agent/codemode/internal/workspace"
 )
 
 // defaultEnvironment is the environment of calls that do not name one.
@@ -18,7 +18,7 @@ const defaultEnvironment = "default"
 // environment is a named folder of npm packages that belongs to a client.
 type environment struct {
 	workspace.Environment
-	packages *npm.Environment
+	packages *packages.Environment
 }
 
 // environment finds an environment by its name or handle, and creates it if create is set.
@@ -37,11 +37,11 @@ func (c *client) environment(ctx context.Context, name string, create bool) (env
 	if err != nil {
 		return environment{}, forModel(err)
 	}
-	packages, err := npm.New(found.Dir, c.app.options.npm())
+	opened, err := packages.New(found.Dir, c.app.options.npm())
 	if errors.Is(err, os.ErrNotExist) { // it was removed in the meantime
 		err = forModel(fmt.Errorf("%w: the environment %q has just been removed", workspace.ErrNotFound, name))
 	}
-	return environment{found, packages}, err
+	return environment{found, opened}, err
 }
 
 func (c *client) environmentTools() []tool {
@@ -61,20 +61,20 @@ type packageArgs struct {
 
 // installation describes the changes of an installation.
 type installation struct {
-	Environment string       `json:"environment"`
-	Added       []npm.Change `json:"added"`
-	Updated     []npm.Change `json:"updated"`
-	Removed     []npm.Change `json:"removed"`
-	Packages    int          `json:"packages"`
-	SizeBytes   int64        `json:"size_bytes"`
-	DurationMS  float64      `json:"duration_ms"`
+	Environment string            `json:"environment"`
+	Added       []packages.Change `json:"added"`
+	Updated     []packages.Change `json:"updated"`
+	Removed     []packages.Change `json:"removed"`
+	Packages    int               `json:"packages"`
+	SizeBytes   int64             `json:"size_bytes"`
+	DurationMS  float64           `json:"duration_ms"`
 }
 
 func (c *client) installTool() tool {
 	return offer(definition("install_dependencies"),
 		func(ctx context.Context, _ *mcp.CallToolRequest, in packageArgs) (installation, error) {
 			var e environment
-			var r *npm.Report
+			var r *packages.Report
 			err := c.app.installs.Do(ctx, c.principal.Name, func(ctx context.Context) error {
 				return c.change(ctx, in.Environment, func(found environment) (err error) {
 					e = found
@@ -106,10 +106,10 @@ func (c *client) change(ctx context.Context, name string, f func(environment) er
 
 // installed describes packages, whether or not they are installed.
 type installed struct {
-	Environment    string                 `json:"environment"`
-	AllInstalled   bool                   `json:"all_installed"`
-	NotInstalled   []string               `json:"not_installed"`
-	PackageDetails map[string]npm.Package `json:"package_details"`
+	Environment    string                      `json:"environment"`
+	AllInstalled   bool                        `json:"all_installed"`
+	NotInstalled   []string                    `json:"not_installed"`
+	PackageDetails map[string]packages.Package `json:"package_details"`
 }
 
 func (c *client) installedTool() tool {
@@ -123,7 +123,7 @@ func (c *client) installedTool() tool {
 			if err != nil {
 				return installed{}, forModel(err)
 			}
-			answer := installed{Environment: e.Name, NotInstalled: []string{}, PackageDetails: map[string]npm.Package{}}
+			answer := installed{Environment: e.Name, NotInstalled: []string{}, PackageDetails: map[string]packages.Package{}}
 			for _, p := range list {
 				answer.PackageDetails[p.Name] = p
 				if !p.Installed {
@@ -219,8 +219,8 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 
 // npm returns how packages are installed. Of this process's environment, npm gets only what it needs
 // to reach the registry.
-func (o *Options) npm() *npm.Options {
-	return &npm.Options{Allow: o.Packages, Env: []string{
+func (o *Options) npm() *packages.Options {
+	return &packages.Options{Allow: o.Packages, Env: []string{
 		"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
 		"npm_config_registry",
 	}}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/agent/codemode/workspace"
+	"github.com/writ-go/writ/agent/codemode/internal/workspace"
 )
 
 // codeFile is a code file as a client sees it. Its path is no path of the host's but
@@ -101,7 +101,7 @@ func (c *client) executeFileTool() tool {
 			}
 			in.Code = code
 			if in.Language == "" && strings.HasSuffix(file.Name, ".ts") {
-				in.Language = typescript
+				in.Language = languageTS
 			}
 			return c.run(ctx, r, in.program)
 		}).failing(refused)

@@ -29,7 +29,7 @@ func (c *client) addHints(p program, e *execution) {
 // withArguments adds which argument of the tool would make the program valid.
 func (c *client) withArguments(p program, hint string) string {
 	switch {
-	case strings.HasSuffix(hint, "without types") && p.Language != typescript:
+	case strings.HasSuffix(hint, "without types") && p.Language != languageTS:
 		return hint + `, or pass language: "typescript"`
 	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "no packages are available")) &&
 		len(c.app.options.Packages) > 0:

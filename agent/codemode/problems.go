@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	npm "github.com/writ-go/writ/agent/codemode/packages"
+	"github.com/writ-go/writ/agent/codemode/internal/packages"
+	"github.com/writ-go/writ/agent/codemode/internal/workspace"
 	"github.com/writ-go/writ/agent/codemode/serve"
-	"github.com/writ-go/writ/agent/codemode/workspace"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -65,9 +65,9 @@ func forModel(err error) error {
 // ofOthers is forModel for errors of packages whose messages are written for models.
 func ofOthers(err error) error {
 	var (
-		spec  *npm.SpecError
-		limit *npm.LimitError
-		run   *npm.Error
+		spec  *packages.SpecError
+		limit *packages.LimitError
+		run   *packages.Error
 		full  *serve.BusyError
 	)
 	switch {

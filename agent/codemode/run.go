@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/codemode/internal/imports"
 	"github.com/writ-go/writ/internal/evidence"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
 
-const typescript = "typescript"
+const languageTS = "typescript"
 
 func (c *client) executeTool(v *view) tool {
 	t := definition("execute_code")
@@ -130,20 +131,20 @@ func refused(p *problem) result {
 
 // compiler returns the compiler for a program. It is nil for JavaScript without imports.
 func (c *client) compiler(ctx context.Context, p program) (sandbox.Compiler, error) {
-	if p.Environment == "" && p.Language != typescript {
+	if p.Environment == "" && p.Language != languageTS {
 		return nil, nil
 	}
-	bundler, err := c.app.bundler()
+	compiler, err := c.app.compiler()
 	if err != nil || p.Environment == "" {
-		return bundler, err
+		return compiler, err
 	}
 	e, err := c.environment(ctx, p.Environment, false)
 	if err != nil {
 		return nil, err
 	}
-	imports, err := e.packages.Importable()
+	names, err := e.packages.Importable()
 	if err != nil {
 		return nil, err
 	}
-	return bundler.PackagesOr(e.packages.FS(), imports, c.whyNotImportable(ctx, e)), nil
+	return compiler.With(imports.New(e.packages.FS(), names, c.whyNotImportable(ctx, e))), nil
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/internal/testserver"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/sandbox/esbuild"
+	"github.com/writ-go/writ/sandbox/typescript"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(leaktest.Run(func() int {
 		code := m.Run()
-		if b, err := bundler(); err == nil {
-			b.Close()
+		if c, err := compiler(); err == nil {
+			c.Close()
 		}
 		return code
 	}))
@@ -97,9 +97,9 @@ type served struct {
 // as returns a client of the server without a connection.
 func (s served) as(p serve.Principal) *client { return &client{app: s.Server, principal: p} }
 
-// bundler is shared by all tests, and has time on a busy machine.
-var bundler = sync.OnceValues(func() (*esbuild.Bundler, error) {
-	return esbuild.New(&esbuild.Options{Time: 5 * time.Minute})
+// compiler is shared by all tests, and has time on a busy machine.
+var compiler = sync.OnceValues(func() (*typescript.Compiler, error) {
+	return typescript.New(&typescript.Options{Time: 5 * time.Minute})
 })
 
 func prepare(t *testing.T, o setup) served {
@@ -119,7 +119,7 @@ func prepare(t *testing.T, o setup) served {
 	if s.Server, err = open(&o.Options, 20*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	s.Server.bundler = bundler
+	s.Server.compiler = compiler
 	if patient {
 		if err := s.catalog.complete(t.Context()); err != nil {
 			t.Fatal(err)

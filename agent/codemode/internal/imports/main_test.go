@@ -1,0 +1,72 @@
+package imports_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/internal/leaktest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/typescript"
+)
+
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
+
+// ample is more time than anything in a test needs, even on a busy machine.
+const ample = 4 * time.Minute
+
+// open returns a compiler and a sandbox, which are closed when the test ends.
+func open(t testing.TB) (*typescript.Compiler, *sandbox.Sandbox) {
+	t.Helper()
+	b, err := typescript.New(&typescript.Options{Time: ample})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	box, err := sandbox.New(&sandbox.Options{Limits: sandbox.Limits{Time: ample, Compute: ample}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	return b, box
+}
+
+// result runs a program and returns its value or failure as text.
+func result(t testing.TB, box *sandbox.Sandbox, c sandbox.Compiler, source string) string {
+	t.Helper()
+	out, err := box.Run(t.Context(), sandbox.Program{Source: source, Compiler: c})
+	switch {
+	case err != nil:
+		return "error: " + err.Error()
+	case out.Failure != nil:
+		return fmt.Sprint(out.Failure)
+	case out.Value == nil:
+		return "undefined"
+	}
+	return string(out.Value)
+}
+
+// counted is a file system that records which files were opened.
+type counted struct {
+	fs.FS
+	mu     sync.Mutex
+	opened []string
+}
+
+// Open implements [fs.FS].
+func (c *counted) Open(name string) (fs.File, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opened = append(c.opened, name)
+	return c.FS.Open(name)
+}
+
+func (c *counted) list() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.opened, " ")
+}

@@ -1,0 +1,64 @@
+package imports_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/agent/codemode/internal/imports"
+	"github.com/writ-go/writ/sandbox"
+)
+
+// The rules must see every import, whatever its syntax.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	compiler, _ := open(t)
+	box, err := sandbox.New(&sandbox.Options{Rules: &sandbox.Rules{Modules: []string{"good"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	compiled := compiler.With(imports.New(rooted(`
+-- good/package.json --
+{}
+-- good/index.js --
+module.exports = "good"
+-- evil/package.json --
+{}
+-- evil/index.js --
+module.exports = "evil"
+`), []string{"good", "evil"}, nil))
+	const refused = `the module "evil" is not allowed`
+	for source, want := range map[string]string{
+		`import x from "good"; x`:                                                     "good",
+		`import type { T } from "evil"; 5`:                                            "5",
+		"// import \"evil\"\n'import \"evil\"'":                                       `import \"evil\"`,
+		`import x from "evil"; x`:                                                     refused,
+		strings.Repeat("// import \"good\"\n", 30) + `import x from "evil"; x`:        refused,
+		"import x from\x00\"evil\"; x":                                                `expected string but found "\x00"`,
+		"import\x00x\x00from\x00'evil'; x":                                            `unexpected "\x00"`,
+		"import x from\u2028\"evil\"; x":                                              refused,
+		"import\u00a0x\u3000from\ufeff'evil'; x":                                      refused,
+		"return x; import x from 'evil'":                                              refused,
+		"`\n${0}`; import\n{\ndefault as x } from 'evil'; x":                          refused,
+		"import x from/* \"good\" */\u00a0\"evil\"; x":                                refused,
+		`import { default as x } from "evil"; x`:                                      refused,
+		`import * as x from "evil"; x.default`:                                        refused,
+		`import {"1;import e from 'evil';export const z=e" as y} from "writ:shim"; y`: `"writ:shim" is not a package`,
+		`import "evil"; 1`:                                                            refused,
+		`(await import("evil")).default`:                                              refused,
+		"(await import(/* good */\"evil\", {})).default":                              refused,
+	} {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: source, Compiler: compiled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(out.Value)
+		if out.Failure != nil {
+			got = fmt.Sprint(out.Failure)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%.80q: got %s, want %s", source, got, want)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package packages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/internal/tail"
+)
+
+const (
+	homePrefix = "home-" // of the name of npm's HOME folder
+
+	outputKept = 8 << 10         // bytes of npm's output
+	drainTime  = 2 * time.Second // the time to read the rest of the output of a killed npm
+	lookEvery  = time.Second     // the interval for measuring what npm has written
+	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice MaxBytes
+)
+
+// runNpm runs npm on the project in dir and waits until npm and all processes that it
+// started have ended. It creates a HOME folder for npm and removes it.
+func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec) error {
+	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
+	if err == nil {
+		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes it
+		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("npm: creating a home folder for npm: %w", err)
+	}
+	program, err := e.program()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout,
+		fmt.Errorf("it took longer than %v to %s %s: %w", e.o.Timeout, verb, specNames(specs), context.DeadlineExceeded))
+	defer cancel()
+	go e.watch(ctx, stop, dir, home)
+	out := tail.Buffer{Max: outputKept}
+	cmd := exec.CommandContext(ctx, program[0], append(program[1:], arguments(verb, dir, home, specs)...)...)
+	cmd.Dir, cmd.Env = dir, e.environ(home)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = drainTime
+	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
+	setGroup(cmd)
+	err = cmd.Run()
+	if cmd.Process != nil {
+		killGroup(cmd.Process.Pid) // processes that npm started, before the group ID is reused
+	}
+	return verdict(ctx, cmd, err, e.strip(out.String(), dir, home))
+}
+
+// verdict returns the error for a command that ended with err.
+func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error {
+	limit := (*LimitError)(nil)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(context.Cause(ctx), &limit):
+		return limit
+	case ctx.Err() != nil:
+		return &Error{Output: output, Err: context.Cause(ctx)}
+	case cmd.ProcessState == nil:
+		return fmt.Errorf("npm: starting npm: %w", err)
+	}
+	return &Error{Output: output, Err: err}
+}
+
+// watch ends npm when it has written too much.
+func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, dir, home string) {
+	ticks := time.NewTicker(lookEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		if size := roomOf(dir) + roomOf(home); size > 2*e.o.MaxBytes+fetched {
+			stop(&LimitError{What: "bytes", Limit: e.o.MaxBytes, Got: size})
+			return
+		}
+	}
+}
+
+// roomOf returns the disk space that a folder uses. It ignores errors, because npm may be
+// changing the folder.
+func roomOf(dir string) (total int64) {
+	_ = filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			total += (info.Size() + block - 1) / block * block
+		}
+		return nil
+	})
+	return total
+}
+
+// program returns the npm executable and the arguments that precede npm's own.
+func (e *Environment) program() ([]string, error) {
+	npm := e.o.Npm
+	if npm == "" {
+		npm = "npm"
+	}
+	npm, err := exec.LookPath(npm)
+	if err == nil {
+		npm, err = filepath.Abs(npm)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("npm: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
+	}
+	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
+		return []string{npm}, nil
+	}
+	// A batch file would need a shell, so node runs npm directly.
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, fmt.Errorf("npm: node was not found, which runs npm: %w", err)
+	}
+	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
+}
+
+// environ returns the environment of npm.
+func (e *Environment) environ(home string) []string {
+	var env []string
+	for _, name := range slices.Concat(essential, e.o.Env) {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	tmp := filepath.Join(home, "tmp")
+	return append(env, "PATH="+absolutePath(), "HOME="+home, "USERPROFILE="+home, "TMPDIR="+tmp, "TEMP="+tmp, "TMP="+tmp)
+}
+
+// absolutePath returns the host's PATH without relative folders.
+func absolutePath() string {
+	var keep []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			keep = append(keep, dir)
+		}
+	}
+	return strings.Join(keep, string(os.PathListSeparator))
+}

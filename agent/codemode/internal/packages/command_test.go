@@ -1,0 +1,189 @@
+package packages_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/agent/codemode/internal/packages"
+)
+
+func TestHostileSpecsStartNothing(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{})
+	env, dir := f.environment(packages.Options{})
+	before := snapshot(t, dir)
+	for _, spec := range hostile {
+		for _, specs := range [][]string{{spec}, {"lodash-es", spec}, {spec, "lodash-es"}} {
+			if report, err := env.Install(t.Context(), specs); err == nil {
+				t.Errorf("Install(%q) = %+v", specs, report)
+			}
+		}
+		if report, err := env.Remove(t.Context(), spec); err == nil {
+			t.Errorf("Remove(%q) = %+v", spec, report)
+		}
+		if found, err := env.Installed(t.Context(), spec); err == nil {
+			t.Errorf("Installed(%q) = %+v", spec, found)
+		}
+	}
+	if starts := f.starts(); len(starts) != 0 {
+		t.Errorf("npm was started: %q", starts)
+	}
+	compareFiles(t, snapshot(t, dir), before)
+}
+
+func TestNpmIsStartedWith(t *testing.T) {
+	for name, value := range map[string]string{
+		"AWS_SECRET_ACCESS_KEY": "planted", "NPM_TOKEN": "planted", "npm_config_registry": "http://planted",
+		"NPM_CONFIG_SCRIPT_SHELL":   "planted",
+		"npm_config_ignore_scripts": "false", "NODE_OPTIONS": "--require=planted", "NODE_AUTH_TOKEN": "planted",
+		"SSH_AUTH_SOCK": "planted",
+		"HTTPS_PROXY":   "http://user:planted@proxy", "LD_LIBRARY_PATH": "planted", "GIT_SSH_COMMAND": "planted",
+		"HOME":                "/planted",
+		"NODE_EXTRA_CA_CERTS": "/certificates", "CHOSEN": "value", "PATH": ".:relative:/bin:/usr/bin",
+	} {
+		t.Setenv(name, value)
+	}
+	f := newFake(t, plan{})
+	env, dir := f.environment(packages.Options{Env: []string{"CHOSEN", "NOT_SET"}})
+	if _, err := env.Install(t.Context(), []string{"lodash-es@^4", "@scope/name"}); err != nil {
+		t.Fatal(err)
+	}
+	starts := f.starts()
+	if len(starts) != 1 {
+		t.Fatalf("npm was started %d times", len(starts))
+	}
+	got := starts[0]
+	names := regexp.MustCompile(`(home|packages)-[0-9]+`)
+	short := func(s string) string { return names.ReplaceAllString(strings.ReplaceAll(s, dir, "DIR"), "$1-N") }
+	for i := range got.Args {
+		got.Args[i] = short(got.Args[i])
+	}
+	wantArgs := []string{
+		"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
+		"--no-progress", "--no-update-notifier", "--color=false", "--logs-max=0",
+		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000",
+		"--prefix=DIR/packages-N", "--cache=DIR/home-N/cache", "--userconfig=DIR/home-N/userconfig",
+		"--globalconfig=DIR/home-N/globalconfig",
+		"--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none", "--git=DIR/home-N/no-git",
+		"--", "lodash-es@^4", "@scope/name",
+	}
+	if !slices.Equal(got.Args, wantArgs) {
+		t.Errorf("the arguments are\n%q\nwant\n%q", got.Args, wantArgs)
+	}
+	for i := range got.Env {
+		got.Env[i] = short(got.Env[i])
+	}
+	slices.Sort(got.Env)
+	wantEnv := []string{
+		"CHOSEN=value", "HOME=DIR/home-N", "NODE_EXTRA_CA_CERTS=/certificates", "PATH=/bin:/usr/bin",
+		"TEMP=DIR/home-N/tmp", "TMP=DIR/home-N/tmp", "TMPDIR=DIR/home-N/tmp", "USERPROFILE=DIR/home-N",
+	}
+	if !slices.Equal(got.Env, wantEnv) {
+		t.Errorf("the environment is\n%q\nwant\n%q", got.Env, wantEnv)
+	}
+	if got.Dir = short(got.Dir); got.Dir != "DIR/packages-N" {
+		t.Errorf("npm was started in %s", got.Dir)
+	}
+}
+
+func TestAllowList(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{})
+	env, _ := f.environment(packages.Options{Allow: []string{"lodash-es", "date-*", "@scope/*"}})
+	_, err := env.Install(t.Context(), []string{"lodash", "date-fns", "@other/x@1", "@scope/x", "$(id)"})
+	const list = "not on the list of allowed packages: lodash-es, date-*, @scope/*"
+	want := `package "lodash": ` + list + "\n" + `package "@other/x@1": ` + list + "\n" +
+		`package "$(id)": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, ` +
+		`beginning with a letter or digit`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	if _, err := env.Install(t.Context(), []string{"lodash-es", "date-fns@3", "@scope/x"}); err != nil {
+		t.Error(err)
+	}
+	none := f.open(t.TempDir(), packages.Options{Allow: []string{}})
+	if _, err := none.Install(t.Context(), []string{"a"}); err == nil ||
+		err.Error() != `package "a": no package is allowed here` {
+		t.Errorf("got %v", err)
+	}
+	if _, err := packages.New(t.TempDir(), &packages.Options{Allow: []string{"[", ""}}); err == nil ||
+		err.Error() != `npm: Allow has "[", which is not a pattern of package names; write lodash-es, date-* or @scope/*`+
+			"\n"+
+			`npm: Allow has "", which is not a pattern of package names; write lodash-es, date-* or @scope/*` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTooManySpecs(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{})
+	env, _ := f.environment(packages.Options{})
+	for want, specs := range map[string][]string{
+		`package "": no package is named`:                                  {},
+		`package "": 65 packages are named, and one call takes 64 at most`: slices.Repeat([]string{"a"}, 65),
+		`package "a@2": named twice`:                                       {"a@1", "a@2"},
+	} {
+		if _, err := env.Install(t.Context(), specs); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestNoNpm(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "missing")
+	dir := t.TempDir()
+	env, err := packages.New(dir, &packages.Options{Allow: []string{"*"}, Npm: missing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = env.Install(t.Context(), []string{"a"})
+	want := `npm: npm was not found; install Node.js, or set Options.Npm to the executable: exec: "` + missing +
+		`": stat ` + missing + `: no such file or directory`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	if left := snapshot(t, dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestOutputIsStripped(t *testing.T) {
+	t.Setenv("PROXY_FOR_NPM", "http://someone:secret@proxy.example:1")
+	f := newFake(t, plan{Exit: 1, Say: strings.Join([]string{
+		"noise " + strings.Repeat("x", 9000),
+		"at Object.<anonymous> (/usr/lib/node_modules/npm/x.js:1:2)",
+		"open '/etc/passwd' file:///home/x /srv C:\\Users\\me",
+		"proxy http://someone:secret@proxy.example:1 and https://me:pass@host/x",
+		"GET https://packages.example/a - 404, also @scope/name",
+		"log in $HOME/.npm/_logs\x1b[31m red\x1b[0m\x07",
+	}, "\n")})
+	env, _ := f.environment(packages.Options{Env: []string{"PROXY_FOR_NPM"}})
+	_, err := env.Install(t.Context(), []string{"a"})
+	want := `npm: nothing was changed: exit status 1. npm's last lines:
+at Object.<anonymous> ([path]:1:2)
+open '[path]' file://[path] [path] [path]
+proxy [PROXY_FOR_NPM] and https://[user]@host/x
+GET https://packages.example/a - 404, also @scope/name
+log in ~/.npm/_logs red\u0007`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func compareFiles(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		if now, ok := got[name]; !ok || now != text {
+			t.Errorf("%s was %q and is %q", name, text, now)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is new", name)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package packages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Commands of npm.
+const (
+	install   = "install"
+	uninstall = "uninstall"
+)
+
+// Report describes a change of an environment.
+type Report struct {
+	Added    []Change      `json:"added"`
+	Updated  []Change      `json:"updated"`
+	Removed  []Change      `json:"removed"`
+	Packages int           `json:"packages"` // after the change, including dependencies
+	Bytes    int64         `json:"bytes"`    // of disk space that they use
+	Duration time.Duration `json:"duration"` // in nanoseconds, including the wait for the lock
+}
+
+// Change is one package that was added, updated or removed.
+type Change struct {
+	Name     string `json:"name"`
+	Version  string `json:"version"`            // after the change or, if removed, before
+	Previous string `json:"previous,omitempty"` // before an update
+	Direct   bool   `json:"direct"`             // installed by name, not only as a dependency
+}
+
+// Error is returned if npm ran and failed. The environment is unchanged.
+type Error struct {
+	Output string // npm's last lines, without the paths and secrets of the host
+	Err    error  // wraps context.DeadlineExceeded after Options.Timeout
+}
+
+func (e *Error) Error() string {
+	if e.Output == "" {
+		return fmt.Sprintf("npm: nothing was changed: %v", e.Err)
+	}
+	return fmt.Sprintf("npm: nothing was changed: %v. npm's last lines:\n%s", e.Err, e.Output)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// LimitError is returned if a change would exceed a limit of [Options]. The environment
+// is unchanged.
+type LimitError struct {
+	What  string // "packages" or "bytes"
+	Limit int64
+	Got   int64 // the count at which counting stopped
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("npm: nothing was changed: at least %d %s would exceed the limit of %d", e.Got, e.What, e.Limit)
+}
+
+// Install installs packages, given as name or name@version, where version is a version,
+// a range or a tag. It waits for other changes of the environment to end.
+//
+// It reports all invalid names at once, each as a [*SpecError], before it starts npm. If
+// npm fails or takes too long, the error is an [*Error]; if the environment would grow
+// too large, it is a [*LimitError]. On any error, and if the process is killed, the
+// environment is unchanged.
+func (e *Environment) Install(ctx context.Context, specs []string) (*Report, error) {
+	parsed, err := e.allow.specs(specs)
+	if err != nil {
+		return nil, err
+	}
+	return e.change(ctx, install, parsed)
+}
+
+// Remove uninstalls packages that were installed by name, and the dependencies that no
+// other package needs. It waits like [Environment.Install] and returns the same errors.
+func (e *Environment) Remove(ctx context.Context, names ...string) (*Report, error) {
+	if err := errors.Join(checkCount(len(names)), checkNames(names)); err != nil {
+		return nil, err
+	}
+	specs := make([]Spec, len(names))
+	for i, name := range names {
+		specs[i] = Spec{Name: name}
+	}
+	return e.change(ctx, uninstall, specs)
+}
+
+// change runs npm on a copy, inspects the copy, and makes it the environment.
+func (e *Environment) change(ctx context.Context, verb string, specs []Spec) (_ *Report, err error) {
+	started := time.Now()
+	release, err := e.acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("npm: waiting for another change of the environment: %w", err)
+	}
+	defer release()
+	defer e.sweep()
+	e.sweep()
+	before, err := e.listing()
+	if err != nil {
+		return nil, err
+	}
+	if verb == uninstall {
+		if err := before.mustHave(specs); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := e.begin()
+	if err != nil {
+		return nil, fmt.Errorf("npm: copying the environment: %w", err)
+	}
+	if err := e.runNpm(ctx, dir, verb, specs); err != nil {
+		return nil, err
+	}
+	after, bytes, err := e.inspect(dir, verb, specs)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.commit(dir); err != nil {
+		return nil, fmt.Errorf("npm: replacing the environment: %w", err)
+	}
+	report := before.compare(after)
+	report.Bytes, report.Duration = bytes, time.Since(started)
+	return report, nil
+}
+
+// mustHave returns an error for each package that was not installed by name.
+func (l *listing) mustHave(specs []Spec) error {
+	var errs []error
+	for _, s := range specs {
+		if !l.direct[s.Name] {
+			errs = append(errs, &SpecError{s.Name, "was not installed by name, so it cannot be removed"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// inspect checks the changed copy, regardless of npm's exit status.
+func (e *Environment) inspect(dir, verb string, specs []Spec) (*listing, int64, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, 0, fmt.Errorf("npm: %w", err)
+	}
+	defer root.Close()
+	bytes, err := measure(root, e.o.MaxBytes)
+	if err != nil {
+		return nil, 0, spoiled(err)
+	}
+	after, err := readListing(root.FS())
+	if err != nil {
+		return nil, 0, spoiled(err)
+	}
+	if err := after.check(e.o.MaxPackages); err != nil {
+		return nil, 0, spoiled(err)
+	}
+	for _, s := range specs {
+		_, there := after.packages[modules+"/"+s.Name]
+		if wanted := verb == install; after.direct[s.Name] != wanted || wanted && !there {
+			return nil, 0, spoiled(fmt.Errorf("npm reported success, but it did not %s %s", verb, s.Name))
+		}
+	}
+	return after, bytes, nil
+}
+
+// spoiled wraps an error in [Error] unless it is a [LimitError].
+func spoiled(err error) error {
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+		return limit
+	}
+	return &Error{Err: err}
+}
+
+// arguments returns npm's arguments: options and, after --, what can only be packages.
+func arguments(verb, project, home string, specs []Spec) []string {
+	args := []string{
+		verb, "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
+		"--no-progress", "--no-update-notifier", "--color=false", "--logs-max=0",
+		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", // Options.Timeout applies to the whole command
+		"--prefix=" + project,
+		"--cache=" + filepath.Join(home, "cache"),
+		"--userconfig=" + filepath.Join(home, "userconfig"),
+		"--globalconfig=" + filepath.Join(home, "globalconfig"),
+		// Dependencies come from the registry, too, and git, for which a package can
+		// bring a configuration, does not start.
+		"--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none",
+		"--git=" + filepath.Join(home, "no-git"),
+		"--",
+	}
+	for _, s := range specs {
+		args = append(args, s.String())
+	}
+	return args
+}
+
+func specNames(specs []Spec) string {
+	names := make([]string, len(specs))
+	for i, s := range specs {
+		names[i] = s.Name
+	}
+	return strings.Join(names, ", ")
+}

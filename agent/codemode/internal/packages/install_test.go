@@ -1,0 +1,373 @@
+package packages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/agent/codemode/internal/packages"
+)
+
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{Extra: 1})
+	env, _ := f.environment(packages.Options{})
+	first, err := env.Install(t.Context(), []string{"b@1.0.0", "@s/a@2.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra := packages.Change{Name: "extra-0", Version: "0.0.1"}
+	first.Duration = 0
+	want := &packages.Report{
+		Added: []packages.Change{
+			{Name: "@s/a", Version: "2.0.0", Direct: true}, {Name: "b", Version: "1.0.0", Direct: true}, extra, extra,
+		},
+		Updated: []packages.Change{}, Removed: []packages.Change{}, Packages: 4, Bytes: first.Bytes,
+	}
+	// The blocks of node_modules, @s and the lock file; and, twice, of a package, its
+	// node_modules, extra-0 and their two package.json files.
+	if !reflect.DeepEqual(first, want) || first.Bytes != 13*4096 {
+		t.Errorf("got  %+v\nwant %+v", first, want)
+	}
+	second, err := env.Install(t.Context(), []string{"b@1.1.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if updated := []packages.Change{{Name: "b", Version: "1.1.0", Previous: "1.0.0",
+		Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
+		t.Errorf("got %+v", second)
+	}
+	third, err := env.Remove(t.Context(), "@s/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(third.Removed, packages.Change{Name: "@s/a", Version: "2.0.0", Direct: true}) || len(third.Added) > 0 {
+		t.Errorf("got %+v", third)
+	}
+	if _, err := env.Remove(t.Context(), "@s/a", "never"); err == nil ||
+		err.Error() != `package "@s/a": was not installed by name, so it cannot be removed`+"\n"+
+			`package "never": was not installed by name, so it cannot be removed` {
+		t.Errorf("got %v", err)
+	}
+	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"b"}) {
+		t.Errorf("importable are %v, %v", got, err)
+	}
+}
+
+// TestReportIsOrdered installs a package at three paths, at one of them by name.
+func TestReportIsOrdered(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{Extra: 9})
+	env, _ := f.environment(packages.Options{})
+	report, err := env.Install(t.Context(), []string{"extra-0@0.0.1", "a@1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var direct []bool
+	for _, c := range report.Added {
+		if c.Name == "extra-0" {
+			direct = append(direct, c.Direct)
+		}
+	}
+	if want := []bool{false, true, false}; !slices.Equal(direct, want) { // in the order of their paths
+		t.Errorf("got %v, want %v", direct, want)
+	}
+}
+
+// TestNothingChanges covers the ways in which an installation can fail.
+func TestNothingChanges(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		plan plan
+		o    packages.Options
+		want string
+	}{
+		"npm fails after writing": {plan{Exit: 3, Say: "npm error E404"}, packages.Options{},
+			"npm: nothing was changed: exit status 3. npm's last lines:\nnpm error E404"},
+		"npm prints nothing": {plan{Exit: 3}, packages.Options{},
+			"npm: nothing was changed: exit status 3"},
+		"npm does nothing": {plan{Nothing: true}, packages.Options{},
+			"npm: nothing was changed: npm reported success, but it did not install a"},
+		"a link to the outside": {plan{Link: "../../.."}, packages.Options{},
+			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
+		"an absolute link": {plan{Link: "/etc/passwd"}, packages.Options{},
+			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
+		"a broken link": {plan{Link: "later"}, packages.Options{},
+			"npm: nothing was changed: the link a/link points outside node_modules or to a missing file"},
+		"from git": {plan{From: "git+ssh://git@host/x.git#abc"}, packages.Options{},
+			"npm: nothing was changed: node_modules/a does not come from a registry"},
+		"all from git": {plan{From: "git+ssh://git@host/x.git#abc", Extra: 30}, packages.Options{},
+			"npm: nothing was changed: node_modules/a does not come from a registry"},
+		"from a file": {plan{From: "file:../x"}, packages.Options{},
+			"npm: nothing was changed: node_modules/a does not come from a registry"},
+		"needs git": {plan{Needs: "owner/repository"}, packages.Options{},
+			"npm: nothing was changed: node_modules/a wants needed from somewhere other than a registry"},
+		"needs an address": {plan{Needs: "https://host/needed.tgz"}, packages.Options{},
+			"npm: nothing was changed: node_modules/a wants needed from somewhere other than a registry"},
+		"too large": {plan{Sparse: 1 << 20}, packages.Options{MaxBytes: 1 << 20},
+			"npm: nothing was changed: at least 1064960 bytes would exceed the limit of 1048576"},
+		"too many": {plan{Extra: 2}, packages.Options{MaxPackages: 3},
+			"npm: nothing was changed: at least 4 packages would exceed the limit of 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, plan{})
+			env, dir := f.environment(c.o)
+			mustInstall(t, env, "before@1")
+			before := snapshot(t, dir)
+			f.set(c.plan)
+			report, err := env.Install(t.Context(), []string{"a"})
+			if report != nil || err == nil || err.Error() != c.want {
+				t.Errorf("got\n%+v, %v\nwant\n%s", report, err, c.want)
+			}
+			compareFiles(t, snapshot(t, dir), before)
+		})
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	f := newFake(t, plan{})
+	env, dir := f.environment(packages.Options{})
+	mustInstall(t, env, "before@1")
+	before := snapshot(t, dir)
+	f.set(plan{Gate: g.address(), After: true, Child: true})
+	for limit := 3 * time.Second; ; limit *= 3 {
+		_, err := f.open(dir, packages.Options{Timeout: limit}).Install(t.Context(), []string{"a", "b"})
+		want := fmt.Sprintf("npm: nothing was changed: it took longer than %v to install a, b: context deadline exceeded",
+			limit)
+		if !errors.Is(err, context.DeadlineExceeded) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		npmAndChild := g.arrived()
+		ended(t, npmAndChild)
+		compareFiles(t, snapshot(t, dir), before)
+		if len(npmAndChild) == 2 || limit > time.Minute {
+			return
+		} // otherwise the machine was too busy to start both
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	f := newFake(t, plan{Gate: g.address(), Child: true})
+	env, _ := f.environment(packages.Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	failed := make(chan error)
+	go func() {
+		_, err := env.Install(ctx, []string{"a"})
+		failed <- err
+	}()
+	npmAndChild := []net.Conn{g.arrival(), g.arrival()}
+	gone := errors.New("the client has gone")
+	waiting := make(chan error)
+	other, stop := context.WithCancelCause(t.Context())
+	go func() {
+		_, err := env.Install(other, []string{"b"})
+		waiting <- err
+	}()
+	stop(gone)
+	if err := <-waiting; !errors.Is(err, gone) {
+		t.Errorf("who waited got %v", err)
+	}
+	cancel(gone)
+	if err := <-failed; !errors.Is(err, gone) || err.Error() != "npm: nothing was changed: the client has gone" {
+		t.Errorf("got %v", err)
+	}
+	ended(t, npmAndChild)
+}
+
+// TestDiskIsWatched runs an npm that writes too much and does not end.
+func TestDiskIsWatched(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	f := newFake(t, plan{Gate: g.address(), After: true, Sparse: 1 << 30})
+	env, dir := f.environment(packages.Options{MaxBytes: 1 << 20})
+	held := make(chan net.Conn, 1) // otherwise the garbage collector would close it, and npm would continue
+	go func() {
+		conn, _ := g.Accept()
+		held <- conn
+	}()
+	_, err := env.Install(t.Context(), []string{"a"})
+	select {
+	case conn := <-held:
+		defer conn.Close()
+	default: // it was never started
+	}
+	if limit := (*packages.LimitError)(nil); !errors.As(err, &limit) || limit.What != "bytes" || limit.Got < 1<<30 {
+		t.Errorf("got %v", err)
+	}
+	if left := snapshot(t, dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestKilled kills the installing process after npm has written everything.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{})
+	env, dir := f.environment(packages.Options{})
+	mustInstall(t, env, "before@1")
+	packages, state := env.FS(), snapshot(t, dir)
+	g := newGate(t)
+	f.set(plan{Gate: g.address(), After: true})
+	host := exec.Command(filepath.Join(f.dir, "host"), dir, "a@1")
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	orphan := g.arrival()
+	if err := host.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = host.Wait()
+	now := snapshot(t, dir)
+	for name, text := range state {
+		if now[name] != text {
+			t.Errorf("%s was %q and is %q", name, text, now[name])
+		}
+	}
+	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"before"}) {
+		t.Errorf("importable are %v, %v", got, err)
+	}
+	f.set(plan{})
+	mustInstall(t, env, "b@1") // although npm still runs
+	_ = orphan.Close()
+	mustInstall(t, env, "c@1")
+	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"b", "before", "c"}) {
+		t.Errorf("importable are %v, %v", got, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*-*")); err != nil || len(left) != 2 {
+		t.Errorf("two generations should be kept, not %v, %v", left, err)
+	}
+	if _, err := packages.Open("node_modules/a"); err == nil {
+		t.Error("a package that was not installed can be read")
+	}
+}
+
+// TestConcurrent installs into one folder from several handles and a separate process. They
+// must take turns, and no change must be lost.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	g := newGate(t)
+	f := newFake(t, plan{Gate: g.address()})
+	dir := t.TempDir()
+	shared := f.open(dir, packages.Options{})
+	var all sync.WaitGroup
+	var want []string
+	for i := range 4 {
+		env, name := shared, fmt.Sprintf("p%d", i)
+		if want = append(want, name); i%2 == 1 {
+			env = f.open(dir, packages.Options{})
+		}
+		all.Go(func() { mustInstall(t, env, name+"@1") })
+	}
+	host := exec.Command(filepath.Join(f.dir, "host"), dir, "q@1")
+	host.Stderr = os.Stderr
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, "q")
+	for arrived := 1; arrived <= len(want); arrived++ {
+		here := []net.Conn{g.arrival()}
+		_ = g.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
+		if other, err := g.Accept(); err == nil {
+			t.Error("two installations ran at the same time")
+			here = append(here, other)
+			arrived++
+		}
+		for _, conn := range here {
+			if _, err := conn.Write([]byte{1}); err != nil {
+				t.Error(err)
+			}
+			_ = conn.Close()
+		}
+	}
+	all.Wait()
+	if err := host.Wait(); err != nil {
+		t.Error(err)
+	}
+	if got, err := shared.Importable(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("importable are %v, %v; want %v", got, err, want)
+	}
+}
+
+// TestPreparedByHand opens a folder in which npm install was run, and which has an .npmrc.
+func TestPreparedByHand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"package.json":                  `{"dependencies":{"old":"^1"},"devDependencies":{"dev":"1"}}`,
+		".npmrc":                        "//registry/:_authToken=planted\nignore-scripts=false",
+		"node_modules/old/package.json": `{"name":"old","version":"1.2.3"}`,
+		"node_modules/.package-lock.json": `{"packages":{"node_modules/old":{"version":"1.2.3",` +
+			`"resolved":"https://r/old.tgz"}}}`,
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
+	f := newFake(t, plan{})
+	env := f.open(dir, packages.Options{})
+	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"old"}) {
+		t.Errorf("importable are %v, %v", got, err)
+	}
+	if _, err := env.FS().Open(".npmrc"); err == nil {
+		t.Error("a file next to the packages can be read")
+	}
+	before := snapshot(t, dir)
+	mustInstall(t, env, "new@1")
+	after := snapshot(t, dir)
+	for name, text := range before {
+		if after[name] != text {
+			t.Errorf("%s was %q and is %q", name, text, after[name])
+		}
+	}
+	for name, text := range after {
+		if strings.Contains(text, "planted") && name != "/.npmrc" {
+			t.Errorf("%s was copied", name)
+		}
+	}
+	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"new", "old"}) {
+		t.Errorf("importable are %v, %v", got, err)
+	}
+}
+
+func mustInstall(t *testing.T, env *packages.Environment, specs ...string) {
+	t.Helper()
+	if _, err := env.Install(t.Context(), specs); err != nil {
+		t.Error(err)
+	}
+}
+
+// ended waits until the processes at the other end of the connections have ended.
+func ended(t *testing.T, conns []net.Conn) {
+	t.Helper()
+	for _, conn := range conns {
+		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error("a process is still running")
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(name), 0o700)
+	if err == nil {
+		err = os.WriteFile(name, []byte(text), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,66 @@
+package packages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+const maxText = 2000 // bytes of a description
+
+// Settings describe the use of an environment. They are set by its user, and can only
+// restrict what [Options] allow.
+type Settings struct {
+	// Description is the purpose of the environment, in at most 2,000 bytes.
+	Description string `json:"description,omitempty"`
+	// Imports are the packages that programs may import, among those that are installed and
+	// allowed. If empty, programs may import all of these packages.
+	Imports []string `json:"imports,omitempty"`
+}
+
+// Settings returns the settings of the environment, which are empty if they were never set.
+func (e *Environment) Settings() (Settings, error) {
+	var s Settings
+	if err := readJSON(os.DirFS(e.dir), settingsName, maxState, &s); err != nil {
+		return Settings{}, fmt.Errorf("npm: reading the settings of an environment: %w", err)
+	}
+	return s, nil
+}
+
+// Configure replaces the settings. It waits for other changes of the environment to end.
+// The error lists everything that is wrong with the settings.
+func (e *Environment) Configure(ctx context.Context, s Settings) error {
+	if err := e.check(s); err != nil {
+		return err
+	}
+	release, err := e.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("npm: waiting for another change of the environment: %w", err)
+	}
+	defer release()
+	if err := e.replace(settingsName, s); err != nil {
+		return fmt.Errorf("npm: writing the settings of an environment: %w", err)
+	}
+	return nil
+}
+
+func (e *Environment) check(s Settings) error {
+	var errs []error
+	if len(s.Description) > maxText {
+		errs = append(errs, fmt.Errorf("npm: a description has at most %d bytes, not %d", maxText, len(s.Description)))
+	}
+	if len(s.Imports) > maxSpecs {
+		errs = append(errs, fmt.Errorf("npm: at most %d imports can be listed, not %d", maxSpecs, len(s.Imports)))
+	}
+	for _, name := range s.Imports {
+		why := badName(name)
+		if why == "" && !e.allow.has(name) {
+			why = e.allow.refusal()
+		}
+		if why != "" {
+			errs = append(errs, &SpecError{name, why})
+		}
+	}
+	return errors.Join(errs...)
+}

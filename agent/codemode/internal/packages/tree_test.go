@@ -1,0 +1,104 @@
+package packages_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/writ-go/writ/agent/codemode/internal/packages"
+)
+
+func TestFS(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{})
+	env, _ := f.environment(packages.Options{})
+	if err := fstest.TestFS(env.FS()); err != nil {
+		t.Error(err)
+	}
+	mustInstall(t, env, "a@1", "@s/b@2")
+	files := []string{"node_modules/a/package.json", "node_modules/@s/b/package.json"}
+	first := env.FS()
+	if err := fstest.TestFS(first, files...); err != nil {
+		t.Error(err)
+	}
+	if entries, err := fs.ReadDir(first, "."); err != nil || len(entries) != 1 || entries[0].Name() != "node_modules" {
+		t.Errorf("the top-level package is %v, %v", entries, err)
+	}
+	mustInstall(t, env, "c@1", "a@2")
+	want := `{"name":"a","version":"1"}`
+	if got, err := fs.ReadFile(first, files[0]); err != nil || string(got) != want {
+		t.Errorf("after an installation, a is %s, %v", got, err)
+	}
+	if err := fstest.TestFS(env.FS(), append(files, "node_modules/c/package.json")...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingEscapes(t *testing.T) {
+	t.Parallel()
+	dir := byHand(t)
+	write(t, filepath.Join(dir, "secret"), "planted")
+	out := filepath.Join(t.TempDir(), "out")
+	write(t, out, "planted")
+	modules := filepath.Join(dir, "node_modules")
+	for name, target := range map[string]string{
+		"beside": "../secret", "absolute": out, "folder": "..", "inside": "plain/package.json", "plain/up": "../../secret",
+		"chain": "folder/secret",
+	} {
+		if err := os.Symlink(target, filepath.Join(modules, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env, err := packages.New(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := env.FS()
+	for _, name := range []string{
+		"secret", "package.json", "node_modules/beside", "node_modules/absolute", "node_modules/folder/secret",
+		"node_modules/plain/up", "node_modules/chain",
+		"node_modules/../secret", "/etc/passwd", "../x", "node_modules/", "", "node_modulesx/a",
+	} {
+		if text, err := fs.ReadFile(tree, name); err == nil {
+			t.Errorf("%q can be read: %s", name, text)
+		}
+	}
+	if _, err := fs.ReadFile(tree, "node_modules/inside"); err != nil {
+		t.Errorf("a link that stays inside: %v", err)
+	}
+}
+
+// TestNodeModulesIsALink replaces node_modules with a link to another folder.
+func TestNodeModulesIsALink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(byHand(t), "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	env := newFake(t, plan{}).open(dir, packages.Options{})
+	if _, err := fs.ReadFile(env.FS(), "node_modules/plain/package.json"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := env.Install(t.Context(), []string{"a"}); err == nil {
+		t.Error("the link was followed")
+	}
+}
+
+func TestAllowedDependenciesAreNotImportable(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, plan{})
+	env, dir := f.environment(packages.Options{})
+	mustInstall(t, env, "a@1")
+	folders, err := filepath.Glob(filepath.Join(dir, "packages-*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatal(folders, err)
+	}
+	write(t, filepath.Join(folders[0], "node_modules/hoisted/package.json"), `{"name":"hoisted","version":"1.0.0"}`)
+	if names, err := env.Importable(); err != nil || !slices.Equal(names, []string{"a"}) {
+		t.Errorf("importable are %v, %v", names, err)
+	}
+}

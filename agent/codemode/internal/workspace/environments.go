@@ -1,0 +1,169 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Environment is a named folder whose content another package manages, such as
+// [github.com/writ-go/writ/agent/codemode/internal/packages], which opens it with packages.New(e.Dir, …).
+type Environment struct {
+	Handle string
+	Name   string
+	Dir    string    // an absolute path; the folder exists and is empty at first
+	Used   time.Time // when it was last looked up, to the hour
+
+	space *Space
+}
+
+const packages = "packages"
+
+// NewEnvironment creates an environment. It returns [ErrName], [ErrLimit], or [ErrExists]
+// if the owner already has an environment with that name.
+func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, error) {
+	if err := validName(name); err != nil {
+		return Environment{}, err
+	}
+	var made Environment
+	err := s.change(ctx, environments, func(folder *os.Root) error {
+		if err := s.vacant(folder, name); err != nil {
+			return err
+		}
+		handle, err := establish(folder, name, packages)
+		if err == nil {
+			made = s.environment(handle, time.Now())
+		}
+		return err
+	})
+	return made, err
+}
+
+// vacant returns an error if the owner may not create an environment of that name.
+func (s *Space) vacant(folder *os.Root, name string) error {
+	count, most, taken := 0, s.store.limits.Environments, false
+	err := entries(folder, func(handle string, _ os.FileInfo) {
+		other, _ := nameOf(handle)
+		count++
+		taken = taken || other == name || handle == name
+	})
+	switch {
+	case err != nil:
+		return err
+	case taken:
+		return fmt.Errorf("%w: you already have an environment %q; use it or choose a different name", ErrExists, name)
+	case count >= most:
+		return fmt.Errorf("%w: you have %d environments and the limit is %d; nothing was created. Remove one that is "+
+			"no longer needed", ErrLimit, count, most)
+	}
+	return nil
+}
+
+func (s *Space) environment(handle string, used time.Time) Environment {
+	name, _ := nameOf(handle)
+	dir := filepath.Join(s.store.path, "owners", s.dir, environments, handle, packages)
+	return Environment{Handle: handle, Name: name, Dir: dir, Used: used, space: s}
+}
+
+// Environment returns an environment by its handle or name, or [ErrNotFound]. This counts
+// as a use of the environment.
+func (s *Space) Environment(ctx context.Context, handleOrName string) (Environment, error) {
+	e, err := s.find(ctx, handleOrName)
+	if err == nil {
+		err = e.use()
+	}
+	if err != nil {
+		return Environment{}, err
+	}
+	return e, nil
+}
+
+func (s *Space) find(ctx context.Context, handleOrName string) (Environment, error) {
+	list, err := s.Environments(ctx)
+	if err != nil {
+		return Environment{}, err
+	}
+	i := slices.IndexFunc(list, func(e Environment) bool { return e.Handle == handleOrName })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(e Environment) bool { return e.Name == handleOrName })
+	}
+	if i < 0 {
+		return Environment{}, notFound(words[environments], handleOrName)
+	}
+	return list[i], nil
+}
+
+// use records a use of the environment.
+func (e *Environment) use() error {
+	root, err := e.space.inside(environments, e.Handle)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(packages); err != nil || !info.IsDir() {
+		return fmt.Errorf("workspace: the folder of the environment %s is missing or not a folder; remove the environment",
+			e.Handle)
+	}
+	if info, err := root.Lstat(lockFile); err == nil {
+		use(root, lockFile, info)
+	}
+	return nil
+}
+
+// Environments returns the owner's environments, sorted by handle.
+func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
+	var found []Environment
+	err := s.folders(ctx, environments, func(handle string, used time.Time) {
+		found = append(found, s.environment(handle, used))
+	})
+	slices.SortFunc(found, func(a, b Environment) int { return strings.Compare(a.Handle, b.Handle) })
+	return found, err
+}
+
+// folders visits the owner's environments or sessions.
+func (s *Space) folders(ctx context.Context, kind string, visit func(handle string, used time.Time)) error {
+	folder, err := s.look(kind)
+	if errors.Is(err, os.ErrNotExist) {
+		return ctx.Err()
+	}
+	if err != nil {
+		return broken("the storage folder", err)
+	}
+	defer folder.Close()
+	return s.each(ctx, kind, func(handle string, info os.FileInfo) {
+		if lock, err := folder.Lstat(handle + "/" + lockFile); info.IsDir() && err == nil {
+			visit(handle, lock.ModTime())
+		}
+	})
+}
+
+// RemoveEnvironment removes an environment and its folder, by its handle or name. It
+// waits for the environment's lock. It returns [ErrNotFound] if there is no such
+// environment.
+func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) error {
+	e, err := s.find(ctx, handleOrName)
+	if err != nil {
+		return err
+	}
+	return s.remove(ctx, environments, e.Handle)
+}
+
+var errNoEnvironment = errors.New("workspace: this Environment is empty; get one from Space.Environment")
+
+// Lock locks the environment, for all processes, so that the caller can change the
+// content of its folder. The system releases the lock if the process dies. Lock returns
+// [ErrNotFound] if the environment has been removed.
+//
+// Package npm does its own locking. Its changes need this lock only to keep the
+// environment from being removed in the meantime.
+func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
+	if e.space == nil {
+		return nil, errNoEnvironment
+	}
+	return e.space.hold(ctx, environments, e.Handle)
+}

@@ -1,0 +1,59 @@
+// Package bundling connects sandbox/typescript, which bundles npm packages in a worker, to
+// agent/codemode, which knows how packages are found. Users of sandbox/typescript who need no
+// packages do not link the rest.
+package bundling
+
+// File is a file of a package.
+type File struct {
+	Path string `json:"path"` // relative to the root of the packages; empty if no file was found
+	Text string `json:"text"`
+}
+
+// Files provides the files of packages to a worker.
+type Files interface {
+	// First returns the first of the paths that is a file. If none is, the result has an
+	// empty path.
+	First(paths []string) (File, error)
+}
+
+// Snapshot provides the files for one bundle and knows which of them were read.
+type Snapshot interface {
+	Files
+	// Changed reports whether the packages have changed since they were read.
+	Changed() bool
+}
+
+// Packages are the packages that programs may import, as the host sees them. They are used
+// concurrently.
+type Packages interface {
+	// Refusal returns the reason why a program cannot import a module, and a hint. The
+	// message is empty if the module can be imported.
+	Refusal(module string) (message, hint string)
+	// Names returns the packages that are installed and may be imported.
+	Names() []string
+	// Snapshot returns the files for one bundle.
+	Snapshot() Snapshot
+}
+
+// Module is what an import refers to.
+type Module struct {
+	Path   string // of its file
+	Pure   bool   // without side effects, so it can be left out if nothing in it is used
+	Empty  bool   // an empty module, as package.json requests for browsers
+	Absent string // why a module that a package imports does not exist
+}
+
+// Resolver finds the modules that a program and its packages import. It runs in a worker, and
+// is not safe for concurrent use.
+type Resolver interface {
+	// Resolve finds a module that the file importer imports. The importer "" is the program.
+	Resolve(importer, module string, require bool) (Module, error)
+	// Text returns the text of the file of a resolved module.
+	Text(path string) (text string, ok bool)
+	// Owns reports whether a file belongs to the package of a module.
+	Owns(module, file string) bool
+}
+
+// NewResolver is set by the package that finds packages when it is linked, before any worker
+// starts.
+var NewResolver func(Files) Resolver

@@ -1,0 +1,24 @@
+package typescript
+
+import "strings"
+
+// language describes the features of compiled programs. TestDescribe tests all of them.
+const language = "- Programs may be TypeScript. Types are removed, not checked. Async generators, for await, " +
+	"decorators and using work.\n" +
+	"- There are also URL, TextEncoder, TextDecoder, WeakRef, Promise.try, Array.fromAsync, and \\p{…} in regular " +
+	"expressions.\n" +
+	"- There is no require, fetch, process, fs or Intl.\n"
+
+// Describe implements [sandbox.Describer].
+func (c *Compiler) Describe() string { return (&linked{}).Describe() }
+
+// Describe implements [sandbox.Describer]. It names the packages that are installed when
+// it is called.
+func (l *linked) Describe() string {
+	if l.packages != nil {
+		if names := l.packages.Names(); len(names) > 0 {
+			return language + "- These npm packages can be imported, and no others: " + strings.Join(names, ", ") + ".\n"
+		}
+	}
+	return language + "- Nothing can be imported.\n"
+}

@@ -1,0 +1,216 @@
+package typescript
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/sourcemap"
+)
+
+// transformed is a program in JavaScript, or the faults of the TypeScript program.
+type transformed struct {
+	Source  string     `json:"source"`
+	Map     string     `json:"map"`
+	Imports []required `json:"imports,omitempty"`
+	Faults  []fault    `json:"faults,omitempty"`
+}
+
+// required is an import that the program uses.
+type required struct {
+	want
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// maxFaults bounds the number of findings.
+const maxFaults = 20
+
+// transform translates a program to JavaScript. A program runs as the body of a function,
+// which may return but cannot import. For esbuild it is a module, which may import but
+// cannot return: see [passage.withoutReturns] and [passage.scan].
+func transform(program string) *transformed {
+	if strings.HasPrefix(program, "#!") {
+		program = "//" + program[2:]
+	}
+	p := &passage{program: engine.NewLineTable(program), text: program}
+	if strings.HasPrefix(strings.TrimSpace(program), "```") {
+		p.fault(p.program.Pos(strings.Index(program, "`")), "the program is in a code fence", "leave out the lines with ```")
+		return &transformed{Faults: p.faults}
+	}
+	p.value, p.empty, p.load = unused(program, "$r"), unused(program, "$ret"), unused(program, "$imp")
+	result := through(program)
+	if source := p.withoutReturns(result.Errors); source != program {
+		result = through(source)
+	}
+	if len(result.Errors) > 0 {
+		return &transformed{Faults: p.faultsOf(result.Errors)}
+	}
+	t, err := p.finish(string(result.Code), result.Map)
+	if err != nil {
+		p.faults = []fault{{Message: err.Error()}}
+	}
+	if len(p.faults) > 0 {
+		return &transformed{Faults: p.faults[:min(len(p.faults), maxFaults)]}
+	}
+	return t
+}
+
+// passage is the translation of one program.
+type passage struct {
+	program *engine.LineTable
+	text    string // the program
+	faults  []fault
+
+	// Names that the program does not contain: the variables that replace return with and
+	// without a value, and the function that replaces import().
+	value, empty, load string
+
+	code      string // the output of esbuild
+	generated *engine.LineTable
+	origins   *sourcemap.Map
+	imports   []imported
+}
+
+// unused returns a name with two more characters than prefix that does not occur in a program.
+func unused(program, prefix string) string {
+	for n := 10; ; n++ {
+		if name := prefix + strconv.Itoa(n); !strings.Contains(program, name) {
+			return name
+		}
+	}
+}
+
+// through runs esbuild on a program, after one line that imports shims. esbuild removes
+// the imports that the program does not use.
+func through(program string) api.TransformResult {
+	return api.Transform(shimImports(program)+"\n"+program, api.TransformOptions{
+		Loader: api.LoaderTS, Target: api.ES2022, Supported: supports(propertyName.MatchString(program)),
+		Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
+		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent,
+	})
+}
+
+// supports returns the language features that esbuild may use. goja accepts some patterns
+// that it never matches. If such patterns are possible, esbuild replaces literals by calls to
+// RegExp, for which the library has a more capable version: see patternSource. import() is
+// replaced later: see [passage.scan].
+func supports(patterns bool) map[string]bool {
+	return map[string]bool{
+		"async-generator": false, "for-await": false, "using": false, "decorators": false, "dynamic-import": true,
+		"regexp-sticky-and-unicode-flags": !patterns, "regexp-set-notation": false,
+	}
+}
+
+var (
+	// noOperand matches what follows a return without a value.
+	noOperand = regexp.MustCompile(`^(?:[ \t]|/\*.*?\*/)*(?:$|[;}\n\r\x{2028}\x{2029}]|//|/\*(?:[^*\n]|\*+[^*/\n])*\**\n)`)
+	// beforeOperand matches what may precede the value of a return.
+	beforeOperand = regexp.MustCompile(`^(?:[\s(]|` + comment + `)*`)
+	comments      = regexp.MustCompile(comment)
+)
+
+const comment = `//[^\n\r]*|/\*(?s:.*?)\*/`
+
+// withoutReturns replaces the returns about which esbuild complains, because a module cannot
+// return, by assignments of the same length. [passage.finish] restores them. Comments before
+// the value are blanked, because esbuild would put the value on another line.
+func (p *passage) withoutReturns(errs []api.Message) string {
+	source := []byte(p.text)
+	for _, e := range errs {
+		if e.Location == nil || !strings.HasPrefix(e.Text, "Top-level return cannot be used") {
+			continue
+		}
+		at := p.program.Start(e.Location.Line-1) + e.Location.Column
+		rest := p.text[at+len("return"):]
+		if noOperand.MatchString(rest) {
+			copy(source[at:], p.empty)
+			continue
+		}
+		before := comments.ReplaceAllStringFunc(beforeOperand.FindString(rest), blank)
+		copy(source[at:], p.value+" ="+before)
+	}
+	return string(source)
+}
+
+// finish restores the returns and replaces the imports by constants.
+func (p *passage) finish(code string, origins []byte) (*transformed, error) {
+	var err error
+	if p.origins, err = sourcemap.Parse(origins); err != nil {
+		return nil, err
+	}
+	code = strings.ReplaceAll(code, p.value+" = ", "return ")
+	p.code = strings.ReplaceAll(code, p.empty+";", "return;")
+	p.generated = engine.NewLineTable(p.code)
+	source := p.scan()
+	p.shims()
+	p.origins.Shift(-1)
+	t := &transformed{Imports: p.required()}
+	if head := p.head(t.Imports); head != "" {
+		p.origins.Push(1)
+		source = head + "\n" + source
+	}
+	t.Source, t.Map = source, string(p.origins.JSON())
+	return t, nil
+}
+
+// origin returns the position in the program of the token at an offset in the code, and
+// what begins there. The position is zero if no token begins there; its line is 0 in the line
+// of shims.
+func (p *passage) origin(offset int) (at engine.Pos, text string) {
+	here := p.generated.Pos(offset)
+	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
+	switch {
+	case !ok || behind > 0 || line > p.program.Len():
+		return engine.Pos{}, ""
+	case line == 0:
+		return engine.Pos{Column: 1}, ""
+	}
+	at = engine.Pos{Line: line, Column: column + 1}
+	text = p.text[p.program.Start(line):]
+	for i, r := range text {
+		if column <= 0 {
+			return at, text[i:]
+		}
+		column -= engine.UTF16Len(string(r))
+	}
+	return at, ""
+}
+
+func (p *passage) fault(at engine.Pos, message, hint string) {
+	p.faults = append(p.faults, fault{Message: message, Hint: hint, Line: at.Line, Column: at.Column})
+}
+
+// faultsOf converts the errors of esbuild.
+func (p *passage) faultsOf(errs []api.Message) []fault {
+	for _, e := range errs[:min(len(errs), maxFaults)] {
+		var at engine.Pos
+		if l := e.Location; l != nil {
+			at = p.place(l.Line-1, l.Column)
+		}
+		p.fault(at, lower(e.Text), "")
+	}
+	return p.faults
+}
+
+// lower makes the first letter of a message lowercase if the second letter is.
+func lower(text string) string {
+	if len(text) > 1 && 'a' <= text[1] && text[1] <= 'z' {
+		return strings.ToLower(text[:1]) + text[1:]
+	}
+	return text
+}
+
+// place returns the position of a byte of a line.
+func (p *passage) place(line, column int) engine.Pos {
+	switch {
+	case line < 1:
+		return engine.Pos{Line: 1, Column: 1}
+	case line > p.program.Len():
+		return p.program.Pos(len(p.text))
+	}
+	return p.program.Pos(p.program.Start(line) + min(column, len(p.program.Line(line))))
+}

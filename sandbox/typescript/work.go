@@ -1,0 +1,148 @@
+package typescript
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/writ-go/writ/internal/bundling"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/worker/child"
+)
+
+// kind is the kind of worker in which esbuild runs. It is as isolated as programs are,
+// because esbuild parses untrusted code, and its parser overflows the stack if the code
+// is nested deeply.
+const kind = "writ-typescript"
+
+func init() { child.Hook(kind, work) }
+
+// maxAnswer bounds the size of a worker's result, which is JSON and includes a program's
+// source map.
+const maxAnswer = 8 << 20
+
+// task is a task for a worker: transform a program, or bundle what programs import.
+type task struct {
+	Program string `json:"program,omitempty"`
+	Bundle  []want `json:"bundle,omitempty"`
+}
+
+// want is one import of a program.
+type want struct {
+	Module  string `json:"module"`            // as written
+	Name    string `json:"name,omitempty"`    // the export; "*" for all, "" for none
+	Dynamic bool   `json:"dynamic,omitempty"` // by import()
+
+	Properties string `json:"properties,omitempty"` // character properties in the program's patterns
+}
+
+// fault is a finding of a worker.
+type fault struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Want    int    `json:"want,omitempty"` // of a bundle: the number of the import, from 1
+}
+
+// work executes a task in the worker.
+func work(_ context.Context, job *engine.Job, host engine.Host) *engine.Result {
+	if host.Report(engine.Report{}); !host.Allowed() {
+		return broken("the host refused the task")
+	}
+	var t task
+	if len(job.Inputs) != 1 || json.Unmarshal(job.Inputs[0].JSON, &t) != nil {
+		return broken("the task cannot be read")
+	}
+	var answer any
+	if t.Bundle != nil {
+		answer = bundle(t.Bundle, &remote{host: host})
+	} else {
+		answer = transform(t.Program)
+	}
+	value, err := json.Marshal(answer)
+	switch {
+	case err != nil:
+		return broken(err.Error())
+	case len(value) > job.Limits.Output:
+		return &engine.Result{Failure: &engine.Failure{
+			Kind: engine.KindTooLarge, Message: fmt.Sprintf("the compiled program has more than %d bytes", job.Limits.Output),
+		}}
+	}
+	return &engine.Result{Value: value}
+}
+
+func broken(why string) *engine.Result {
+	return &engine.Result{Failure: &engine.Failure{Kind: engine.KindCrashed, Message: why}}
+}
+
+// fileTools are the tools of a worker: see [request].
+var fileTools = []engine.Binding{{Namespace: "files", Names: []string{"first"}}}
+
+// request asks for the first of some paths that is a readable file. Paths are relative
+// to the root of the packages.
+type request struct {
+	Paths []string `json:"paths"`
+}
+
+// remote reads the files of packages through the host.
+type remote struct {
+	host engine.Host
+
+	mu    sync.Mutex
+	calls int
+}
+
+// First implements [bundling.Files].
+func (r *remote) First(paths []string) (bundling.File, error) {
+	args, err := json.Marshal(request{paths})
+	if err != nil {
+		return bundling.File{}, err
+	}
+	replies := make(chan engine.Reply, 1)
+	r.mu.Lock()
+	r.calls++
+	r.host.Call(engine.Call{ID: r.calls, Args: args}, func(reply engine.Reply) { replies <- reply })
+	r.mu.Unlock()
+	reply := <-replies
+	if reply.Error != nil {
+		return bundling.File{}, fmt.Errorf("%s", reply.Error.Message)
+	}
+	var f bundling.File
+	return f, json.Unmarshal(reply.Value, &f)
+}
+
+// shelf is the host of a worker. It gives the worker the files of packages and nothing else; files
+// is nil if it may read none.
+type shelf struct{ files bundling.Files }
+
+// Report implements [engine.Host].
+func (shelf) Report(engine.Report) {}
+
+// Allowed implements [engine.Host].
+func (shelf) Allowed() bool { return true }
+
+// Clock implements [engine.Host].
+func (shelf) Clock(func(bool)) {}
+
+// Call implements [engine.Host].
+func (s shelf) Call(c engine.Call, reply func(engine.Reply)) {
+	go func() {
+		f, err := s.first(c.Args)
+		if err != nil {
+			reply(engine.Reply{Error: &engine.ToolError{Tool: "files.first", Kind: "failed", Message: err.Error()}})
+			return
+		}
+		value, _ := json.Marshal(f) // it can't fail
+		reply(engine.Reply{Value: value})
+	}()
+}
+
+func (s shelf) first(args json.RawMessage) (bundling.File, error) {
+	var r request
+	if err := json.Unmarshal(args, &r); err != nil || s.files == nil {
+		return bundling.File{}, err
+	}
+	return s.files.First(r.Paths)
+}
