@@ -42,15 +42,15 @@ Rubric: `
 func Judge[In, Out any](model llms.Model, rubric string) Metric[In, Out] {
 	judge := module.NewPredict(judging.WithInstructions(judgeTask+rubric), model, nil)
 	return func(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error) {
-		var texts [3]string
+		var shown [3]string
 		for i, v := range []any{e.In, e.Want, got.Output} {
 			raw, err := encode(v)
 			if err != nil {
 				return module.Score{}, err
 			}
-			texts[i] = string(raw)
+			shown[i] = string(raw)
 		}
-		pred, err := judge.Run(ctx, judged{texts[0], texts[1], texts[2], e.Note})
+		pred, err := judge.Run(ctx, judged{shown[0], shown[1], shown[2], e.Note})
 		if err != nil {
 			return module.Score{}, err
 		}

@@ -109,7 +109,7 @@ type cell struct {
 	text string          // in a CSV file
 }
 
-// position is a place in a file, from 1. It is 0 if it is unknown.
+// position is a line and a column of a file, from 1, or 0 if unknown.
 type position struct{ line, column int }
 
 // errorf returns an error that follows the name of the file.
@@ -316,7 +316,7 @@ func (r row) missing(name string) error {
 	return r.errorf("%s; the row has %q", text, names)
 }
 
-// label returns a value of the row that is part of an Example: a text, or a number as text.
+// label returns a value of the row that is part of an Example: a string, or a number as a string.
 func (r row) label(name string) (string, error) {
 	c := r.cell(name)
 	if c == nil {
@@ -327,7 +327,7 @@ func (r row) label(name string) (string, error) {
 	}
 	text, err := textOf(c.raw)
 	if err != nil {
-		return "", c.errorf("%q must be a text, not %s", name, clip(c.raw))
+		return "", c.errorf("%q must be a string, not %s", name, clip(c.raw))
 	}
 	return text, nil
 }
@@ -350,7 +350,7 @@ func (c *cell) value(f signature.Field) json.RawMessage {
 		return csvValue(c.text, f)
 	}
 	if string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0 {
-		return nil // such as an omitted text
+		return nil // such as an omitted string
 	}
 	return c.raw
 }

@@ -80,7 +80,7 @@ func TestReadErrors(t *testing.T) {
 		{"jsonl", `{"text": null, "stars": 3}`, `examples:1:10: field "text": the value must be a string, not null`},
 		{"jsonl", `{"id": "1", ` + good[1:] + "\n" + `{"id": 1, ` + good[1:],
 			`examples:2:1: the ID "1" is repeated; IDs must be unique`},
-		{"jsonl", `{"id": {}, ` + good[1:], `examples:1:8: "id" must be a text, not {}`},
+		{"jsonl", `{"id": {}, ` + good[1:], `examples:1:8: "id" must be a string, not {}`},
 		{"jsonl", `{"weight": -1, ` + good[1:], `examples:1:12: "weight" must be a number from 1e-9 to 1e9, not "-1"`},
 		{"jsonl", `{"weight": 1e308, ` + good[1:], `"weight" must be a number from 1e-9 to 1e9, not "1e308"`},
 		{"json", "[\n  " + good + ",\n  {\"text\": 1}\n]", `examples:3:12: field "text": the value must be a string, not 1`},
@@ -96,8 +96,8 @@ func TestReadErrors(t *testing.T) {
 		{"csv", "text,stars,mood,sure\na,3,good,1\n\"b\nc\"", `examples:3:1: the row has 1 cell, but the header has 4 columns`},
 		{"csv", "text,stars,text\na,3,b", `examples:1:12: the column "text" is repeated`},
 		{"csv", "text\n\"a", `examples:2:3: extraneous or missing " in quoted-field`},
-		{"csv", "text\na\xffb", `examples:2:1: the text is not UTF-8`},
-		{"json", "[\n\"a\xff\"]", `examples:2:1: the text is not UTF-8`},
+		{"csv", "text\na\xffb", `examples:2:1: invalid UTF-8`},
+		{"json", "[\n\"a\xff\"]", `examples:2:1: invalid UTF-8`},
 	} {
 		_, err := read(test.text, evaluate.Format(test.format), nil)
 		contains(t, err, test.want)

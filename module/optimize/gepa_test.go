@@ -124,7 +124,7 @@ func TestGEPAKeepsFrozenPredictors(t *testing.T) {
 func TestGEPAWithUselessReflection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, reply, want string }{
-		{"nothing", " ", "the reflection model gave no text that can be used: the reply has no text"},
+		{"nothing", " ", "no usable reply of the reflection model: the reply has no text"},
 		{"a reply that is cut off", "<instructions>Dra", "</instructions> is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
