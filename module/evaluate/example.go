@@ -65,7 +65,8 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 // validWeight reports whether w is a valid weight of an example. Sums of larger or smaller ones could be inexact.
 func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
-// encode returns a value as JSON, in the encoding of signatures. If a method of the value panics, encode returns an error.
+// encode returns a value as JSON, in the encoding of signatures. If a method of the value panics, encode returns an
+// error.
 func encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -43,8 +43,8 @@ func F1[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](average, outputs, f1)
 }
 
-// Contains is 1 if each string contains the expected one as a sequence of whole words, normalized as in [TextMatch], and
-// otherwise 0. Use [Within] for numbers.
+// Contains is 1 if each string contains the expected one as a sequence of whole words, normalized as in [TextMatch],
+// and otherwise 0. Use [Within] for numbers.
 func Contains[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
 		w, g := wordsOf(want, got)

@@ -33,8 +33,8 @@ The answer may be worded differently from the expected one.
 
 Rubric: `
 
-// Judge is the grade that a model gives according to a rubric, such as "The answer names the right city. It is polite.",
-// divided by 10. The feedback is the model's.
+// Judge is the grade that a model gives according to a rubric, such as "The answer names the right city. It is
+// polite.", divided by 10. The feedback is the model's.
 //
 // Use a model other than the one that is evaluated, since models prefer their own answers, and compare some of its
 // grades with your own before you rely on them. Zheng et al., "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena"

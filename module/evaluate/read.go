@@ -32,13 +32,13 @@ type ReadOptions struct {
 // comma-separated values with a header. An example is a row of values with the names of the signature's fields. Nil
 // options are the defaults.
 //
-// Every value must fit its field. A row may also have the columns id, group, weight and note; they are called example_id
-// and so on if the signature has fields with these names. Other values are ignored. An example without an ID gets its
-// number, from 1. Errors name the line, the column and the field.
+// Every value must fit its field. A row may also have the columns id, group, weight and note; they are called
+// example_id and so on if the signature has fields with these names. Other values are ignored. An example without an ID
+// gets its number, from 1. Errors name the line, the column and the field.
 //
 // In a CSV file, a cell is JSON, such as 3, true or ["a", "b"], if its field accepts that, and otherwise a string. An
-// empty cell is an empty string if the field requires a string, and otherwise a missing value. Package encoding/csv reads
-// CR LF in a string as LF.
+// empty cell is an empty string if the field requires a string, and otherwise a missing value. Package encoding/csv
+// reads CR LF in a string as LF.
 func Read[In, Out any](
 	r io.Reader, format string, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {

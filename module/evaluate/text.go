@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// wordsOf returns the words by which an expected string and an answer are compared. If normalizing leaves no word of the
-// expected string, both keep their articles, or else everything.
+// wordsOf returns the words by which an expected string and an answer are compared. If normalizing leaves no word of
+// the expected string, both keep their articles, or else everything.
 func wordsOf(want, got string) (w, g []string) {
 	for _, words := range []func(string) []string{normalize, plainWords, strings.Fields} {
 		if w, g = words(want), words(got); len(w) > 0 {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// reflect has the reflection model rewrite one component of a candidate, based on what the candidate did on a minibatch.
-// If the rewrite is better on the minibatch and on a part of Val, it is accepted. A rewrite that was rejected on another
-// minibatch gets a second chance.
+// reflect has the reflection model rewrite one component of a candidate, based on what the candidate did on a
+// minibatch. If the rewrite is better on the minibatch and on a part of Val, it is accepted. A rewrite that was
+// rejected on another minibatch gets a second chance.
 func (s *gepaSearch) reflect(ctx context.Context) error {
 	parent := s.pool[pickFromFront(s.task.rand, s.front())]
 	batch := s.batches.next()

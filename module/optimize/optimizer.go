@@ -12,9 +12,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Optimizer searches for a better module. The optimizers of this package implement it. With the same replies and scores,
-// an optimizer does the same again: task.rand is its only source of randomness, and it calls the methods of the task from
-// one goroutine.
+// Optimizer searches for a better module. The optimizers of this package implement it. With the same replies and
+// scores, an optimizer does the same again: task.rand is its only source of randomness, and it calls the methods of the
+// task from one goroutine.
 type Optimizer interface {
 	// optimize returns when the search is over. errBudget ends it as well, and is not a failure.
 	optimize(ctx context.Context, t *task) error

@@ -63,7 +63,8 @@ func (t *task) acceptStart(ctx context.Context) error {
 		return err
 	}
 	if highest := slices.Max(t.start.Scores); highest > 1 {
-		t.warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one", highest)
+		t.warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one",
+			highest)
 	}
 	if t.start.Failed == 0 {
 		return nil

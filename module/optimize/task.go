@@ -187,8 +187,8 @@ func (t *task) openLog() (*models.Log, error) {
 	return models.OpenLog(filepath.Join(t.options.Dir, "replies.jsonl"))
 }
 
-// newCandidate returns a copy of a candidate, whose states may be edited until it is evaluated. The argument by says what
-// makes it; see [Candidate].
+// newCandidate returns a copy of a candidate, whose states may be edited until it is evaluated. The argument by says
+// what makes it; see [Candidate].
 func newCandidate(parent *Candidate, by string) *Candidate {
 	parents := []int{parent.ID}
 	if parent.ID < 0 {
@@ -277,7 +277,8 @@ func (t *task) notNegative(score float64, split split, id string) float64 {
 	return max(score, 0)
 }
 
-// without returns the candidate without the demos made from an example of Train, or the candidate itself if it has none.
+// without returns the candidate without the demos made from an example of Train, or the candidate itself if it has
+// none.
 func (t *task) without(c *Candidate, item item) *Candidate {
 	isOwn := func(d module.Demo) bool { return t.sources[demoKey(d)][item.key] }
 	shown, changed := copyStates(c.states), false
