@@ -23,7 +23,7 @@ type resultsFile struct {
 	path string
 }
 
-// header is the first line of a file of results. It identifies the module that was evaluated.
+// header is the first line of a file of results. It says what they are results of.
 type header struct {
 	Version int    `json:"evaluation"`
 	Module  string `json:"module"` // its Go type
@@ -143,7 +143,7 @@ func checkHeader(line []byte, want header) error {
 	return nil
 }
 
-// write appends a line with a single call, so that a killed process leaves complete lines, except perhaps the last.
+// write appends a line. It is written at once, so that a process that is killed leaves complete lines, except the last.
 func (f *resultsFile) write(v any) error {
 	line, err := encode(v)
 	if err == nil {
