@@ -129,7 +129,8 @@ func (c *command) evaluate(ctx context.Context, p program, examples []example) (
 	return evaluate.Evaluate(ctx, p, examples, metrics[c.metric], o)
 }
 
-// keep returns the state of a program, after it wrote it to -save. If it cannot, it prints the state, which was paid for.
+// keep returns the state of a program, after it wrote it to -save. If it cannot, it prints the state, which was paid
+// for.
 func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
 	err := module.Save(&state, p)

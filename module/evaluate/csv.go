@@ -40,7 +40,7 @@ func csvRows(text []byte, add func(row) error) error {
 				line, column := r.FieldPos(i)
 				c := cell{position: position{line, column}, name: header[i], text: value}
 				if !utf8.ValidString(value) {
-					return c.errorf("the text is not UTF-8")
+					return c.errorf("invalid UTF-8")
 				}
 				one.cells = append(one.cells, c)
 			}

@@ -12,7 +12,7 @@ import (
 // equal reports whether two JSON values are equal. A missing value equals null.
 func equal(a, b json.RawMessage) bool { return bytes.Equal(a, b) || canonical(a) == canonical(b) }
 
-// canonical returns the same text for equal JSON values.
+// canonical returns the same string for equal JSON values.
 func canonical(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "null"
@@ -53,10 +53,10 @@ func canonicalNumber(n json.Number) json.Number {
 	if !strings.ContainsAny(string(n), ".eE") && n != "-0" {
 		return n
 	}
-	const most = 1000
+	const limit = 1000
 	_, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
 	e, err := strconv.Atoi(cmp.Or(exponent, "0"))
-	if err != nil || e < -most || e > most || len(n) > most {
+	if err != nil || e < -limit || e > limit || len(n) > limit {
 		return n
 	}
 	exact, ok := new(big.Rat).SetString(string(n))

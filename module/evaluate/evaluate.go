@@ -19,11 +19,11 @@ import (
 
 // Options configures [Evaluate]. The zero value, and nil, are the defaults.
 type Options struct {
-	// Workers is the maximum number of concurrent runs. If it is not positive, it is 8.
+	// Workers is the maximum number of concurrent runs. Zero means 8.
 	Workers int
 
-	// Samples is how often each example is run. If it is greater than 1, the runs use [module.Rollouts]. If it is not
-	// positive, it is 1.
+	// Samples is how often each example is run. If it is greater than 1, the runs differ in Predictor.Rollout. Zero
+	// means 1.
 	Samples int
 
 	// MaxErrors is how many results may have an error; one more ends the evaluation. Zero means 10, and a negative
@@ -40,8 +40,8 @@ type Options struct {
 	MetricTimeout time.Duration
 
 	// Results is the path of a JSON Lines file to which each result is appended. If the file already has results, only
-	// the missing runs are made, and those that failed are repeated; if only the metric failed or was interrupted when ctx
-	// ended, only the metric is called again. So an evaluation that was killed continues when it is started again.
+	// the missing runs are made, and failed runs are repeated; if only the metric failed or was interrupted when ctx
+	// ended, only the metric is called again. So a killed evaluation continues when it is started again.
 	//
 	// A file is refused if another evaluation is using it, or if its results are those of another module: one that has
 	// another Go type, state (see [module.Save]) or Script, or models with other names. The metric, the policy, the notes

@@ -13,8 +13,7 @@ import (
 
 // Example is a question with its expected answer.
 type Example[In, Out any] struct {
-	// ID distinguishes the example from the others of its set. If it is empty, the ID is the number of the example in
-	// the set, from 1.
+	// ID identifies the example within its set. If it is empty, the ID is the number of the example in the set, from 1.
 	ID string
 
 	// In is the question.
@@ -26,7 +25,7 @@ type Example[In, Out any] struct {
 	// Weight is how much the example counts, from 1e-9 to 1e9. Zero means 1.
 	Weight float64
 
-	// Group names what the example shares with others, such as the document that their questions are about. [Split]
+	// Group names what related examples share, such as the document that their questions are about. [Split]
 	// keeps the examples of a group together, and intervals treat them as dependent.
 	Group string
 
@@ -63,10 +62,11 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 	return set, nil
 }
 
-// validWeight reports whether an example may have a weight. Sums of others could be inexact.
+// validWeight reports whether w is a valid weight of an example. Sums of larger or smaller ones could be inexact.
 func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
-// encode returns a value as JSON, as signatures encode it. It turns a panic of a method of the value into an error.
+// encode returns a value as JSON, in the encoding of signatures. If a method of the value panics, encode returns an
+// error.
 func encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -122,7 +122,7 @@ func ExampleRead() {
 	examples, err := evaluate.Read(strings.NewReader(`id,text,stars,tags,note
 a,"Broke twice, sadly.",1,"[""quality""]",Breaking is a matter of quality.
 b,Fine.,4,[],
-`), evaluate.CSV, sig, nil)
+`), "csv", sig, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -130,7 +130,7 @@ b,Fine.,4,[],
 		fmt.Printf("%s: %+v %+v %q\n", e.ID, e.In, e.Want, e.Note)
 	}
 
-	_, err = evaluate.Read(strings.NewReader("text,stars,tags\nFine.,four,[]\n"), evaluate.CSV, sig, nil)
+	_, err = evaluate.Read(strings.NewReader("text,stars,tags\nFine.,four,[]\n"), "csv", sig, nil)
 	fmt.Println(err)
 	// Output:
 	// a: {Text:Broke twice, sadly.} {Stars:1 Tags:[quality]} "Breaking is a matter of quality."

@@ -26,25 +26,25 @@ func compareJSON(want, got json.RawMessage) (module.Score, error) {
 	return module.Score{Value: truth(equal(want, got))}, nil
 }
 
-// TextMatch is 1 if the texts are equal apart from case, punctuation, English articles and space, and otherwise 0. It
-// is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016). If nothing else is left of the expected text, such as "A"
-// or "+", its articles or its punctuation count as well.
+// TextMatch is 1 if the strings are equal apart from case, punctuation, English articles and space, and otherwise 0. It
+// is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016). If nothing else is left of the expected string, such as
+// "A" or "+", its articles or its punctuation count as well.
 //
-// Numbers are texts too, so 1.5 equals 15, and -5 equals 5. Use [ExactMatch] or [Within] for numbers.
+// Numbers are compared as strings, so 1.5 equals 15, and -5 equals 5. Use [ExactMatch] or [Within] for numbers.
 func TextMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
 		return truth(slices.Equal(wordsOf(want, got)))
 	})
 }
 
-// F1 is the harmonic mean of precision and recall of the words in the texts, normalized as in [TextMatch]: the F1 of
+// F1 is the harmonic mean of precision and recall of the words in the strings, normalized as in [TextMatch]: the F1 of
 // SQuAD (Rajpurkar et al., EMNLP 2016). The value of several outputs is their mean. Use [Within] for numbers.
 func F1[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](average, outputs, f1)
 }
 
-// Contains is 1 if each text contains the expected one as a sequence of whole words, normalized as in [TextMatch], and
-// otherwise 0. Use [Within] for numbers.
+// Contains is 1 if each string contains the expected one as a sequence of whole words, normalized as in [TextMatch],
+// and otherwise 0. Use [Within] for numbers.
 func Contains[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
 		w, g := wordsOf(want, got)
@@ -186,7 +186,7 @@ func namesOf(v any, values signature.Values) []string {
 	return names
 }
 
-// compare makes a metric of a comparison of single outputs, whose values are combined.
+// compare returns a metric that compares each output and combines the values.
 func compare[In, Out any](
 	combine func([]float64) float64, names []string, compareOne func(want, got json.RawMessage) (module.Score, error),
 ) Metric[In, Out] {
@@ -214,7 +214,7 @@ func compare[In, Out any](
 	}
 }
 
-// compareTexts makes a metric of a comparison of texts. An output that is not a text is wrong.
+// compareTexts returns a metric that compares strings. An output that is not a string is wrong.
 func compareTexts[In, Out any](
 	combine func([]float64) float64, names []string, value func(want, got string) float64,
 ) Metric[In, Out] {

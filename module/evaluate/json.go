@@ -55,7 +55,7 @@ func (p position) readObject(text []byte, add func(row) error) error {
 	case err != nil:
 		return p.invalid(text, err)
 	case !utf8.Valid(text):
-		return p.errorf("the text is not UTF-8")
+		return p.errorf("invalid UTF-8")
 	case text[0] != '{':
 		return p.errorf("an example must be a JSON object, not %s", clip(text))
 	}
@@ -85,7 +85,7 @@ func (p position) invalid(text []byte, err error) error {
 	return p.errorf("the JSON is invalid: %w", err)
 }
 
-// after returns the position behind a text that begins at p.
+// after returns the position after text, which begins at p.
 func (p position) after(text []byte) position {
 	if n := bytes.Count(text, []byte("\n")); n > 0 {
 		return position{p.line + n, len(text) - bytes.LastIndexByte(text, '\n')}

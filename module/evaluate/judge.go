@@ -33,8 +33,8 @@ The answer may be worded differently from the expected one.
 
 Rubric: `
 
-// Judge is the grade that a model gives according to a rubric, such as "The answer names the right city. It is polite.",
-// divided by 10. The feedback is the model's.
+// Judge is the grade that a model gives according to a rubric, such as "The answer names the right city. It is
+// polite.", divided by 10. The feedback is the model's.
 //
 // Use a model other than the one that is evaluated, since models prefer their own answers, and compare some of its
 // grades with your own before you rely on them. Zheng et al., "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena"
@@ -42,15 +42,15 @@ Rubric: `
 func Judge[In, Out any](model llms.Model, rubric string) Metric[In, Out] {
 	judge := module.NewPredict(judging.WithInstructions(judgeTask+rubric), model, nil)
 	return func(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) (module.Score, error) {
-		var texts [3]string
+		var shown [3]string
 		for i, v := range []any{e.In, e.Want, got.Output} {
 			raw, err := encode(v)
 			if err != nil {
 				return module.Score{}, err
 			}
-			texts[i] = string(raw)
+			shown[i] = string(raw)
 		}
-		pred, err := judge.Run(ctx, judged{texts[0], texts[1], texts[2], e.Note})
+		pred, err := judge.Run(ctx, judged{shown[0], shown[1], shown[2], e.Note})
 		if err != nil {
 			return module.Score{}, err
 		}

@@ -73,34 +73,34 @@ func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *modu
 		s.score = pred.Output
 	} else if panicked, ok := errors.AsType[*module.PanicError](err); ok {
 		s.err = fmt.Errorf("%w, at %s", &module.PanicError{In: "the metric", Value: panicked.Value, Stack: panicked.Stack},
-			placeOf(panicked))
+			panicLocation(panicked))
 	} else {
 		s.err = fmt.Errorf("the metric failed: %w", err)
 	}
 	return s
 }
 
-// placeOf returns the file and line of a panic.
-func placeOf(p *module.PanicError) string {
+// panicLocation returns the file and line of a panic.
+func panicLocation(p *module.PanicError) string {
 	_, stack, _ := strings.Cut(string(p.Stack), "\npanic(")
 	lines := strings.Split(stack, "\n")
 	for i := 2; i+1 < len(lines); i += 2 { // two lines for each function, after those of panic
 		if !strings.HasPrefix(lines[i], "runtime.") {
-			place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
-			return place
+			location, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
+			return location
 		}
 	}
-	return "an unknown place"
+	return "an unknown line"
 }
 
 // checkScore returns an error if a value is not a number or too large to be added up.
 func checkScore(s module.Score) error {
-	const most = 1e9
-	if !(math.Abs(s.Value) <= most) {
+	const limit = 1e9
+	if !(math.Abs(s.Value) <= limit) {
 		return fmt.Errorf("its value is %v; it must be from -1e9 to 1e9", s.Value)
 	}
 	for name, part := range s.Parts {
-		if !(math.Abs(part) <= most) {
+		if !(math.Abs(part) <= limit) {
 			return fmt.Errorf("its part %q is %v; it must be from -1e9 to 1e9", name, part)
 		}
 	}

@@ -86,7 +86,7 @@ func TestFieldMetricMistakes(t *testing.T) {
 	for text, m := range map[string]metric{
 		`has no output "naem"; did you mean "name"?`:          evaluate.ExactMatch[Question, Facts]("naem"),
 		`output "x"; it has ["name" "size" "tags" "alias"]`:   evaluate.ExactMatch[Question, Facts]("x"),
-		`output "tags" of the expected answer: it is not a t`: evaluate.F1[Question, Facts]("tags"),
+		`output "tags" of the expected answer: it is not a s`: evaluate.F1[Question, Facts]("tags"),
 		`output "name" of the expected answer: it is not a n`: evaluate.Within[Question, Facts](1),
 		`output "name" of the expected answer: it is not a l`: evaluate.SetMatch[Question, Facts](),
 	} {

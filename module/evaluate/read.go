@@ -18,16 +18,6 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Format is a format of examples.
-type Format string
-
-// The formats of examples. In all of them, an example is a row of values with the names of the signature's fields.
-const (
-	JSONL Format = "jsonl" // one JSON object on each line
-	JSON  Format = "json"  // an array of objects
-	CSV   Format = "csv"   // comma-separated values, with a header
-)
-
 // ReadOptions configures [Read] and [ReadFile]. The zero value, and nil, are the defaults.
 type ReadOptions struct {
 	// Fields maps names to the names that they have in the file, if those differ: of the signature's fields, and id,
@@ -38,17 +28,19 @@ type ReadOptions struct {
 	Unlabeled bool
 }
 
-// Read reads examples. Nil options are the defaults.
+// Read reads examples in a format: "jsonl", one JSON object on each line; "json", an array of objects; or "csv",
+// comma-separated values with a header. An example is a row of values with the names of the signature's fields. Nil
+// options are the defaults.
 //
-// Every value must fit its field. A row may also have the columns id, group, weight and note; they are called example_id
-// and so on if the signature has fields with these names. Other values are ignored. An example without an ID gets its
-// number, from 1. Errors name the line, the column and the field.
+// Every value must fit its field. A row may also have the columns id, group, weight and note; they are called
+// example_id and so on if the signature has fields with these names. Other values are ignored. An example without an ID
+// gets its number, from 1. Errors name the line, the column and the field.
 //
 // In a CSV file, a cell is JSON, such as 3, true or ["a", "b"], if its field accepts that, and otherwise a string. An
-// empty cell is an empty string if the field requires a string, and otherwise a missing value. Package encoding/csv reads
-// CR LF in a string as LF.
+// empty cell is an empty string if the field requires a string, and otherwise a missing value. Package encoding/csv
+// reads CR LF in a string as LF.
 func Read[In, Out any](
-	r io.Reader, format Format, sig *signature.Signature[In, Out], o *ReadOptions,
+	r io.Reader, format string, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
 	return read(r, "examples", format, sig, o)
 }
@@ -62,12 +54,12 @@ func ReadFile[In, Out any](
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
 	defer file.Close()
-	return read(file, path, Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")), sig, o)
+	return read(file, path, strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."), sig, o)
 }
 
 // read reads examples. The name is what errors call the data.
 func read[In, Out any](
-	r io.Reader, name string, format Format, sig *signature.Signature[In, Out], o *ReadOptions,
+	r io.Reader, name string, format string, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
 	switch {
 	case r == nil:
@@ -109,7 +101,7 @@ type cell struct {
 	text string          // in a CSV file
 }
 
-// position is a place in a file, from 1. It is 0 if it is unknown.
+// position is a line and a column of a file, from 1, or 0 if unknown.
 type position struct{ line, column int }
 
 // errorf returns an error that follows the name of the file.
@@ -125,17 +117,17 @@ func (p position) errorf(format string, args ...any) error {
 }
 
 // readRows reads the rows of a file.
-func readRows(text []byte, format Format, add func(row) error) error {
+func readRows(text []byte, format string, add func(row) error) error {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	switch format {
-	case JSONL:
+	case "jsonl":
 		return jsonLines(text, add)
-	case JSON:
+	case "json":
 		return jsonArray(text, add)
-	case CSV:
+	case "csv":
 		return csvRows(text, add)
 	}
-	return position{}.errorf("the format %q is not supported; use jsonl, json or csv", string(format))
+	return position{}.errorf("the format %q is not supported; use jsonl, json or csv", format)
 }
 
 // reader makes examples from rows.
@@ -316,7 +308,7 @@ func (r row) missing(name string) error {
 	return r.errorf("%s; the row has %q", text, names)
 }
 
-// label returns a value of the row that is part of an Example: a text, or a number as text.
+// label returns a value of the row that is part of an Example: a string, or a number as a string.
 func (r row) label(name string) (string, error) {
 	c := r.cell(name)
 	if c == nil {
@@ -327,7 +319,7 @@ func (r row) label(name string) (string, error) {
 	}
 	text, err := textOf(c.raw)
 	if err != nil {
-		return "", c.errorf("%q must be a text, not %s", name, clip(c.raw))
+		return "", c.errorf("%q must be a string, not %s", name, clip(c.raw))
 	}
 	return text, nil
 }
@@ -350,7 +342,7 @@ func (c *cell) value(f signature.Field) json.RawMessage {
 		return csvValue(c.text, f)
 	}
 	if string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0 {
-		return nil // such as an omitted text
+		return nil // such as an omitted string
 	}
 	return c.raw
 }

@@ -29,7 +29,7 @@ var judging = signature.Must(signature.New[Review, Verdict](""))
 
 type reviewed = evaluate.Example[Review, Verdict]
 
-func read(text string, format evaluate.Format, o *evaluate.ReadOptions) ([]reviewed, error) {
+func read(text string, format string, o *evaluate.ReadOptions) ([]reviewed, error) {
 	return evaluate.Read(strings.NewReader(text), format, judging, o)
 }
 
@@ -41,14 +41,14 @@ func TestRead(t *testing.T) {
 			Group: "g", Note: "n"},
 		{ID: "2", In: Review{Text: "Bad\nagain", Stars: 1}, Want: Verdict{Mood: "bad", Sure: 1}},
 	}
-	for format, text := range map[evaluate.Format]string{
-		evaluate.JSONL: `{"id": "a", "text": "Fine, \"really\"", "stars": 5, "tags": ["x", "y"], "mood": "good", ` +
+	for format, text := range map[string]string{
+		"jsonl": `{"id": "a", "text": "Fine, \"really\"", "stars": 5, "tags": ["x", "y"], "mood": "good", ` +
 			`"sure": 0.5, "why": "3", "weight": 2, "group": "g", "note": "n", "extra": {}}` + "\n\n" +
 			`{"text": "Bad\nagain", "stars": 1, "mood": "bad", "sure": 1.0, "why": null, "tags": null}` + "\r\n",
-		evaluate.JSON: `[{"id": "a", "text": "Fine, \"really\"", "stars": 5, "tags": ["x", "y"], "mood": "good", "sure": 0.5,
+		"json": `[{"id": "a", "text": "Fine, \"really\"", "stars": 5, "tags": ["x", "y"], "mood": "good", "sure": 0.5,
 			"why": "3", "weight": "2", "group": "g", "note": "n"},
 			{"text": "Bad\nagain", "stars": 1e0, "mood": "bad", "sure": 1}]`,
-		evaluate.CSV: "\ufeffid, text,stars,tags,mood,sure,why,weight,group,note,\n" +
+		"csv": "\ufeffid, text,stars,tags,mood,sure,why,weight,group,note,\n" +
 			"a,\"Fine, \"\"really\"\"\",5,\"[\"\"x\"\", \"\"y\"\"]\",good,0.5,3,2,g,n,\n" +
 			",\"Bad\nagain\", 1 ,,bad,1,,,,,ignored\n",
 	} {
@@ -80,7 +80,7 @@ func TestReadErrors(t *testing.T) {
 		{"jsonl", `{"text": null, "stars": 3}`, `examples:1:10: field "text": the value must be a string, not null`},
 		{"jsonl", `{"id": "1", ` + good[1:] + "\n" + `{"id": 1, ` + good[1:],
 			`examples:2:1: the ID "1" is repeated; IDs must be unique`},
-		{"jsonl", `{"id": {}, ` + good[1:], `examples:1:8: "id" must be a text, not {}`},
+		{"jsonl", `{"id": {}, ` + good[1:], `examples:1:8: "id" must be a string, not {}`},
 		{"jsonl", `{"weight": -1, ` + good[1:], `examples:1:12: "weight" must be a number from 1e-9 to 1e9, not "-1"`},
 		{"jsonl", `{"weight": 1e308, ` + good[1:], `"weight" must be a number from 1e-9 to 1e9, not "1e308"`},
 		{"json", "[\n  " + good + ",\n  {\"text\": 1}\n]", `examples:3:12: field "text": the value must be a string, not 1`},
@@ -96,15 +96,15 @@ func TestReadErrors(t *testing.T) {
 		{"csv", "text,stars,mood,sure\na,3,good,1\n\"b\nc\"", `examples:3:1: the row has 1 cell, but the header has 4 columns`},
 		{"csv", "text,stars,text\na,3,b", `examples:1:12: the column "text" is repeated`},
 		{"csv", "text\n\"a", `examples:2:3: extraneous or missing " in quoted-field`},
-		{"csv", "text\na\xffb", `examples:2:1: the text is not UTF-8`},
-		{"json", "[\n\"a\xff\"]", `examples:2:1: the text is not UTF-8`},
+		{"csv", "text\na\xffb", `examples:2:1: invalid UTF-8`},
+		{"json", "[\n\"a\xff\"]", `examples:2:1: invalid UTF-8`},
 	} {
-		_, err := read(test.text, evaluate.Format(test.format), nil)
+		_, err := read(test.text, test.format, nil)
 		contains(t, err, test.want)
 	}
-	_, err := evaluate.Read(iotest.ErrReader(os.ErrClosed), evaluate.JSON, judging, nil)
+	_, err := evaluate.Read(iotest.ErrReader(os.ErrClosed), "json", judging, nil)
 	contains(t, err, "evaluate: examples: file already closed")
-	_, err = evaluate.Read(nil, evaluate.JSONL, asking, nil)
+	_, err = evaluate.Read(nil, "jsonl", asking, nil)
 	contains(t, err, "the reader is nil")
 }
 
@@ -120,7 +120,7 @@ func TestReadCells(t *testing.T) {
 		`"""a""","""a""",,,`:    `{"text":"\"a\"","any":"\"a\"","mood":null}`,
 		`,x,,,`:                 `{"text":"","any":"x","mood":null}`,
 	} {
-		got, err := evaluate.Read(strings.NewReader("text,any,maybe,count,mood\n"+row), evaluate.CSV, sig, nil)
+		got, err := evaluate.Read(strings.NewReader("text,any,maybe,count,mood\n"+row), "csv", sig, nil)
 		if err != nil {
 			t.Errorf("%s: %v", row, err)
 		} else if text := slices.Concat(got[0].In, got[0].Want).String(); text != want {
@@ -136,7 +136,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("csv", "text,any,maybe,mood,weight\n\"a\nb\",\"[1, \"\"x\"\"]\",,y,1e-3\n")
 	sig := signature.Must(signature.Parse(`text, any: any, maybe?: str, count?: int | str -> mood: str | None`, ""))
 	f.Fuzz(func(t *testing.T, format, text string) {
-		list, err := evaluate.Read(strings.NewReader(text), evaluate.Format(format), sig, nil)
+		list, err := evaluate.Read(strings.NewReader(text), format, sig, nil)
 		if err != nil && (list != nil || !strings.HasPrefix(err.Error(), "evaluate: examples:")) {
 			t.Fatalf("got %v, %v", list, err)
 		}
@@ -146,7 +146,7 @@ func FuzzRead(f *testing.F) {
 func TestReadOptions(t *testing.T) {
 	t.Parallel()
 	const text = `{"key": "k", "split": "s", "importance": 3, "hint": "h", "review": "a", "stars": 3}`
-	got, err := read(text, evaluate.JSONL, &evaluate.ReadOptions{
+	got, err := read(text, "jsonl", &evaluate.ReadOptions{
 		Fields: map[string]string{
 			"text": "review", "id": "key", "group": "split", "weight": "importance", "note": "hint",
 		},
@@ -156,7 +156,7 @@ func TestReadOptions(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	_, err = read(text, evaluate.JSONL, &evaluate.ReadOptions{Fields: map[string]string{"texts": "review"}})
+	_, err = read(text, "jsonl", &evaluate.ReadOptions{Fields: map[string]string{"texts": "review"}})
 	contains(t, err, `ReadOptions.Fields has "texts", which is not a field of the signature`)
 }
 
@@ -165,12 +165,12 @@ func TestReadOptionsNameColumns(t *testing.T) {
 	t.Parallel()
 	const rows = `{"text": "a", "stars": 3, "hint": "h"}` + "\n" + `{"text": "b", "stars": 3, "key": "k"}`
 	for _, name := range []string{"id", "group", "weight", "note", "tags"} {
-		_, err := read(rows, evaluate.JSONL,
+		_, err := read(rows, "jsonl",
 			&evaluate.ReadOptions{Fields: map[string]string{name: "x"}, Unlabeled: true})
 		contains(t, err, "evaluate: examples: ReadOptions.Fields says that "+name+
 			` is in "x", but the rows have ["hint" "key" "stars" "text"]`)
 	}
-	got, err := read(rows, evaluate.JSONL, &evaluate.ReadOptions{
+	got, err := read(rows, "jsonl", &evaluate.ReadOptions{
 		Fields: map[string]string{"id": "key", "note": "hint"}, Unlabeled: true,
 	})
 	if err != nil || got[0].ID != "1" || got[0].Note != "h" || got[1].ID != "k" {
@@ -188,7 +188,7 @@ func TestReadFieldsNamedLikeLabels(t *testing.T) {
 		In:   signature.Values{{Name: "id", JSON: []byte("7")}, {Name: "note", JSON: []byte(`"m"`)}},
 		Want: signature.Values{{Name: "weight", JSON: []byte("0.5")}},
 	}}
-	got, err := evaluate.Read(strings.NewReader(text), evaluate.JSONL, sig, nil)
+	got, err := evaluate.Read(strings.NewReader(text), "jsonl", sig, nil)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}

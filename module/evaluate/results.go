@@ -101,7 +101,7 @@ func (e *evaluation[In, Out]) write(r Result) error {
 	return nil
 }
 
-// resume opens the file of results and takes those that it has. If the module failed, its run is repeated, and if the
+// resume opens the file of results and takes over its results. If the module failed, its run is repeated, and if the
 // metric failed, it is called again.
 func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 	if e.Results == "" {

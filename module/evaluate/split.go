@@ -13,8 +13,8 @@ import (
 //	parts, err := evaluate.Split(examples, 1, 0.5, 0.25, 0.25)
 //
 // The parts have about the given fractions of the examples; if the fractions add up to less than 1, the rest is left
-// out. Examples of one Group are in the same part. The same seed gives the same parts, whatever the order of the
-// examples, as long as they have the same IDs. Within a part, examples keep their order.
+// out. Examples of one Group are in the same part. The same seed gives the same parts, even if the examples are in
+// another order, as long as they have the same IDs. Within a part, examples keep their order.
 //
 // Split returns an error if the set is not valid, the fractions are not positive or add up to more than 1, or a part
 // would be empty.
@@ -34,13 +34,13 @@ func Split[In, Out any](examples []Example[In, Out], seed uint64, fractions ...f
 	targets[len(fractions)] = max(1-total, 0) * float64(len(set)) // the rest
 	parts := make([][]int, len(targets))
 	for _, unit := range units(set, seed) {
-		most := 0
+		neediest := 0
 		for i := range targets {
-			if targets[i]-float64(len(parts[i])) > targets[most]-float64(len(parts[most]))+1e-9 {
-				most = i
+			if targets[i]-float64(len(parts[i])) > targets[neediest]-float64(len(parts[neediest]))+1e-9 {
+				neediest = i
 			}
 		}
-		parts[most] = append(parts[most], unit...)
+		parts[neediest] = append(parts[neediest], unit...)
 	}
 	list := make([][]Example[In, Out], len(fractions))
 	for i := range list {

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// wordsOf returns the words by which an expected text and an answer are compared. If normalizing leaves none of the
-// expected text, both keep their articles, or else everything.
+// wordsOf returns the words by which an expected string and an answer are compared. If normalizing leaves no word of
+// the expected string, both keep their articles, or else everything.
 func wordsOf(want, got string) (w, g []string) {
 	for _, words := range []func(string) []string{normalize, plainWords, strings.Fields} {
 		if w, g = words(want), words(got); len(w) > 0 {
@@ -20,14 +20,14 @@ func wordsOf(want, got string) (w, g []string) {
 	return w, g
 }
 
-// normalize returns the words of a text as SQuAD compares it: in lower case, without ASCII punctuation and English
+// normalize returns the words of a string as SQuAD compares it: in lower case, without ASCII punctuation and English
 // articles. It is normalize_answer of the official script of Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine
 // Comprehension of Text" (EMNLP 2016), except that an article must stand between spaces to be removed.
 func normalize(text string) []string {
 	return slices.DeleteFunc(plainWords(text), func(w string) bool { return w == "a" || w == "an" || w == "the" })
 }
 
-// plainWords returns the words of a text in lower case and without ASCII punctuation.
+// plainWords returns the words of a string in lower case and without ASCII punctuation.
 func plainWords(text string) []string {
 	return strings.Fields(strings.Map(func(r rune) rune {
 		if strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
@@ -72,7 +72,7 @@ func truth(ok bool) float64 {
 	return 0
 }
 
-// textOf returns a text, a number or a boolean as text. Null and a missing value are empty.
+// textOf returns a JSON string, number or boolean as a string. Null and a missing value are empty.
 func textOf(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 {
 		return "", nil
@@ -87,7 +87,7 @@ func textOf(raw json.RawMessage) (string, error) {
 	case nil:
 		return "", nil
 	case map[string]any, []any:
-		return "", fmt.Errorf("it is not a text but %s; compare it with JSONFields or SetMatch", clip(raw))
+		return "", fmt.Errorf("it is not a string but %s; compare it with JSONFields or SetMatch", clip(raw))
 	}
 	return string(raw), nil
 }

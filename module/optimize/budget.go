@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// ErrBudget reports that the budget is spent. The methods of a [task] return it, and an [Optimizer] may return it.
-var ErrBudget = errors.New("the budget of the optimization is spent")
+// errBudget reports that the budget is spent.
+var errBudget = errors.New("the budget of the optimization is spent")
 
 // Budget limits an optimization. Zero fields are no limit.
 //
@@ -70,7 +70,7 @@ func (s Spent) String() string {
 	return cmp.Or(strings.Join(list, ", "), "nothing")
 }
 
-// role is why a model is asked.
+// role is the purpose for which a model is asked.
 type role string
 
 const (
@@ -93,7 +93,7 @@ type ledger struct {
 	settled  *sync.Cond // a call in progress has ended
 	calls    map[role]int
 	underway map[role]int
-	refused  bool // a call was refused since the last look
+	refused  bool // a call was refused since the last call of over
 }
 
 func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
@@ -206,10 +206,10 @@ func (l *ledger) refuse() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refused = true
-	return &lm.Error{Kind: lm.KindOverBudget, Err: ErrBudget}
+	return &lm.Error{Kind: lm.KindOverBudget, Err: errBudget}
 }
 
-// over reports whether the calls since the last look exceeded the budget, in whatever order they were made.
+// over reports whether the calls since the last call of over exceeded the budget, regardless of their order.
 func (l *ledger) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,14 +22,14 @@ type predictorCall struct {
 	Outputs signature.Values
 
 	Reasoning string
-	Reply     string // the whole text
+	Reply     string // the whole reply
 	Problem   string // what the model was told about the reply: why it cannot be used, or how its program ended
 
 	step   int  // in its run, from 1
 	failed bool // its program failed
 }
 
-// recorder makes calls of the events of one run of a module and of the runs within it.
+// recorder turns the events of one run of a module, and of the runs within it, into calls.
 type recorder struct {
 	specs map[string]*signature.Spec // by path
 
@@ -60,7 +60,7 @@ func (r *recorder) observe(_ context.Context, e module.Event) {
 	}
 }
 
-// extend adds to a call what an event says about it.
+// extend updates a call from an event.
 func (r *recorder) extend(c *predictorCall, e module.Event) {
 	switch e := e.(type) {
 	case module.ModelResponse:
@@ -72,11 +72,11 @@ func (r *recorder) extend(c *predictorCall, e module.Event) {
 		c.Problem, c.Outputs = e.Observation, nil
 	case module.ProgramStart:
 		c.Reasoning = cmp.Or(e.Reasoning, c.Reasoning)
-		r.set(c, "code", text(e.Code))
+		r.set(c, "code", quoted(e.Code))
 		r.explain(c)
 	case module.ToolCallStart:
 		if !has(c.Outputs, "tool") { // of a ReAct, the first call of the step
-			r.set(c, "tool", text(e.Call.Tool))
+			r.set(c, "tool", quoted(e.Call.Tool))
 			r.set(c, "args", e.Call.Args)
 		}
 	case module.ProgramEnd:
@@ -97,7 +97,7 @@ func (r *recorder) answered(c *predictorCall, output json.RawMessage) {
 		r.set(c, v.Name, v.JSON)
 	}
 	if !has(c.Outputs, "tool") {
-		r.set(c, "tool", text("submit"))
+		r.set(c, "tool", quoted("submit"))
 		r.set(c, "args", output)
 	}
 	r.explain(c)
@@ -109,7 +109,7 @@ func (r *recorder) explain(c *predictorCall) {
 		return
 	}
 	for _, name := range []string{"reasoning", "reasoning_", "thought"} {
-		r.set(c, name, text(c.Reasoning))
+		r.set(c, name, quoted(c.Reasoning))
 	}
 }
 
@@ -159,7 +159,7 @@ func has(values signature.Values, name string) bool {
 	return ok
 }
 
-func text(s string) json.RawMessage {
+func quoted(s string) json.RawMessage {
 	raw, _ := json.Marshal(s)
 	return raw
 }

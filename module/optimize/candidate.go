@@ -66,7 +66,7 @@ func copyStates(states map[string]state) map[string]state {
 	return c
 }
 
-// content identifies what a candidate sets.
+// content returns a hash of what a candidate sets.
 func (c *Candidate) content() string {
 	picked := []string{}
 	for _, path := range slices.Sorted(maps.Keys(c.states)) {
@@ -85,7 +85,7 @@ func (c *Candidate) content() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// same reports whether two states say the same to a model.
+// same reports whether two states lead to the same prompts.
 func (s state) same(o state) bool {
 	a, _ := json.Marshal(s)
 	b, _ := json.Marshal(o)

@@ -98,15 +98,15 @@ func (r *CompileReport) String() string {
 	return display.Text(b.String())
 }
 
-// Compile makes one program of what a CodeAct does again and again. It runs the CodeAct on a part of the examples, has
-// a model write a program from the runs with right answers, and repairs it where it fails on those examples. On the
+// Compile turns what a CodeAct does again and again into one program. It runs the CodeAct on a part of the examples,
+// has a model write a program from the runs with right answers, and repairs it where it fails on those examples. On the
 // other examples, which the model never sees, the program must give an answer to each, and its score must not be below
 // that of the CodeAct. The result answers without a model, except where the program calls llm, and falls back to the
 // CodeAct; see [module.Program]. To keep it, write its Script to a file.
 //
-// A program that contains expected answers is refused: texts and numbers in Want that have at least four characters and
-// do not occur in an input, in the instructions, or in the declarations of the signature and the tools. What a program
-// may know, such as a list of categories, belongs in the instructions.
+// A program that contains expected answers is refused: strings and numbers in Want that have at least four characters
+// and do not occur in an input, in the instructions, or in the declarations of the signature and the tools. What a
+// program may know, such as a list of categories, belongs in the instructions.
 //
 // Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
 // be at least 40 examples.
@@ -274,11 +274,11 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 
 // examples returns a few questions that a program answered correctly, with its answers. Long ones are left out.
 func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
-	const most, bytes = 10, 2000
+	const limit, maxBytes = 10, 2000
 	for _, report := range reports {
 		for _, r := range c.right(report) {
 			var inputs, outputs signature.Values
-			if len(list) == most || len(r.Inputs)+len(r.Got) > bytes ||
+			if len(list) == limit || len(r.Inputs)+len(r.Got) > maxBytes ||
 				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Got, &outputs) != nil {
 				continue
 			}

@@ -16,19 +16,19 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// answers are the texts and numbers of expected answers. A program must not contain those that it cannot know.
+// answers are the strings and numbers in expected answers. A program must not contain those that it cannot know.
 type answers struct {
 	wanted map[string]bool // true for those of training examples, which the model may be shown
 	known  string          // the inputs, the instructions and the declarations, in lower case
 }
 
-// minAnswer is the length of the shortest text or number that counts. Shorter ones occur by chance.
+// minAnswer is the length of the shortest string or number that counts. Shorter ones occur by chance.
 const minAnswer = 4
 
 // roundNumber matches numbers that programs use to round and to convert.
 var roundNumber = regexp.MustCompile(`^-?10*$`)
 
-// expectedAnswers returns the answers of the examples. The text is what else a program may know.
+// expectedAnswers returns the answers of the examples. A program may know the text and the inputs of the examples.
 func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example[In, Out]) (*answers, error) {
 	var known strings.Builder
 	known.WriteString(text)
@@ -93,7 +93,7 @@ func numeric(text string) (float64, bool) {
 	return n, err == nil
 }
 
-// containsWord reports whether a text contains another one that is not a part of a longer word or number.
+// containsWord reports whether text contains part, but not within a longer word or number.
 func containsWord(text, part string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], part)
@@ -116,7 +116,7 @@ func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || 
 var literal = regexp.MustCompile(`//.*|(?s:/\*.*?\*/)|\b\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|` +
 	`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|` + "`(?:\\\\.|[^`\\\\])*`")
 
-// literals returns the texts and numbers in a program, which is not parsed in this process.
+// literals returns the strings and numbers in a program, which is not parsed in this process.
 func literals(code string) (list []string) {
 	for _, text := range literal.FindAllString(code, -1) {
 		switch text[0] {
@@ -143,11 +143,11 @@ func unquoted(source string) string {
 
 // containsAnswers is the problem of a program that contains expected answers, or "".
 func containsAnswers(named []string, others int) string {
-	const most, bytes = 5, 100
-	others += max(len(named)-most, 0)
+	const limit, maxBytes = 5, 100
+	others += max(len(named)-limit, 0)
 	var quoted []string
-	for _, text := range named[:min(len(named), most)] {
-		quoted = append(quoted, strconv.Quote(prompt.Shorten(text, bytes)))
+	for _, text := range named[:min(len(named), limit)] {
+		quoted = append(quoted, strconv.Quote(prompt.Shorten(text, maxBytes)))
 	}
 	list := strings.Join(quoted, ", ")
 	switch {

@@ -85,22 +85,22 @@ func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 
 // shownCalls returns the first calls of a program with their results, which show what tools return.
 func shownCalls(s module.Step) (list []string) {
-	const most, bytes = 6, 600
+	const limit, maxBytes = 6, 600
 	if s.Outcome == nil {
 		return nil
 	}
-	for _, call := range s.Outcome.Calls[:min(len(s.Outcome.Calls), most)] {
+	for _, call := range s.Outcome.Calls[:min(len(s.Outcome.Calls), limit)] {
 		result := string(call.Result)
 		if call.Error != nil {
 			result = "failed: " + call.Error.Message
 		}
-		list = append(list, fmt.Sprintf("call %s(%s) → %s\n", call.Tool, prompt.Cut(string(call.Args), bytes),
-			prompt.Cut(result, bytes)))
+		list = append(list, fmt.Sprintf("call %s(%s) → %s\n", call.Tool, prompt.Cut(string(call.Args), maxBytes),
+			prompt.Cut(result, maxBytes)))
 	}
 	return list
 }
 
-// failures tells the model on which training examples its program failed, and how.
+// failures describes the training examples on which a program failed, for the model that wrote it.
 func (c *compiler[In, Out]) failures(report *evaluate.Report) string {
 	var b strings.Builder
 	wrong := 0

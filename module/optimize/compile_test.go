@@ -185,10 +185,11 @@ func TestCompileErrors(t *testing.T) {
 		examples int
 		options  *optimize.CompileOptions
 	}{
-		"optimize: compile: evaluate: the module has tools with effects: mail.send; set Options.Policy to Fakes": {mails, 20, nil},
-		"optimize: compile: there must be at least 2 examples":                                                   {dates, 1, nil},
-		"optimize: compile: HeldOut is 1":                                                                        {dates, 20, all},
-		"nothing to learn from":                                                                                  {useless, 20, faked},
+		"optimize: compile: evaluate: the module has tools with effects: mail.send; " +
+			"set Options.Policy to Fakes": {mails, 20, nil},
+		"optimize: compile: there must be at least 2 examples": {dates, 1, nil},
+		"optimize: compile: HeldOut is 1":                      {dates, 20, all},
+		"nothing to learn from":                                {useless, 20, faked},
 		"nothing to learn from; example 1: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
 			"was not called, since it has effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Labeled returns examples of Train as demos of a predictor. It leaves out those that do not have all of its inputs
+// labeled returns examples of Train as demos of a predictor. It leaves out those that do not have all of its inputs
 // and outputs, apart from reasoning.
 func (t *task) labeled(path string, indices []int) (demos []module.Demo) {
 	for _, p := range t.predictors {
@@ -53,7 +53,7 @@ func (p predictor) labeled(item item) (d module.Demo, ok bool) {
 
 func isReasoning(name string) bool { return strings.TrimSuffix(name, "_") == "reasoning" }
 
-// Traced returns the questions and replies of a run on an example of Train as demos of a predictor.
+// traced returns the questions and replies of a run on an example of Train as demos of a predictor.
 func (t *task) traced(path string, o outcome) (demos []module.Demo) {
 	for _, p := range t.predictors {
 		if p.Path != path {
@@ -69,8 +69,8 @@ func (t *task) traced(path string, o outcome) (demos []module.Demo) {
 	return demos
 }
 
-// exemplary reports whether a call can be a demo. Of a run in several steps, only the first step can, since the
-// others depend on it.
+// exemplary reports whether a call can be a demo. In a run of several steps, only the first can, since later
+// steps depend on it.
 func (c predictorCall) exemplary() bool {
 	if has(c.Outputs, "code") || has(c.Outputs, "tool") {
 		return c.step == 1 && !c.failed

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// neverActs returns a policy under which no tool with effects is called, whatever the given policy permits. If that is
-// nil, evaluate refuses a module that has such tools.
+// neverActs returns a policy under which no tool with effects is called, even if the given policy permits it. If that
+// is nil, evaluate refuses a module that has such tools.
 func neverActs(policy tools.Policy) tools.Policy {
 	if policy == nil {
 		return nil

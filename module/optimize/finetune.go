@@ -76,7 +76,7 @@ type chat struct {
 
 type chatMessage struct {
 	Role       string     `json:"role"`
-	Content    any        `json:"content,omitempty"` // a text, or a list of texts and images
+	Content    any        `json:"content,omitempty"` // a string, or a list of text and image parts
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 	Weight     *int       `json:"weight,omitempty"`

@@ -99,8 +99,8 @@ type gepaSearch struct {
 	pool       []*gepaCandidate // the accepted candidates
 	tried      map[string]bool  // the contents of candidates, accepted or not
 	batches    *batches
-	useless    int             // reflections without a new text since the last useful one
-	idle       int             // iterations without a mistake on Train since the last one with a mistake
+	useless    int             // reflections in a row without a new text
+	idle       int             // iterations in a row without a mistake on Train
 	mergeDue   bool            // a candidate was accepted since the last attempt to merge
 	merged     map[string]bool // attempts to merge
 }
@@ -112,8 +112,8 @@ type gepaCandidate struct {
 	failed []outcome // on Train, which later reflections are shown again
 }
 
-// A component is a text that is rewritten: the instructions of a predictor, or what it is told about a tool in addition
-// to the tool's own description.
+// A component is what GEPA rewrites: the instructions of a predictor, or a note for it about a tool, in addition to the
+// tool's own description.
 type component struct {
 	predictor   predictor
 	tool        string // its path, or "" for the instructions
@@ -144,7 +144,7 @@ func (c component) name() string {
 	return c.predictor.Path + ", " + c.tool
 }
 
-// text returns the component of a candidate.
+// text returns the component in a candidate.
 func (c component) text(from *Candidate) string {
 	if c.tool == "" {
 		return from.states[c.predictor.Path].Instructions
@@ -152,7 +152,7 @@ func (c component) text(from *Candidate) string {
 	return from.states[c.predictor.Path].ToolDescriptions[c.tool]
 }
 
-// set changes the component of a candidate.
+// set changes the component in a candidate.
 func (c component) set(to *Candidate, text string) {
 	state := to.states[c.predictor.Path]
 	switch {
@@ -179,7 +179,7 @@ func (s *gepaSearch) front() map[int]int {
 	return paretoFront(scores)
 }
 
-// isNew reports whether no candidate with the same texts was tried, and notes that this one is.
+// isNew reports whether no candidate with the same content was tried before, and records this one.
 func (s *gepaSearch) isNew(c *Candidate) bool {
 	content := c.content()
 	known := s.tried[content]
@@ -187,7 +187,7 @@ func (s *gepaSearch) isNew(c *Candidate) bool {
 	return !known
 }
 
-// accepted reports whether a candidate with the same texts is in the pool.
+// accepted reports whether a candidate with the same content is in the pool.
 func (s *gepaSearch) accepted(c *Candidate) bool {
 	content := c.content()
 	return slices.ContainsFunc(s.pool, func(other *gepaCandidate) bool { return other.content() == content })

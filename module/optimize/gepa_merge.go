@@ -10,7 +10,7 @@ import (
 const mergeSample = 5
 
 // merge tries to combine two candidates of the front, if a candidate was accepted since the last try. It reports
-// whether it tried. The merge has, of each component, the text that was changed since the common ancestor.
+// whether it tried. For each component, the merge takes the text that changed since the common ancestor.
 func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 	if !s.mergeDue || s.Merges <= 0 {
 		return false, nil
@@ -38,7 +38,7 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 	if err := s.accept(ctx, &gepaCandidate{Candidate: child, next: max(pair.a.next, pair.b.next)}); err != nil {
 		return true, err
 	}
-	s.mergeDue = false // a merge is not merged at once
+	s.mergeDue = false // the next iteration reflects
 	return true, nil
 }
 
@@ -74,7 +74,7 @@ func (s *gepaSearch) mergeable() []mergePair {
 
 // complement reports whether a merge can be better than both.
 func (s *gepaSearch) complement(p mergePair) bool {
-	if least := p.ancestor.Score; p.a.Score < least || p.b.Score < least {
+	if p.a.Score < p.ancestor.Score || p.b.Score < p.ancestor.Score {
 		return false
 	}
 	changed := func(c *gepaCandidate, other *gepaCandidate) bool {
@@ -105,7 +105,7 @@ func (s *gepaSearch) ancestors(c *gepaCandidate) []*gepaCandidate {
 	return found
 }
 
-// combine returns the merge of two candidates. Of a component that both changed, it has the text of the better one.
+// combine returns the merge of two candidates. If both changed a component, it takes the text of the better one.
 func (s *gepaSearch) combine(p mergePair) *Candidate {
 	better := p.a
 	if p.b.Score > p.a.Score {

@@ -22,7 +22,7 @@ func reflectionPrompt(p predictor, current string, examples, more []string) stri
 Write better instructions for the step:
 
 - Work out from the inputs, the replies and the feedback what the task is and why replies were wrong.
-- state every rule, fact and convention that the feedback or the expected answers reveal. The model will see your
+- State every rule, fact and convention that the feedback or the expected answers reveal. The model will see your
   instructions and a new input, but neither these examples nor the feedback.
 - Keep what is right in the current instructions, including rules that these examples do not need.
 - Write rules that hold for other inputs of the same kind. Do not copy examples, their inputs or their answers.

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// reflect has one component of a candidate rewritten, from what the candidate did on a minibatch. If the rewrite is
-// better on the minibatch, it is accepted. A rewrite that was not better on another minibatch may have been unlucky.
+// reflect has the reflection model rewrite one component of a candidate, based on what the candidate did on a
+// minibatch. If the rewrite is better on the minibatch and on a part of Val, it is accepted. A rewrite that was
+// rejected on another minibatch gets a second chance.
 func (s *gepaSearch) reflect(ctx context.Context) error {
 	parent := s.pool[pickFromFront(s.task.rand, s.front())]
 	batch := s.batches.next()
@@ -54,7 +55,7 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 }
 
 // promising reports whether a rewrite is at least as good as its parent on a part of Val. A rewrite may be better on
-// the minibatch only by chance, and then the rest of Val need not be paid for.
+// the minibatch only by chance; then the rest of Val is not paid for.
 func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
 	n := len(parent.Scores)
 	sample := s.task.rand.Perm(n)[:min(n, max(n/4, mergeSample))]

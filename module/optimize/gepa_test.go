@@ -124,7 +124,7 @@ func TestGEPAKeepsFrozenPredictors(t *testing.T) {
 func TestGEPAWithUselessReflection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, reply, want string }{
-		{"nothing", " ", "the reflection model gave no text that can be used: the reply has no text"},
+		{"nothing", " ", "no usable reply of the reflection model: the reply has no text"},
 		{"a reply that is cut off", "<instructions>Dra", "</instructions> is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -355,7 +355,7 @@ short
 Write better instructions for the step:
 
 - Work out from the inputs, the replies and the feedback what the task is and why replies were wrong.
-- state every rule, fact and convention that the feedback or the expected answers reveal. The model will see your
+- State every rule, fact and convention that the feedback or the expected answers reveal. The model will see your
   instructions and a new input, but neither these examples nor the feedback.
 - Keep what is right in the current instructions, including rules that these examples do not need.
 - Write rules that hold for other inputs of the same kind. Do not copy examples, their inputs or their answers.

@@ -29,7 +29,7 @@ type KNNFewShot struct {
 	Bootstrap bool
 }
 
-// Embed returns a vector for each text. The method EmbedDocuments of langchaingo's embedders is one.
+// Embed returns a vector for each string. The method EmbedDocuments of langchaingo's embedders is one.
 type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
 func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
@@ -76,7 +76,9 @@ func (o KNNFewShot) estimate(t *task) Spent {
 
 // Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to
 // the question, the most similar last. A nil embed compares words, by Okapi BM25.
-func Nearest(k int, embed Embed) pick {
+func Nearest(
+	k int, embed Embed,
+) func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error) {
 	n := &nearest{k: max(k, 0), embed: embed, vectors: map[string][]float32{}}
 	return n.pick
 }
@@ -155,7 +157,7 @@ func (n *nearest) vectorsOf(ctx context.Context, inputs signature.Values, demos 
 		return nil, err
 	}
 	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("it returned %d vectors for %d texts", len(vectors), len(texts))
+		return nil, fmt.Errorf("it returned %d vectors for %d strings", len(vectors), len(texts))
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -178,7 +180,7 @@ func cosine(a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-// textOf returns the texts and numbers of inputs.
+// textOf returns the strings and numbers in inputs.
 func textOf(inputs signature.Values) string {
 	text := ""
 	for _, v := range inputs {

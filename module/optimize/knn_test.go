@@ -107,7 +107,7 @@ func TestNearest(t *testing.T) {
 		"the embedder: it is down": func(context.Context, []string) ([][]float32, error) {
 			return nil, errors.New("it is down")
 		},
-		"the embedder: it returned 1 vectors for 9 texts": func(context.Context, []string) ([][]float32, error) {
+		"the embedder: it returned 1 vectors for 9 strings": func(context.Context, []string) ([][]float32, error) {
 			return [][]float32{{1}}, nil
 		},
 	} {

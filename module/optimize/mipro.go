@@ -37,7 +37,7 @@ type MIPROv2 struct {
 	// Demos is the maximum number of demos in a set. If it is zero, it is 6.
 	Demos int
 
-	// Threshold is the least score of a run whose calls become demos. If it is zero, it is 1.
+	// Threshold is the lowest score of a run whose calls become demos. If it is zero, it is 1.
 	Threshold float64
 
 	// Trials is the number of combinations that are tried. If it is zero, it depends on their number. A trial is a
@@ -84,8 +84,8 @@ func (m MIPROv2) estimate(t *task) Spent {
 func (m MIPROv2) withDefaults(t *task) MIPROv2 {
 	m.Instructions, m.DemoSets = cmp.Or(max(m.Instructions, 0), 5), cmp.Or(m.DemoSets, 6)
 	m.Demos, m.Threshold = cmp.Or(max(m.Demos, 0), 6), cmp.Or(m.Threshold, 1)
-	variables, most := 2*float64(len(t.unfrozen())), float64(max(m.Instructions, m.DemoSets, 2))
-	m.Trials = cmp.Or(max(m.Trials, 0), int(max(4*variables*math.Log2(most), 3*most)))
+	variables, choices := 2*float64(len(t.unfrozen())), float64(max(m.Instructions, m.DemoSets, 2))
+	m.Trials = cmp.Or(max(m.Trials, 0), int(max(4*variables*math.Log2(choices), 3*choices)))
 	return m
 }
 

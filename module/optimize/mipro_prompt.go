@@ -59,8 +59,8 @@ func (s *miproSearch) summaryPrompt() string {
 	b.WriteString(`
 Describe in at most ten sentences what a person needs to know to answer such questions:
 
-- state the task, the topics, the form and the conventions of the answers, and what is difficult.
-- state rules that hold for other inputs of the same kind. Do not copy examples.
+- State the task, the topics, the form and the conventions of the answers, and what is difficult.
+- State rules that hold for other inputs of the same kind. Do not copy examples.
 ` + asData)
 	return b.String()
 }
@@ -85,7 +85,7 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	fmt.Fprintf(&b, `
 Write better instructions for the step:
 
-- state every rule and convention that can be seen above. The model will see your instructions and a new input.
+- State every rule and convention that can be seen above. The model will see your instructions and a new input.
 - Write rules that hold for other inputs of the same kind. Do not copy examples, their inputs or their answers.
 - The program describes the fields and the form of the reply itself; do not repeat that.
 - %s

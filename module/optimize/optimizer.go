@@ -12,11 +12,11 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Optimizer searches for a better module. The optimizers of this package implement it. With the same replies and scores,
-// an optimizer does the same again: task.rand is its only source of randomness, and it calls the methods of the task from
-// one goroutine.
+// Optimizer searches for a better module. The optimizers of this package implement it. With the same replies and
+// scores, an optimizer does the same again: task.rand is its only source of randomness, and it calls the methods of the
+// task from one goroutine.
 type Optimizer interface {
-	// optimize returns when the search is over. ErrBudget ends it as well, and is not a failure.
+	// optimize returns when the search is over. errBudget ends it as well, and is not a failure.
 	optimize(ctx context.Context, t *task) error
 
 	// estimate returns the maximum number of calls, where each run of the module counts as one. Run evaluates the module
@@ -38,7 +38,7 @@ type Options struct {
 	// Seed makes a search repeatable: with the same replies, the same seed gives the same result.
 	Seed uint64
 
-	// Workers is the maximum number of examples that are run at the same time. If it is not positive, it is 8.
+	// Workers is the maximum number of examples that are run at the same time. Zero means 8.
 	Workers int
 
 	// Dir is a directory for the replies of all models, from which a search that was killed continues: run it again

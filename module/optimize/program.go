@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program is the module that is optimized with its examples: the part of a [task] that has types.
+// program is the module that is optimized with its examples: the part of a task that has types.
 type program[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]

@@ -29,13 +29,13 @@ func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 		problem = err
 		asked = prompt + "\n\nAn earlier reply could not be used: " + data(err.Error())
 	}
-	t.warn("the reflection model gave no text that can be used: %v", problem)
+	t.warn("no usable reply of the reflection model: %v", problem)
 	return "", nil
 }
 
 const openTag, closeTag = "<instructions>", "</instructions>"
 
-// readText returns the text in a reply: between the tags, in the only fenced block, or all of it.
+// readText extracts the text from a reply: what is between the tags, the only fenced block, or the whole reply.
 func readText(reply string) (string, error) {
 	text := strings.TrimSpace(reply)
 	if begin := strings.LastIndex(text, openTag); begin >= 0 {
@@ -56,12 +56,12 @@ func readText(reply string) (string, error) {
 // maxData is the number of characters of a value that a prompt shows.
 const maxData = 2000
 
-// writeCurrent shows the text that is to be improved. It is never shortened, since what the prompt lacks would be lost.
+// writeCurrent shows the text to improve. It is never shortened, since the model would drop what it does not see.
 func writeCurrent(b *strings.Builder, text string) {
 	element(b, "current", strings.ReplaceAll(text, "</current>", "< /current>"))
 }
 
-// data prepares a text that others wrote for a prompt: it is shortened, and cannot end the element it stands in.
+// data prepares untrusted text for a prompt: it is shortened, and cannot close the element around it.
 func data(text string) string {
 	if n := utf8.RuneCountInString(text); n > maxData {
 		text = fmt.Sprintf("%s … (%d more characters)", string([]rune(text)[:maxData]), n-maxData)

@@ -20,7 +20,7 @@ func (t *task) setKeys() {
 	}
 }
 
-// keyOf returns the same text for inputs that are equal, also if only one of them has the defaults of the predictors.
+// keyOf returns the same string for equal inputs, even if only one of them spells out the defaults of the predictors.
 func (t *task) keyOf(inputs json.RawMessage) string {
 	for _, p := range t.predictors {
 		if s := p.Spec.InputSchema(); s != nil {
@@ -64,7 +64,7 @@ func canonical(v any) any {
 	return v
 }
 
-// repeats reports whether an example of Train has the same inputs as one of the others.
+// repeats reports whether an example of Train has the same inputs as one of the others, by index.
 func (t *task) repeats(index int, others []int) bool {
 	return slices.ContainsFunc(others, func(other int) bool { return t.train[index].key == t.train[other].key })
 }
@@ -75,7 +75,7 @@ func demoKey(d module.Demo) string {
 	return string(raw)
 }
 
-// madeOf notes that a demo was made of the example of Train with a key.
+// madeOf records that a demo was made from the example of Train with a key.
 func (t *task) madeOf(d module.Demo, key string) module.Demo {
 	demo := demoKey(d)
 	if t.sources[demo] == nil {
@@ -85,8 +85,8 @@ func (t *task) madeOf(d module.Demo, key string) module.Demo {
 	return d
 }
 
-// warnOfRepeats warns of examples of Val that are also in Train, or among the demos of the module as it was given. Of
-// these demos, it notes those that were made of examples of Train.
+// warnOfRepeats warns of examples of Val that are also in Train, or among the demos of the module as it was given. It
+// records which of these demos were made from examples of Train.
 func (t *task) warnOfRepeats() {
 	train, demos := map[string]bool{}, map[string]bool{}
 	for _, item := range t.train {
@@ -122,7 +122,7 @@ func (t *task) inVal(known map[string]bool) (n int) {
 	return n
 }
 
-// otherInputs returns a function that reports whether an input is not one of the module's, but of an inner predictor.
+// otherInputs returns a function that reports whether an input belongs to an inner predictor and not to the module.
 func (t *task) otherInputs() func(signature.Value) bool {
 	own := map[string]bool{}
 	for _, item := range slices.Concat(t.train, t.val) {

@@ -34,7 +34,7 @@ func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
-	case errors.Is(err, ErrBudget):
+	case errors.Is(err, errBudget):
 		t.warn("the budget was spent before the search was over; the result is the best of %d candidates so far",
 			len(t.accepted))
 	case err != nil:
@@ -55,15 +55,16 @@ func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 // acceptStart evaluates the module as it was given.
 func (t *task) acceptStart(ctx context.Context) error {
 	err := t.accept(ctx, t.start)
-	if errors.Is(err, ErrBudget) {
+	if errors.Is(err, errBudget) {
 		return fmt.Errorf("optimize: the budget is too small: %w before the module was evaluated once on the %d "+
 			"examples of Val, after %v; raise it or use fewer examples", err, len(t.val), t.ledger.spent())
 	}
 	if err != nil {
 		return err
 	}
-	if most := slices.Max(t.start.Scores); most > 1 {
-		t.warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one", most)
+	if highest := slices.Max(t.start.Scores); highest > 1 {
+		t.warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one",
+			highest)
 	}
 	if t.start.Failed == 0 {
 		return nil
@@ -95,7 +96,7 @@ func (t *task) close(ctx context.Context, err error) error {
 	return errors.Join(err, log.Close())
 }
 
-// estimate shows the most that the search will take.
+// estimate reports the maximum that the search can use.
 func (t *task) estimate(by Optimizer) {
 	s, base, n := by.estimate(t), t.ledger.spent(), float64(len(t.val))
 	perRun := float64(base.StudentCalls) / n
@@ -114,8 +115,8 @@ func (t *task) estimate(by Optimizer) {
 	t.say("estimate: the rest takes at most %v%s (one evaluation on Val: %v)", s, cost, base)
 }
 
-// Accept evaluates a candidate on all of Val and adds it to the result. A candidate that says the same as one that
-// was accepted before gets its ID and its scores, and is not added again.
+// accept evaluates a candidate on all of Val and adds it to the result. A candidate with the same content as
+// an accepted one gets its ID and its scores, and is not added again.
 func (t *task) accept(ctx context.Context, c *Candidate) error {
 	outcomes, err := t.evaluate(ctx, c, valSplit, nil)
 	if err != nil {
@@ -147,7 +148,7 @@ func (t *task) ranked() []*Candidate {
 	return list
 }
 
-// source says where the state of a candidate came from.
+// source describes the origin of a candidate's state.
 func (t *task) source(c *Candidate) string {
 	return fmt.Sprintf("optimize.%s, seed %d, candidate %d: scored %.4g on %d validation examples, %.4g before",
 		t.by, t.options.Seed, c.ID, c.Score, len(t.val), t.start.Score)
@@ -171,7 +172,7 @@ func (t *task) saveBest() error {
 	return os.Rename(path+".new", path)
 }
 
-// Warn adds a warning to the result.
+// warn adds a warning to the result.
 func (t *task) warn(format string, args ...any) {
 	warning := fmt.Sprintf(format, args...)
 	if slices.Contains(t.warnings, warning) {

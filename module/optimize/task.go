@@ -35,7 +35,7 @@ type task struct {
 	start      *Candidate
 	accepted   []*Candidate
 	outcomes   map[string]outcome         // by scope
-	sources    map[string]map[string]bool // the keys of the examples of Train that demos were made of, by demoKey
+	sources    map[string]map[string]bool // the keys of the examples of Train that demos were made from, by demoKey
 	warnings   []string
 	negative   bool // there was a warning of a negative score
 }
@@ -59,7 +59,7 @@ type item struct {
 	key string // the same for all examples with the same inputs
 }
 
-// Predictor describes a predictor of the module.
+// predictor describes a predictor of the module.
 type predictor struct {
 	Path   string
 	Spec   *signature.Spec
@@ -155,7 +155,7 @@ func predictorsOf(m any, frozen []string) (list []predictor, err error) {
 	return list, nil
 }
 
-// affordable refuses a budget that is too small to evaluate the module once.
+// affordable returns an error if the budget is too small to evaluate the module once.
 func (t *task) affordable() error {
 	if n := t.options.Budget.StudentCalls; n > 0 && n < len(t.val) {
 		return fmt.Errorf("optimize: Budget.StudentCalls is %d, but one evaluation on the %d examples of Val takes at "+
@@ -189,8 +189,8 @@ func (t *task) openLog() (*models.Store, error) {
 	})
 }
 
-// newCandidate returns a copy of a candidate, whose states may be edited until it is evaluated. The argument by says what
-// makes it; see [Candidate].
+// newCandidate returns a copy of a candidate, whose states may be edited until it is evaluated. The argument by says
+// what makes it; see [Candidate].
 func newCandidate(parent *Candidate, by string) *Candidate {
 	parents := []int{parent.ID}
 	if parent.ID < 0 {
@@ -199,16 +199,16 @@ func newCandidate(parent *Candidate, by string) *Candidate {
 	return &Candidate{ID: -1, Parents: parents, By: by, states: copyStates(parent.states)}
 }
 
-// Evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
+// evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
 // outcomes are in the order of the indices. An example that was evaluated with the same content is not run again.
 //
-// An example of Train is run without the demos that were made of it. The error is [ErrBudget], that of ctx, or one
+// An example of Train is run without the demos made from it. The error is errBudget, that of ctx, or one
 // that would end every run, such as a provider that refuses access; failures on single examples are in the outcomes.
 func (t *task) evaluate(ctx context.Context, c *Candidate, split split, indices []int) ([]outcome, error) {
 	return t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
 }
 
-// Teach has the teacher answer examples of Train in place of the candidate's models. In rounds from 1 on, the
+// teach has the teacher answer examples of Train in place of the candidate's models. In rounds from 1 on, the
 // temperature is 1, unless the module sets one, and the replies differ from those of other rounds.
 func (t *task) teach(ctx context.Context, c *Candidate, indices []int, round int) ([]outcome, error) {
 	return t.runBatch(ctx, batch{candidate: c, split: trainSplit, indices: indices, teach: true, round: round})
@@ -252,7 +252,7 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 	case err != nil:
 		return err
 	case over:
-		return ErrBudget
+		return errBudget
 	}
 	for _, o := range outcomes {
 		if failure, ok := errors.AsType[*lm.Error](o.Err); ok && failure.Kind == lm.KindAuth {
@@ -279,7 +279,8 @@ func (t *task) notNegative(score float64, split split, id string) float64 {
 	return max(score, 0)
 }
 
-// without returns the candidate without the demos that were made of an example of Train; itself if it has none.
+// without returns the candidate without the demos made from an example of Train, or the candidate itself if it has
+// none.
 func (t *task) without(c *Candidate, item item) *Candidate {
 	isOwn := func(d module.Demo) bool { return t.sources[demoKey(d)][item.key] }
 	shown, changed := copyStates(c.states), false
@@ -294,7 +295,7 @@ func (t *task) without(c *Candidate, item item) *Candidate {
 	return &Candidate{states: shown}
 }
 
-// Ask asks the reflection model. A reply without text, such as a refusal, is a warning and "".
+// ask sends a prompt to the reflection model. If the reply is empty, as in a refusal, ask warns and returns "".
 func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	if t.options.Reflection == nil {
 		return "", errNoReflection(t.by)
@@ -307,7 +308,7 @@ func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
 	case over:
-		return "", ErrBudget
+		return "", errBudget
 	case err != nil && response == nil:
 		return "", fmt.Errorf("optimize: the reflection model: %w", err)
 	}

@@ -9,8 +9,8 @@ import (
 
 // tpe proposes choices of categories: a Tree-structured Parzen Estimator (Bergstra et al., "Algorithms for
 // Hyper-Parameter Optimization", NeurIPS 2011) without a tree. It estimates, for each variable, the frequency of each
-// category among the good trials and among the others, and proposes choices that are frequent among the good ones
-// and rare among the others.
+// category among the good trials and among the rest, and proposes choices that are frequent among the good ones and
+// rare among the rest.
 type tpe struct {
 	sizes  []int // the number of categories of each variable
 	trials []trial
@@ -65,7 +65,7 @@ func (t *tpe) uniform(r *rand.Rand) []int {
 	return choice
 }
 
-// split divides the trials into the good ones and the others.
+// split divides the trials into the good ones and the rest.
 func (t *tpe) split() (good, others []trial) {
 	sorted := slices.Clone(t.trials)
 	slices.SortStableFunc(sorted, func(a, b trial) int { return cmp.Compare(b.score, a.score) })

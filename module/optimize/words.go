@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// words returns the words of a text in lower case.
+// words returns the words of a string in lower case.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -18,24 +18,24 @@ func words(text string) []string {
 // The parameters of Okapi BM25.
 const (
 	saturation = 1.2  // how soon more occurrences of a word stop adding to the score
-	dampening  = 0.75 // how much a long text lowers the score
+	dampening  = 0.75 // how much a long string lowers the score
 )
 
-// wordIndex ranks texts by the words that they have in common with another one.
+// wordIndex ranks strings by the words that they share with a query.
 type wordIndex struct {
-	counts  []map[string]int // of the words of each text
+	counts  []map[string]int // of the words of each string
 	lengths []float64
 	mean    float64
-	texts   map[string]int // the number of texts that have a word
+	having  map[string]int // the number of strings that have a word
 }
 
 func newWordIndex(texts []string) *wordIndex {
-	x := &wordIndex{texts: map[string]int{}}
+	x := &wordIndex{having: map[string]int{}}
 	for _, text := range texts {
 		counts, list := map[string]int{}, words(text)
 		for _, w := range list {
 			if counts[w]++; counts[w] == 1 {
-				x.texts[w]++
+				x.having[w]++
 			}
 		}
 		x.counts, x.lengths = append(x.counts, counts), append(x.lengths, float64(len(list)))
@@ -44,15 +44,15 @@ func newWordIndex(texts []string) *wordIndex {
 	return x
 }
 
-// scores returns the similarity of each text.
-func (x *wordIndex) scores(text string) []float64 {
+// scores returns the similarity of each string to the query.
+func (x *wordIndex) scores(query string) []float64 {
 	scores, seen := make([]float64, len(x.counts)), map[string]bool{}
-	for _, w := range words(text) {
-		if seen[w] || x.texts[w] == 0 {
+	for _, w := range words(query) {
+		if seen[w] || x.having[w] == 0 {
 			continue
 		}
 		seen[w] = true
-		rarity := math.Log(1 + (float64(len(x.counts)-x.texts[w])+0.5)/(float64(x.texts[w])+0.5))
+		rarity := math.Log(1 + (float64(len(x.counts)-x.having[w])+0.5)/(float64(x.having[w])+0.5))
 		for i, counts := range x.counts {
 			if n := float64(counts[w]); n > 0 {
 				long := 1 - dampening + dampening*x.lengths[i]/max(x.mean, 1)
@@ -63,7 +63,7 @@ func (x *wordIndex) scores(text string) []float64 {
 	return scores
 }
 
-// stringsIn returns the texts in a JSON value, and its numbers as they are written.
+// stringsIn returns the strings in a JSON value, and its numbers as they are written.
 func stringsIn(raw json.RawMessage) (list []string) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
