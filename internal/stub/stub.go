@@ -3,13 +3,13 @@
 package stub
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -87,24 +87,24 @@ type Server struct {
 
 // protocol is what a provider does in its own way.
 type protocol interface {
-	// refuse returns the status and message of the error that a request is answered with,
-	// or a status of 0 if it is good.
+	// name is that of the schema of its requests.
+	name() string
+
+	// refuse returns the status and message of the error that a request is answered with; the message is "" if the
+	// request is good.
 	refuse(Request, *Options) (status int, message string)
+
+	// turns returns the tool calls and results in the messages of a request.
+	turns(Request) []turn
+
+	// schema returns the schema to which a request constrains the reply, or nil, and whether it must be strict.
+	schema(Request) (schema any, strict bool)
 
 	// failure is the body of an error.
 	failure(status int, message string) any
 
 	// answer writes a reply.
 	answer(http.ResponseWriter, Request, Reply)
-
-	// schema returns the schema to which a request constrains the reply, or nil.
-	schema(Request) any
-}
-
-// describer is a protocol with requests that are not answered by the script.
-type describer interface {
-	// describe is the answer to such a request, nil if it is another.
-	describe(Request) any
 }
 
 func newServer(p protocol, o *Options, replies []Reply) *Server {
@@ -132,12 +132,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client is gone
 	}
 	request := s.record(Request{Path: r.URL.Path, Header: r.Header.Clone(), Raw: raw, Body: object(raw)})
-	if status, message := s.protocol.refuse(request, &s.options); status != 0 {
-		writeJSON(w, status, s.protocol.failure(status, message))
+	status, message := s.protocol.refuse(request, &s.options)
+	if message == "" && strings.HasSuffix(request.Path, "/api/show") {
+		writeJSON(w, http.StatusOK, ollama{}.describe())
 		return
 	}
-	if p, ok := s.protocol.(describer); ok && p.describe(request) != nil {
-		writeJSON(w, http.StatusOK, p.describe(request))
+	if message == "" {
+		status, message = http.StatusBadRequest, s.invalid(request)
+	}
+	if message != "" {
+		writeJSON(w, status, s.protocol.failure(status, message))
 		return
 	}
 	reply := s.reply(request)
@@ -193,24 +197,40 @@ func (s *Server) reply(r Request) Reply {
 	return reply
 }
 
+// invalid returns what is wrong with a request, or "".
+func (s *Server) invalid(r Request) string {
+	if r.Body == nil {
+		return "the body of the request is not a JSON object"
+	}
+	schema, strict := s.protocol.schema(r)
+	switch {
+	case schema == nil || s.options.Unconstrained:
+	case s.options.NoSchema:
+		return "a JSON schema is not supported with this model"
+	case strict:
+		if problem := cmp.Or(violation("strict", schema), incomplete(schema)); problem != "" {
+			return "Invalid schema: " + problem
+		}
+	}
+	return cmp.Or(violation(s.protocol.name(), without(r.Body, s.options.Fields)), unpaired(s.protocol.turns(r)))
+}
+
 // unfaithful is the mistake of a script whose reply does not follow the schema, which the
 // provider guarantees, or "".
 func (s *Server) unfaithful(r Request, reply Reply) string {
-	schema := s.protocol.schema(r)
+	schema, _ := s.protocol.schema(r)
 	if schema == nil || s.options.Unconstrained || reply.Text == "" || reply.Truncate || reply.Status != 0 {
 		return ""
 	}
-	compiler := jsonschema.NewCompiler()
-	_ = compiler.AddResource("schema.json", schema)
-	compiled, err := compiler.Compile("schema.json")
-	if err == nil {
-		var value any
-		if value, err = jsonschema.UnmarshalJSON(bytes.NewReader([]byte(reply.Text))); err == nil {
-			err = compiled.Validate(value)
-		}
-	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(reply.Text))
+	problem := ""
 	if err != nil {
-		return fmt.Sprintf("stub: the reply does not follow the schema; fix it or set Options.Unconstrained: %v", err)
+		problem = err.Error()
+	} else {
+		problem = mismatch(schema, "", value)
+	}
+	if problem != "" {
+		return "stub: the reply does not follow the schema; fix it or set Options.Unconstrained: " + problem
 	}
 	return ""
 }

@@ -678,7 +678,8 @@ func TestHiddenMetadata(t *testing.T) {
 	if n := len(inner.Requests()); n != 3 {
 		t.Errorf("asked %d times", n)
 	}
-	_, err := openLog(t, filepath.Join(t.TempDir(), "log")).Model(inner, "").GenerateContent(t.Context(), question("Capital?"),
+	_, err := openLog(t, filepath.Join(t.TempDir(), "log")).Model(inner, "").GenerateContent(t.Context(),
+		question("Capital?"),
 		llms.WithMetadata(map[string]any{"x": errors.New("one")}))
 	if failure(t, err).Kind != models.KindInvalid ||
 		err.Error() != "the model: models: the metadata has a *errors.errorString, which has no exported fields and so no "+

@@ -41,7 +41,7 @@ func TestBadAnswers(t *testing.T) {
 	}{
 		{"400", stub.Reply{Text: "x"}, wire.Options{Extra: map[string]any{"max_tokenz": 1}}, false,
 			lm.Error{Kind: lm.KindInvalid, Status: 400},
-			"the model: openai answered 400 Bad Request: Unrecognized request argument supplied: max_tokenz; " +
+			"the model: openai answered 400 Bad Request: - at '': additional properties 'max_tokenz' not allowed; " +
 				"check the model and the options of the request"},
 		{"401", stub.Reply{}, wire.Options{Key: "sk-wrong"}, false, lm.Error{Kind: lm.KindAuth, Status: 401},
 			"the model's provider refuses access: openai answered 401 Unauthorized: Incorrect API key provided: " +
@@ -196,12 +196,8 @@ func TestSchema(t *testing.T) {
 		{"dialect without schemas", good, stub.Options{Fields: []string{"max_tokens"}}, "deepseek", hi,
 			`{"a":"hi"} {"a":"hi"}: false false`},
 		{"refused permanently", loose, stub.Options{}, "", stub.Reply{Status: 500},
-			"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
-				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
-				"options of the request " +
-				"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
-				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
-				"options of the request" +
+			strings.TrimSpace(strings.Repeat("openai answered 400 Bad Request: Invalid schema: - at '': 'allOf' failed - "+
+				"at '': missing property 'additionalProperties'; check the model and the options of the request ", 2)) +
 				": true false true false"},
 	}
 	for _, test := range tests {
