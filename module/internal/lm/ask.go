@@ -108,7 +108,7 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	response, err := generate(ctx, model, messages, tapped)
 	begun := tap.Close()
 	reply := merge(response, options)
-	if err = failed(ctx, err, messages, begun); err == nil {
+	if err = failed(ctx, err, begun); err == nil {
 		err = judge(reply)
 	}
 	return response, reply, err
@@ -132,7 +132,7 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 // failed returns the classified error of a call, or nil. Begun says that part of the reply
 // was streamed. An error that panics when it is inspected, such as a typed nil, counts as
 // a panic of the provider.
-func failed(ctx context.Context, err error, messages []llms.MessageContent, begun bool) (failure error) {
+func failed(ctx context.Context, err error, begun bool) (failure error) {
 	defer func() {
 		if p := recover(); p != nil {
 			failure = panicked(p)
@@ -144,7 +144,7 @@ func failed(ctx context.Context, err error, messages []llms.MessageContent, begu
 	if err == nil {
 		return nil
 	}
-	failure = Charged(classify(withoutURLs(err, messages)), begun)
+	failure = Charged(classify(err), begun)
 	_ = failure.Error()
 	return failure
 }
