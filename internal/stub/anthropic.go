@@ -203,7 +203,7 @@ func (e anthropicEvents) delta(index int, kind, field, text string) {
 	e.send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
 }
 
-// block writes a block of content, except for the input of a tool, whose pieces it returns.
+// block writes a block of content, except for the input of a tool call, which it returns in pieces.
 func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
 	start := maps.Clone(block)
 	for _, field := range []string{"text", "thinking", "signature"} {

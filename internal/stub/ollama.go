@@ -90,7 +90,7 @@ func (ollama) calls(reply Reply) (calls []any) {
 	for i, c := range reply.ToolCalls {
 		call := map[string]any{"function": map[string]any{
 			"index": i, "name": c.Name, "arguments": json.RawMessage(c.Arguments)}}
-		if c.ID != "" { // older versions have none
+		if c.ID != "" { // older versions do not send ids
 			call["id"] = c.ID
 		}
 		maps.Copy(call, c.Extra)

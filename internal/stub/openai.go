@@ -100,7 +100,7 @@ func (p openAI) answer(w http.ResponseWriter, r Request, reply Reply) {
 	writeJSON(w, http.StatusOK, body)
 }
 
-// speaks reports whether a reply has a text, if only an empty one.
+// speaks reports whether a reply has content, possibly an empty string.
 func (r Reply) speaks() bool { return r.Text != "" || len(r.ToolCalls) == 0 && r.Refusal == "" }
 
 func openAICall(c ToolCall, arguments string) map[string]any {

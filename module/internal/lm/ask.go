@@ -82,8 +82,8 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	return c.stream(options)
 }
 
-// Generate calls a model once. The error is an *[Error], also if the provider returned none
-// but ctx is done, the connection broke, the model refused, or it returned nothing. A
+// Generate calls a model once. The error is an *[Error]. It is set even if the provider
+// returned no error but ctx is done, the connection broke, the model refused, or the reply is empty. A
 // response next to an error shows what the call cost.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
@@ -160,7 +160,7 @@ type PanicError struct {
 	Stack []byte // the stack of the goroutine; Error omits it
 }
 
-// Error returns the text of the panic.
+// Error returns the message of the panic.
 func (e *PanicError) Error() string { return fmt.Sprintf("it panicked: %v", e.Value) }
 
 // Unwrap returns Value if it is an error.

@@ -44,7 +44,7 @@ func TestErrors(t *testing.T) {
 			`the model: anthropic sent a reply without content; try again`},
 		"strange": {stub.Reply{Status: 200, Body: `{"content":"Hello"}`},
 			lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
-			`the model: anthropic sent a reply that is not what its protocol says (json: cannot unmarshal string ` +
+			`the model: anthropic sent a malformed reply (json: cannot unmarshal string ` +
 				`into Go value of type []anthropic.received): "Hello"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,18 +90,18 @@ func TestBrokenStreams(t *testing.T) {
 		"no end": {events(start, `{"type":"ping"}`), charged,
 			`the model: anthropic ended the stream before the reply was complete; try again`},
 		"not JSON": {events(start, `{"type":`), charged,
-			`the model: anthropic sent a reply that is not what its protocol says (unexpected end of JSON input): {"type":`},
+			`the model: anthropic sent a malformed reply (unexpected end of JSON input): {"type":`},
 		"no block": {events(start, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}`),
 			charged,
-			`the model: anthropic sent a reply that is not what its protocol says (content block 0 has not ` +
+			`the model: anthropic sent a malformed reply (content block 0 has not ` +
 				`begun): {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}`},
 		"block twice": {events(start, `{"type":"content_block_start","index":1,"content_block":{}}`), charged,
-			`the model: anthropic sent a reply that is not what its protocol says (content block 1 follows 0 ` +
-				`others): {"type":"content_block_start","index":1,"content_block":{}}`},
+			`the model: anthropic sent a malformed reply (content block 1 follows 0 ` +
+				`blocks): {"type":"content_block_start","index":1,"content_block":{}}`},
 		"bad block": {
 			events(start, `{"type":"content_block_start","index":0,"content_block":{"type":1}}`, `{"type":"message_stop"}`),
 			charged,
-			`the model: anthropic sent a reply that is not what its protocol says (json: cannot unmarshal number ` +
+			`the model: anthropic sent a malformed reply (json: cannot unmarshal number ` +
 				`into Go struct field received.Type of type string): [{"type":1}]`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func TestBrokenStreams(t *testing.T) {
 		"stream ends": {stub.Reply{Status: 200, Body: "{}\n"}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
 			`the model: ollama ended the stream before the reply was complete; try again`},
 		"strange stream": {stub.Reply{Status: 200, Body: "[]\n"}, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
-			`the model: ollama sent a reply that is not what its protocol says (json: ` +
+			`the model: ollama sent a malformed reply (json: ` +
 				`cannot unmarshal array into Go value of type ollama.reply): []`},
 		"error in stream": {stub.Reply{Text: "Hello", Error: "internal server error"},
 			lm.Error{Kind: lm.KindTransient, MaybeCharged: true},

@@ -62,7 +62,7 @@ func TestBadAnswers(t *testing.T) {
 		{"broken stream", raw("data: {\"choices\":[{\"delta\":{\"content\":\"It\"},\"finish_reason\":\"error\"}]}\n\n"),
 			wire.Options{}, true, broken, `the model: openai sent a part of a reply, which ended with "error"; try again`},
 		{"another message", raw(`{"choices":[{"message":[]}]}`), wire.Options{}, false, broken,
-			"the model: openai sent a reply that is not what its protocol says " +
+			"the model: openai sent a malformed reply " +
 				"(json: cannot unmarshal array into Go value of type openai.message): []"},
 		{"an error in a stream", raw("data: {\"error\":{\"message\":\"The server is overloaded.\"," +
 			"\"code\":502}}\n\n"), wire.Options{}, true,
@@ -72,7 +72,7 @@ func TestBadAnswers(t *testing.T) {
 			broken,
 			"the model: openai ended the stream before the reply was complete; try again"},
 		{"index out of range", raw("data: {\"choices\":[{\"index\":1000,\"delta\":{}}]}\n\n"), wire.Options{}, true, broken,
-			"the model: openai sent a reply that is not what its protocol says (the index of the choice is out of " +
+			"the model: openai sent a malformed reply (the index of the choice is out of " +
 				"range): " +
 				`{"choices":[{"index":1000,"delta":{}}]}`},
 	}

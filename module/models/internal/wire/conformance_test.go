@@ -145,7 +145,7 @@ func TestConformingFailures(t *testing.T) {
 		"429": {stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"7"}}},
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 7 * time.Second},
 			"the model's rate limit is reached for 7s: NAME answered 429 Too Many Requests: Too Many Requests; " +
-				"ask later or less often"},
+				"retry later or less often"},
 		"529": {stub.Reply{Status: 529}, lm.Error{Kind: lm.KindTransient, Status: 529},
 			"the model: NAME answered 529: Overloaded; try again"},
 		"HTML": {stub.Reply{Status: 502, Body: "<html><title>Bad gateway</title>x</html>"},
