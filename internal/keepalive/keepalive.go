@@ -8,7 +8,7 @@ import (
 )
 
 // Transport returns [http.DefaultTransport], but with as many idle connections to a host as there were concurrent
-// requests. The default is two, so that most concurrent requests open a connection each.
+// requests. The default is two, so most concurrent requests would open a new connection.
 var Transport = sync.OnceValue(func() http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if !ok { // the program has replaced it

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,12 +17,7 @@ func Anthropic(o *Options, replies ...Reply) *Server { return newServer(anthropi
 
 type anthropic struct{}
 
-// anthropicFields are the fields of a request.
-var anthropicFields = []string{
-	"cache_control", "container", "inference_geo", "max_tokens", "messages", "metadata", "model", "output_config",
-	"service_tier", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools",
-	"top_k", "top_p",
-}
+func (anthropic) name() string { return "anthropic" }
 
 func (p anthropic) refuse(r Request, o *Options) (int, string) {
 	model, _ := r.Body["model"].(string)
@@ -36,155 +30,55 @@ func (p anthropic) refuse(r Request, o *Options) (int, string) {
 		return http.StatusUnauthorized, "invalid x-api-key"
 	case r.Header.Get("Anthropic-Version") == "":
 		return http.StatusBadRequest, "anthropic-version: header is required"
-	case r.Body == nil:
-		return http.StatusBadRequest, "The request body is not valid JSON"
 	case len(o.Models) > 0 && !slices.Contains(o.Models, model):
 		return http.StatusNotFound, "model: " + model
 	}
-	for _, check := range []func(Request, *Options) string{
-		anthropicParameters, anthropicThinking, anthropicGeneration, anthropicSystem, anthropicMessages, anthropicSchema,
-	} {
-		if problem := check(r, o); problem != "" {
-			return http.StatusBadRequest, problem
-		}
-	}
-	return 0, ""
+	return http.StatusBadRequest, thoughtsProblem(r)
 }
 
-func anthropicParameters(r Request, o *Options) string {
-	for _, name := range []string{"model", "max_tokens", "messages"} {
-		if r.Body[name] == nil {
-			return name + ": Field required"
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Body)) {
-		if !slices.Contains(anthropicFields, name) && !slices.Contains(o.Fields, name) {
-			return name + ": Extra inputs are not permitted"
-		}
-	}
-	if limit, _ := r.Body["max_tokens"].(float64); limit < 1 || limit > 128_000 {
-		return fmt.Sprintf("max_tokens: %v > 128000, which is the maximum allowed number of output tokens for %v",
-			r.Body["max_tokens"], r.Body["model"])
-	}
-	if r.Body["temperature"] != nil && r.Body["top_p"] != nil {
-		return "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
-	}
-	if r.Body["tool_choice"] != nil && r.Body["tools"] == nil {
-		return "tool_choice: may only be specified while providing tools."
-	}
-	tools, _ := r.Body["tools"].([]any)
-	for i, t := range tools {
-		tool, _ := t.(map[string]any)
-		if problem := extra(tool, "cache_control", "description", "input_schema", "name", "strict", "type"); problem != "" {
-			return fmt.Sprintf("tools.%d.custom.%s", i, problem)
-		}
-		if name, _ := tool["name"].(string); !toolName(name) {
-			return fmt.Sprintf("tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
-		}
-		if schema, _ := tool["input_schema"].(map[string]any); schema["type"] != "object" {
-			return fmt.Sprintf("tools.%d.custom.input_schema.type: Field required", i)
-		}
-	}
-	return ""
-}
-
-// extra returns the complaint about a field that an object must not have, or "".
-func extra(object map[string]any, allowed ...string) string {
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains(allowed, name) {
-			return name + ": Extra inputs are not permitted"
-		}
-	}
-	return ""
-}
-
-func anthropicThinking(r Request, _ *Options) string {
+// thoughtsProblem checks that thoughts come back unchanged, and that a reply that called tools begins with one.
+func thoughtsProblem(r Request) string {
 	thinking, _ := r.Body["thinking"].(map[string]any)
-	budget, _ := thinking["budget_tokens"].(float64)
-	limit, _ := r.Body["max_tokens"].(float64)
-	switch kind := thinking["type"]; {
-	case thinking == nil:
-		return ""
-	case kind != "enabled" && kind != "adaptive" && kind != "disabled":
-		return "thinking: Input tag must be one of 'disabled', 'enabled', 'adaptive'"
-	case kind != "enabled" && thinking["budget_tokens"] != nil:
-		return fmt.Sprintf("thinking.%v.budget_tokens: Extra inputs are not permitted", kind)
-	case kind == "enabled" && budget < 1024:
-		return "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
-	case kind == "enabled" && budget >= limit:
-		return "`max_tokens` must be greater than `thinking.budget_tokens`."
-	case kind != "disabled" && r.Body["temperature"] != nil && r.Body["temperature"] != 1.0:
-		return "`temperature` may only be set to 1 when thinking is enabled."
-	}
-	return ""
-}
-
-// Claude 4.5 and older think with a budget; Opus 4.7 and everything from Claude 5 on without.
-var (
-	budgeted = regexp.MustCompile(`^claude-(3-|[a-z]+-4-([0-5]\b|20))`)
-	adaptive = regexp.MustCompile(`^claude-(opus-4-[78]|[a-z]+-5)`)
-)
-
-// anthropicGeneration checks what only some generations of Claude accept.
-func anthropicGeneration(r Request, _ *Options) string {
-	model, _ := r.Body["model"].(string)
-	thinking, _ := r.Body["thinking"].(map[string]any)
-	config, _ := r.Body["output_config"].(map[string]any)
-	switch {
-	case budgeted.MatchString(model) && thinking["type"] == "adaptive":
-		return "adaptive thinking is not supported on this model"
-	case budgeted.MatchString(model) && config["effort"] != nil && !strings.HasPrefix(model, "claude-opus-4-5"):
-		return "This model does not support the effort parameter."
-	case adaptive.MatchString(model) && thinking["type"] == "enabled":
-		return "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and " +
-			"\"output_config.effort\" to control thinking behavior."
-	case adaptive.MatchString(model) && r.Body["temperature"] != nil:
-		return "`temperature` is deprecated for this model."
-	case adaptive.MatchString(model) && r.Body["top_p"] != nil:
-		return "`top_p` is deprecated for this model."
-	}
-	return ""
-}
-
-func anthropicSystem(r Request, _ *Options) string {
-	blocks, _ := r.Body["system"].([]any)
-	for i, b := range blocks {
-		block, _ := b.(map[string]any)
-		if text, _ := block["text"].(string); block["type"] != "text" || text == "" {
-			return fmt.Sprintf("system.%d: text content blocks must be non-empty", i)
+	for i, m := range objects(r.Body["messages"]) {
+		blocks := objects(m["content"])
+		for _, block := range blocks {
+			thought, _ := block["thinking"].(string)
+			data, _ := block["data"].(string)
+			secret, signed, _ := strings.Cut(data, ".")
+			if block["type"] == "thinking" && block["signature"] != signature(thought) ||
+				block["type"] == "redacted_thinking" && signed != signature(secret) {
+				return fmt.Sprintf("messages.%d: Invalid `signature` in `thinking` block", i)
+			}
+		}
+		last := i == len(objects(r.Body["messages"]))-2
+		calls := slices.ContainsFunc(blocks, func(b map[string]any) bool { return b["type"] == "tool_use" })
+		if last && calls && thinking["type"] == "enabled" && blocks[0]["thinking"] == nil && blocks[0]["data"] == nil {
+			return fmt.Sprintf("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`", i)
 		}
 	}
 	return ""
 }
 
-func anthropicSchema(r Request, o *Options) string {
-	config, _ := r.Body["output_config"].(map[string]any)
-	if problem := extra(config, "effort", "format"); problem != "" {
-		return "output_config." + problem
+func (anthropic) turns(r Request) (turns []turn) {
+	for _, m := range objects(r.Body["messages"]) {
+		var t turn
+		for _, block := range objects(m["content"]) {
+			switch block["type"] {
+			case "tool_use":
+				t.calls = append(t.calls, fmt.Sprint(block["id"]))
+			case "tool_result":
+				t.results = append(t.results, fmt.Sprint(block["tool_use_id"]))
+			}
+		}
+		turns = append(turns, t)
 	}
-	efforts := []any{nil, "low", "medium", "high", "xhigh", "max"}
-	if !slices.Contains(efforts, config["effort"]) {
-		return "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
-	}
-	format, _ := config["format"].(map[string]any)
-	switch {
-	case format == nil || o.Unconstrained:
-		return ""
-	case o.NoSchema:
-		return fmt.Sprintf("output_config.format: %v does not support structured outputs", r.Body["model"])
-	case format["type"] != "json_schema":
-		return "output_config.format.type: Input should be 'json_schema'"
-	}
-	if context, problem := violation(format["schema"]); problem != "" {
-		return fmt.Sprintf("output_config.format.schema: Invalid schema: in %s, %s", context, problem)
-	}
-	return ""
+	return turns
 }
 
-func (anthropic) schema(r Request) any {
+func (anthropic) schema(r Request) (schema any, strict bool) {
 	config, _ := r.Body["output_config"].(map[string]any)
 	format, _ := config["format"].(map[string]any)
-	return format["schema"]
+	return format["schema"], true
 }
 
 func (anthropic) failure(status int, message string) any {
@@ -309,7 +203,7 @@ func (e anthropicEvents) delta(index int, kind, field, text string) {
 	e.send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
 }
 
-// block writes a block of content, except for the input of a tool, whose pieces it returns.
+// block writes a block of content, except for the input of a tool call, which it returns in pieces.
 func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
 	start := maps.Clone(block)
 	for _, field := range []string{"text", "thinking", "signature"} {

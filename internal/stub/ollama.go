@@ -18,21 +18,9 @@ func Ollama(o *Options, replies ...Reply) *Server {
 
 type ollama struct{ keyed bool }
 
-const ollamaContext = 32768
+func (ollama) name() string { return "ollama" }
 
-// ollamaFields are the fields of a request, ollamaMessage those of its messages, ollamaOptions
-// the parameters of the model. Ollama ignores unknown ones; the stub refuses them.
-var (
-	ollamaFields = []string{
-		"format", "keep_alive", "logprobs", "messages", "model", "options", "shift", "stream", "think", "tools",
-		"top_logprobs", "truncate",
-	}
-	ollamaMessage = []string{"content", "images", "role", "thinking", "tool_call_id", "tool_calls", "tool_name"}
-	ollamaOptions = []string{
-		"frequency_penalty", "min_p", "num_ctx", "num_keep", "num_predict", "presence_penalty", "repeat_penalty", "seed",
-		"stop", "temperature", "top_k", "top_p",
-	}
-)
+const ollamaContext = 32768
 
 func (p ollama) refuse(r Request, o *Options) (int, string) {
 	model, _ := r.Body["model"].(string)
@@ -41,101 +29,38 @@ func (p ollama) refuse(r Request, o *Options) (int, string) {
 		return http.StatusNotFound, "404 page not found"
 	case p.keyed && r.Header.Get("Authorization") != "Bearer "+o.Key:
 		return http.StatusUnauthorized, "unauthorized"
-	case r.Body == nil:
-		return http.StatusBadRequest, "invalid character in request body"
-	case model == "":
-		return http.StatusBadRequest, "model is required"
 	case len(o.Models) > 0 && !slices.Contains(o.Models, model):
 		return http.StatusNotFound, fmt.Sprintf("model '%s' not found", model)
 	case strings.HasSuffix(r.Path, "/api/show"):
 		return 0, ""
 	}
-	for _, check := range []func(Request, *Options) string{ollamaParameters, ollamaMessages, ollamaSchema} {
-		if problem := check(r, o); problem != "" {
-			return http.StatusBadRequest, problem
-		}
+	options, _ := r.Body["options"].(map[string]any)
+	context, _ := options["num_ctx"].(float64)
+	if context == 0 {
+		context = 4096
+	}
+	if len(r.Raw)/4 > int(context) && r.Body["truncate"] == false {
+		return http.StatusBadRequest, "the input length exceeds the context length"
 	}
 	return 0, ""
 }
 
-func (ollama) describe(r Request) any {
-	if !strings.HasSuffix(r.Path, "/api/show") {
-		return nil
-	}
+// turns returns nothing: Ollama does not require results.
+func (ollama) turns(Request) []turn { return nil }
+
+// describe is the answer of /api/show.
+func (ollama) describe() any {
 	return map[string]any{
 		"capabilities": []string{"completion", "tools", "thinking"},
 		"model_info":   map[string]any{"general.architecture": "stub", "stub.context_length": ollamaContext},
 	}
 }
 
-func ollamaParameters(r Request, o *Options) string {
-	if problem := extra(r.Body, slices.Concat(ollamaFields, o.Fields)...); problem != "" {
-		return problem
+func (ollama) schema(r Request) (schema any, strict bool) {
+	if s, ok := r.Body["format"].(map[string]any); ok {
+		return s, false
 	}
-	options, _ := r.Body["options"].(map[string]any)
-	if problem := extra(options, slices.Concat(ollamaOptions, o.Fields)...); problem != "" {
-		return "options." + problem
-	}
-	switch think := r.Body["think"].(type) {
-	case nil, bool:
-	case string:
-		if !slices.Contains([]string{"high", "medium", "low", "max"}, think) {
-			return fmt.Sprintf(`invalid think value: %q (must be "high", "medium", "low", "max", true, or false)`, think)
-		}
-	default:
-		return `think must be a boolean or string ("high", "medium", "low", "max", true, or false)`
-	}
-	context, _ := options["num_ctx"].(float64)
-	if context == 0 {
-		context = 4096
-	}
-	if len(r.Raw)/4 > int(context) && r.Body["truncate"] == false {
-		return "the input length exceeds the context length"
-	}
-	return ""
-}
-
-func ollamaMessages(r Request, _ *Options) string {
-	messages, _ := r.Body["messages"].([]any)
-	for i, item := range messages {
-		m, _ := item.(map[string]any)
-		if problem := extra(m, ollamaMessage...); problem != "" {
-			return fmt.Sprintf("messages.%d.%s", i, problem)
-		}
-		if role, _ := m["role"].(string); !slices.Contains([]string{"system", "user", "assistant", "tool"}, role) {
-			return fmt.Sprintf("invalid role: %s", role)
-		}
-		if _, isText := m["content"].(string); m["content"] != nil && !isText {
-			return "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string"
-		}
-		calls, _ := m["tool_calls"].([]any)
-		for _, c := range calls {
-			call, _ := c.(map[string]any)
-			function, _ := call["function"].(map[string]any)
-			if _, isObject := function["arguments"].(map[string]any); !isObject {
-				return "json: cannot unmarshal string into Go struct field ToolCallFunction.arguments of type map"
-			}
-		}
-	}
-	return ""
-}
-
-func ollamaSchema(r Request, o *Options) string {
-	_, isSchema := r.Body["format"].(map[string]any)
-	switch {
-	case isSchema && o.NoSchema:
-		return "failed to parse grammar: the schema in format is not supported"
-	case isSchema, r.Body["format"] == nil, r.Body["format"] == "json":
-		return ""
-	}
-	return fmt.Sprintf(`invalid format: %q; expected "json" or a valid JSON Schema object`, r.Body["format"])
-}
-
-func (ollama) schema(r Request) any {
-	if schema, ok := r.Body["format"].(map[string]any); ok {
-		return schema
-	}
-	return nil
+	return nil, false
 }
 
 func (ollama) failure(_ int, message string) any { return map[string]any{"error": message} }
@@ -165,7 +90,7 @@ func (ollama) calls(reply Reply) (calls []any) {
 	for i, c := range reply.ToolCalls {
 		call := map[string]any{"function": map[string]any{
 			"index": i, "name": c.Name, "arguments": json.RawMessage(c.Arguments)}}
-		if c.ID != "" { // older versions have none
+		if c.ID != "" { // older versions do not send ids
 			call["id"] = c.ID
 		}
 		maps.Copy(call, c.Extra)

@@ -15,18 +15,7 @@ func OpenAI(o *Options, replies ...Reply) *Server { return newServer(openAI{}, o
 
 type openAI struct{}
 
-// openAIFields are the fields of a request, openAIMessage those of its messages.
-var (
-	openAIFields = []string{
-		"audio", "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "messages", "metadata",
-		"modalities", "model", "n", "parallel_tool_calls", "prediction", "presence_penalty", "prompt_cache_key",
-		"reasoning_effort", "response_format", "safety_identifier", "seed", "service_tier", "stop", "store", "stream",
-		"stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user", "verbosity",
-	}
-	openAIMessage = []string{
-		"annotations", "audio", "content", "function_call", "name", "refusal", "role", "tool_call_id", "tool_calls",
-	}
-)
+func (openAI) name() string { return "openai" }
 
 func (openAI) refuse(r Request, o *Options) (int, string) {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -40,134 +29,30 @@ func (openAI) refuse(r Request, o *Options) (int, string) {
 	case key != o.Key:
 		return http.StatusUnauthorized, fmt.Sprintf("Incorrect API key provided: %s. "+
 			"You can find your API key at https://platform.openai.com/account/api-keys.", key)
-	case r.Body == nil:
-		return http.StatusBadRequest, "We could not parse the JSON body of your request."
-	case model == "":
-		return http.StatusBadRequest, "you must provide a model parameter"
 	case len(o.Models) > 0 && !slices.Contains(o.Models, model):
 		return http.StatusNotFound, fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model)
-	}
-	for _, check := range []func(Request, *Options) string{openAIParameters, openAIMessages, openAISchema} {
-		if problem := check(r, o); problem != "" {
-			return http.StatusBadRequest, problem
-		}
 	}
 	return 0, ""
 }
 
-func openAIParameters(r Request, o *Options) string {
-	for _, name := range slices.Sorted(maps.Keys(r.Body)) {
-		switch {
-		case name == "max_tokens" && !slices.Contains(o.Fields, name):
-			return "Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
-				"'max_completion_tokens' instead."
-		case !slices.Contains(openAIFields, name) && !slices.Contains(o.Fields, name):
-			return "Unrecognized request argument supplied: " + name
+func (openAI) turns(r Request) (turns []turn) {
+	for _, m := range objects(r.Body["messages"]) {
+		var t turn
+		if m["role"] == "tool" {
+			t.results = append(t.results, fmt.Sprint(m["tool_call_id"]))
 		}
-	}
-	if r.Body["stream_options"] != nil && r.Body["stream"] != true {
-		return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-	}
-	if r.Body["tool_choice"] != nil && r.Body["tools"] == nil {
-		return "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
-	}
-	tools, _ := r.Body["tools"].([]any)
-	for i, t := range tools {
-		tool, _ := t.(map[string]any)
-		function, _ := tool["function"].(map[string]any)
-		name, _ := function["name"].(string)
-		if !toolName(name) {
-			return fmt.Sprintf("Invalid 'tools[%d].function.name': string does not match pattern. "+
-				"Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", i)
+		for _, call := range objects(m["tool_calls"]) {
+			t.calls = append(t.calls, fmt.Sprint(call["id"]))
 		}
+		turns = append(turns, t)
 	}
-	return ""
+	return turns
 }
 
-func toolName(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
-}
-
-// orphan is the error of a tool's result that answers no call.
-const orphan = "Invalid parameter: messages with role 'tool' must be a response to a " +
-	"preceeding message with 'tool_calls'." //nolint:misspell // OpenAI's own spelling
-
-// openAIMessages checks the messages, and that each tool call is answered.
-func openAIMessages(r Request, o *Options) string {
-	messages, _ := r.Body["messages"].([]any)
-	if len(messages) == 0 {
-		return "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array " +
-			"instead."
-	}
-	var open []string // calls that no message has answered yet
-	for i, item := range messages {
-		m, _ := item.(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(m)) {
-			if !slices.Contains(openAIMessage, name) && !slices.Contains(o.Fields, name) {
-				return fmt.Sprintf("Unknown parameter: 'messages[%d].%s'.", i, name)
-			}
-		}
-		role, _ := m["role"].(string)
-		id, _ := m["tool_call_id"].(string)
-		switch {
-		case role == "tool" && !slices.Contains(open, id):
-			return orphan
-		case role == "tool":
-			open = slices.DeleteFunc(open, func(s string) bool { return s == id })
-		case len(open) > 0:
-			return unanswered(open)
-		case !slices.Contains([]string{"system", "developer", "user", "assistant"}, role):
-			return fmt.Sprintf("Invalid value: '%s'. Supported values are: "+
-				"'system', 'assistant', 'user', 'function', 'tool', and 'developer'.", role)
-		case m["content"] == nil && m["tool_calls"] == nil:
-			return fmt.Sprintf("Invalid value for 'content': expected a string, got null. (messages.[%d].content)", i)
-		}
-		calls, _ := m["tool_calls"].([]any)
-		for k, c := range calls {
-			call, _ := c.(map[string]any)
-			if call["index"] != nil {
-				return fmt.Sprintf("Unknown parameter: 'messages[%d].tool_calls[%d].index'.", i, k)
-			}
-			open = append(open, fmt.Sprint(call["id"]))
-		}
-	}
-	if len(open) > 0 {
-		return unanswered(open)
-	}
-	return ""
-}
-
-func unanswered(ids []string) string {
-	return "An assistant message with 'tool_calls' must be followed by tool messages responding to each " +
-		"'tool_call_id'. The following tool_call_ids did not have response messages: " + strings.Join(ids, ", ")
-}
-
-func openAISchema(r Request, o *Options) string {
-	format, _ := r.Body["response_format"].(map[string]any)
-	if format["type"] != "json_schema" || o.Unconstrained {
-		return ""
-	}
-	if o.NoSchema {
-		return "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
-	}
-	wrapped, _ := format["json_schema"].(map[string]any)
-	if wrapped["name"] == nil {
-		return "Missing required parameter: 'response_format.json_schema.name'."
-	}
-	if wrapped["strict"] == true {
-		if context, problem := violation(wrapped["schema"]); problem != "" {
-			return fmt.Sprintf("Invalid schema for response_format '%s': In context=%s, %s",
-				wrapped["name"], context, problem)
-		}
-	}
-	return ""
-}
-
-func (openAI) schema(r Request) any {
+func (openAI) schema(r Request) (schema any, strict bool) {
 	format, _ := r.Body["response_format"].(map[string]any)
 	wrapped, _ := format["json_schema"].(map[string]any)
-	return wrapped["schema"]
+	return wrapped["schema"], wrapped["strict"] == true
 }
 
 func (openAI) failure(status int, message string) any {
@@ -215,7 +100,7 @@ func (p openAI) answer(w http.ResponseWriter, r Request, reply Reply) {
 	writeJSON(w, http.StatusOK, body)
 }
 
-// speaks reports whether a reply has a text, if only an empty one.
+// speaks reports whether a reply has content, possibly an empty string.
 func (r Reply) speaks() bool { return r.Text != "" || len(r.ToolCalls) == 0 && r.Refusal == "" }
 
 func openAICall(c ToolCall, arguments string) map[string]any {

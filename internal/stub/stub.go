@@ -3,13 +3,13 @@
 package stub
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -23,8 +23,8 @@ type Options struct {
 	// Models are the models that exist. If empty, every model does.
 	Models []string
 
-	// Fields are fields of requests and messages that are accepted besides the provider's
-	// own, such as those of another dialect.
+	// Fields are the names of additional members that requests may have, at any depth,
+	// such as those of another dialect.
 	Fields []string
 
 	// NoSchema refuses every request with a schema.
@@ -52,7 +52,7 @@ type Reply struct {
 	Thinking  string
 	Redacted  string // thinking that only the provider can read, as Anthropic has it
 	ToolCalls []ToolCall
-	Refusal   string // the model refuses with this text
+	Refusal   string // the model refuses with these words
 	Truncate  bool   // the reply ends at the limit of tokens
 
 	InputTokens, CachedTokens, OutputTokens, ReasoningTokens int // zero: 100, 0, 20, 0
@@ -69,7 +69,7 @@ type Reply struct {
 
 // ToolCall is a call of a tool.
 type ToolCall struct {
-	ID        string // default: call_1, call_2 and so on; for Ollama, whose older versions have none, none
+	ID        string // default: call_1, call_2 and so on; empty for Ollama, whose older versions do not send ids
 	Name      string
 	Arguments string         // JSON
 	Extra     map[string]any // further fields of the call, as some providers have them
@@ -87,24 +87,24 @@ type Server struct {
 
 // protocol is what a provider does in its own way.
 type protocol interface {
-	// refuse returns the status and message of the error that a request is answered with,
-	// or a status of 0 if it is good.
+	// name returns the name of its definition in schemas.json.
+	name() string
+
+	// refuse returns the status and message of the error that a request is answered with; the message is "" if the
+	// request is good.
 	refuse(Request, *Options) (status int, message string)
+
+	// turns returns the tool calls and results in the messages of a request.
+	turns(Request) []turn
+
+	// schema returns the schema to which a request constrains the reply, or nil, and whether it must be strict.
+	schema(Request) (schema any, strict bool)
 
 	// failure is the body of an error.
 	failure(status int, message string) any
 
 	// answer writes a reply.
 	answer(http.ResponseWriter, Request, Reply)
-
-	// schema returns the schema to which a request constrains the reply, or nil.
-	schema(Request) any
-}
-
-// describer is a protocol with requests that are not answered by the script.
-type describer interface {
-	// describe is the answer to such a request, nil if it is another.
-	describe(Request) any
 }
 
 func newServer(p protocol, o *Options, replies []Reply) *Server {
@@ -118,7 +118,7 @@ func newServer(p protocol, o *Options, replies []Reply) *Server {
 	return s
 }
 
-// Requests returns the requests so far, those that were refused included.
+// Requests returns the requests so far, including refused ones.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,12 +132,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client is gone
 	}
 	request := s.record(Request{Path: r.URL.Path, Header: r.Header.Clone(), Raw: raw, Body: object(raw)})
-	if status, message := s.protocol.refuse(request, &s.options); status != 0 {
-		writeJSON(w, status, s.protocol.failure(status, message))
+	status, message := s.protocol.refuse(request, &s.options)
+	if message == "" && strings.HasSuffix(request.Path, "/api/show") {
+		writeJSON(w, http.StatusOK, ollama{}.describe())
 		return
 	}
-	if p, ok := s.protocol.(describer); ok && p.describe(request) != nil {
-		writeJSON(w, http.StatusOK, p.describe(request))
+	if message == "" {
+		status, message = http.StatusBadRequest, s.invalid(request)
+	}
+	if message != "" {
+		writeJSON(w, status, s.protocol.failure(status, message))
 		return
 	}
 	reply := s.reply(request)
@@ -154,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fail writes the answer that the script has in place of a reply.
+// fail writes the error of a reply that has a Status.
 func (s *Server) fail(w http.ResponseWriter, reply Reply) {
 	for name, values := range reply.Header {
 		w.Header()[http.CanonicalHeaderKey(name)] = values
@@ -167,7 +171,7 @@ func (s *Server) fail(w http.ResponseWriter, reply Reply) {
 	_, _ = io.WriteString(w, reply.Body)
 }
 
-// record numbers a request. Those that are refused have no part in the script.
+// record numbers a request. Refused requests do not use up a reply of the script.
 func (s *Server) record(r Request) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,29 +197,45 @@ func (s *Server) reply(r Request) Reply {
 	return reply
 }
 
-// unfaithful is the mistake of a script whose reply does not follow the schema, which the
-// provider guarantees, or "".
+// invalid returns what is wrong with a request, or "".
+func (s *Server) invalid(r Request) string {
+	if r.Body == nil {
+		return "the body of the request is not a JSON object"
+	}
+	schema, strict := s.protocol.schema(r)
+	switch {
+	case schema == nil || s.options.Unconstrained:
+	case s.options.NoSchema:
+		return "a JSON schema is not supported with this model"
+	case strict:
+		if problem := cmp.Or(violation("strict", schema), incomplete(schema)); problem != "" {
+			return "Invalid schema: " + problem
+		}
+	}
+	return cmp.Or(violation(s.protocol.name(), without(r.Body, s.options.Fields)), unpaired(s.protocol.turns(r)))
+}
+
+// unfaithful returns how a reply of the script violates the schema of the request, or "". A provider guarantees the
+// schema, so this is a mistake in a test.
 func (s *Server) unfaithful(r Request, reply Reply) string {
-	schema := s.protocol.schema(r)
+	schema, _ := s.protocol.schema(r)
 	if schema == nil || s.options.Unconstrained || reply.Text == "" || reply.Truncate || reply.Status != 0 {
 		return ""
 	}
-	compiler := jsonschema.NewCompiler()
-	_ = compiler.AddResource("schema.json", schema)
-	compiled, err := compiler.Compile("schema.json")
-	if err == nil {
-		var value any
-		if value, err = jsonschema.UnmarshalJSON(bytes.NewReader([]byte(reply.Text))); err == nil {
-			err = compiled.Validate(value)
-		}
-	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(reply.Text))
+	problem := ""
 	if err != nil {
-		return fmt.Sprintf("stub: the reply does not follow the schema; fix it or set Options.Unconstrained: %v", err)
+		problem = err.Error()
+	} else {
+		problem = mismatch(schema, "", value)
+	}
+	if problem != "" {
+		return "stub: the reply does not follow the schema; fix it or set Options.Unconstrained: " + problem
 	}
 	return ""
 }
 
-// named is the reply with an id for each of its calls.
+// named returns the reply with an id for each of its tool calls.
 func (r Reply) named() Reply {
 	r.ToolCalls = slices.Clone(r.ToolCalls)
 	for i := range r.ToolCalls {
@@ -224,7 +244,7 @@ func (r Reply) named() Reply {
 	return r
 }
 
-// counted is the reply with the default numbers of tokens.
+// counted returns the reply with the default token counts.
 func (r Reply) counted() Reply {
 	if r.InputTokens == 0 {
 		r.InputTokens = 100
@@ -249,7 +269,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// cut is an answer that breaks off.
+// cut is a response writer that breaks the connection after a number of bytes.
 type cut struct {
 	http.ResponseWriter
 	left int
@@ -268,7 +288,7 @@ func (c *cut) Write(p []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (c *cut) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// pieces divides a text as models stream it: into a few letters each.
+// pieces divides a string into short pieces, as models stream it.
 func pieces(text string) []string {
 	var list []string
 	for letters := []rune(text); len(letters) > 0; {

@@ -123,7 +123,7 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	return reply.response(messages), nil
 }
 
-// stream tells the reply to those functions of the options that want to hear it.
+// stream passes the reply to the streaming functions of the options.
 func (r Reply) stream(ctx context.Context, o llms.CallOptions) error {
 	if on := o.StreamingReasoningFunc; on != nil && len(r.Chunks) > 0 && r.Reasoning != "" && ctx.Err() == nil {
 		if err := on(ctx, []byte(r.Reasoning), nil); err != nil {
@@ -193,8 +193,7 @@ func (r Reply) info(in, out int) map[string]any {
 	return info
 }
 
-// Text returns the whole request as text, for tests and messages: every message under its
-// role.
+// Text returns the whole request as text: every message under its role.
 func (r Request) Text() string {
 	var b strings.Builder
 	for _, m := range r.Messages {
@@ -226,9 +225,9 @@ func count(replies int) string {
 }
 
 func tail(text string) string {
-	const most = 300
-	if len(text) > most {
-		text = "…" + strings.ToValidUTF8(text[len(text)-most:], "")
+	const maxBytes = 300
+	if len(text) > maxBytes {
+		text = "…" + strings.ToValidUTF8(text[len(text)-maxBytes:], "")
 	}
 	return display.Text(text)
 }

@@ -88,13 +88,13 @@ func (s Spent) String() string {
 // Budget limits the total cost of several models. It is safe for concurrent use.
 type Budget struct {
 	limits Limits
-	bad    error // an invalid limit or price
+	bad    error // why a limit or price is invalid
 
 	mu       sync.Mutex
 	spent    Spent
 	underway int     // calls in progress
 	asked    int     // their estimated input tokens
-	owed     float64 // the cost of those
+	owed     float64 // the cost of those tokens
 }
 
 // NewBudget returns an unspent budget. If a limit or a price is negative or not a
@@ -206,7 +206,7 @@ type bill struct {
 	cached    bool
 }
 
-// billOf returns the provider's count of tokens, or an estimate if there is none.
+// billOf returns the provider's count of tokens, or an estimate if it did not report one.
 func billOf(response *llms.ContentResponse, err error, guess lm.Usage) bill {
 	reply := lm.Merge(response)
 	b := bill{usage: reply.Usage, guess: guess, cached: reply.Cached}

@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Capabilities are what a model can do beyond answering text with text:
+// Capabilities are the features of a model besides plain text replies:
 //
 //	Schema   bool   // constrains its reply to Params.Schema
 //	Tools    bool   // calls the tools of llms.WithTools, several in one reply
@@ -16,14 +16,14 @@ import (
 //	Vision   bool   // reads images
 //	Model    string // its name, such as "gpt-5.1"; "" if unknown or one of several
 //
-//	func (c Capabilities) And(o Capabilities) Capabilities // what both can do
+//	func (c Capabilities) And(o Capabilities) Capabilities // the features of both
 //
 // A model reports them with a method Capabilities() Capabilities, as the models of [Open] do. Such a model receives
 // every [Message] unchanged.
 type Capabilities = lm.Capabilities
 
 // CapabilitiesOf returns the capabilities that a model states, or the zero value if it
-// states none. The wrappers of this package have the capabilities of their model.
+// does not state them. The wrappers of this package have the capabilities of their model.
 func CapabilitiesOf(model llms.Model) Capabilities { return lm.CapabilitiesOf(model) }
 
 // Params are the parameters of a call that llms.CallOption lacks:
@@ -31,7 +31,7 @@ func CapabilitiesOf(model llms.Model) Capabilities { return lm.CapabilitiesOf(mo
 //	Schema         json.RawMessage // JSON Schema that the reply must follow; nil means text
 //	Effort         string          // how much the model thinks: "none", "minimal", "low", "medium",
 //	                               // "high", or another word of the provider; "" leaves it to the provider
-//	ThinkingTokens int             // the most tokens for thinking; 0 leaves it to the provider
+//	ThinkingTokens int             // the maximum number of tokens for thinking; 0 leaves it to the provider
 //	CacheSystem    bool            // the system message and tools will be sent again, so cache them
 //
 // A model without the capability ignores them. A [Store] distinguishes

@@ -11,25 +11,25 @@ import (
 //
 //	Kind         Kind          // what can be done about it
 //	Status       int           // the HTTP status, 0 if unknown
-//	RetryAfter   time.Duration // the wait that the provider demands, 0 if none
+//	RetryAfter   time.Duration // the wait that the provider demands, or 0
 //	MaybeCharged bool          // the provider may have done the work although its answer
 //	                           // did not arrive, so a retry may cost a second time
 //	Err          error         // the provider's error
 //
-//	func (e *Error) Error() string   // the kind and the text of Err
+//	func (e *Error) Error() string   // the kind and the message of Err
 //	func (e *Error) Temporary() bool // whether the same request may succeed later
 //	func (e *Error) Unwrap() error   // Err
 //
-// For providers of langchaingo, Kind, Status and RetryAfter are read from the text of the
+// For providers of langchaingo, Kind, Status and RetryAfter are read from the message of the
 // error; Retry-After headers are lost.
 type Error = lm.Error
 
 // PanicError is the error of a provider that panicked, wrapped in an [Error]:
 //
 //	Value any    // the value of the panic
-//	Stack []byte // the goroutine's stack, which Error omits because its text may reach a prompt
+//	Stack []byte // the goroutine's stack, which Error omits because its message may reach a prompt
 //
-//	func (e *PanicError) Error() string // the text of the panic
+//	func (e *PanicError) Error() string // the message of the panic
 //	func (e *PanicError) Unwrap() error // Value, if it is an error
 type PanicError = lm.PanicError
 

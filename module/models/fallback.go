@@ -102,7 +102,7 @@ func hopes(e *Error) time.Duration {
 // everyFailure has the errors of all models.
 type everyFailure []*Error
 
-// String returns all texts on one line.
+// String returns all messages on one line.
 func (f everyFailure) String() string {
 	texts := make([]string, len(f))
 	for i, e := range f {
@@ -111,7 +111,7 @@ func (f everyFailure) String() string {
 	return strings.Join(texts, "; ")
 }
 
-// Error returns the number of errors and all texts on one line.
+// Error returns the number of errors and all messages on one line.
 func (f everyFailure) Error() string { return fmt.Sprintf("all %d failed: %s", len(f), f.String()) }
 
 // Unwrap returns the errors.

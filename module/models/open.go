@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models/internal/anthropic"
 	"github.com/writ-go/writ/module/models/internal/ollama"
 	"github.com/writ-go/writ/module/models/internal/openai"
@@ -52,10 +54,6 @@ type OpenOptions struct {
 	// with [KindTransient] and is retried. Zero means 10 minutes, because models that
 	// think take minutes.
 	Attempt time.Duration
-
-	// FirstToken limits the time until the first streamed piece of text or reasoning
-	// arrives. Zero means no such limit.
-	FirstToken time.Duration
 
 	// Retry configures the retries. Nil means the defaults of [Retry].
 	Retry *RetryOptions
@@ -105,8 +103,22 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("models: cannot open %q: %w", model, err)
 	}
-	whole := cmp.Or(max(o.Attempt, 0), 10*time.Minute)
-	return Retry(wrap(opened, attempts{opened, whole, o.FirstToken}.generate), o.Retry), nil
+	return Retry(limited(opened, cmp.Or(max(o.Attempt, 0), 10*time.Minute)), o.Retry), nil
+}
+
+// limited returns a model whose calls fail with [KindTransient] if they take too long.
+func limited(model llms.Model, limit time.Duration) llms.Model {
+	slow := fmt.Errorf("the reply took longer than %s, the limit of one attempt; raise OpenOptions.Attempt", limit)
+	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		within, cancel := context.WithTimeoutCause(ctx, limit, slow)
+		defer cancel()
+		response, err := lm.Generate(within, model, messages, options...)
+		if err != nil && ctx.Err() == nil && context.Cause(within) == slow {
+			err = &Error{Kind: KindTransient, MaybeCharged: lm.MaybeCharged(err), Err: slow}
+		}
+		return response, err
+	})
 }
 
 // providers returns the names of providers, as [Open] documents them.

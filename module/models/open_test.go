@@ -142,7 +142,7 @@ func TestOpenAttempt(t *testing.T) {
 	t.Parallel()
 	const piece = `data: {"choices":[{"index":0,"delta":{"content":"Pa"},"finish_reason":null}]}` + "\n\n"
 	slow := "the model: the reply took longer than 1m0s, the limit of one attempt; raise OpenOptions.Attempt"
-	const second, minute = time.Second, time.Minute
+	const minute = time.Minute
 	once := &models.RetryOptions{Attempts: 1}
 	for name, c := range map[string]struct {
 		begin   string
@@ -151,12 +151,10 @@ func TestOpenAttempt(t *testing.T) {
 		want    string // the reply or the error
 		after   time.Duration
 	}{
-		"the default":             {"", models.OpenOptions{}, false, "Paris", 10 * time.Minute},
-		"a limit":                 {"", models.OpenOptions{Attempt: minute}, false, "Paris", minute},
-		"no other attempt":        {"", models.OpenOptions{Attempt: minute, Retry: once}, false, slow, minute},
-		"in a stream":             {piece, models.OpenOptions{Attempt: minute, FirstToken: second}, true, slow, minute},
-		"the first chunk is late": {": nothing yet\n\n", models.OpenOptions{FirstToken: second}, true, "Paris", second},
-		"no stream, no chunk":     {"", models.OpenOptions{FirstToken: second, Attempt: minute}, false, "Paris", minute},
+		"the default":      {"", models.OpenOptions{}, false, "Paris", 10 * time.Minute},
+		"a limit":          {"", models.OpenOptions{Attempt: minute}, false, "Paris", minute},
+		"no other attempt": {"", models.OpenOptions{Attempt: minute, Retry: once}, false, slow, minute},
+		"in a stream":      {piece, models.OpenOptions{Attempt: minute}, true, slow, minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -192,7 +192,7 @@ func tooLate(ctx context.Context, why error) error {
 // maxPause limits the pause that a provider can demand.
 const maxPause = time.Minute
 
-// learn books what the call cost beyond the estimate, and the pause that the provider
+// learn records the tokens of the call beyond the estimate, and the pause that the provider
 // demands.
 func (l *rateLimit) learn(response *llms.ContentResponse, err error, guess int) {
 	if l.tokens != nil {

@@ -3,16 +3,13 @@ package models
 import (
 	"context"
 	"crypto/sha256"
-	"encoding"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"regexp"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/llms"
@@ -97,9 +94,6 @@ func paramsOf(ctx context.Context) (*Params, error) {
 // functions are ignored, since they only receive the reply.
 func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 	o.Temperature, o.TopP = 0, 0
-	if hidden := hiddenIn(o.Metadata); hidden != nil {
-		return nil, fmt.Errorf("models: the metadata has a %T, which has no exported fields and so no JSON", hidden)
-	}
 	all, err := json.Marshal(o)
 	if err != nil {
 		return nil, fmt.Errorf("models: the call options cannot be written as JSON: %w", err)
@@ -115,35 +109,6 @@ func optionsOf(o llms.CallOptions) (map[string]json.RawMessage, error) {
 		}
 	}
 	return set, nil
-}
-
-// hiddenIn returns a value that JSON always writes as {}, so that different values could
-// not be told apart.
-func hiddenIn(v any) any {
-	switch v := v.(type) {
-	case nil, json.Marshaler, encoding.TextMarshaler:
-		return nil
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if hidden := hiddenIn(v[name]); hidden != nil {
-				return hidden
-			}
-		}
-		return nil
-	}
-	t := reflect.TypeOf(v)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || t.NumField() == 0 {
-		return nil
-	}
-	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() || f.Anonymous {
-			return nil
-		}
-	}
-	return v
 }
 
 func partOf(p llms.ContentPart) (part, error) {

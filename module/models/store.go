@@ -302,16 +302,7 @@ func cacheable(r *llms.ContentResponse) bool {
 		return false
 	}
 	reply := lm.Merge(r)
-	return reply.Whole() && !reply.Cached && (reply.Text != "" || callsTool(r))
-}
-
-func callsTool(r *llms.ContentResponse) bool {
-	for _, c := range r.Choices {
-		if c != nil && (len(c.ToolCalls) > 0 || c.FuncCall != nil) {
-			return true
-		}
-	}
-	return false
+	return reply.Whole() && !reply.Cached && (reply.Text != "" || len(reply.ToolCalls) > 0)
 }
 
 // inOrder answers a request with the stored reply to its next occurrence.

@@ -663,39 +663,6 @@ func TestStoreOddNumbers(t *testing.T) {
 	}
 }
 
-// Metadata without exported fields has no JSON. Such values cannot be compared, so they are not
-// treated as equal.
-func TestHiddenMetadata(t *testing.T) {
-	t.Parallel()
-	inner := script()
-	cached := newCache(t).Model(inner, "a")
-	for _, secret := range []any{errors.New("one"), errors.New("two"), map[string]any{"in": struct{ a int }{1}}} {
-		if _, err := cached.GenerateContent(t.Context(), question("Capital?"),
-			llms.WithMetadata(map[string]any{"x": secret})); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := len(inner.Requests()); n != 3 {
-		t.Errorf("asked %d times", n)
-	}
-	_, err := openLog(t, filepath.Join(t.TempDir(), "log")).Model(inner, "").GenerateContent(t.Context(), question("Capital?"),
-		llms.WithMetadata(map[string]any{"x": errors.New("one")}))
-	if failure(t, err).Kind != models.KindInvalid ||
-		err.Error() != "the model: models: the metadata has a *errors.errorString, which has no exported fields and so no "+
-			"JSON" {
-		t.Errorf("got %v", err)
-	}
-	plain := map[string]any{"n": 1, "time": time.Now(), "s": struct{ A int }{1}, "e": struct{}{}, "none": nil}
-	for range 2 {
-		if _, err := cached.GenerateContent(t.Context(), question("Capital?"), llms.WithMetadata(plain)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := len(inner.Requests()); n != 4 { // the last reply is from the cache
-		t.Errorf("asked %d times", n)
-	}
-}
-
 // echo is a model that repeats the prompt, or replies with a long text.
 func echo() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {

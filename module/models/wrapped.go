@@ -14,20 +14,7 @@ func wrap(model llms.Model, generate lm.Func) llms.Model { return lm.Wrap(model,
 func estimate(messages []llms.MessageContent) int {
 	n := 0
 	for _, m := range messages {
-		for _, part := range m.Parts {
-			switch p := part.(type) {
-			case llms.TextContent:
-				n += len(p.Text)
-			case Message:
-				n += len(p.Text)
-			case llms.ToolCallResponse:
-				n += len(p.Content)
-			case llms.ToolCall:
-				if p.FunctionCall != nil {
-					n += len(p.FunctionCall.Arguments)
-				}
-			}
-		}
+		n += len(lm.TextOf(m))
 	}
 	return (n + 3) / 4
 }

@@ -1,4 +1,4 @@
-// Package budget bounds what models are asked on behalf of programs. The budget travels in the
+// Package budget limits the model calls that programs make. The budget travels in the
 // context, so nested modules and tools cannot bypass it.
 package budget
 
@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// ErrSpent is the reason why a model was not asked.
+// ErrSpent means that a model call was not made because the budget is used up.
 var ErrSpent = errors.New("the budget for model calls is used up")
 
 // Limits are the limits of a [Budget].

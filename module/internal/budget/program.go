@@ -23,7 +23,7 @@ func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
 	room := min(promptBytes, int(l.Memory/promptShare))
 	l.Argument = max(l.Argument, room)
 	if room < minPromptBytes {
-		return l, errors.New("module: an RLM keeps texts in the memory of its programs; " +
+		return l, errors.New("module: an RLM keeps its inputs in the memory of its programs; " +
 			"the sandbox's Limits.Memory must be at least 4 MiB")
 	}
 	return l, nil

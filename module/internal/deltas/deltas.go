@@ -20,23 +20,23 @@ type Splitter interface {
 	End()
 }
 
-// Text tells a reply as it comes, for forms that are not known.
+// Text emits a reply as it arrives, for replies whose format is not known.
 func Text(emit Emit) Splitter { return text{emit} }
 
 type text struct{ emit Emit }
 
-// Add tells the piece.
+// Add emits the piece.
 func (t text) Add(piece string) {
 	if piece != "" {
 		t.emit("", piece)
 	}
 }
 
-// End does nothing: no text is held back.
+// End does nothing, because no text is held back.
 func (text) End() {}
 
-// Markers divides a reply in which every field stands under its marker, [[ ## name ## ]].
-// A marker of no field and not of the end is text.
+// Markers divides a reply in which every field follows its marker, [[ ## name ## ]]. A
+// marker that names neither a field nor the end is text.
 func Markers(fields []string, end string, emit Emit) Splitter {
 	return &markers{fields: fields, end: end, out: output{emit: emit}}
 }
@@ -47,7 +47,7 @@ type markers struct {
 	out    output
 	held   string // may be the beginning of a marker
 	inLine bool   // the line has text, so that no marker begins in it
-	after  bool   // what follows a marker directly may decorate it
+	after  bool   // a marker was just read; decoration such as ** may follow it
 	over   bool
 }
 
@@ -62,7 +62,7 @@ func (m *markers) Add(piece string) {
 	m.out.flush()
 }
 
-// step reports whether there may be more to do.
+// step processes part of the held text. It reports whether it should be called again.
 func (m *markers) step() bool {
 	at := strings.IndexByte(m.held, '[')
 	if at < 0 {
@@ -94,7 +94,7 @@ func (m *markers) step() bool {
 	return m.held != ""
 }
 
-// write tells text, and notes whether its line may still have a marker.
+// write emits text, and records whether a marker may still begin in the current line.
 func (m *markers) write(text string) {
 	if m.after {
 		text = strings.TrimLeft(text, "*_`:")
@@ -119,8 +119,8 @@ func (m *markers) End() {
 // maxName bounds the names of markers.
 const maxName = 200
 
-// marker reads the marker that text begins with, as the reader of replies does: the signs ##
-// and blanks around the name are left out. It is partial if more text could make it one.
+// marker parses a marker at the beginning of text, in the same way as package replies: it
+// removes # and blanks around the name. partial means that more text could complete it.
 func marker(text string) (name string, length int, partial bool) {
 	inner, ok := strings.CutPrefix(text, "[[")
 	if !ok {
@@ -138,16 +138,16 @@ func marker(text string) (name string, length int, partial bool) {
 	return strings.Trim(inner[:end], "# \t"), len("[[") + end + len("]]"), false
 }
 
-// output collects the text of one piece. It leaves out blanks around the text of a field.
+// output collects the text of one piece. It removes blanks around the text of a field.
 type output struct {
 	emit   Emit
 	field  string
 	begun  bool   // the field has text
-	blanks []byte // that may be followed by text
+	blanks []byte // held back until more text follows
 	text   strings.Builder
 }
 
-// begin begins another field.
+// begin starts another field.
 func (o *output) begin(field string) {
 	o.flush()
 	o.field, o.begun, o.blanks = field, false, nil
@@ -168,7 +168,7 @@ func (o *output) write(text string) {
 	}
 }
 
-// drop forgets the blanks before an end.
+// drop discards the held blanks.
 func (o *output) drop() { o.blanks = nil }
 
 func (o *output) flush() {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// JSON divides a reply that is one JSON object. The value of a member that is a string is
-// told without quotes and escapes, any other as it is written. Text around the object, and
-// members that are no field, are left out.
+// JSON divides a reply that is one JSON object. It emits strings without quotes and escapes,
+// and other values as they are written. It ignores text around the object and members that
+// are not fields.
 func JSON(fields []string, emit Emit) Splitter {
 	return &object{fields: fields, out: output{emit: emit}}
 }
@@ -20,13 +20,13 @@ type object struct {
 	out    output
 	next   state
 	key    strings.Builder
-	escape string // an escape sequence that is not complete
-	high   rune   // the first half of a surrogate pair
-	depth  int    // of arrays and objects within the value
-	quoted bool   // within a string of the value
+	escape string // an incomplete escape sequence
+	high   rune   // a high surrogate that waits for the low one
+	depth  int    // the nesting of arrays and objects in the value
+	quoted bool   // inside a string of the value
 	shown  bool   // the member is a field
-	null   string // what may be the beginning of null, which is not shown
-	begins bool   // nothing of the value was emitted yet
+	null   string // a prefix of null, which is not emitted
+	begins bool   // nothing of the value has been emitted yet
 }
 
 type state int
@@ -54,7 +54,7 @@ func (o *object) Add(piece string) {
 // End implements [Splitter].
 func (o *object) End() { o.out.flush() }
 
-// take takes one character.
+// take processes one character.
 func (o *object) take(c string) {
 	switch o.next {
 	case before:
@@ -84,7 +84,7 @@ func (o *object) take(c string) {
 	}
 }
 
-// value begins the value of a member.
+// value processes a character before or at the beginning of a member's value.
 func (o *object) value(c string) {
 	if strings.Contains(" \t\r\n:", c) {
 		return
@@ -105,7 +105,7 @@ func (o *object) write(text string) {
 	}
 }
 
-// text takes a character of a string, and reports whether it ends the string.
+// text processes a character of a string and reports whether it ends the string.
 func (o *object) text(c string, write func(string)) (ended bool) {
 	if o.high != 0 && o.escape == "" && c != `\` {
 		o.lone(write)
@@ -127,7 +127,7 @@ var escapes = map[string]string{
 	`\n`: "\n", `\t`: "\t", `\r`: "\r", `\b`: "\b", `\f`: "\f",
 }
 
-// escaped takes an escape sequence as far as it has come.
+// escaped processes an escape sequence, which may be incomplete.
 func (o *object) escaped(sequence string, write func(string)) {
 	if o.escape = sequence; sequence[1] == 'u' && len(sequence) < 6 {
 		return
@@ -155,11 +155,11 @@ func (o *object) escaped(sequence string, write func(string)) {
 		o.high = r
 	default:
 		o.lone(write)
-		write(string(r)) // half a pair becomes U+FFFD
+		write(string(r)) // an unpaired surrogate becomes U+FFFD
 	}
 }
 
-// lone writes the replacement for the first half of a surrogate pair without a second half.
+// lone writes U+FFFD for a high surrogate without a low one.
 func (o *object) lone(write func(string)) {
 	if o.high != 0 {
 		write(string(utf8.RuneError))
@@ -167,7 +167,7 @@ func (o *object) lone(write func(string)) {
 	}
 }
 
-// raw takes a character of a value that is not a string.
+// raw processes a character of a value that is not a string.
 func (o *object) raw(c string) {
 	if o.begins {
 		if strings.HasPrefix("null", o.null+c) {
@@ -201,7 +201,7 @@ func (o *object) raw(c string) {
 	}
 }
 
-// exact adds text with its blanks.
+// exact adds text, including its blanks.
 func (o *output) exact(text string) {
 	o.text.Write(o.blanks)
 	o.text.WriteString(text)

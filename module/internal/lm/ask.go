@@ -82,8 +82,8 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	return c.stream(options)
 }
 
-// Generate calls a model once. The error is an *[Error], also if the provider returned none
-// but ctx is done, the connection broke, the model refused, or it returned nothing. A
+// Generate calls a model once. The error is an *[Error]. It is set even if the provider
+// returned no error but ctx is done, the connection broke, the model refused, or the reply is empty. A
 // response next to an error shows what the call cost.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
@@ -108,7 +108,7 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	response, err := generate(ctx, model, messages, tapped)
 	begun := tap.Close()
 	reply := merge(response, options)
-	if err = failed(ctx, err, messages, begun); err == nil {
+	if err = failed(ctx, err, begun); err == nil {
 		err = judge(reply)
 	}
 	return response, reply, err
@@ -132,7 +132,7 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 // failed returns the classified error of a call, or nil. Begun says that part of the reply
 // was streamed. An error that panics when it is inspected, such as a typed nil, counts as
 // a panic of the provider.
-func failed(ctx context.Context, err error, messages []llms.MessageContent, begun bool) (failure error) {
+func failed(ctx context.Context, err error, begun bool) (failure error) {
 	defer func() {
 		if p := recover(); p != nil {
 			failure = panicked(p)
@@ -144,7 +144,7 @@ func failed(ctx context.Context, err error, messages []llms.MessageContent, begu
 	if err == nil {
 		return nil
 	}
-	failure = Charged(classify(withoutURLs(err, messages)), begun)
+	failure = Charged(classify(err), begun)
 	_ = failure.Error()
 	return failure
 }
@@ -160,7 +160,7 @@ type PanicError struct {
 	Stack []byte // the stack of the goroutine; Error omits it
 }
 
-// Error returns the text of the panic.
+// Error returns the message of the panic.
 func (e *PanicError) Error() string { return fmt.Sprintf("it panicked: %v", e.Value) }
 
 // Unwrap returns Value if it is an error.

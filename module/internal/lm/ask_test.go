@@ -135,14 +135,11 @@ func TestErrorsThatPanic(t *testing.T) {
 	t.Parallel()
 	for _, nothing := range []error{(*spoken)(nil), (*net.OpError)(nil), (*llms.Error)(nil),
 		fmt.Errorf("network: %w", (*net.OpError)(nil))} {
-		for _, messages := range [][]llms.MessageContent{hello,
-			{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.ImageURLPart("u")}}}} {
-			_, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, nothing }),
-				Call{}, messages)
-			if e, ok := errors.AsType[*Error](err); !ok || !e.MaybeCharged || !errors.As(err, new(*PanicError)) ||
-				err.Error() != "the model: it panicked: runtime error: invalid memory address or nil pointer dereference" {
-				t.Errorf("%T: got %v", nothing, err)
-			}
+		_, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, nothing }),
+			Call{}, hello)
+		if e, ok := errors.AsType[*Error](err); !ok || !e.MaybeCharged || !errors.As(err, new(*PanicError)) ||
+			err.Error() != "the model: it panicked: runtime error: invalid memory address or nil pointer dereference" {
+			t.Errorf("%T: got %v", nothing, err)
 		}
 	}
 }

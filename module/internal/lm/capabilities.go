@@ -6,7 +6,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Capabilities are what a model can do beyond answering text with text.
+// Capabilities are the features of a model besides plain text replies.
 type Capabilities struct {
 	Schema   bool `json:"schema,omitempty"`   // constrains its reply to [Params].Schema
 	Tools    bool `json:"tools,omitempty"`    // calls the tools of llms.WithTools, several in one reply
@@ -24,8 +24,8 @@ type Capable interface {
 	Capabilities() Capabilities
 }
 
-// CapabilitiesOf returns the capabilities of a model, or the zero value if it states none or
-// is a nil pointer.
+// CapabilitiesOf returns the capabilities of a model, or the zero value if it does not
+// state them or is a nil pointer.
 func CapabilitiesOf(model llms.Model) Capabilities {
 	if c, ok := model.(Capable); ok && !isNil(model) {
 		return c.Capabilities()

@@ -16,8 +16,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// classify converts an error to an [Error]. The errors of langchaingo's providers mostly
-// have only a text.
+// classify converts an error to an [Error]. The errors of most of langchaingo's
+// providers consist of a message only.
 func classify(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e == nil {
@@ -63,8 +63,8 @@ func FromConnection(err error) *Error {
 	return &Error{Kind: kind, MaybeCharged: charged, Err: withoutQuery(err)}
 }
 
-// kindOf returns the kind by the text or else by the status. Providers use 400 and 429
-// for many purposes.
+// kindOf determines the kind from the message or, if no rule matches, from the status.
+// Providers use 400 and 429 for many purposes.
 func kindOf(status int, text string) Kind {
 	text = strings.ToLower(text)
 	for _, t := range rules {
@@ -101,7 +101,7 @@ func gaveUp(status int) bool {
 	return false
 }
 
-// rule maps a text to the kind of an error.
+// rule maps a message to the kind of an error.
 type rule struct {
 	kind     Kind
 	text     *regexp.Regexp
@@ -148,7 +148,7 @@ var rules = []rule{
 			`(human|content|message)|not supported`), []int{0, 200}},
 }
 
-// statuses matches the status in the texts of providers.
+// statuses matches the status in the messages of providers.
 var statuses = regexp.MustCompile(`(?i)(?:status(?: ?code)?:? |\bHTTP Error |googleapi: Error |^)(\d{3})\b`)
 
 func statusOf(err error) int {
@@ -203,12 +203,12 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 	return KindUnknown, false
 }
 
-// connection matches the texts of broken connections, for providers that keep only the
-// text: openai's has "network error" and "request timeout".
+// connection matches the messages of broken connections, for providers that keep only the
+// message: openai's has "network error" and "request timeout".
 var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken ` +
 	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
 
-// waiting matches the wait in the text of a rate limit.
+// waiting matches the wait in the message of a rate limit.
 var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ` +
 	`?(second|minute|hour))?`)
 

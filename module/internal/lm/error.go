@@ -38,7 +38,7 @@ type Error struct {
 	// Status is the HTTP status of the response, 0 if unknown.
 	Status int
 
-	// RetryAfter is the wait that the provider demands; 0 if none.
+	// RetryAfter is the wait that the provider demands; 0 if it demands none.
 	RetryAfter time.Duration
 
 	// MaybeCharged says that the provider may have done the work although its
@@ -123,7 +123,7 @@ func Charged(err error, already bool) error {
 	if err == error(e) {
 		return &c
 	}
-	return &reworded{errors.Join(&c, err), err.Error()} // keep the text of the wrapping error
+	return &reworded{errors.Join(&c, err), err.Error()} // keep the message of the wrapping error
 }
 
 // CancelledBy returns the error of a call whose ctx is done.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// withoutQuery removes the query of the URL from the text of err, since some providers
+// withoutQuery removes the query of the URL from the message of err, since some providers
 // put their key there and net/http includes the URL in its errors.
 func withoutQuery(err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
@@ -20,16 +20,16 @@ func withoutQuery(err error) error {
 	return &reworded{err, strings.ReplaceAll(err.Error(), "?"+query, "?[query]")}
 }
 
-// Reworded returns err with another text.
+// Reworded returns err with another message.
 func Reworded(err error, text string) error { return &reworded{err, text} }
 
-// reworded is an error with another text.
+// reworded is an error with another message.
 type reworded struct {
 	error
 	text string
 }
 
-// Error returns the text.
+// Error returns the message.
 func (e *reworded) Error() string { return e.text }
 
 // Unwrap returns the error itself.

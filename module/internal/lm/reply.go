@@ -21,13 +21,13 @@ type Reply struct {
 	Model      string   // the model that answered; "" if unknown
 	ID         string   // the provider's id of the reply; "" if unknown
 	StopReason string   // why the reply ended, in the provider's words
-	Failed     string   // the errors of models that a fallback tried first
+	Failed     string   // the errors of the models that a fallback tried first
 
 	refusal string // the stop reason, if it is a refusal
 	ended   bool   // the provider gave a stop reason or tool calls
 }
 
-// said reports whether the model replied, even with an empty text.
+// said reports whether the model replied, even if its text is empty.
 func (r Reply) said() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
 
 // Whole reports whether no choice was cut off or refused.
@@ -103,7 +103,7 @@ func choices(response *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {
 	}
 }
 
-// below joins two texts, which may be empty, by a line break.
+// below joins two strings with a line break, unless one is empty.
 func below(above, text string) string {
 	if above == "" || text == "" {
 		return above + text

@@ -6,8 +6,8 @@ import "strings"
 // does not separate it.
 var thoughtTags = []string{"think", "thinking"}
 
-// splitThought separates reasoning at the start of a complete text. Reasoning without an end
-// tag does not count, unless the text was cut off.
+// splitThought separates reasoning at the start of a complete reply. Reasoning without an end
+// tag does not count, unless the reply was cut off.
 func splitThought(text string, truncated bool) (thought, answer string, found bool) {
 	head := strings.TrimLeft(text, " \n")
 	if !strings.HasPrefix(head, "<") {
@@ -26,7 +26,7 @@ func splitThought(text string, truncated bool) (thought, answer string, found bo
 	return "", text, false
 }
 
-// thoughts is splitThought for a text that arrives in pieces.
+// thoughts is splitThought for a reply that arrives in pieces.
 type thoughts struct {
 	onText, onThought func(string)
 
@@ -107,7 +107,7 @@ func (t *thoughts) end() {
 	t.held = ""
 }
 
-// holdBack splits a text before a suffix that may be the beginning of end.
+// holdBack splits text before a suffix that may be the beginning of end.
 func holdBack(text, end string) (sure, held string) {
 	for n := min(len(end)-1, len(text)); n > 0; n-- {
 		if strings.HasSuffix(text, end[:n]) {

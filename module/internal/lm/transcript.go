@@ -9,14 +9,14 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// RecordedMessage is the text of a message, as JSON.
+// RecordedMessage is the JSON form of a message.
 type RecordedMessage struct {
 	Role        llms.ChatMessageType `json:"role"`
 	Text        string               `json:"text"`
 	Attachments []string             `json:"attachments,omitempty"` // the type and the size of each
 }
 
-// RecordedTool is a tool that a model was given, as JSON.
+// RecordedTool is the JSON form of a tool that a model was given.
 type RecordedTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -63,15 +63,15 @@ type Prompt struct {
 	Tools    []llms.Tool
 }
 
-// RecordedPrompt is a prompt as JSON, with the messages and tools that differ from the prompt before.
+// RecordedPrompt is the JSON form of a prompt, with the messages and tools that differ from the previous prompt.
 type RecordedPrompt struct {
-	SharedMessages int               `json:"shared_messages,omitempty"` // how many are those of the prompt before
-	Messages       []RecordedMessage `json:"messages,omitempty"`        // the others
-	SharedTools    bool              `json:"shared_tools,omitempty"`    // the tools are those of the prompt before
+	SharedMessages int               `json:"shared_messages,omitempty"` // how many are the same as in the previous prompt
+	Messages       []RecordedMessage `json:"messages,omitempty"`        // the remaining messages
+	SharedTools    bool              `json:"shared_tools,omitempty"`    // the tools are the same as in the previous prompt
 	Tools          []RecordedTool    `json:"tools,omitempty"`
 }
 
-// Record returns what differs from the prompt before. Tools are the same if they are the same slice, as in a run.
+// Record returns what differs from the previous prompt. Tools are the same if they are the same slice, as in a run.
 func (p Prompt) Record(before Prompt) RecordedPrompt {
 	messages, known := RecordMessages(p.Messages), RecordMessages(before.Messages)
 	shared := 0
@@ -108,7 +108,7 @@ func (t RecordedTool) tool() llms.Tool {
 	}}
 }
 
-// Transcript returns what a model was sent, for people.
+// Transcript returns a readable form of what a model was sent.
 func Transcript(messages []llms.MessageContent, tools []llms.Tool, schema json.RawMessage) string {
 	var b strings.Builder
 	for _, m := range RecordMessages(messages) {
@@ -146,7 +146,7 @@ func TextOf(m llms.MessageContent) string {
 	return strings.Join(texts, "\n")
 }
 
-// LastText returns the text of the last message, or "" if there is none.
+// LastText returns the text of the last message, or "".
 func LastText(messages []llms.MessageContent) string {
 	if len(messages) == 0 {
 		return ""

@@ -236,49 +236,6 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-const personSchema = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],
-	"additionalProperties":false}`
-
-func TestSchema(t *testing.T) {
-	t.Parallel()
-	ctx := lm.WithParams(t.Context(), lm.Params{Schema: json.RawMessage(personSchema), Effort: "low"})
-	generate := func(m *anthropic.Model) string {
-		response, err := m.GenerateContent(ctx, ask("?"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.Choices[0].Content
-	}
-
-	m, s := serve(t, nil, stub.Reply{Text: `{"name":"Ada"}`})
-	if got := generate(m); got != `{"name":"Ada"}` {
-		t.Errorf("the reply is %s", got)
-	}
-	want := map[string]any{"format": map[string]any{"type": "json_schema", "schema": json.RawMessage(personSchema)}}
-	same(t, s.Requests()[0].Body["output_config"], want)
-
-	m, _ = serve(t, &stub.Options{Unconstrained: true}, stub.Reply{Text: "It is Ada."})
-	if got := generate(m); got != "It is Ada." {
-		t.Errorf("a reply that violates the schema must be returned unchanged, not as %s", got)
-	}
-
-	m, s = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Text: "Ada"}, stub.Reply{Text: "Bob"})
-	if got := generate(m) + generate(m); got != "AdaBob" {
-		t.Errorf("the replies are %s", got)
-	}
-	var sent []bool
-	for _, r := range s.Requests() {
-		sent = append(sent, r.Body["output_config"] != nil)
-	}
-	same(t, sent, []bool{true, false, false}) // with a schema, without, and without because the refusal is remembered
-
-	m, _ = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Status: 500})
-	_, err := m.GenerateContent(ctx, ask("?"))
-	if e, ok := errors.AsType[*lm.Error](err); !ok || e.Status != 400 {
-		t.Errorf("want the first error, got %v", err)
-	}
-}
-
 func TestExtra(t *testing.T) {
 	t.Parallel()
 	s := stub.Anthropic(nil, stub.Reply{Text: "Hello."})

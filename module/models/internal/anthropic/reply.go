@@ -12,13 +12,13 @@ import (
 type reply struct {
 	ID         string          `json:"id"`
 	Model      string          `json:"model"`
-	Content    json.RawMessage `json:"content"` // an array of blocks, kept as it came
+	Content    json.RawMessage `json:"content"` // an array of blocks, kept as received
 	StopReason string          `json:"stop_reason"`
 	Usage      usage           `json:"usage"`
 }
 
 type usage struct {
-	Input         int `json:"input_tokens"` // without what follows
+	Input         int `json:"input_tokens"` // without cached tokens
 	CacheCreation int `json:"cache_creation_input_tokens"`
 	CacheRead     int `json:"cache_read_input_tokens"`
 	Output        int `json:"output_tokens"`

@@ -19,7 +19,7 @@ type request struct {
 	system   []object
 	messages []message
 	tools    []object
-	fields   object // the others
+	fields   object // the remaining fields
 }
 
 type message struct {

@@ -13,15 +13,15 @@ import (
 type stream struct {
 	reply
 	blocks  []*growing
-	size    int // of what the events have added up to
+	size    int // bytes of the reply so far
 	ended   bool
 	options llms.CallOptions
 }
 
 // growing is a block of content that is still arriving.
 type growing struct {
-	start  map[string]json.RawMessage // the block as it started
-	deltas map[string][]byte          // what has arrived since, by field
+	start  map[string]json.RawMessage // the block in its first event
+	deltas map[string][]byte          // the bytes that arrived later, by field
 }
 
 // event is any event of a stream.
@@ -39,7 +39,7 @@ type event struct {
 	}
 }
 
-// maxBlocks is how many blocks of content a streamed reply may have.
+// maxBlocks is the maximum number of content blocks in a streamed reply.
 const maxBlocks = 10_000
 
 // add adds one event. It ignores unknown events, as the API's documentation asks.
@@ -60,7 +60,7 @@ func (s *stream) add(ctx context.Context, data []byte) error {
 		}
 	case "content_block_start":
 		if e.Index != len(s.blocks) || e.Index >= maxBlocks || e.Block == nil {
-			return wire.Malformedf("content block %d follows %d others", e.Index, len(s.blocks))
+			return wire.Malformedf("content block %d follows %d blocks", e.Index, len(s.blocks))
 		}
 		s.blocks = append(s.blocks, &growing{e.Block, map[string][]byte{}})
 	case "content_block_delta":
@@ -70,7 +70,7 @@ func (s *stream) add(ctx context.Context, data []byte) error {
 		return s.grow(ctx, s.blocks[e.Index].deltas, &e)
 	case "message_delta":
 		s.StopReason = e.Delta.StopReason
-		if e.Usage != nil { // a field that is missing keeps what message_start said
+		if e.Usage != nil { // a missing field keeps its value from message_start
 			if err := json.Unmarshal(e.Usage, &s.Usage); err != nil {
 				return wire.Malformedf("%w", err)
 			}
@@ -103,7 +103,7 @@ func (s *stream) grow(ctx context.Context, deltas map[string][]byte, e *event) e
 	return nil
 }
 
-// whole returns the reply in the form that an unstreamed one has.
+// whole returns the reply in the form of an unstreamed one.
 func (s *stream) whole() (*reply, error) {
 	r, content := s.reply, make([]json.RawMessage, len(s.blocks))
 	for i, b := range s.blocks {
@@ -128,7 +128,7 @@ func (b *growing) whole() (json.RawMessage, error) {
 			b.start[field] = slices.Concat([]byte("["), delta, []byte("]"))
 		default:
 			var before string
-			_ = json.Unmarshal(b.start[field], &before) // it is usually empty or missing
+			_ = json.Unmarshal(b.start[field], &before) // usually empty or missing
 			b.start[field], err = json.Marshal(before + string(delta))
 		}
 		if err != nil {

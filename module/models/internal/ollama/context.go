@@ -24,11 +24,11 @@ const (
 	maxContext = 1 << 24
 	replyRoom  = 4096 // tokens that are kept for a reply without a limit
 	thinkRoom  = 8192 // the same, of a model that thinks
-	imageSize  = 1024 // tokens that an image takes, roughly
-	turnSize   = 16   // tokens that a template puts around a message, roughly
+	imageSize  = 1024 // approximate tokens of an image
+	turnSize   = 16   // approximate tokens that a template adds to a message
 )
 
-// about is what is known of a model.
+// about is what is known about a model.
 type about struct {
 	described bool // Ollama has answered; if not, the model is taken to think
 	thinking  bool
@@ -74,7 +74,7 @@ func (m *Model) describe(ctx context.Context, model string) about {
 	return a
 }
 
-// contextFor returns num_ctx for a prompt of that many bytes and the additional tokens.
+// contextFor returns num_ctx for a prompt with the given number of bytes and additional tokens.
 func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int) int {
 	if m.options.Context > 0 {
 		return m.options.Context

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -223,48 +222,6 @@ func TestTurns(t *testing.T) {
 			{"id": "call_2", "function": {"index": 0, "name": "weather", "arguments": {"city": "Moss"}}}]},
 		{"role": "tool", "tool_name": "weather", "tool_call_id": "call_2", "content": "rain"}
 	]`))
-}
-
-const personSchema = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],
-	"additionalProperties":false}`
-
-func TestSchema(t *testing.T) {
-	t.Parallel()
-	ctx := lm.WithParams(t.Context(), lm.Params{Schema: json.RawMessage(personSchema)})
-	generate := func(m *ollama.Model) string {
-		response, err := m.GenerateContent(ctx, ask("?"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.Choices[0].Content
-	}
-
-	m, s := serve(t, nil, stub.Reply{Text: `{"name":"Ada"}`})
-	if got := generate(m); got != `{"name":"Ada"}` {
-		t.Errorf("the reply is %s", got)
-	}
-	same(t, s.Requests()[0].Body["format"], json.RawMessage(personSchema))
-
-	m, _ = serve(t, &stub.Options{Unconstrained: true}, stub.Reply{Text: "It is Ada."})
-	if got := generate(m); got != "It is Ada." {
-		t.Errorf("a reply that violates the schema must be returned unchanged, not as %s", got)
-	}
-
-	m, s = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Text: "Ada"}, stub.Reply{Text: "Bob"})
-	if got := generate(m) + generate(m); got != "AdaBob" {
-		t.Errorf("the replies are %s", got)
-	}
-	var sent []bool
-	for _, r := range s.Requests() {
-		sent = append(sent, r.Body["format"] != nil)
-	}
-	same(t, sent, []bool{true, false, false}) // with a schema, without, and without because the refusal is remembered
-
-	m, _ = serve(t, &stub.Options{NoSchema: true}, stub.Reply{Status: 500})
-	_, err := m.GenerateContent(ctx, ask("?"))
-	if e, ok := errors.AsType[*lm.Error](err); !ok || e.Status != 400 {
-		t.Errorf("want the first error, got %v", err)
-	}
 }
 
 func TestThink(t *testing.T) {

@@ -50,7 +50,7 @@ func (m *Model) send(
 type stream struct {
 	whole             reply
 	content, thinking strings.Builder
-	size              int // of what the lines have added up to
+	size              int // bytes of the reply so far
 	options           llms.CallOptions
 }
 

@@ -1,6 +1,6 @@
 package openai
 
-// dialect describes how a provider differs from the others.
+// dialect describes how a provider differs from OpenAI.
 type dialect struct {
 	name      string
 	variable  string // the environment variable of the key
@@ -18,30 +18,30 @@ type dialect struct {
 	noEcho   bool // refuses the reasoning of its own replies
 }
 
-// dialects returns the row of each provider. On the next turn a reply goes back as it was
+// dialects returns the dialect of each provider. On the next turn a reply goes back as it was
 // received: gemini requires the extra_content of its tool calls, deepseek the reasoning_content
-// of turns that called tools (it ignores that of others), and openrouter asks for its
+// of turns that called tools (it ignores it elsewhere), and openrouter asks for its
 // reasoning_details.
 func dialects() map[string]dialect {
 	const (
-		most = "max_completion_tokens"
-		old  = "max_tokens" // the former name of that
+		current = "max_completion_tokens"
+		old     = "max_tokens" // the former name
 	)
 	return map[string]dialect{
 		"openai": {variable: "OPENAI_API_KEY", url: "https://api.openai.com/v1",
-			maxTokens: most, seed: "seed", think: byEffort},
+			maxTokens: current, seed: "seed", think: byEffort},
 		"gemini": {variable: "GEMINI_API_KEY", url: "https://generativelanguage.googleapis.com/v1beta/openai",
 			maxTokens: old, seed: "seed", think: geminiThinking},
 		"mistral": {variable: "MISTRAL_API_KEY", url: "https://api.mistral.ai/v1",
 			maxTokens: old, seed: "random_seed", think: byEffort, noUsage: true},
 		"groq": {variable: "GROQ_API_KEY", url: "https://api.groq.com/openai/v1",
-			maxTokens: most, seed: "seed", think: byEffort, noEcho: true},
+			maxTokens: current, seed: "seed", think: byEffort, noEcho: true},
 		"openrouter": {variable: "OPENROUTER_API_KEY", url: "https://openrouter.ai/api/v1",
 			maxTokens: old, seed: "seed", think: openRouterReasoning},
 		"deepseek": {variable: "DEEPSEEK_API_KEY", url: "https://api.deepseek.com",
 			maxTokens: old, seed: "seed", think: deepSeekThinking, noSchema: true, noVision: true},
 		"xai": {variable: "XAI_API_KEY", url: "https://api.x.ai/v1",
-			maxTokens: most, seed: "seed", think: byEffort},
+			maxTokens: current, seed: "seed", think: byEffort},
 		"together": {variable: "TOGETHER_API_KEY", url: "https://api.together.ai/v1",
 			maxTokens: old, seed: "seed", think: byEffort},
 		"vllm": {variable: "VLLM_API_KEY", url: "http://localhost:8000/v1",

@@ -1,13 +1,10 @@
 package openai
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/stub"
@@ -41,7 +38,7 @@ func TestBadAnswers(t *testing.T) {
 	}{
 		{"400", stub.Reply{Text: "x"}, wire.Options{Extra: map[string]any{"max_tokenz": 1}}, false,
 			lm.Error{Kind: lm.KindInvalid, Status: 400},
-			"the model: openai answered 400 Bad Request: Unrecognized request argument supplied: max_tokenz; " +
+			"the model: openai answered 400 Bad Request: - at '': additional properties 'max_tokenz' not allowed; " +
 				"check the model and the options of the request"},
 		{"401", stub.Reply{}, wire.Options{Key: "sk-wrong"}, false, lm.Error{Kind: lm.KindAuth, Status: 401},
 			"the model's provider refuses access: openai answered 401 Unauthorized: Incorrect API key provided: " +
@@ -53,19 +50,6 @@ func TestBadAnswers(t *testing.T) {
 			"the model: openai answered 404 Not Found: The model `gpt-0` does not exist or you do not have access " +
 				"to it.; " +
 				"check the name of the model and the base URL"},
-		{"429", stub.Reply{Status: 429}, wire.Options{}, true, lm.Error{Kind: lm.KindRateLimited, Status: 429},
-			"the model's rate limit is reached: openai answered 429 Too Many Requests: Too Many Requests; ask " +
-				"later or less often"},
-		{"429 with Retry-After", stub.Reply{Status: 429, Header: http.Header{"Retry-After": {"2"}}}, wire.Options{}, false,
-			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 2 * time.Second},
-			"the model's rate limit is reached for 2s: openai answered 429 Too Many Requests: Too Many Requests; " +
-				"ask later or less often"},
-		{"500", stub.Reply{Status: 500}, wire.Options{}, false, lm.Error{Kind: lm.KindTransient, Status: 500},
-			"the model: openai answered 500 Internal Server Error: Internal Server Error; try again"},
-		{"HTML", raw("<html><title>Welcome</title>"), wire.Options{}, false, broken,
-			`the model: openai sent an HTML page with the title "Welcome"; check the base URL`},
-		{"HTML for a stream", raw("<html><title>Welcome</title>"), wire.Options{}, true, broken,
-			`the model: openai sent an HTML page with the title "Welcome"; check the base URL`},
 		{"no choices", raw(`{"choices":[]}`), wire.Options{}, false, broken,
 			"the model: openai sent a reply without choices; try again"},
 		{"no choices in a stream", raw("data: {\"choices\":[]}\n\ndata: [DONE]\n\n"), wire.Options{}, true, broken,
@@ -78,21 +62,17 @@ func TestBadAnswers(t *testing.T) {
 		{"broken stream", raw("data: {\"choices\":[{\"delta\":{\"content\":\"It\"},\"finish_reason\":\"error\"}]}\n\n"),
 			wire.Options{}, true, broken, `the model: openai sent a part of a reply, which ended with "error"; try again`},
 		{"another message", raw(`{"choices":[{"message":[]}]}`), wire.Options{}, false, broken,
-			"the model: openai sent a reply that is not what its protocol says " +
+			"the model: openai sent a malformed reply " +
 				"(json: cannot unmarshal array into Go value of type openai.message): []"},
 		{"an error in a stream", raw("data: {\"error\":{\"message\":\"The server is overloaded.\"," +
 			"\"code\":502}}\n\n"), wire.Options{}, true,
 			lm.Error{Kind: lm.KindTransient, Status: 502, MaybeCharged: true},
 			"the model: openai answered with an error: The server is overloaded.; try again"},
-		{"cut", stub.Reply{Text: "Hello.", Cut: 50}, wire.Options{}, false, broken,
-			"the model: the reply broke off: unexpected EOF"},
-		{"cut stream", stub.Reply{Text: "Hello, world.", Cut: 300}, wire.Options{}, true, broken,
-			"the model: the reply broke off: unexpected EOF"},
 		{"stream without an end", raw("data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n"), wire.Options{}, true,
 			broken,
 			"the model: openai ended the stream before the reply was complete; try again"},
 		{"index out of range", raw("data: {\"choices\":[{\"index\":1000,\"delta\":{}}]}\n\n"), wire.Options{}, true, broken,
-			"the model: openai sent a reply that is not what its protocol says (the index of the choice is out of " +
+			"the model: openai sent a malformed reply (the index of the choice is out of " +
 				"range): " +
 				`{"choices":[{"index":1000,"delta":{}}]}`},
 	}
@@ -141,37 +121,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestCancel cancels a call in the middle of its stream.
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Text: strings.Repeat("word ", 1000)}))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var told []string
-	_, err := m.GenerateContent(ctx, question, llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
-		told = append(told, string(chunk))
-		cancel()
-		return nil
-	}))
-	checkError(t, err, lm.Error{Kind: lm.KindCancelled, MaybeCharged: true}, "context canceled")
-	same(t, "streamed", told, []string{"word wo"})
-}
-
-// TestStop ends a stream with an error of the streaming function.
-func TestStop(t *testing.T) {
-	t.Parallel()
-	m := serve(t, nil, stub.OpenAI(nil, stub.Reply{Thinking: "Hm.", Text: "Hello."}, stub.Reply{Thinking: "Hm."}))
-	enough := errors.New("enough")
-	stop := func(context.Context, []byte) error { return enough }
-	if _, err := m.GenerateContent(t.Context(), question, llms.WithStreamingFunc(stop)); err != enough {
-		t.Errorf("error %v", err)
-	}
-	think := func(context.Context, []byte, []byte) error { return enough }
-	if _, err := m.GenerateContent(t.Context(), question, llms.WithStreamingReasoningFunc(think)); err != enough {
-		t.Errorf("error %v", err)
-	}
-}
-
 // TestSchema sends schemas to providers that enforce, refuse or ignore them.
 func TestSchema(t *testing.T) {
 	t.Parallel()
@@ -187,21 +136,13 @@ func TestSchema(t *testing.T) {
 		reply        stub.Reply
 		want         string // the results of two calls, then whether each request had the schema
 	}{
-		{"accepted", good, stub.Options{}, "", hi, `{"a":"hi"} {"a":"hi"}: true true`},
-		{"not supported by the model", good, stub.Options{NoSchema: true}, "", hi,
-			`{"a":"hi"} {"a":"hi"}: true false false`},
 		{"not strict", loose, stub.Options{}, "", hi, `{"a":"hi"} {"a":"hi"}: true false false`},
 		{"with a limit", number, stub.Options{}, "", stub.Reply{Text: `{"a":0}`}, `{"a":0} {"a":0}: true false false`},
-		{"not followed", good, stub.Options{Unconstrained: true}, "", stub.Reply{Text: "no"}, `no no: true true`},
 		{"dialect without schemas", good, stub.Options{Fields: []string{"max_tokens"}}, "deepseek", hi,
 			`{"a":"hi"} {"a":"hi"}: false false`},
 		{"refused permanently", loose, stub.Options{}, "", stub.Reply{Status: 500},
-			"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
-				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
-				"options of the request " +
-				"openai answered 400 Bad Request: Invalid schema for response_format 'answer': In context=(), " +
-				"'additionalProperties' is required to be supplied and to be false.; check the model and the " +
-				"options of the request" +
+			strings.TrimSpace(strings.Repeat("openai answered 400 Bad Request: Invalid schema: - at '': 'allOf' failed - "+
+				"at '': missing property 'additionalProperties'; check the model and the options of the request ", 2)) +
 				": true false true false"},
 	}
 	for _, test := range tests {

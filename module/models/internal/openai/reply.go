@@ -31,7 +31,7 @@ type usage struct {
 	Input  int `json:"prompt_tokens"`
 	Output int `json:"completion_tokens"`
 	Total  int `json:"total_tokens"`
-	Hit    int `json:"prompt_cache_hit_tokens"` // deepseek's name for what was cached
+	Hit    int `json:"prompt_cache_hit_tokens"` // deepseek's name for the cached tokens
 	Prompt struct {
 		Cached int `json:"cached_tokens"`
 		Write  int `json:"cache_write_tokens"`
@@ -61,7 +61,7 @@ func (m message) thinking() string {
 	return cmp.Or(m.ReasoningContent.said, m.Reasoning.said, m.Content.thought)
 }
 
-// text is a string or, as mistral writes it, a list of chunks. Anything else is not an error,
+// text is a string or, from mistral, a list of chunks. Anything else is not an error,
 // because it is kept in the raw message.
 type text struct{ said, thought string }
 
@@ -155,8 +155,8 @@ func (c *completion) choice(provider string, choice choice, m message) *llms.Con
 	return out
 }
 
-// arguments are JSON in a string, or, as some servers write them, plain JSON. A call without
-// arguments has an empty object.
+// arguments returns the arguments of a tool call, which are JSON in a string or, from some
+// servers, plain JSON. Missing arguments are an empty object.
 func arguments(raw json.RawMessage) string {
 	var quoted string
 	if len(raw) > 0 && json.Unmarshal(raw, &quoted) != nil {

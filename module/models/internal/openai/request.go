@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// request is the body of a request without its messages and schema.
+// request returns the body of a request without its messages and schema.
 func (m *Model) request(call llms.CallOptions, params lm.Params, sampling lm.Sampling) (map[string]any, error) {
 	d := m.dialect
 	body := map[string]any{"model": cmp.Or(call.Model, m.name)}
@@ -41,7 +41,7 @@ func (m *Model) request(call llms.CallOptions, params lm.Params, sampling lm.Sam
 	return body, setTools(body, call)
 }
 
-// set sets a field that was asked for.
+// set sets a field unless the value is zero.
 func set[T comparable](body map[string]any, name string, value T) {
 	var zero T
 	if value != zero {

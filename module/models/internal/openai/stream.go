@@ -81,15 +81,15 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 const (
 	maxItems    = 1000       // choices, and items of a list
 	maxCompared = 50_000_000 // items of lists with which pieces of lists are compared
-	perValue    = 64         // bytes that a value takes besides its text
+	perValue    = 64         // bytes that a value takes in addition to its text
 )
 
 // assembly builds messages from their pieces. It keeps unknown fields, because providers need
 // them back.
 type assembly struct {
 	messages []map[string]any
-	size     int  // bytes of what is kept
-	compared int  // items
+	size     int  // bytes kept
+	compared int  // items compared
 	crowded  bool // a list has more than maxItems items, or pieces were compared too often
 }
 
@@ -118,8 +118,8 @@ func (a *assembly) object(into, piece map[string]any) {
 	}
 }
 
-// grows reports whether a string of that name comes in pieces. Others, such as ids, come whole,
-// and some servers repeat them.
+// grows reports whether a string of that name arrives in pieces. Other strings, such as ids,
+// arrive whole, and some servers repeat them.
 func grows(name string) bool {
 	switch name {
 	case "content", "text", "thinking", "reasoning", "reasoning_content", "refusal", "summary", "arguments":
@@ -128,7 +128,7 @@ func grows(name string) bool {
 	return false
 }
 
-// growing is a string that comes in pieces.
+// growing is a string that arrives in pieces.
 type growing struct{ strings.Builder }
 
 // MarshalJSON implements [json.Marshaler].
@@ -186,7 +186,7 @@ func (a *assembly) joined(name string, old, piece any) any {
 	return piece
 }
 
-// place appends an item to the item that it continues, or to the list.
+// place adds an item to the item that it continues, or appends it to the list.
 func (a *assembly) place(list []any, item any) []any {
 	piece, _ := item.(map[string]any)
 	for i := len(list) - 1; i >= 0 && piece != nil; i-- {

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	maxErrorBody = 64 << 10 // bytes that are read of an answer that is an error
-	maxMessage   = 1000     // bytes that are shown of a provider's message
+	maxErrorBody = 64 << 10 // bytes that are read from the body of an error
+	maxMessage   = 1000     // bytes of a provider's message that are shown
 )
 
-// broken is the error of a connection that broke.
+// broken returns the error of a broken connection.
 func (c *Client) broken(ctx context.Context, err error, format string) error {
 	if ctx.Err() != nil {
 		return cancelled(ctx)
@@ -41,7 +41,7 @@ func cancelled(ctx context.Context) error {
 	return e
 }
 
-// unquoted is err without the URL that net/http puts before it.
+// unquoted returns err without the URL that net/http adds.
 func unquoted(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
@@ -49,7 +49,7 @@ func unquoted(err error) error {
 	return err
 }
 
-// refused is the error of an answer whose status is not 2xx.
+// refused returns the error of an HTTP response whose status is not 2xx.
 func (c *Client) refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
 	message, code := complaint(c.withoutKey(body))
@@ -65,7 +65,7 @@ func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// advice is what the reader of an error can do about it.
+// advice returns what the reader of an error can do about it.
 func (c *Client) advice(e *lm.Error) string {
 	switch {
 	case e.Status/100 == 3:
@@ -79,7 +79,7 @@ func (c *Client) advice(e *lm.Error) string {
 	case e.Status == http.StatusNotFound:
 		return "check the name of the model and the base URL"
 	case e.Kind == lm.KindRateLimited:
-		return "ask later or less often"
+		return "retry later or less often"
 	case e.Kind == lm.KindTransient:
 		return "try again"
 	case e.Kind == lm.KindContextTooLong:
@@ -90,7 +90,7 @@ func (c *Client) advice(e *lm.Error) string {
 	return "check the model and the options of the request"
 }
 
-// failureIn is the error that an answer or event of status 200 contains, or nil.
+// failureIn returns the error in a response or event of status 200, or nil.
 func (c *Client) failureIn(data []byte) error {
 	var answer struct{ Error json.RawMessage }
 	if !bytes.Contains(data, []byte(`"error"`)) || json.Unmarshal(data, &answer) != nil || empty.Match(answer.Error) {
@@ -111,32 +111,32 @@ func (c *Client) failureIn(data []byte) error {
 // empty matches the error member of responses that are not errors.
 var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
-// notJSON is the error of an answer that cannot be decoded.
+// notJSON returns the error of a response that cannot be decoded.
 func (c *Client) notJSON(data []byte, err error) error {
 	const shown = 200
 	reason := clip(string(c.withoutKey([]byte(err.Error()))), shown)
-	return c.strange("a reply that is not what its protocol says (%s): %s", reason, clip(string(c.withoutKey(data)), shown))
+	return c.strange("a malformed reply (%s): %s", reason, clip(string(c.withoutKey(data)), shown))
 }
 
-// strange is the error of an answer of status 2xx that is not a reply.
+// strange returns the error of a response of status 2xx that is not a reply.
 func (c *Client) strange(format string, args ...any) error {
 	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: c.errorf("sent "+format, args...)}
 }
 
-// Strange is the error of an answer that is not a reply; the text follows "sent".
+// Strange returns the error of a response that is not a reply. The message follows "sent".
 func (a *Answer) Strange(format string, args ...any) error { return a.client.strange(format, args...) }
 
-// Missing is the error of a reply that lacks what its protocol says it has.
+// Missing returns the error of a reply without a part that its protocol requires.
 func (a *Answer) Missing(what string) error {
 	return a.client.strange("a reply without %s; try again", what)
 }
 
-// errorf makes an error that begins with the provider's name and does not contain its key.
+// errorf returns an error that begins with the provider's name and does not contain its key.
 func (c *Client) errorf(format string, args ...any) error {
 	return errors.New(string(c.withoutKey(fmt.Appendf(nil, c.Provider+" "+format, args...))))
 }
 
-// withoutKey removes the key. Use it before a text is cut off, which might leave half of the key.
+// withoutKey removes the key. Call it before a string is cut off, which could leave part of the key.
 func (c *Client) withoutKey(data []byte) []byte {
 	if len(c.Key) < 4 { // it is found in many words
 		return data
@@ -144,7 +144,7 @@ func (c *Client) withoutKey(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte(c.Key), []byte("[key]"))
 }
 
-// problem is an error as providers write it: {"error": {"message": …}}, {"error": "…"},
+// problem is the JSON of an error: {"error": {"message": …}}, {"error": "…"},
 // {"message": "…"} or {"detail": …}.
 type problem struct {
 	Error   json.RawMessage `json:"error"`
@@ -180,7 +180,7 @@ func complaint(body []byte) (message, code string) {
 	return clip(message, maxMessage), strings.Join(codes, " ")
 }
 
-// text is a message that is a string or, as some servers write it, JSON.
+// text returns a message that is a string or, from some servers, other JSON.
 func text(raw json.RawMessage) string {
 	if s := ""; json.Unmarshal(raw, &s) == nil {
 		return s
@@ -190,7 +190,7 @@ func text(raw json.RawMessage) string {
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 
-// page says what an HTML page is, which a proxy sent instead of the provider.
+// page describes an HTML page, which a proxy sent instead of the provider.
 func page(body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
 		return fmt.Sprintf("an HTML page with the title %q", clip(html.UnescapeString(string(m[1])), 200))
@@ -205,7 +205,7 @@ func clip(s string, n int) string {
 	return s
 }
 
-// waitOf is how long the headers ask to wait, 0 if they do not say.
+// waitOf returns the wait that the headers demand, or 0.
 func waitOf(h http.Header, status int) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return lm.Seconds(ms / 1000)

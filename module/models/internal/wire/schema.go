@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// maxSchemas is how many refused schemas are remembered.
+// maxSchemas is the number of refused schemas that are remembered.
 const maxSchemas = 1000
 
 // Schemas remembers the schemas that an endpoint refused. Its zero value is ready; it is safe
@@ -28,7 +28,7 @@ type schemaKey struct {
 
 // Send calls send with the schema. If the provider refuses the schema, it calls send once
 // more without one; if that works, the schema is not sent to this model again, otherwise
-// the first error stands.
+// it returns the first error.
 func Send[T any](
 	s *Schemas, model string, schema json.RawMessage, send func(schema json.RawMessage) (T, error),
 ) (T, error) {

@@ -18,9 +18,9 @@ type Event struct {
 	Data []byte // valid until the next event
 }
 
-// Events reads the answer as server-sent events. An error is the last thing it yields; an
-// event that is an error is one. Where the events end, the caller knows whether the reply
-// did; if not, [Answer.Cut] is the error.
+// Events reads the response as server-sent events. It ends after an error, which may be one
+// that an event contains. If the events end before the reply is complete, the caller returns
+// [Answer.Cut].
 func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var name string
@@ -56,8 +56,7 @@ func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// Lines reads the answer as events that are a line of JSON each. Errors are as with
-// [Answer.Events].
+// Lines reads the response as lines of JSON, each an event. Errors are as in [Answer.Events].
 func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for line, err := range a.lines(ctx) {
@@ -72,7 +71,7 @@ func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// yield passes on an event, or the error that it is.
+// yield passes on an event, or the error that it contains.
 func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
 	var err error
 	switch {
@@ -123,10 +122,10 @@ func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return bufio.ScanLines(data, atEOF)
 }
 
-// Malformed is the error of an event that is not what the protocol says.
+// Malformed returns the error of an event that does not follow the protocol.
 func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJSON(data, err) }
 
-// Cut is the error of a stream that ended before the reply did.
+// Cut returns the error of a stream that ended before the reply was complete.
 func (a *Answer) Cut() error {
 	err := a.client.errorf("ended the stream before the reply was complete; try again")
 	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: err}

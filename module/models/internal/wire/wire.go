@@ -1,5 +1,5 @@
-// Package wire is what the providers of models share: it posts JSON, reads replies and
-// streams of them within bounds, and makes one *[lm.Error] of each way to fail.
+// Package wire is shared by the providers of models. It posts JSON, reads replies and streams
+// within limits, and turns every failure into an *[lm.Error].
 package wire
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// The bounds of what is read. The longest replies of today's models are below a megabyte.
+// The limits of what is read. The longest replies of today's models are below a megabyte.
 const (
 	maxBody     = 8 << 20   // bytes of a reply, or of a line of a stream
 	maxStream   = 256 << 20 // bytes of a stream: the frame of a piece is a hundred times its text
-	maxReply    = 4 << 20   // bytes that a stream adds up to; some servers send reasoning twice
+	maxReply    = 4 << 20   // bytes of a streamed reply; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
 	maxObjects  = 4096      // objects in a line: each may be compared with those of earlier lines
 )
@@ -50,7 +50,7 @@ type Client struct {
 	Variable string         // the environment variable of the key, for errors
 	BaseURL  string         // as [BaseURL] returns it
 	Header   http.Header    // of every request
-	Key      string         // removed from the text of errors
+	Key      string         // removed from the messages of errors
 	HTTP     *http.Client   // nil: a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
 }
@@ -78,7 +78,7 @@ func BaseURL(base string) (string, error) {
 	return strings.TrimRight(base, "/"), nil
 }
 
-// Post sends body as JSON to a path below BaseURL and returns the answer if its status is
+// Post sends body as JSON to a path below BaseURL and returns the response if its status is
 // 2xx. The caller closes it. Client.Extra wins over body: objects are merged, other values
 // replaced, and a nil removes the field.
 func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*Answer, error) {
@@ -142,20 +142,19 @@ func (c *Client) http() *http.Client {
 	}
 }
 
-// Answer is an answer of status 2xx. Everything that fails while it is read may have been
-// charged.
+// Answer is an HTTP response of status 2xx. A failure while it is read may have been charged.
 type Answer struct {
 	Header http.Header
-	Size   int // bytes of the reply that a stream has added up to; who reads the stream sets it
+	Size   int // bytes of a streamed reply so far; set by the reader of the stream
 	client *Client
 	body   io.ReadCloser
 }
 
-// Close closes the connection if the answer was not read to its end.
+// Close closes the connection if the response was not read to its end.
 func (a *Answer) Close() { _ = a.body.Close() }
 
-// Decode reads the answer as one JSON value. An answer that is an error is returned as one,
-// in spite of its status.
+// Decode reads the response as one JSON value. If the response contains an error, Decode
+// returns it, despite the status.
 func (a *Answer) Decode(ctx context.Context, into any) error {
 	data, err := io.ReadAll(io.LimitReader(a.body, maxBody+1))
 	if err != nil {

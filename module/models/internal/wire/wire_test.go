@@ -54,20 +54,20 @@ func TestRefused(t *testing.T) {
 			"the model: acme answered 404 Not Found: model 'x' not found; check the name of the model and " +
 				"the base URL"},
 		{"429", 429, nil, ``, lm.Error{Kind: lm.KindRateLimited, Status: 429},
-			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; ask later or " +
+			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; retry later or " +
 				"less often"},
 		{"429 in seconds", 429, http.Header{"Retry-After": {"1.5"}}, `[{"error":{"message":"slow"}}]`,
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond},
-			"the model's rate limit is reached for 1.5s: acme answered 429 Too Many Requests: slow; ask later or " +
+			"the model's rate limit is reached for 1.5s: acme answered 429 Too Many Requests: slow; retry later or " +
 				"less often"},
 		{"429 in milliseconds", 429, http.Header{"Retry-After-Ms": {"20"}, "Retry-After": {"1"}}, `slow`,
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 20 * time.Millisecond},
-			"the model's rate limit is reached for 20ms: acme answered 429 Too Many Requests: slow; ask later or " +
+			"the model's rate limit is reached for 20ms: acme answered 429 Too Many Requests: slow; retry later or " +
 				"less often"},
 		{"429 by reset", 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"},
 			"X-Ratelimit-Reset-Tokens": {"6m0s"}}, `{"message":"slow"}`,
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 6 * time.Minute},
-			"the model's rate limit is reached for 6m0s: acme answered 429 Too Many Requests: slow; ask later or " +
+			"the model's rate limit is reached for 6m0s: acme answered 429 Too Many Requests: slow; retry later or " +
 				"less often"},
 		{"429 of money", 429, nil, `{"error":{"message":"You exceeded your current quota",` +
 			`"code":"insufficient_quota"}}`,
@@ -160,7 +160,7 @@ func TestDecode(t *testing.T) {
 		want       lm.Error
 		text       string
 	}{
-		{"cut", `{"a":`, charged, `the model: acme sent a reply that is not what its protocol says (unexpected ` +
+		{"cut", `{"a":`, charged, `the model: acme sent a malformed reply (unexpected ` +
 			`end of JSON input): {"a":`},
 		{"an error", `{"error":{"message":"overloaded","code":503}}`,
 			lm.Error{Kind: lm.KindTransient, Status: 503, MaybeCharged: true},
