@@ -16,7 +16,6 @@ import (
 type server struct {
 	command    []string
 	url, token string
-	sse        bool
 	protocol   string // "" is the newest
 }
 
@@ -56,9 +55,6 @@ func (s server) transport(stderr io.Writer) mcp.Transport {
 		return &mcp.CommandTransport{Command: cmd}
 	}
 	client := &http.Client{Transport: bearer(s.token)}
-	if s.sse {
-		return &mcp.SSEClientTransport{Endpoint: s.url, HTTPClient: client}
-	}
 	return &mcp.StreamableClientTransport{Endpoint: s.url, HTTPClient: client}
 }
 

@@ -68,7 +68,6 @@ func parse(args []string, stderr io.Writer) (r request, err error) {
 	flags.StringVar(&r.server.url, "url", "", "address of the server, instead of a command")
 	flags.StringVar(&r.server.token, "token", os.Getenv("WRIT_TOKEN"),
 		"bearer token for -url (default: the value of WRIT_TOKEN)")
-	flags.BoolVar(&r.server.sse, "sse", false, "speak HTTP with SSE to -url, as before 2025")
 	flags.StringVar(&r.server.protocol, "protocol", "",
 		"protocol `version` to request, such as 2025-11-25 (default: the newest that both support)")
 	code := flags.String("code", "", "`program` to run")

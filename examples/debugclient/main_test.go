@@ -139,14 +139,9 @@ func TestWeb(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(`{"tokens": [{"principal": "ada", "token": "`+token+`"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		transport string
-		args      []string
-	}{
-		{"http", nil}, {"http", []string{"-protocol", "2025-11-25"}}, {"sse", []string{"-sse"}},
-	} {
-		url := serve(t, "-transport", test.transport, "-addr", "127.0.0.1:0", "-tokens", tokens)
-		args := append([]string{"-url", url, "-code", "6 * 7"}, test.args...)
+	url := serve(t, "-transport", "http", "-addr", "127.0.0.1:0", "-tokens", tokens)
+	for _, protocol := range [][]string{nil, {"-protocol", "2025-11-25"}} {
+		args := append([]string{"-url", url, "-code", "6 * 7"}, protocol...)
 		says(t, 0, "── result\n   42\n── time\n   TIME\n", append(args, "-token", token)...)
 		says(t, 1, "", append(args, "-token", "wrong")...)
 	}

@@ -30,9 +30,8 @@ type client struct {
 // request is an open request of a client.
 type request struct {
 	*client
-	held  int  // bytes of memory
-	stays bool // it outlives its HTTP request
-	left  bool
+	held int // bytes of memory
+	left bool
 }
 
 // enter counts another request of a principal. The caller must leave it.

@@ -35,7 +35,7 @@
 // clients of protocol version 2026-07-28, whose requests are independent, and of older ones, which have sessions.
 // With Options.Stateless the older ones have no sessions either, so that any of several replicas can serve any
 // request: in that case they are not told when tools change, their cancellations have no effect, and the server
-// cannot ask them questions. SSE is the transport of protocol 2024-11-05.
+// cannot ask them questions. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
 //
 // State that outlives a request belongs to a [Principal], under a handle that the server's tools
 // return, and not to a session of the protocol.

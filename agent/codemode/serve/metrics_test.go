@@ -116,7 +116,7 @@ func TestLog(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	err := (&serve.Options{
-		Transport: serve.SSE, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"},
+		Transport: serve.HTTP, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"},
 		Origins: []string{"app.example.com", "https://x/path"},
 		Limits:  serve.Limits{Body: -1}, Grace: -1,
 	}).Check(t.Context())
@@ -141,11 +141,8 @@ grace must not be negative: -1ns`
 		}
 	}
 	for o, want := range map[*serve.Options]string{
-		{Transport: "htttp", Path: "mcp", Hosts: []string{"http://x:1"}}: `transport must be stdio, http or sse, not "htttp"
-path "mcp" is invalid or reserved; use one like /mcp
-host must be a name like mcp.example.com, without a port, not "http://x:1"`,
-		{Auth: &serve.Auth{}}: "authentication is for http and sse: on stdio, the " +
-			"client started this process",
+		{Transport: "sse", Path: "mcp"}: `transport must be stdio or http, not "sse"`,
+		{Auth: &serve.Auth{}}:           "authentication is for http: on stdio, the client started this process",
 		{Transport: serve.HTTP, Auth: &serve.Auth{},
 			Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
 		{}: "",

@@ -19,14 +19,13 @@ import (
 const (
 	Stdio = "stdio" // one client, which started the process
 	HTTP  = "http"  // streamable HTTP, for clients of all protocol versions since 2025-03-26
-	SSE   = "sse"   // HTTP with server-sent events, the protocol of 2024-11-05, for old clients
 )
 
 // Options configure [Run] and [NewHandler]. The zero value of every field is its default, and nil
 // Options are the defaults. A [Handler] ignores In, Out, Addr, Listener, Grace and
 // Limits.Connections.
 type Options struct {
-	// Transport is Stdio, HTTP or SSE. Empty means Stdio for Run, and HTTP for a Handler.
+	// Transport is Stdio or HTTP. Empty means Stdio for Run, and HTTP for a Handler.
 	Transport string
 
 	// In and Out replace the process's stdin and stdout. In must end when it is closed.
@@ -188,16 +187,15 @@ func (o *Options) Check(ctx context.Context) error {
 	switch o.Transport {
 	case Stdio:
 		if o.Auth != nil {
-			errs = append(errs, errors.New("authentication is for http and sse: on stdio, the client started this process"))
+			errs = append(errs, errors.New("authentication is for http: on stdio, the client started this process"))
 		}
-	default:
-		if o.Transport != HTTP && o.Transport != SSE {
-			errs = append(errs, fmt.Errorf("transport must be stdio, http or sse, not %q", o.Transport))
-		}
+	case HTTP:
 		errs = append(errs, o.checkWeb()...)
 		if _, err := o.address(ctx); err != nil {
 			errs = append(errs, err)
 		}
+	default:
+		errs = append(errs, fmt.Errorf("transport must be stdio or http, not %q", o.Transport))
 	}
 	if o.Grace < 0 {
 		errs = append(errs, fmt.Errorf("grace must not be negative: %v", o.Grace))

@@ -22,7 +22,6 @@ type web struct {
 	middleware *middleware
 	clients    *clients
 	sessions   *sessions
-	sse        *sseServer
 	stateless  http.Handler // the SDK's
 	meter      webMeter
 	calls      *counter
@@ -38,7 +37,6 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
 		clients:  &clients{limits: o.Limits, byName: map[string]*client{}},
 		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, reserved: map[string]int{}},
-		sse:      &sseServer{limits: o.Limits, all: map[string]*stream{}},
 		calls:    newCounter(),
 		requests: newCounter(),
 	}
@@ -104,7 +102,7 @@ func (s *web) metrics(w http.ResponseWriter, _ *http.Request) {
 
 func (s *web) writeMetrics(w io.Writer) {
 	s.meter.write(w)
-	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count()+s.sse.count())
+	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count())
 	if s.Queue != nil {
 		s.Queue.WriteMetrics(w)
 	}
@@ -168,11 +166,7 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, nil)
 		return
 	}
-	defer func() {
-		if !one.stays {
-			one.leave()
-		}
-	}()
+	defer one.leave()
 	m, refused := s.message(w, r, one)
 	if refused == nil {
 		about.method = m.method
@@ -231,9 +225,9 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	case news && !canFlush(w):
 		s.Logger.Warn("cannot stream: a ResponseWriter of the host supports neither Flush nor Unwrap")
 		return invalid(http.StatusMethodNotAllowed, "this server cannot stream responses")
-	case news && s.Transport == HTTP:
+	case news:
 		life = s.streams
-	case news || m.calls:
+	case m.calls:
 		if !s.calls.begin() {
 			return busy(errDraining.Message)
 		}
@@ -243,9 +237,6 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
 	r = r.WithContext(ctx)
-	if s.Transport == SSE {
-		return s.serveSSE(w, r, p, m)
-	}
 	return s.serveHTTP(w, r, p, m)
 }
 
@@ -267,18 +258,6 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 		s.stateless.ServeHTTP(w, withServer(r, server))
 		return nil
 	})
-}
-
-func (s *web) serveSSE(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
-	switch r.Method {
-	case http.MethodGet:
-		return s.with(w, p, func(server *mcp.Server) *refusal { return s.sse.open(w, r, p, server) })
-	case http.MethodPost:
-		return s.sse.send(w, r, p, m)
-	}
-	w.Header().Set("Allow", "GET, POST")
-	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-	return nil
 }
 
 // with calls serve with the server for a principal.
