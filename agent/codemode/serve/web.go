@@ -35,7 +35,7 @@ type web struct {
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
 		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
-		clients:  &clients{limits: o.Limits, byName: map[string]*client{}},
+		clients:  newClients(o.Limits),
 		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, reserved: map[string]int{}},
 		calls:    newCounter(),
 		requests: newCounter(),
@@ -170,9 +170,9 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	m, refused := s.message(w, r, one)
 	if refused == nil {
 		about.method = m.method
-		r = withCall(r, m, one)
-	}
-	if refused == nil {
+		if m.call {
+			r = r.WithContext(context.WithValue(r.Context(), callKey{}, one))
+		}
 		refused = s.dispatch(w, r, p, m)
 	}
 	if refused != nil {
@@ -180,19 +180,15 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message reads the message of a request. It counts against the rate before it is read; the
-// other messages of a batch count when their number is known. The rest of a refused message is
-// read and dropped: a client that is still sending might not see the refusal.
+// message reads the message of a request. It counts against the rate before it is read. The rest of
+// a refused message is read and dropped: a client that is still sending might not see the refusal.
 func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
 	body := r.Body
 	if r.Method == http.MethodPost {
-		refused = from.spend(1)
+		refused = from.spend()
 	}
 	if refused == nil {
 		m, refused = s.Limits.read(w, r, from)
-	}
-	if refused == nil && m.count > 1 {
-		refused = from.spend(m.count - 1)
 	}
 	if refused != nil && r.ContentLength <= s.Limits.Body {
 		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.Limits.Body))
@@ -200,18 +196,11 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m 
 	return m, refused
 }
 
+// callKey is the key of the request of a call, which ends, for the limits, before the response is
+// sent: a client that has the response may send another request although the stream is still open.
 type callKey struct{}
 
-// withCall makes a request that is one call end, for the limits, before its response is sent: a
-// client that has the response may send another, although the stream is still open.
-func withCall(r *http.Request, m message, one *request) *http.Request {
-	if m.count != 1 || !m.calls {
-		return r
-	}
-	return r.WithContext(context.WithValue(r.Context(), callKey{}, one))
-}
-
-// callOf returns the call of a request that is one call, or nil.
+// callOf returns the request of a call, or nil.
 func callOf(ctx context.Context) *request {
 	one, _ := ctx.Value(callKey{}).(*request)
 	return one
@@ -227,7 +216,7 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 		return invalid(http.StatusMethodNotAllowed, "this server cannot stream responses")
 	case news:
 		life = s.streams
-	case m.calls:
+	case m.call:
 		if !s.calls.begin() {
 			return busy(errDraining.Message)
 		}
