@@ -36,7 +36,7 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
 		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
 		clients:  newClients(o.Limits),
-		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, reserved: map[string]int{}},
+		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
 		calls:    newCounter(),
 		requests: newCounter(),
 	}
