@@ -67,10 +67,6 @@ type ServerConfig struct {
 	// [path.Match] in which * also matches a slash. An empty Allow selects all tools.
 	Allow, Deny []string
 
-	// AutoApprove are patterns of tools that need no approval, according to the
-	// file. It has no effect unless [Options.AllowAutoApprove] is set.
-	AutoApprove []string
-
 	// Disabled keeps the server from being started.
 	Disabled bool
 }
@@ -131,12 +127,6 @@ func parseConfig(data []byte, source config.Source) (*Config, error) {
 // warnings returns what the configuration or the host says without effect.
 func (c *Config) warnings(o *Options) []string {
 	list := slices.Clone(c.Warnings)
-	for _, s := range c.Servers {
-		if len(s.AutoApprove) > 0 && !s.Disabled && !o.AllowAutoApprove {
-			list = append(list, fmt.Sprintf("mcp server %q: the approvals in its entry have no effect; "+
-				"to trust the file, set Options.AllowAutoApprove", s.Name))
-		}
-	}
 	if len(c.Servers) > 0 && !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return !s.Disabled }) {
 		list = append(list, "all mcp servers are disabled, so there are no tools; enable one in the configuration")
 	}

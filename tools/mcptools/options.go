@@ -71,11 +71,6 @@ type Options struct {
 	// that lies can make effects happen twice. A file cannot set this; only the host can.
 	Trust []string
 
-	// AllowAutoApprove uses the approvals in the configuration, "autoApprove", "alwaysAllow" and
-	// "trust"; [Servers.AutoApproved] reports them. By default a file has no such authority,
-	// because anyone who can write it could approve anything.
-	AllowAutoApprove bool
-
 	// Pins are the tools that the host has approved, from [Servers.Pins]. There is a warning about each tool that
 	// differs from its pin or, on a server in Pins, has no pin. On other servers, there is a warning about each tool
 	// that differs from its first listing.
@@ -102,23 +97,13 @@ type Options struct {
 	// in bytes of JSON. Zero means 4 MiB.
 	MaxResult int
 
-	// MaxTools is how many tools are taken from one server. Zero means 10,000.
-	MaxTools int
-
-	// MaxPages is how many pages of tools are read from one server. Zero means 1,000.
-	MaxPages int
-
-	// MaxListing is the size, in bytes of JSON, of the tools that are taken from one server; they may have one JSON
-	// value per 64 bytes of it. The rest is left out, with a warning. Zero means 16 MiB.
-	MaxListing int
-
-	// MaxDescription is the size of the longest description of a tool, in bytes. A longer one is
-	// cut, with a warning. Zero means 64 KiB.
-	MaxDescription int
-
-	// MaxSchema is the size of the largest schema of a tool, in bytes. A larger one is ignored, with
-	// a warning. Zero means 256 KiB.
-	MaxSchema int
+	// Limits of a listing, which only tests change. What exceeds them is left out with a warning; a
+	// longer description is cut.
+	maxTools       int // 10,000
+	maxPages       int // 1,000
+	maxListing     int // 16 MiB of JSON, with one JSON value per 64 bytes of it
+	maxDescription int // 64 KiB
+	maxSchema      int // 256 KiB
 
 	// --- Notifications and questions of servers
 
@@ -165,12 +150,12 @@ func (o *Options) withDefaults() Options {
 	d.Grace = cmp.Or(d.Grace, time.Second)
 	d.MaxMessage = cmp.Or(d.MaxMessage, 64<<20)
 	d.MaxResult = cmp.Or(d.MaxResult, 4<<20)
-	d.MaxTools = cmp.Or(d.MaxTools, 10_000)
-	d.MaxPages = cmp.Or(d.MaxPages, 1_000)
+	d.maxTools = cmp.Or(d.maxTools, 10_000)
+	d.maxPages = cmp.Or(d.maxPages, 1_000)
 	d.LogLevel = cmp.Or(d.LogLevel, "info")
-	d.MaxListing = cmp.Or(d.MaxListing, 16<<20)
-	d.MaxDescription = cmp.Or(d.MaxDescription, 64<<10)
-	d.MaxSchema = cmp.Or(d.MaxSchema, 256<<10)
+	d.maxListing = cmp.Or(d.maxListing, 16<<20)
+	d.maxDescription = cmp.Or(d.maxDescription, 64<<10)
+	d.maxSchema = cmp.Or(d.maxSchema, 256<<10)
 	d.Logger = cmp.Or(d.Logger, slog.New(slog.DiscardHandler))
 	return d
 }

@@ -201,25 +201,13 @@ func (r *responses) document(body io.Reader, id jsonrpc.ID) []byte {
 	return r.receive(msg)
 }
 
-// responseTo returns the response to the call with the ID from a message or a batch.
+// responseTo decodes the response to the call with the ID.
 func responseTo(id jsonrpc.ID, data []byte) (jsonrpc.Message, error) {
-	if !message.IsBatch(data) {
-		msg, err := message.Decode(data)
-		if response, ok := msg.(*jsonrpc.Response); err == nil && (!ok || response.ID != id) {
-			return nil, &message.FormatError{Err: errors.New("it belongs to another call")}
-		}
-		return msg, err
+	msg, err := message.Decode(data)
+	if response, ok := msg.(*jsonrpc.Response); err == nil && (!ok || response.ID != id) {
+		return nil, &message.FormatError{Err: errors.New("it belongs to another call")}
 	}
-	batch, err := message.DecodeBatch(data)
-	if err != nil {
-		return nil, err
-	}
-	for _, msg := range batch {
-		if response, ok := msg.(*jsonrpc.Response); ok && response.ID == id {
-			return msg, nil
-		}
-	}
-	return nil, &message.FormatError{Err: errors.New("the batch has no response to the call")}
+	return msg, err
 }
 
 // receive returns a message as the SDK should see it; nil if it should not. Requests beyond
