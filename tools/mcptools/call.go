@@ -98,9 +98,6 @@ func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessa
 		defer forget()
 		params.SetProgressToken(token)
 	}
-	if r.server.o.OnLog != nil && c.stateless() {
-		params.Meta[mcp.MetaKeyLogLevel] = r.server.o.LogLevel
-	}
 	raw, err := c.request(ctx, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
 	var wire *jsonrpc.Error
 	if err == nil || errors.As(err, &wire) {

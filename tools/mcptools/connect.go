@@ -271,7 +271,6 @@ func (c *connection) handshake(ctx context.Context, t mcp.Transport, version str
 		return err
 	}
 	c.session, c.gone = session, make(chan struct{})
-	c.requestLogs(ctx)
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (s *server) setListing(ctx context.Context, c *connection, l *listing, err 
 	c.listErr = err
 	s.mu.Unlock()
 	if err != nil {
-		s.health.failedListing(s.name, err)
+		s.o.Logger.Error("mcp server failed", "server", s.name, "error", err)
 		return false
 	}
 	return s.keep(l)

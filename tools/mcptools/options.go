@@ -113,15 +113,10 @@ type Options struct {
 	OnToolsChanged func(server string)
 
 	// OnProgress is called with the progress of calls; ctx is the call's. If it is nil, servers are
-	// asked to report progress only of calls with a context of [WithProgress]. OnToolsChanged,
-	// OnProgress and OnLog are called for one server one at a time, in order, and possibly after the
+	// asked to report progress only of calls with a context of [WithProgress]. OnToolsChanged
+	// and OnProgress are called for one server one at a time, in order, and possibly after the
 	// call has ended. If they are too slow, some notifications are dropped, with a warning.
 	OnProgress func(ctx context.Context, p Progress)
-
-	// OnLog is called with the log entries of servers at LogLevel and above; an empty LogLevel means "info". If it is
-	// nil, servers are not asked for their logs.
-	OnLog    func(l Log)
-	LogLevel string
 
 	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an
 	// address (see Mode of the parameters). If it is nil, servers are told that they cannot ask, and if they ask
@@ -129,9 +124,6 @@ type Options struct {
 	// before 2026-07-28, the context is the connection's and not the call's. Close waits for the function to return.
 	// It is called concurrently.
 	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
-
-	// OnSample is called when a server asks the host's model something. Otherwise it is like OnElicit.
-	OnSample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
 	// --- Logging
 
@@ -152,7 +144,6 @@ func (o *Options) withDefaults() Options {
 	d.MaxResult = cmp.Or(d.MaxResult, 4<<20)
 	d.maxTools = cmp.Or(d.maxTools, 10_000)
 	d.maxPages = cmp.Or(d.maxPages, 1_000)
-	d.LogLevel = cmp.Or(d.LogLevel, "info")
 	d.maxListing = cmp.Or(d.maxListing, 16<<20)
 	d.maxDescription = cmp.Or(d.maxDescription, 64<<10)
 	d.maxSchema = cmp.Or(d.maxSchema, 256<<10)
