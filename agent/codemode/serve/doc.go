@@ -77,12 +77,12 @@
 //
 //	/mcp       the protocol; see Options.Path
 //	/healthz   200 while the process runs
-//	/readyz    200, or 503 during shutdown or if Options.Ready returns an error
+//	/readyz    200, or 503 during shutdown
 //	/metrics   for Prometheus; with authentication, for clients with a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
 //
 // The health paths need no token and reveal nothing else. Metrics are for operators, but the token of any principal
-// opens them: they show how busy the server is, and what Options.Metrics adds. To collect them, create a token for a
+// opens them: they show how busy the server is. To collect them, create a token for a
 // principal that may use no tools ("tools": []); to hide them from clients, configure a proxy that forwards only
 // Options.Path and the OAuth metadata.
 //

@@ -69,17 +69,9 @@ type Options struct {
 	// Limits bound what one client can use.
 	Limits Limits
 
-	// Ready, for /readyz, returns the reason why the server cannot work at the moment, or
-	// nil. If Ready is not set, the server is always ready.
-	Ready func() error
-
 	// Queue is the queue in which the calls of the server's tools wait for their turn. Its
 	// metrics are included. It may be nil, and several transports may have the same one.
 	Queue *Queue
-
-	// Metrics writes additional metrics, in the text format of Prometheus, after the
-	// metrics of this package. It may be nil.
-	Metrics func(io.Writer)
 
 	// Logger logs events, but never a token, header or message, except for the text of a
 	// panic in a handler, an error of Auth.Verifier without the token and, at level debug, a
@@ -170,9 +162,6 @@ func (o *Options) defaults() *Options {
 	d.Addr = cmp.Or(d.Addr, "127.0.0.1:8080")
 	d.Path = cmp.Or(d.Path, "/mcp")
 	d.Limits = d.Limits.defaults()
-	if d.Ready == nil {
-		d.Ready = func() error { return nil }
-	}
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)
 	}

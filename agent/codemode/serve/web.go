@@ -87,11 +87,6 @@ func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		return
 	}
-	if err := s.Ready(); err != nil {
-		s.Logger.Warn("not ready", "error", err)
-		http.Error(w, "not ready", http.StatusServiceUnavailable)
-		return
-	}
 	fmt.Fprintln(w, "ready")
 }
 
@@ -105,9 +100,6 @@ func (s *web) writeMetrics(w io.Writer) {
 	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count())
 	if s.Queue != nil {
 		s.Queue.WriteMetrics(w)
-	}
-	if s.Metrics != nil {
-		s.Metrics(w)
 	}
 }
 
