@@ -23,7 +23,7 @@ type remote struct {
 	name   string
 	typed  bool // there is an output schema
 
-	// output returns the output schema, compiled at the first call; nil if there is none that can
+	// output returns the output schema, compiled at the first call; nil if the tool has none that can
 	// be used.
 	output func() *schema.Schema
 }

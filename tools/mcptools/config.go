@@ -27,7 +27,7 @@ type Config struct {
 
 // ServerConfig describes how to start or reach one server.
 type ServerConfig struct {
-	// Name is the namespace of the server's tools. It may be any text; a
+	// Name is the namespace of the server's tools. It may be any string; a
 	// [tools.Set] derives from it the name that programs use.
 	Name string
 
@@ -124,7 +124,7 @@ func parseConfig(data []byte, source config.Source) (*Config, error) {
 	return c, nil
 }
 
-// warnings returns what the configuration or the host says without effect.
+// warnings describes settings of the configuration and the options that have no effect.
 func (c *Config) warnings(o *Options) []string {
 	list := slices.Clone(c.Warnings)
 	if len(c.Servers) > 0 && !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return !s.Disabled }) {

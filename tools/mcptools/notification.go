@@ -22,7 +22,7 @@ type Progress struct {
 
 const (
 	maxQueued        = 4 << 20                // bytes of notifications that wait for the host
-	notificationCost = 256                    // the least number of bytes that one counts
+	notificationCost = 256                    // the minimum size of one, in bytes
 	settleTime       = 500 * time.Millisecond // after a change of tools, for further changes
 )
 

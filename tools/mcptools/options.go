@@ -81,9 +81,9 @@ type Options struct {
 	// before one is called; if the listing fails, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
 
-	// Secrets are removed from the texts with which servers describe their tools: names, titles, descriptions and
+	// Secrets are removed from what servers say about their tools: names, titles, descriptions and
 	// schemas, including defaults. Servers may repeat tokens that they were given, and the model and its clients read
-	// these texts. [policy.Redact] does the same for results and errors. Nil removes nothing.
+	// it. [policy.Redact] does the same for results and errors. Nil removes nothing.
 	Secrets *policy.Secrets
 
 	// --- Limits for one server

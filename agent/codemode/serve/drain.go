@@ -24,7 +24,7 @@ type drainer struct {
 
 	mu      sync.Mutex
 	open    map[jsonrpc.ID]bool // calls without a response
-	settled chan struct{}       // closed when there are none after ending
+	settled chan struct{}       // closed when no call is left after ending is closed
 
 	begun   bool                       // the client's session
 	changes map[string]jsonrpc.Message // notifications that are held back until then, by method
@@ -48,7 +48,7 @@ func (s *drainer) Connect(ctx context.Context) (mcp.Connection, error) {
 	return &drainerConn{Connection: c, s: s}, nil
 }
 
-// drain ends the connection when all calls have responses, or it is given up.
+// drain ends the connection once all calls have responses or giveUp is called.
 func (s *drainer) drain() {
 	s.settle()
 	s.end()
@@ -64,7 +64,7 @@ func (s *drainer) giveUp() {
 	s.end()
 }
 
-// settle accepts no more calls, and waits until all have responses or it is given up.
+// settle accepts no more calls, and waits until all calls have responses or giveUp is called.
 func (s *drainer) settle() {
 	s.mu.Lock()
 	if !isClosed(s.ending) {
@@ -154,8 +154,8 @@ func (s *drainer) hold(change *jsonrpc.Request) bool {
 	return !s.begun
 }
 
-// release begins the client's session, if a message does: one that says so, or a call other than those
-// that clients make before. It sends the changes that were held back.
+// release begins the client's session if the message is notifications/initialized, or a call that clients
+// make only in a session. It sends the changes that were held back.
 func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 	early := !r.IsCall() || slices.Contains([]string{"initialize", "ping", "server/discover"}, r.Method)
 	if early && r.Method != "notifications/initialized" {
@@ -195,7 +195,7 @@ type counter struct {
 	mu      sync.Mutex
 	running int
 	stopped bool
-	none    chan struct{} // closed when no more may begin and none runs
+	none    chan struct{} // closed when stopped and no call runs
 }
 
 func newCounter() *counter { return &counter{none: make(chan struct{})} }

@@ -46,7 +46,7 @@ type Handler struct {
 // loopback address, as the principal "local". Otherwise, the response has status 403.
 //
 // If a reverse proxy runs on the same machine, all requests come from a loopback address: without
-// authentication, everybody who can reach the proxy may use all tools. The same is true of middleware
+// authentication, anyone who can reach the proxy may use all tools. The same is true of middleware
 // that sets RemoteAddr from a header, which any client can send. In both cases, set Options.Auth, or
 // have middleware set a principal for every request.
 //

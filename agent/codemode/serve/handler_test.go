@@ -94,8 +94,8 @@ func TestHandlerWithoutStripPrefix(t *testing.T) {
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://localhost/tools/mcp", nil))
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://localhost/secret", nil))
 	for _, want := range []string{
-		`msg="this path is not served; mount the handler with http.StripPrefix" path=/tools/mcp served=/mcp` + "\n",
-		`msg="the path of the request is not served" served=/mcp` + "\n",
+		`msg="not found; mount the handler with http.StripPrefix" path=/tools/mcp served=/mcp` + "\n",
+		`msg="not found" served=/mcp` + "\n",
 	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%s is missing in\n%s", want, log)

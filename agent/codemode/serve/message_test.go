@@ -10,14 +10,17 @@ import (
 
 func TestInspect(t *testing.T) {
 	t.Parallel()
+	call := func(id, method string) message { return message{id: json.RawMessage(id), method: method, call: true} }
+	initialize := call(`"a"`, "initialize")
+	initialize.opening = true
 	for body, want := range map[string]message{
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:       {id: json.RawMessage("1"), method: "tools/call", call: true},
-		` {"id":"a","method":"initialize"}`:                    {id: json.RawMessage(`"a"`), method: "initialize", call: true, opening: true},
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:       call("1", "tools/call"),
+		` {"id":"a","method":"initialize"}`:                    initialize,
 		`{"method":"notifications/cancelled"}`:                 {method: "notifications/cancelled"},
 		`{"id":1,"result":{}}`:                                 {id: json.RawMessage("1"), method: "answer"},
-		`{"id":1,"method":"my/own"}`:                           {id: json.RawMessage("1"), method: "other", call: true},
-		`{"id":1,"method":"tools/call","Method":"","ID":null}`: {id: json.RawMessage("1"), method: "tools/call", call: true},
-		`{"id":1,"method":"ping","METHOD":"initialize"}`:       {id: json.RawMessage("1"), method: "ping", call: true},
+		`{"id":1,"method":"my/own"}`:                           call("1", "other"),
+		`{"id":1,"method":"tools/call","Method":"","ID":null}`: call("1", "tools/call"),
+		`{"id":1,"method":"ping","METHOD":"initialize"}`:       call("1", "ping"),
 	} {
 		if got, refused := inspect([]byte(body)); refused != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\ngot  %+v %+v\nwant %+v", body, got, refused, want)

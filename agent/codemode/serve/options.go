@@ -73,7 +73,7 @@ type Options struct {
 	// metrics are included. It may be nil, and several transports may have the same one.
 	Queue *Queue
 
-	// Logger logs events, but never a token, header or message, except for the text of a
+	// Logger logs events, but never a token, header or message, except for the value of a
 	// panic in a handler, an error of Auth.Verifier without the token and, at level debug, a
 	// host or origin that is refused. Nil logs nothing.
 	Logger *slog.Logger

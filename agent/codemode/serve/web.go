@@ -70,14 +70,14 @@ func (s *web) handler() http.Handler {
 
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
-// notFound answers requests for other paths. A path that a client made up may contain a secret,
-// so it is logged only if the handler seems to be mounted under a prefix.
+// notFound answers requests for unknown paths. A path that a client sends may contain a secret, so it is
+// logged only if the handler seems to be mounted under a prefix.
 func (s *web) notFound(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, s.Path) {
-		s.Logger.Debug("this path is not served; mount the handler with http.StripPrefix", "path", cut(r.URL.Path),
+		s.Logger.Debug("not found; mount the handler with http.StripPrefix", "path", cut(r.URL.Path),
 			"served", s.Path)
 	} else {
-		s.Logger.Debug("the path of the request is not served", "served", s.Path)
+		s.Logger.Debug("not found", "served", s.Path)
 	}
 	http.NotFound(w, r)
 }

@@ -98,7 +98,7 @@ func (s *Server) Noise() int {
 	return lines
 }
 
-// Evidence returns what the server wrote besides messages, for an error message.
+// Evidence returns what the server wrote in addition to MCP messages, for an error message.
 func (s *Server) Evidence() string {
 	var b strings.Builder
 	if lines, first := s.noise.seen(); lines > 0 {

@@ -45,7 +45,7 @@ func (r *responses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// hideSecrets keeps secrets out of the text of an error.
+// hideSecrets keeps secrets out of the message of an error.
 func (r *responses) hideSecrets(err error) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.secrets = r.Secrets
@@ -232,7 +232,7 @@ func (r *responses) fail(id jsonrpc.ID, err error) []byte {
 		Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()},
 	})
 	if encodeErr != nil {
-		panic(encodeErr) // unreachable: an ID and a text
+		panic(encodeErr) // unreachable: an ID and a string
 	}
 	return data
 }
@@ -290,8 +290,8 @@ type errorBody struct {
 	Error *jsonrpc.Error  `json:"error"`
 }
 
-// sessionUnknown are the texts with which servers of the SDKs of TypeScript, Python and C# answer, with status 400 or
-// 404, for a session that they do not know. They do not read the request then.
+// sessionUnknown are the messages with which servers of the SDKs of TypeScript, Python and C# answer, with status 400
+// or 404, for a session that they do not know. They do not read the request then.
 var sessionUnknown = []string{
 	"Bad Request: No valid session ID provided", "Bad Request: Server not initialized", "Session not found",
 }
