@@ -107,6 +107,7 @@ func (s *sessions) release(one *session) {
 	one.lastUsed = time.Now()
 	if one.open == 0 && s.all[one.id] == one {
 		one.idle.Reset(s.limits.IdleTimeout)
+		s.trim(one.owner.Name, s.limits.Sessions) // several may have begun at the same time
 	}
 }
 
@@ -126,25 +127,33 @@ func (s *sessions) expire(one *session) {
 }
 
 // hasRoom reports whether the owner may begin another session. If it has too many, the session that
-// has been idle for the longest time ends. Sessions that begin at the same time may be a few more.
+// has been idle for the longest time ends.
 func (s *sessions) hasRoom(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	count := 0
-	var oldest *session
-	for _, one := range s.all {
-		if one.owner.Name != owner {
-			continue
+	return s.trim(owner, s.limits.Sessions-1)
+}
+
+// trim ends idle sessions of the owner, the oldest first, until it has at most max. It reports false if
+// too many are in use. It requires s.mu.
+func (s *sessions) trim(owner string, max int) bool {
+	for {
+		count := 0
+		var oldest *session
+		for _, one := range s.all {
+			if one.owner.Name != owner {
+				continue
+			}
+			count++
+			if one.open == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
+				oldest = one
+			}
 		}
-		count++
-		if one.open == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
-			oldest = one
+		if count <= max || oldest == nil {
+			return count <= max
 		}
-	}
-	if count >= s.limits.Sessions && oldest != nil {
 		s.end(oldest)
 	}
-	return count < s.limits.Sessions || oldest != nil
 }
 
 // end ends a session after its running calls.
