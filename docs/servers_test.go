@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
-	"github.com/writ-go/writ/tools/policy"
 )
 
 // These examples are shown in adding-servers.md.
@@ -134,25 +133,4 @@ func Example_headers() {
 	header, err := options.HeaderFunc(context.WithValue(context.Background(), userKey{}, "ada"), "tickets")
 	fmt.Println(header, err)
 	// Output: map[Authorization:[Bearer token-of-ada]] <nil>
-}
-
-// Tools that the file approves need no approval by a person, if the host trusts the file.
-func Example_autoApprove() {
-	ctx := context.Background()
-	servers := connect(ctx, "Returns the weather.", &mcptools.Options{AllowAutoApprove: true})
-	defer servers.Close()
-	set, err := tools.NewSet(ctx, servers)
-	if err != nil {
-		log.Fatal(err)
-	}
-	ask := func(_ context.Context, r policy.Request) (policy.Decision, error) {
-		fmt.Println("may I?", r.Tool)
-		return policy.Decision{Approved: true}, nil
-	}
-	skip := func(b *tools.Binding) bool { return servers.AutoApproved(b.Namespace, b.Name) }
-	set = set.With(policy.Approve(ask, &policy.ApproveOptions{Skip: skip}))
-	run(ctx, set, `await weather.now({})`)
-	// Output:
-	// may I? weather.now
-	// "rain"
 }

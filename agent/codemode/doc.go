@@ -66,8 +66,7 @@
 //
 // # Transports
 //
-// [Server.Serve] serves stdio, streamable HTTP for clients of all protocol versions, or HTTP with
-// SSE for old ones. [Server.Handler] is for a service that has an HTTP server, and [Server.AddTo]
+// [Server.Serve] serves stdio or streamable HTTP. [Server.Handler] is for a service that has an HTTP server, and [Server.AddTo]
 // for a service that has an MCP server. In all cases each principal sees only what is its own: its
 // tools, code files, sessions and environments.
 //

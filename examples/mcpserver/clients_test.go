@@ -159,22 +159,18 @@ func TestClients(t *testing.T) {
 	}
 	tokens, file := writeTokens(t, 1)
 	places := []place{{kind: "stdio", target: slices.Concat([]string{built(t)}, patient, []string{"-config", path})}}
-	for _, kind := range []string{"http", "sse"} {
-		r := launch(t, "-transport", kind, "-config", path, "-tokens", file)
-		places = append(places, place{kind, []string{r.url}, tokens[0]})
-	}
+	r := launch(t, "-transport", "http", "-config", path, "-tokens", file)
+	places = append(places, place{"http", []string{r.url}, tokens[0]})
 	for _, p := range places {
 		clients := map[string]func(*testing.T) saw{
 			"typescript v1": func(t *testing.T) saw { return script(ctx, t, p, "typescript.mjs", "v1", p.kind) },
 			"ai":            func(t *testing.T) saw { return script(ctx, t, p, "ai.mjs", p.kind) },
 			"mcporter":      func(t *testing.T) saw { return mcporter(ctx, t, p) },
 			"inspector":     func(t *testing.T) saw { return inspector(ctx, t, p) },
-		}
-		if p.kind != "sse" {
-			clients["typescript v2"] = func(t *testing.T) saw { return script(ctx, t, p, "typescript.mjs", "v2", p.kind) }
-			clients["typescript v2, stateless"] = func(t *testing.T) saw {
+			"typescript v2": func(t *testing.T) saw { return script(ctx, t, p, "typescript.mjs", "v2", p.kind) },
+			"typescript v2, stateless": func(t *testing.T) saw {
 				return script(ctx, t, p, "typescript.mjs", "v2-stateless", p.kind)
-			}
+			},
 		}
 		if p.kind != "stdio" {
 			clients["mcp-remote"] = func(t *testing.T) saw { return remote(ctx, t, p) }

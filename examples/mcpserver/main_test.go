@@ -109,7 +109,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{[]string{"-config", "missing.json"}, nil, 2, []string{"missing.json"}},
 		{[]string{"-check", "-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
-		{[]string{"-transport", "pigeon"}, nil, 2, []string{`transport must be stdio, http or sse, not "pigeon"`}},
+		{[]string{"-transport", "pigeon"}, nil, 2, []string{`transport must be stdio or http, not "pigeon"`}},
 		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
 		{[]string{"-time", "soon", "-memory", "1", "-config", "missing.json", "surplus"},
 			map[string]string{"WRIT_CALLS": "many", "WRIT_TIME": "never"}, 2, []string{

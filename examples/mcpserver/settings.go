@@ -85,7 +85,7 @@ func (s *settings) flags() []option {
 			whole(&c.Task.Tokens)},
 		{"task-time", "duration", "10m", "how long a task may take", duration(&c.Task.Time)},
 
-		{"transport", "kind", "stdio", "how clients connect: stdio, http, or sse for old ones", text(&serving.Transport)},
+		{"transport", "kind", "stdio", "how clients connect: stdio or http", text(&serving.Transport)},
 		{"addr", "host:port", "127.0.0.1:8080", "where to listen; without -tokens or -oauth, on this machine only",
 			text(&serving.Addr)},
 		{"tokens", "file", "", "the clients that have access: " +

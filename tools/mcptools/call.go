@@ -23,7 +23,7 @@ type remote struct {
 	name   string
 	typed  bool // there is an output schema
 
-	// output returns the output schema, compiled at the first call; nil if there is none that can
+	// output returns the output schema, compiled at the first call; nil if the tool has none that can
 	// be used.
 	output func() *schema.Schema
 }
@@ -97,9 +97,6 @@ func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessa
 		token, forget := r.server.notifications.expectProgress(r.name, report)
 		defer forget()
 		params.SetProgressToken(token)
-	}
-	if r.server.o.OnLog != nil && c.stateless() {
-		params.Meta[mcp.MetaKeyLogLevel] = r.server.o.LogLevel
 	}
 	raw, err := c.request(ctx, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
 	var wire *jsonrpc.Error

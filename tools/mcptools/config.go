@@ -27,7 +27,7 @@ type Config struct {
 
 // ServerConfig describes how to start or reach one server.
 type ServerConfig struct {
-	// Name is the namespace of the server's tools. It may be any text; a
+	// Name is the namespace of the server's tools. It may be any string; a
 	// [tools.Set] derives from it the name that programs use.
 	Name string
 
@@ -66,10 +66,6 @@ type ServerConfig struct {
 	// Allow selects the tools to use, and Deny the tools to leave out, as patterns of
 	// [path.Match] in which * also matches a slash. An empty Allow selects all tools.
 	Allow, Deny []string
-
-	// AutoApprove are patterns of tools that need no approval, according to the
-	// file. It has no effect unless [Options.AllowAutoApprove] is set.
-	AutoApprove []string
 
 	// Disabled keeps the server from being started.
 	Disabled bool
@@ -128,15 +124,9 @@ func parseConfig(data []byte, source config.Source) (*Config, error) {
 	return c, nil
 }
 
-// warnings returns what the configuration or the host says without effect.
+// warnings describes settings of the configuration and the options that have no effect.
 func (c *Config) warnings(o *Options) []string {
 	list := slices.Clone(c.Warnings)
-	for _, s := range c.Servers {
-		if len(s.AutoApprove) > 0 && !s.Disabled && !o.AllowAutoApprove {
-			list = append(list, fmt.Sprintf("mcp server %q: the approvals in its entry have no effect; "+
-				"to trust the file, set Options.AllowAutoApprove", s.Name))
-		}
-	}
 	if len(c.Servers) > 0 && !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return !s.Disabled }) {
 		list = append(list, "all mcp servers are disabled, so there are no tools; enable one in the configuration")
 	}

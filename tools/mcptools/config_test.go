@@ -67,32 +67,6 @@ func TestReadConfigUsesItsDirectory(t *testing.T) {
 		`server "c": "envFile": `+folder+" is not a regular file")
 }
 
-func TestAutoApproved(t *testing.T) {
-	t.Parallel()
-	c := &Config{Servers: []ServerConfig{{Name: "a", AutoApprove: []string{"read_*"}},
-		{Name: "b", AutoApprove: []string{"*"}}, {Name: "c"}}}
-	for _, allow := range []bool{false, true} {
-		o := Options{AllowAutoApprove: allow}
-		s := &Servers{}
-		for _, one := range c.Servers {
-			s.servers = append(s.servers, &server{name: one.Name, config: one, o: &o})
-		}
-		var approved []string
-		for _, call := range [][2]string{{"a", "read_file"}, {"a", "write_file"}, {"b", "odd/name"}, {"c", "x"}, {"d", "x"}} {
-			if s.AutoApproved(call[0], call[1]) {
-				approved = append(approved, call[0]+"."+call[1])
-			}
-		}
-		if !allow {
-			equalLines(t, "by default", approved)
-			equal(t, "warnings", fmt.Sprint(len(c.warnings(&o))), "2")
-			continue
-		}
-		equalLines(t, "allowed", approved, "a.read_file", "b.odd/name")
-		equalLines(t, "warnings", c.warnings(&o))
-	}
-}
-
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	c := ServerConfig{Allow: []string{"*"}, Deny: []string{"admin/*", "[x"}}
@@ -163,5 +137,5 @@ func TestServerConfigPrintsNoSecrets(t *testing.T) {
 	equal(t, "the configuration itself", c.Headers["X-Key"], "s3cret")
 	equal(t, "text", c.String(),
 		"{Name:s Description: Command: Args:[[2 hidden]] Env:map[KEY:[hidden]] Dir: URL:[hidden] Type: "+
-			"Headers:map[X-Key:[hidden]] Timeout:0s Allow:[] Deny:[] AutoApprove:[] Disabled:false}")
+			"Headers:map[X-Key:[hidden]] Timeout:0s Allow:[] Deny:[] Disabled:false}")
 }

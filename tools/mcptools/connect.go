@@ -22,7 +22,7 @@ type attempt struct {
 	err  error
 }
 
-// connection returns the connection of the attempt; nil if there is none, or not yet. The attempt
+// connection returns the connection of the attempt, or nil before it is made and after a failure. The attempt
 // may be nil.
 func (a *attempt) connection() *connection {
 	if a == nil {
@@ -271,7 +271,6 @@ func (c *connection) handshake(ctx context.Context, t mcp.Transport, version str
 		return err
 	}
 	c.session, c.gone = session, make(chan struct{})
-	c.requestLogs(ctx)
 	return nil
 }
 
@@ -345,7 +344,7 @@ func (s *server) named(err error) error {
 }
 
 // namedError is an error with the name of its server, and perhaps of its tool. It removes the
-// server's name from the text of the error itself.
+// server's name from the message of the error itself.
 type namedError struct {
 	server, tool string
 	err          error

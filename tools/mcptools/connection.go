@@ -178,25 +178,11 @@ func (c *connection) evidence() string {
 // lostError is the loss of a connection.
 type lostError struct {
 	what     error
-	next     string // what the next use does; empty after it
+	next     string // what the next use does
 	evidence string
 }
 
 func (e *lostError) Error() string {
-	if e.next == "" {
-		return e.what.Error() + e.evidence
-	}
 	return e.what.Error() + "; " + e.next + e.evidence
 }
 func (e *lostError) Unwrap() error { return e.what }
-
-// recovered returns the error of a server that has recovered.
-func recovered(err error) error {
-	lost, ok := errors.AsType[*lostError](err)
-	if !ok {
-		return err
-	}
-	over := *lost
-	over.next = ""
-	return &over
-}

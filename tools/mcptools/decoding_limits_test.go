@@ -169,7 +169,7 @@ func TestDenseAnswers(t *testing.T) {
 
 // TestDenseOthers receives messages that are not responses before a response.
 func TestDenseOthers(t *testing.T) {
-	s := denseProcess(t, "others", &Options{OnProgress: func(context.Context, Progress) {}, OnLog: func(Log) {}})
+	s := denseProcess(t, "others", &Options{OnProgress: func(context.Context, Progress) {}})
 	tool := list(t, s)["t"]
 	frugal(t, "others", sample(7, 14)*denseSize(), func() { equal(t, "result", call(t.Context(), tool, `{}`), `"fine"`) })
 }

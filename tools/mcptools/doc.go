@@ -66,9 +66,6 @@
 //	                          patterns of the tools to use; others are left out
 //	disabledTools, excludeTools, excludedTools
 //	                          patterns of the tools to leave out
-//	autoApprove, alwaysAllow, trust
-//	                          tools that need no approval; see
-//	                          [Options.AllowAutoApprove]
 //
 // Lists of tools may also be spelled with underscores. Other keys cause warnings.
 // [ParseConfig] and [ReadConfig] describe references to variables.

@@ -32,7 +32,7 @@ func TestThirtyThousandToolsInOnePage(t *testing.T) {
 	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `]}`)}, nil)
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "10000")
 	equalLines(t, "warnings", s.Warnings(),
-		`mcp server "s": it has more than 10000 tools (Options.MaxTools); the rest is left out`)
+		`mcp server "s": it has more than 10000 tools; the rest is left out`)
 	equal(t, "pins", fmt.Sprint(len(s.Pins()["s"])), "10000")
 }
 
@@ -44,10 +44,10 @@ func TestListingOfAnySize(t *testing.T) {
 	s := serve(t, script{"tools/list": func(json.RawMessage) string {
 		n++
 		return fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":%q}],"nextCursor":"%d"}`, n, tool, n)
-	}}, &Options{MaxListing: 1 << 20})
+	}}, &Options{maxListing: 1 << 20})
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "10")
 	equal(t, "warning", s.Warnings()[len(s.Warnings())-1], `mcp server "s": its tools take more than 1048576 bytes `+
-		`or 16384 JSON values (Options.MaxListing); the rest is left out`)
+		`or 16384 JSON values; the rest is left out`)
 }
 
 // One page is bounded, too, by its bytes and by the number of values in it. Each value may be a pattern to compile.
@@ -63,11 +63,11 @@ func TestPageOfAnySize(t *testing.T) {
 			page = append(page, tool(n, c.size, c.patterns))
 		}
 		s := serve(t, script{"tools/list": result(`{"tools":[` + strings.Join(page, ",") + `]}`)},
-			&Options{MaxListing: 1_000_000})
+			&Options{maxListing: 1_000_000})
 		equal(t, "tools", fmt.Sprint(len(list(t, s))), fmt.Sprint(c.tools))
 		if c.tools < 1000 {
 			equal(t, "warning", strings.Join(s.Warnings(), "\n"), `mcp server "s": its tools take more than 1000000 bytes `+
-				`or 15625 JSON values (Options.MaxListing); the rest is left out`)
+				`or 15625 JSON values; the rest is left out`)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestOversizedTools(t *testing.T) {
 	s := serve(t,
 		script{"tools/list": result(fmt.Sprintf(`{"tools":[{"name":"a","description":%q,"inputSchema":%s,`+
 			`"outputSchema":%[2]s},{"name":"b","title":%[1]q}]}`, text, schema)),
-			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}, &Options{MaxDescription: 100, MaxSchema: 1000})
+			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}, &Options{maxDescription: 100, maxSchema: 1000})
 	named := list(t, s)
 	equal(t, "a", fmt.Sprintf("%q %s %s", named["a"].Description, named["a"].InputSchema, named["a"].OutputSchema),
 		`"Reads a file, which must be there. Reads a file, which must be there. Reads a file, which must be th"  `)
@@ -225,7 +225,7 @@ func TestManyMalformedTools(t *testing.T) {
 		fmt.Fprintf(&page, `,{"name":"t%d","annotations":5}`, i)
 	}
 	s := serve(t, script{"tools/list": result(`{"tools":[` + page.String()[1:] + `,{"name":"fine"}]}`)},
-		&Options{MaxTools: 3000})
+		&Options{maxTools: 3000})
 	equal(t, "tools", fmt.Sprint(len(list(t, s))), "0")
 	warnings := s.Warnings()
 	equal(t, "warnings", fmt.Sprint(len(warnings)), "101")
@@ -263,7 +263,7 @@ func TestFingerprintsAreBounded(t *testing.T) {
 	s := serve(t, script{"tools/list": func(json.RawMessage) string {
 		n++
 		return fmt.Sprintf(`"result":{"tools":[{"name":"t","description":"%d"},{"name":"t%[1]d"}]}`, n)
-	}}, &Options{MaxTools: 3})
+	}}, &Options{maxTools: 3})
 	for range 5 {
 		list(t, s)
 	}
@@ -279,7 +279,7 @@ func TestFingerprintsAreKeptInOrder(t *testing.T) {
 	s := serve(t, script{"tools/list": result(`{"tools":[{"name":"d"},{"name":"b"},{"name":"a"},{"name":"c"}]}`)}, nil)
 	list(t, s)
 	srv := s.servers[0]
-	srv.first, srv.o.MaxTools = nil, 2
+	srv.first, srv.o.maxTools = nil, 2
 	srv.keep(&listing{server: srv, pins: srv.pins})
 	equal(t, "known", fmt.Sprint(slices.Sorted(maps.Keys(srv.first))), "[a b]")
 }

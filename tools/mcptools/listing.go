@@ -58,7 +58,7 @@ func (s *server) setListing(ctx context.Context, c *connection, l *listing, err 
 	c.listErr = err
 	s.mu.Unlock()
 	if err != nil {
-		s.health.failedListing(s.name, err)
+		s.o.Logger.Error("mcp server failed", "server", s.name, "error", err)
 		return false
 	}
 	return s.keep(l)
@@ -189,7 +189,7 @@ func (s *server) newListing() *listing {
 	return &listing{
 		server: s, first: maps.Clone(s.first), names: map[string]bool{}, cursors: map[string]bool{},
 		pins: map[string]string{}, refused: map[string]string{},
-		values: jsonscan.Scanner{Limits: jsonscan.Limits{Values: s.o.MaxListing / valueSize}},
+		values: jsonscan.Scanner{Limits: jsonscan.Limits{Values: s.o.maxListing / valueSize}},
 	}
 }
 
@@ -213,7 +213,7 @@ func (s *server) keep(l *listing) (changed bool) {
 		_, seen := s.first[name]
 		switch {
 		case seen:
-		case len(s.first) < s.o.MaxTools:
+		case len(s.first) < s.o.maxTools:
 			s.first[name] = l.pins[name]
 		default:
 			unwatched++
@@ -221,7 +221,7 @@ func (s *server) keep(l *listing) (changed bool) {
 	}
 	if unwatched > 0 {
 		l.warn("it has listed more than %d different tools; changes of %d of them will not be noticed",
-			s.o.MaxTools, unwatched)
+			s.o.maxTools, unwatched)
 	}
 	s.listed = l.warnings
 	return changed
@@ -236,11 +236,11 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 		}
 		_, crowded := l.values.Write(nil) // fails beyond the limit
 		switch l.size += len(raw); {
-		case l.listed == o.MaxTools:
-			l.warn("it has more than %d tools (Options.MaxTools); the rest is left out", l.listed)
-		case crowded != nil || l.size > o.MaxListing:
-			l.warn("its tools take more than %d bytes or %d JSON values (Options.MaxListing); the rest is left out",
-				o.MaxListing, o.MaxListing/valueSize)
+		case l.listed == o.maxTools:
+			l.warn("it has more than %d tools; the rest is left out", l.listed)
+		case crowded != nil || l.size > o.maxListing:
+			l.warn("its tools take more than %d bytes or %d JSON values; the rest is left out",
+				o.maxListing, o.maxListing/valueSize)
 		default:
 			l.addTool(raw, page.sendable)
 			continue
@@ -260,8 +260,8 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 		}
 	case l.cursors[l.cursor]:
 		l.warn("page %d of its tools points back to an earlier page; the listing ends there", l.pages)
-	case l.pages == o.MaxPages:
-		l.warn("it has more than %d pages of tools (Options.MaxPages); the rest is left out", l.pages)
+	case l.pages == o.maxPages:
+		l.warn("it has more than %d pages of tools; the rest is left out", l.pages)
 	default:
 		l.cursors[l.cursor] = true
 		l.done = false
@@ -271,7 +271,7 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 
 const (
 	maxName   = 256 // bytes of the name of a tool
-	valueSize = 64  // bytes of Options.MaxListing for each JSON value
+	valueSize = 64  // bytes of maxListing for each JSON value
 )
 
 func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
@@ -320,15 +320,15 @@ func (l *listing) redact(t *listedTool) {
 // trim cuts what is too large to keep.
 func (l *listing) trim(t *listedTool) {
 	o := l.server.o
-	if size := len(t.Description); size > o.MaxDescription {
-		t.Description = strings.ToValidUTF8(t.Description[:o.MaxDescription], "")
+	if size := len(t.Description); size > o.maxDescription {
+		t.Description = strings.ToValidUTF8(t.Description[:o.maxDescription], "")
 		l.warn("the description of tool %q has %d bytes; it is cut to %d", t.Name, size, len(t.Description))
 	}
-	if size := len(t.InputSchema); size > o.MaxSchema {
+	if size := len(t.InputSchema); size > o.maxSchema {
 		t.InputSchema = nil
 		l.warn("the input schema of tool %q has %d bytes and is ignored: its arguments are not checked", t.Name, size)
 	}
-	if size := len(t.OutputSchema); size > o.MaxSchema {
+	if size := len(t.OutputSchema); size > o.maxSchema {
 		t.OutputSchema = nil
 		l.warn("the output schema of tool %q has %d bytes and is ignored: its results are not checked", t.Name, size)
 	}

@@ -63,7 +63,7 @@ func TestListingIsRedacted(t *testing.T) {
 		"tools/call": func(params json.RawMessage) string {
 			return fmt.Sprintf(`"result":{"content":[{"type":"text","text":%q}]}`, params)
 		},
-	}, &Options{Secrets: secrets, MaxDescription: 30})
+	}, &Options{Secrets: secrets, maxDescription: 30})
 	all, err := s.Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -113,11 +113,12 @@ func TestListingIsBounded(t *testing.T) {
 		{"too many pages", script{"tools/list": func(params json.RawMessage) string {
 			page++
 			return fmt.Sprintf(`"result":{"tools":[{"name":"t%d"}],"nextCursor":"%d"}`, page, page)
-		}}, &Options{MaxPages: 5}, 5,
-			`mcp server "s": it has more than 5 pages of tools (Options.MaxPages); the rest is left out`},
-		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 20}, 20,
-			`mcp server "s": it has more than 20 tools (Options.MaxTools); the rest is left out`},
-		{"exactly the maximum number of tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{MaxTools: 30}, 30,
+		}}, &Options{maxPages: 5}, 5,
+			`mcp server "s": it has more than 5 pages of tools; the rest is left out`},
+		{"too many tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))}, &Options{maxTools: 20}, 20,
+			`mcp server "s": it has more than 20 tools; the rest is left out`},
+		{"exactly the maximum number of tools", script{"tools/list": result(fmt.Sprintf(many, numbers...))},
+			&Options{maxTools: 30}, 30,
 			``},
 		{"the same name twice", script{"tools/list": result(`{"tools":[{"name":"a"},{"name":"a"}]}`)}, nil, 1,
 			`mcp server "s": tool "a" is listed twice; the first one is used`},

@@ -20,17 +20,9 @@ type Progress struct {
 	Message string
 }
 
-// Log is an entry of a server's log.
-type Log struct {
-	Server string
-	Level  string          // debug, info, notice, warning, error, critical, alert or emergency
-	Logger string          // the part of the server that wrote it; may be empty
-	Data   json.RawMessage // the message: text or any other JSON
-}
-
 const (
 	maxQueued        = 4 << 20                // bytes of notifications that wait for the host
-	notificationCost = 256                    // the least number of bytes that one counts
+	notificationCost = 256                    // the minimum size of one, in bytes
 	settleTime       = 500 * time.Millisecond // after a change of tools, for further changes
 )
 
@@ -137,8 +129,6 @@ func (n *notifications) receive(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
 		n.progress(params)
-	case "notifications/message":
-		n.log(params)
 	case "notifications/tools/list_changed":
 		if n.server.refresher != nil { // it reports the change after the listing
 			n.server.refresher.wake()
@@ -178,19 +168,6 @@ func (n *notifications) progress(params json.RawMessage) {
 	}
 	p.Tool = call.tool
 	n.post(len(p.Message), func() { call.report(p) })
-}
-
-func (n *notifications) log(params json.RawMessage) {
-	var l struct {
-		Level, Logger string
-		Data          json.RawMessage
-	}
-	report := n.server.o.OnLog
-	if report == nil || json.Unmarshal(params, &l) != nil {
-		return
-	}
-	log := Log{Server: n.server.name, Level: l.Level, Logger: l.Logger, Data: l.Data}
-	n.post(len(params), func() { report(log) })
 }
 
 // toolsChanged reports all changes within [settleTime] as one.

@@ -67,49 +67,22 @@ func TestNoProgressToken(t *testing.T) {
 	equal(t, "parameters", call(t.Context(), list(t, s)["t"], `{"a":1}`), `"{\"name\":\"t\",\"arguments\":{\"a\":1}}"`)
 }
 
-func TestLogs(t *testing.T) {
-	t.Parallel()
-	got := make(chan string, 10)
-	level := make(chan string, 1)
-	s := servePipe(t, &Options{LogLevel: "debug", OnLog: func(l Log) {
-		got <- fmt.Sprintf("%s %s %s %s", l.Server, l.Level, l.Logger, l.Data)
-	}}, func(r io.Reader, w io.Writer) {
-		logging := strings.Replace(hello, `"tools":{}`, `"tools":{},"logging":{}`, 1)
-		script{"initialize": result(logging), "logging/setLevel": func(params json.RawMessage) string {
-			level <- string(params)
-			return `"result":{}`
-		}, "tools/call": func(json.RawMessage) string {
-			fmt.Fprintln(w, notify("message", `{"level":"error","logger":"db","data":{"z":12345678901234567890,"a":1}}`))
-			fmt.Fprintln(w, notify("message", `7`))
-			fmt.Fprintln(w, notify("message", `{"level":"info","data":"text"}`))
-			return `"result":{}`
-		}}.whole().run(r, w)
-	})
-	equal(t, "level", <-level, `{"level":"debug"}`)
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
-	equal(t, "first", <-got, `s error db {"z":12345678901234567890,"a":1}`)
-	equal(t, "second", <-got, `s info  "text"`)
-}
-
-// In the newer protocol, each request asks for logs and progress itself.
-func TestModernLogsAndProgress(t *testing.T) {
+// In the newer protocol, each request asks for progress itself.
+func TestModernProgress(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "memory", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "logged"})
 			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(),
 				Progress: 0.5})
 			return &mcp.CallToolResult{}, nil
 		})
 	got := make(chan string, 2)
 	s := inProcess(t, server, &Options{
-		OnLog:      func(l Log) { got <- string(l.Data) },
 		OnProgress: func(_ context.Context, p Progress) { got <- fmt.Sprint(p.Done) },
 	})
 	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
 	equal(t, "version", s.Status()[0].ProtocolVersion, "2026-07-28")
-	equal(t, "log", <-got, `"logged"`)
 	equal(t, "progress", <-got, "0.5")
 }
 
@@ -183,19 +156,19 @@ func TestToolsChanged(t *testing.T) {
 }
 
 // If the host is slow, notifications are dropped and memory is bounded.
-func TestFloodOfLogs(t *testing.T) {
+func TestFloodOfProgress(t *testing.T) {
 	t.Parallel()
 	lines := sample(60, 200)
 	text := strings.Repeat("x", 100<<10)
 	began, heard, release := make(chan bool, lines), make(chan bool, lines), make(chan struct{})
-	s := servePipe(t, &Options{OnLog: func(Log) {
+	s := servePipe(t, &Options{OnProgress: func(context.Context, Progress) {
 		began <- true
 		<-release
 		heard <- true
 	}}, func(r io.Reader, w io.Writer) {
 		script{"tools/call": func(json.RawMessage) string {
 			for range lines {
-				fmt.Fprintln(w, notify("message", `{"level":"info","data":"`+text+`"}`))
+				fmt.Fprintln(w, notify("progress", `{"progressToken":"1","progress":1,"message":"`+text+`"}`))
 			}
 			return `"result":{}`
 		}}.whole().run(r, w)
@@ -221,14 +194,14 @@ func TestFloodOfLogs(t *testing.T) {
 func TestEventsEndWithClose(t *testing.T) {
 	t.Parallel()
 	began, release, heard := make(chan bool), make(chan struct{}), make(chan bool, 10)
-	s := servePipe(t, &Options{OnLog: func(Log) {
+	s := servePipe(t, &Options{OnProgress: func(context.Context, Progress) {
 		began <- true
 		<-release
 		heard <- true
 	}}, func(r io.Reader, w io.Writer) {
 		script{"tools/call": func(json.RawMessage) string {
 			for range 3 {
-				fmt.Fprintln(w, notify("message", `{"level":"info","data":1}`))
+				fmt.Fprintln(w, notify("progress", `{"progressToken":"1","progress":1}`))
 			}
 			return `"result":{}`
 		}}.whole().run(r, w)

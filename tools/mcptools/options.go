@@ -71,11 +71,6 @@ type Options struct {
 	// that lies can make effects happen twice. A file cannot set this; only the host can.
 	Trust []string
 
-	// AllowAutoApprove uses the approvals in the configuration, "autoApprove", "alwaysAllow" and
-	// "trust"; [Servers.AutoApproved] reports them. By default a file has no such authority,
-	// because anyone who can write it could approve anything.
-	AllowAutoApprove bool
-
 	// Pins are the tools that the host has approved, from [Servers.Pins]. There is a warning about each tool that
 	// differs from its pin or, on a server in Pins, has no pin. On other servers, there is a warning about each tool
 	// that differs from its first listing.
@@ -86,9 +81,9 @@ type Options struct {
 	// before one is called; if the listing fails, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
 
-	// Secrets are removed from the texts with which servers describe their tools: names, titles, descriptions and
+	// Secrets are removed from what servers say about their tools: names, titles, descriptions and
 	// schemas, including defaults. Servers may repeat tokens that they were given, and the model and its clients read
-	// these texts. [policy.Redact] does the same for results and errors. Nil removes nothing.
+	// it. [policy.Redact] does the same for results and errors. Nil removes nothing.
 	Secrets *policy.Secrets
 
 	// --- Limits for one server
@@ -102,23 +97,13 @@ type Options struct {
 	// in bytes of JSON. Zero means 4 MiB.
 	MaxResult int
 
-	// MaxTools is how many tools are taken from one server. Zero means 10,000.
-	MaxTools int
-
-	// MaxPages is how many pages of tools are read from one server. Zero means 1,000.
-	MaxPages int
-
-	// MaxListing is the size, in bytes of JSON, of the tools that are taken from one server; they may have one JSON
-	// value per 64 bytes of it. The rest is left out, with a warning. Zero means 16 MiB.
-	MaxListing int
-
-	// MaxDescription is the size of the longest description of a tool, in bytes. A longer one is
-	// cut, with a warning. Zero means 64 KiB.
-	MaxDescription int
-
-	// MaxSchema is the size of the largest schema of a tool, in bytes. A larger one is ignored, with
-	// a warning. Zero means 256 KiB.
-	MaxSchema int
+	// Limits of a listing, which only tests change. What exceeds them is left out with a warning; a
+	// longer description is cut.
+	maxTools       int // 10,000
+	maxPages       int // 1,000
+	maxListing     int // 16 MiB of JSON, with one JSON value per 64 bytes of it
+	maxDescription int // 64 KiB
+	maxSchema      int // 256 KiB
 
 	// --- Notifications and questions of servers
 
@@ -128,15 +113,10 @@ type Options struct {
 	OnToolsChanged func(server string)
 
 	// OnProgress is called with the progress of calls; ctx is the call's. If it is nil, servers are
-	// asked to report progress only of calls with a context of [WithProgress]. OnToolsChanged,
-	// OnProgress and OnLog are called for one server one at a time, in order, and possibly after the
+	// asked to report progress only of calls with a context of [WithProgress]. OnToolsChanged
+	// and OnProgress are called for one server one at a time, in order, and possibly after the
 	// call has ended. If they are too slow, some notifications are dropped, with a warning.
 	OnProgress func(ctx context.Context, p Progress)
-
-	// OnLog is called with the log entries of servers at LogLevel and above; an empty LogLevel means "info". If it is
-	// nil, servers are not asked for their logs.
-	OnLog    func(l Log)
-	LogLevel string
 
 	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an
 	// address (see Mode of the parameters). If it is nil, servers are told that they cannot ask, and if they ask
@@ -144,9 +124,6 @@ type Options struct {
 	// before 2026-07-28, the context is the connection's and not the call's. Close waits for the function to return.
 	// It is called concurrently.
 	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
-
-	// OnSample is called when a server asks the host's model something. Otherwise it is like OnElicit.
-	OnSample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
 	// --- Logging
 
@@ -165,12 +142,11 @@ func (o *Options) withDefaults() Options {
 	d.Grace = cmp.Or(d.Grace, time.Second)
 	d.MaxMessage = cmp.Or(d.MaxMessage, 64<<20)
 	d.MaxResult = cmp.Or(d.MaxResult, 4<<20)
-	d.MaxTools = cmp.Or(d.MaxTools, 10_000)
-	d.MaxPages = cmp.Or(d.MaxPages, 1_000)
-	d.LogLevel = cmp.Or(d.LogLevel, "info")
-	d.MaxListing = cmp.Or(d.MaxListing, 16<<20)
-	d.MaxDescription = cmp.Or(d.MaxDescription, 64<<10)
-	d.MaxSchema = cmp.Or(d.MaxSchema, 256<<10)
+	d.maxTools = cmp.Or(d.maxTools, 10_000)
+	d.maxPages = cmp.Or(d.maxPages, 1_000)
+	d.maxListing = cmp.Or(d.maxListing, 16<<20)
+	d.maxDescription = cmp.Or(d.maxDescription, 64<<10)
+	d.maxSchema = cmp.Or(d.maxSchema, 256<<10)
 	d.Logger = cmp.Or(d.Logger, slog.New(slog.DiscardHandler))
 	return d
 }

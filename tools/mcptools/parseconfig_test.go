@@ -156,13 +156,6 @@ func TestParseConfig(t *testing.T) {
 			"a: a [] map[] disabled",
 		},
 		{
-			"approvals",
-			`{"mcpServers": ` +
-				`{"a": {"command": "a", "autoApprove": ["x"], "alwaysAllow": ["y*"]}, "b": {"command": "b", "trust": true}, ` +
-				`"c": {"command": "c", "trust": false, "autoApprove": []}}}`,
-			"a: a [] map[] approves [x y*]\nb: b [] map[] approves [*]\nc: c [] map[]",
-		},
-		{
 			"every key for lists of tools",
 			`{"mcpServers": ` +
 				`{"a": {"command": "a", "tools": ["1"], "allowed_tools": ["2"], "include_tools": ["3"], "enabledTools": ` +
@@ -236,7 +229,7 @@ func TestParseConfig(t *testing.T) {
 			`{"mcpServers": ` +
 				`{"a": {"command": [{}]}, "b": {"command": "b", "args": "x"}, "c": {"command": "c", "env": []}, "d": ` +
 				`{"command": "d", "disabled": "no"}, "e": {"command": "e", "timeout": "5s"}, "f": {"command": "f", "args": ` +
-				`[["x"]]}, "g": {"command": 1, "trust": "yes", "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}}`,
+				`[["x"]]}, "g": {"command": 1, "tools": 3, "headers": {"A": {}}, "env": {"A": ["s3cret"]}}}}`,
 			`error: server "a": "command" contains object where a string is expected` + "\n" +
 				`server "b": "args" must be an array of strings, not string` + "\n" +
 				`server "c": "env" must be an object of strings, not array` + "\n" +
@@ -244,7 +237,6 @@ func TestParseConfig(t *testing.T) {
 				`server "e": "timeout" must be a number of seconds, not string` + "\n" +
 				`server "f": "args" contains array where a string is expected` + "\n" +
 				`server "g": "command" must be a string or an array of strings, not number` + "\n" +
-				`server "g": "trust" must be an array of strings, or true, not string` + "\n" +
 				`server "g": "tools" must be an array of strings, not number` + "\n" +
 				`server "g": "headers" contains object where a string is expected` + "\n" +
 				`server "g": "env" contains array where a string is expected`,
@@ -303,7 +295,6 @@ func summary(c *Config, err error) string {
 			{s.URL != "", " at " + s.URL},
 			{s.Type != "", " by " + s.Type},
 			{len(s.Headers) > 0, fmt.Sprintf(" with %v", s.Headers)},
-			{len(s.AutoApprove) > 0, fmt.Sprintf(" approves %v", s.AutoApprove)},
 		} {
 			if part.there {
 				line += part.text

@@ -29,13 +29,6 @@ func (c *connection) clientOptions() *mcp.ClientOptions {
 			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
 		}
 	}
-	if o.OnSample != nil {
-		options.CreateMessageHandler = func(
-			ctx context.Context, r *mcp.CreateMessageRequest,
-		) (*mcp.CreateMessageResult, error) {
-			return ask(ctx, c, r.Params, o.OnSample)
-		}
-	}
 	if o.OnToolsChanged != nil {
 		// The handler makes the SDK subscribe. The exchange handles the notification itself.
 		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) {}
@@ -55,18 +48,3 @@ func ask[P, R any](ctx context.Context, c *connection, params *P,
 	}
 	return answer, err
 }
-
-// requestLogs asks the server for its log, if the host wants it. A server that refuses decides by
-// itself what it sends.
-func (c *connection) requestLogs(ctx context.Context) {
-	r := c.session.InitializeResult()
-	if c.server.o.OnLog == nil || r == nil || r.Capabilities == nil || r.Capabilities.Logging == nil || c.stateless() {
-		return
-	}
-	level := mcp.LoggingLevel(c.server.o.LogLevel)
-	_ = c.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: level})
-}
-
-// stateless reports whether the protocol version is a newer one, in which every request says by
-// itself what it wants.
-func (c *connection) stateless() bool { return c.version() > olderVersion }

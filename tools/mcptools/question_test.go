@@ -48,11 +48,6 @@ func agree(context.Context, string, *mcp.ElicitParams) (*mcp.ElicitResult, error
 	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"sure": true}}, nil
 }
 
-func sampleAnswer(_ context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	return &mcp.CreateMessageResult{Role: "assistant", Model: server,
-		Content: &mcp.TextContent{Text: fmt.Sprint("at most ", p.MaxTokens)}}, nil
-}
-
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -77,8 +72,6 @@ func TestQuestions(t *testing.T) {
 				}
 				return &mcp.ElicitResult{Action: "decline"}, nil
 			}}, `{"action":"decline"}`},
-		{"sample", "sampling/createMessage", prompt, &Options{OnSample: sampleAnswer},
-			`{"content":{"type":"text","text":"at most 5"},"model":"s","role":"assistant"}`},
 		{"no model", "sampling/createMessage", prompt, nil,
 			`{"code":-31001,"message":"client does not support CreateMessage"}`},
 		{"no roots", "roots/list", `{}`, nil, `{"roots":[]}`},
@@ -101,7 +94,7 @@ func TestCapabilities(t *testing.T) {
 		want string
 	}{
 		{nil, `{}`},
-		{&Options{OnElicit: agree, OnSample: sampleAnswer}, `{"sampling":{},"elicitation":{"form":{},"url":{}}}`},
+		{&Options{OnElicit: agree}, `{"elicitation":{"form":{},"url":{}}}`},
 	} {
 		var got string
 		serve(t, script{"initialize": func(params json.RawMessage) string {

@@ -142,7 +142,7 @@ func (a *callResult) untyped() json.RawMessage {
 // maxCompared is the maximum size in bytes of text that is compared with structured content.
 const maxCompared = 1 << 20
 
-// sameJSON reports whether a text is the JSON of a value, in any notation.
+// sameJSON reports whether a string is the JSON of a value, however it is formatted.
 func sameJSON(text string, value json.RawMessage) bool {
 	if len(text) > maxCompared || message.TooManyValues([]byte(text)) || message.TooManyValues(value) {
 		return false
@@ -194,7 +194,7 @@ func (r *remote) reported(text string, data json.RawMessage) *tools.ToolError {
 	return te
 }
 
-// reportedKind recognizes the exact texts with which the official SDKs refuse this tool or its arguments before the
+// reportedKind recognizes the exact messages with which the official SDKs refuse this tool or its arguments before the
 // tool runs, and its result afterwards. Any other text may follow an effect, whatever its JSON-RPC code: SDKs and tools
 // use the same codes for all of these.
 func (r *remote) reportedKind(text string) string {

@@ -144,7 +144,7 @@ func (s *server) allWarnings() []string {
 	return list
 }
 
-// warnings is a bounded set of texts: the server decides how many there are.
+// warnings is a bounded set of messages: the server decides how many there are.
 type warnings struct {
 	texts []string
 	more  int

@@ -208,15 +208,6 @@ func (s *Servers) Warnings() []string {
 	return list
 }
 
-// AutoApproved reports whether the configuration says that a tool needs no approval. The
-// names are the Namespace and Name of a [tools.Tool]. It returns false unless
-// [Options.AllowAutoApprove] is set.
-func (s *Servers) AutoApproved(name, tool string) bool {
-	return slices.ContainsFunc(s.servers, func(srv *server) bool {
-		return srv.name == name && srv.o.AllowAutoApprove && matchesAny(srv.config.AutoApprove, tool)
-	})
-}
-
 // Close stops all servers, with everything that they started, and waits until they are
 // gone, which takes little more than twice [Options.Grace]. Calls in flight fail. The error
 // names processes that could not be stopped. Close may be called more than once; it then

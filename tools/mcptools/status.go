@@ -39,10 +39,6 @@ type Status struct {
 	// Restarts is how often the server was lost and connected again.
 	Restarts int
 
-	// LastErr is the last failure, even if the server has recovered, and LastErrAt its time.
-	LastErr   error
-	LastErrAt time.Time
-
 	// ProtocolVersion is the version of the last connection, such as "2025-11-25"; empty until the
 	// server has connected.
 	ProtocolVersion string
@@ -74,10 +70,8 @@ type health struct {
 	version      string
 	connected    int   // how often
 	err          error // why it is not connected
-	lastErr      error
-	lastErrAt    time.Time
-	failedStarts int // in a row
-	losses       int // of connections in a row; a response to a call resets it
+	failedStarts int   // in a row
+	losses       int   // of connections in a row; a response to a call resets it
 	retry        time.Time
 	process      *stdio.Server // the last one
 }
@@ -102,7 +96,7 @@ func (h *health) ready(name, version string) {
 	h.mu.Lock()
 	h.setState(Ready)
 	h.err, h.retry, h.version = nil, time.Time{}, version
-	h.lastErr, h.failedStarts = recovered(h.lastErr), 0
+	h.failedStarts = 0
 	h.connected++
 	h.mu.Unlock()
 	h.log.Info("mcp server connected", "server", name, "protocol", version)
@@ -117,16 +111,8 @@ func (h *health) failed(name string, err error, lost bool) {
 		h.failedStarts++
 	}
 	h.setState(Failed)
-	h.err, h.lastErr, h.lastErrAt = err, err, h.since
+	h.err = err
 	h.retry = h.since.Add(pause(h.failedStarts + max(0, h.losses-1)))
-	h.mu.Unlock()
-	h.log.Error("mcp server failed", "server", name, "error", err)
-}
-
-// failedListing records a failure that leaves the server connected.
-func (h *health) failedListing(name string, err error) {
-	h.mu.Lock()
-	h.lastErr, h.lastErrAt = err, time.Now()
 	h.mu.Unlock()
 	h.log.Error("mcp server failed", "server", name, "error", err)
 }
@@ -194,7 +180,7 @@ func (h *health) fill(s *Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.State, s.Since, s.Retry = h.state, h.since, h.retry
-	s.Err, s.LastErr, s.LastErrAt = h.err, h.lastErr, h.lastErrAt
+	s.Err = h.err
 	s.ProtocolVersion, s.Restarts = h.version, max(0, h.connected-1)
 	if h.process != nil {
 		s.Noise, s.Stderr = h.process.Noise(), h.process.Stderr()

@@ -115,7 +115,8 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 		`mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
 good ready 2025-11-25, 1 tools, 0 restarts`)
 	equalLines(t, "warnings", s.Warnings(),
-		`mcp server "good": the approvals in its entry have no effect; to trust the file, set Options.AllowAutoApprove`)
+		`mcp server "good": "autoApprove" is not supported and has no effect; `+
+			`approve its tools in the program, with policy.Approve`)
 }
 
 func TestCanceledStart(t *testing.T) {

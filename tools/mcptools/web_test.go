@@ -55,9 +55,6 @@ func TestRawOverHTTP(t *testing.T) {
 			w.Header()["Content-Type"] = nil
 			fmt.Fprint(w, a)
 		}, nil),
-		"batch": s.handler(func(w http.ResponseWriter, a string) {
-			asJSON(w, `[{"jsonrpc":"2.0","method":"notifications/x"},`+a+`]`)
-		}, nil),
 		"old sse":      newLegacy(s).handler(),
 		"with padding": s.handler(func(w http.ResponseWriter, a string) { asJSON(w, "\n  "+a+"\n") }, nil),
 	} {

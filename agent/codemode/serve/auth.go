@@ -126,7 +126,7 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 }
 
 // requireHost passes requests with a principal from the host, and requests from this machine.
-// If the host sets a principal without a valid name, it knows that the client is nobody.
+// A principal without a valid name means that the host could not authenticate the client.
 func requireHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := r.Context().Value(principalKey{}).(Principal)

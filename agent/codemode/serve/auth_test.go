@@ -1,12 +1,10 @@
 package serve_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,54 +17,52 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
-// TestBearer sends requests with all kinds of tokens, over both HTTP transports.
+// TestBearer sends requests with all kinds of tokens.
 func TestBearer(t *testing.T) {
 	t.Parallel()
-	for _, transport := range []string{serve.HTTP, serve.SSE} {
-		r := start(t, serve.Options{Transport: transport, Auth: authorized(t)})
-		for _, c := range []struct {
-			authorization string
-			status        int
-			body          string
-		}{
-			{"", 401, "no bearer token\n"},
-			{"Bearer", 401, "no bearer token\n"},
-			{"Bearer ", 401, "no bearer token\n"},
-			{adaToken, 401, "no bearer token\n"},
-			{"Basic " + adaToken, 401, "no bearer token\n"},
-			{"Bearer " + adaToken + " x", 401, "no bearer token\n"},
-			{"Bearer wrong", 401, "invalid token\n"},
-			{"Bearer " + adaToken[:len(adaToken)-1], 401, "invalid token\n"},
-			{"Bearer " + adaToken + "0", 401, "invalid token\n"},
-			{"Bearer " + strings.ToUpper(adaToken), 401, "invalid token\n"},
-			{"Bearer eve-token-0123456789abcdef", 401, "token expired\n"},
-			{"Bearer " + hexSum(adaToken), 401, "invalid token\n"},
-		} {
-			for _, path := range []string{"/mcp", "/metrics"} {
-				var headers []string
-				if c.authorization != "" {
-					headers = []string{"Authorization", c.authorization}
-				}
-				a := r.send(http.MethodPost, path, initialize, headers...)
-				if a.status != c.status || a.body != c.body || a.header.Get("WWW-Authenticate") != "Bearer" {
-					t.Errorf("%s %s with %q: %d %q %q, want %d %q", transport, path, c.authorization, a.status, a.body,
-						a.header.Get("WWW-Authenticate"), c.status, c.body)
-				}
+	r := start(t, serve.Options{Auth: authorized(t)})
+	for _, c := range []struct {
+		authorization string
+		status        int
+		body          string
+	}{
+		{"", 401, "no bearer token\n"},
+		{"Bearer", 401, "no bearer token\n"},
+		{"Bearer ", 401, "no bearer token\n"},
+		{adaToken, 401, "no bearer token\n"},
+		{"Basic " + adaToken, 401, "no bearer token\n"},
+		{"Bearer " + adaToken + " x", 401, "no bearer token\n"},
+		{"Bearer wrong", 401, "invalid token\n"},
+		{"Bearer " + adaToken[:len(adaToken)-1], 401, "invalid token\n"},
+		{"Bearer " + adaToken + "0", 401, "invalid token\n"},
+		{"Bearer " + strings.ToUpper(adaToken), 401, "invalid token\n"},
+		{"Bearer eve-token-0123456789abcdef", 401, "token expired\n"},
+		{"Bearer " + hexSum(adaToken), 401, "invalid token\n"},
+	} {
+		for _, path := range []string{"/mcp", "/metrics"} {
+			var headers []string
+			if c.authorization != "" {
+				headers = []string{"Authorization", c.authorization}
+			}
+			a := r.send(http.MethodPost, path, initialize, headers...)
+			if a.status != c.status || a.body != c.body || a.header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s with %q: %d %q %q, want %d %q", path, c.authorization, a.status, a.body,
+					a.header.Get("WWW-Authenticate"), c.status, c.body)
 			}
 		}
-		if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+
-			bobToken); a.status != http.StatusBadRequest {
-			t.Errorf("two tokens: %d %q, want 400", a.status, a.body)
-		}
-		if a := r.send(http.MethodPost, "/mcp?access_token="+adaToken, initialize); a.status != http.StatusUnauthorized {
-			t.Errorf("token in the address: %d %q, want 401", a.status, a.body)
-		}
-		if a := r.send(http.MethodGet, "/metrics", "", "Authorization", "bearer "+bobToken); a.status != http.StatusOK {
-			t.Errorf("metrics with a token: %d, want 200", a.status)
-		}
-		if log := r.log.String(); strings.Contains(log, "token-0123") {
-			t.Errorf("a token is in the log:\n%s", log)
-		}
+	}
+	if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+
+		bobToken); a.status != http.StatusBadRequest {
+		t.Errorf("two tokens: %d %q, want 400", a.status, a.body)
+	}
+	if a := r.send(http.MethodPost, "/mcp?access_token="+adaToken, initialize); a.status != http.StatusUnauthorized {
+		t.Errorf("token in the address: %d %q, want 401", a.status, a.body)
+	}
+	if a := r.send(http.MethodGet, "/metrics", "", "Authorization", "bearer "+bobToken); a.status != http.StatusOK {
+		t.Errorf("metrics with a token: %d, want 200", a.status)
+	}
+	if log := r.log.String(); strings.Contains(log, "token-0123") {
+		t.Errorf("a token is in the log:\n%s", log)
 	}
 }
 
@@ -74,11 +70,8 @@ func TestBearer(t *testing.T) {
 // tools.
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		o := serve.Options{Auth: authorized(t)}
-		if version == "sse" {
-			o.Transport = serve.SSE
-		}
 		r := start(t, o)
 		ada, bob := r.client(version, adaToken, nil), r.client(version, bobToken, nil)
 		if got := mustCall(t, ada, "who") + " " + mustCall(t, bob, "who"); got != "ada bob" {
@@ -131,53 +124,6 @@ func TestSessionsOfOthers(t *testing.T) {
 		!strings.Contains(a.body, `"text":"ada"`) {
 		t.Errorf("the owner: %d %s", a.status, a.body)
 	}
-}
-
-// TestStreamsOfOthers checks that streams of other principals are not found, and that their
-// number is bounded.
-func TestStreamsOfOthers(t *testing.T) {
-	t.Parallel()
-	r := start(t, serve.Options{Transport: serve.SSE, Auth: authorized(t), Limits: serve.Limits{Sessions: 1}})
-	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
-	stream, path := r.stream(ada...)
-	defer stream.Close()
-	theirs := r.send(http.MethodPost, path, callWho, bob...)
-	none := r.send(http.MethodPost, "/mcp?sessionid=NOSUCHSESSION", callWho, bob...)
-	if theirs.status != http.StatusNotFound || theirs.body != none.body || theirs.status != none.status {
-		t.Errorf("%d %q for another principal's, %d %q for a missing one; want 404 for both",
-			theirs.status, theirs.body, none.status, none.body)
-	}
-	if a := r.send(http.MethodPost, path, initialize, ada...); a.status != http.StatusAccepted {
-		t.Errorf("the owner: %d %s", a.status, a.body)
-	}
-	if a := r.send(http.MethodGet, "/mcp", "", ada...); a.status != http.StatusServiceUnavailable ||
-		!strings.Contains(a.body, "you have too many sessions") {
-		t.Errorf("one more: %d %s", a.status, a.body)
-	}
-	another, _ := r.stream(bob...)
-	another.Close()
-}
-
-// stream opens a session of the old transport without a client, and returns its address.
-func (r *running) stream(headers ...string) (io.Closer, string) {
-	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/mcp", nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req.Header.Set(headers[0], headers[1])
-	res, err := r.web.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	lines := bufio.NewScanner(res.Body)
-	for lines.Scan() {
-		if path, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-			return res.Body, path
-		}
-	}
-	r.t.Fatalf("no address: %d %v", res.StatusCode, lines.Err())
-	return nil, ""
 }
 
 // TestOAuth runs a resource server with an external verifier.

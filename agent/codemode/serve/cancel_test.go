@@ -12,15 +12,12 @@ import (
 // TestCancel has a client cancel a call: the context of its handler ends.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			s := newWorks()
 			s.queue = serve.NewQueue(&serve.QueueOptions{Running: 1})
 			o := serve.Options{}
-			if version == "sse" {
-				o.Transport = serve.SSE
-			}
 			session := s.start(t, o).client(version, "", nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
@@ -41,7 +38,7 @@ func TestCancel(t *testing.T) {
 // TestQuestionDuringShutdown has a call ask its client a question during the shutdown, which needs a session.
 func TestQuestionDuringShutdown(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{oldEra, "sse"} {
+	for _, version := range []string{oldEra} {
 		inBubble(t, func(t *testing.T, s *works) {
 			s.server(serve.Principal{Name: "local"}).AddTool(&mcp.Tool{Name: "ask",
 				InputSchema: map[string]any{"type": "object"}},
@@ -56,9 +53,6 @@ func TestQuestionDuringShutdown(t *testing.T) {
 					return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Action}}}, nil
 				})
 			o := serve.Options{}
-			if version == "sse" {
-				o.Transport = serve.SSE
-			}
 			r := s.start(t, o)
 			session := r.client(version, "", &mcp.ClientOptions{ElicitationHandler: func(context.Context,
 				*mcp.ElicitRequest) (*mcp.ElicitResult, error) {

@@ -9,30 +9,37 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/writ-go/writ/internal/jsonscan"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 )
 
 // clients are the recent clients, by the names of their principals.
 type clients struct {
 	limits Limits
+	memory *semaphore.Weighted // bytes, of all clients
 	mu     sync.Mutex
 	byName map[string]*client
-	held   int // bytes of memory
+}
+
+// principalsAtOnce is how many principals may use all of their memory at the same time.
+const principalsAtOnce = 4
+
+func newClients(l Limits) *clients {
+	return &clients{limits: l, memory: semaphore.NewWeighted(principalsAtOnce * l.Memory), byName: map[string]*client{}}
 }
 
 type client struct {
-	all  *clients
-	rate *rate.Limiter
-	open int // requests
-	held int // bytes of memory
+	all    *clients
+	rate   *rate.Limiter
+	memory *semaphore.Weighted // bytes
+	open   int                 // requests
 }
 
 // request is an open request of a client.
 type request struct {
 	*client
-	held  int  // bytes of memory
-	stays bool // it outlives its HTTP request
-	left  bool
+	held int64 // bytes of memory
+	once sync.Once
 }
 
 // enter counts another request of a principal. The caller must leave it.
@@ -46,7 +53,9 @@ func (c *clients) enter(name string) (*request, *refusal) {
 		if c.limits.Rate < 0 {
 			limit = rate.Inf
 		}
-		one = &client{all: c, rate: rate.NewLimiter(limit, c.limits.Burst)}
+		one = &client{
+			all: c, rate: rate.NewLimiter(limit, c.limits.Burst), memory: semaphore.NewWeighted(c.limits.Memory),
+		}
 		c.byName[name] = one
 	}
 	if one.open >= c.limits.Requests {
@@ -70,35 +79,27 @@ func (c *clients) forget() {
 
 // leave ends the request. It may be called again.
 func (r *request) leave() {
-	c := r.client.all
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r.left {
-		return
-	}
-	r.left = true
-	r.open--
-	r.client.held -= r.held
-	c.held -= r.held
+	r.once.Do(func() {
+		r.memory.Release(r.held)
+		r.all.memory.Release(r.held)
+		r.all.mu.Lock()
+		defer r.all.mu.Unlock()
+		r.open--
+	})
 }
 
-// principalsAtOnce is how many principals may use all of their memory at the same time.
-const principalsAtOnce = 4
-
-// reserve reserves memory for the request until it ends, and reports whether there was enough.
-// A single request that is too large gets its memory if no other request holds any.
-func (r *request) reserve(bytes int) bool {
-	c := r.client.all
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	limit := int(c.limits.Memory)
-	full := r.client.held+bytes > limit && r.client.held > r.held
-	if full || c.held+bytes > principalsAtOnce*limit && c.held > r.held {
+// reserve reserves memory for the request until it ends, and reports whether there was enough. A
+// request that is too large for its limit needs no more than the limit.
+func (r *request) reserve(bytes int64) bool {
+	bytes = min(bytes, r.all.limits.Memory-r.held)
+	if !r.memory.TryAcquire(bytes) {
+		return false
+	}
+	if !r.all.memory.TryAcquire(bytes) {
+		r.memory.Release(bytes)
 		return false
 	}
 	r.held += bytes
-	r.client.held += bytes
-	c.held += bytes
 	return true
 }
 
@@ -122,17 +123,16 @@ type messageMeter struct {
 func (m *messageMeter) Write(text []byte) (int, error) {
 	before := m.Values()
 	n, err := m.Scanner.Write(text)
-	if err == nil && !m.reserve(costOfByte*n+costOfValue*(m.Values()-before)) {
+	if err == nil && !m.reserve(int64(costOfByte*n+costOfValue*(m.Values()-before))) {
 		err = errFull
 	}
 	return n, err
 }
 
-// spend counts messages against the rate limit.
-func (c *client) spend(messages int) *refusal {
+// spend counts a message against the rate limit.
+func (c *client) spend() *refusal {
 	now := time.Now()
-	limits := c.all.limits
-	r := c.rate.ReserveN(now, min(messages, limits.Burst))
+	r := c.rate.ReserveN(now, 1)
 	wait := r.DelayFrom(now)
 	if wait == 0 {
 		return nil
@@ -140,6 +140,6 @@ func (c *client) spend(messages int) *refusal {
 	r.CancelAt(now)
 	return &refusal{
 		status: http.StatusTooManyRequests, code: jsonrpc.CodeInternalError, retry: wait,
-		text: fmt.Sprintf("too many messages; %g per second are allowed; nothing was done", limits.Rate),
+		text: fmt.Sprintf("too many messages; %g per second are allowed; nothing was done", c.all.limits.Rate),
 	}
 }

@@ -2,13 +2,11 @@ package serve_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
@@ -86,54 +84,5 @@ func TestMemory(t *testing.T) {
 	}
 	if a := r.post(message("echo", 100_000), ada...); a.status != http.StatusOK {
 		t.Errorf("afterwards: %d %s", a.status, a.body)
-	}
-}
-
-// TestMemoryOverSSE checks that a call keeps its memory until its response is sent, or its
-// stream ends, although its own request ends earlier.
-func TestMemoryOverSSE(t *testing.T) {
-	t.Parallel()
-	o := serve.Options{Transport: serve.SSE, Auth: authorized(t), Limits: serve.Limits{Memory: 1 << 20, Requests: 4}}
-	r := start(t, o)
-	ada := []string{"Authorization", "Bearer " + adaToken}
-	message := func(id int, tool string, size int) string {
-		const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"x":%q}}}`
-		return fmt.Sprintf(call, id, tool, strings.Repeat("x", size))
-	}
-	var path string
-	send := func(body string) answer { return r.send(http.MethodPost, path, body, ada...) }
-	want := func(status int, body string) {
-		t.Helper()
-		if a := send(body); a.status != status {
-			t.Errorf("%d %s, want %d", a.status, a.body, status)
-		}
-	}
-	begin := func() io.Closer { // as soon as there is room
-		stream, where := r.stream(ada...)
-		for path = where; send(initialize).status != http.StatusAccepted; {
-			time.Sleep(time.Millisecond)
-		}
-		want(http.StatusAccepted, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-		return stream
-	}
-	first := begin()
-	for send(message(2, "wait", 300_000)).status != http.StatusAccepted { // alone it may
-		time.Sleep(time.Millisecond)
-	}
-	<-r.started
-	want(http.StatusServiceUnavailable, message(3, "echo", 100_000))
-	first.Close()
-	defer begin().Close()
-	for range 10 {
-		want(http.StatusBadRequest, `{"jsonrpc":"2.0","id":4,"method":"no/such"}`)
-	}
-	for send(message(5, "wait", 300_000)).status != http.StatusAccepted {
-		time.Sleep(time.Millisecond)
-	}
-	<-r.started
-	want(http.StatusServiceUnavailable, message(6, "echo", 100_000))
-	close(r.release)
-	for send(message(6, "echo", 100_000)).status != http.StatusAccepted {
-		time.Sleep(time.Millisecond)
 	}
 }

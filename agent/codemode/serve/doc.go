@@ -35,7 +35,7 @@
 // clients of protocol version 2026-07-28, whose requests are independent, and of older ones, which have sessions.
 // With Options.Stateless the older ones have no sessions either, so that any of several replicas can serve any
 // request: in that case they are not told when tools change, their cancellations have no effect, and the server
-// cannot ask them questions. SSE is the transport of protocol 2024-11-05.
+// cannot ask them questions. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
 //
 // State that outlives a request belongs to a [Principal], under a handle that the server's tools
 // return, and not to a session of the protocol.
@@ -77,12 +77,12 @@
 //
 //	/mcp       the protocol; see Options.Path
 //	/healthz   200 while the process runs
-//	/readyz    200, or 503 during shutdown or if Options.Ready returns an error
+//	/readyz    200, or 503 during shutdown
 //	/metrics   for Prometheus; with authentication, for clients with a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
 //
 // The health paths need no token and reveal nothing else. Metrics are for operators, but the token of any principal
-// opens them: they show how busy the server is, and what Options.Metrics adds. To collect them, create a token for a
+// opens them: they show how busy the server is. To collect them, create a token for a
 // principal that may use no tools ("tools": []); to hide them from clients, configure a proxy that forwards only
 // Options.Path and the OAuth metadata.
 //

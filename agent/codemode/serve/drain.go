@@ -2,13 +2,11 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,10 +23,8 @@ type drainer struct {
 	lost   chan struct{} // closed when responses cannot be delivered anymore
 
 	mu      sync.Mutex
-	open    map[jsonrpc.ID]bool     // calls without a response
-	waiting map[jsonrpc.ID][]func() // called with the responses to those calls
-	settled chan struct{}           // closed when there are none after ending
-	given   bool                    // lost is closed
+	open    map[jsonrpc.ID]bool // calls without a response
+	settled chan struct{}       // closed when no call is left after ending is closed
 
 	begun   bool                       // the client's session
 	changes map[string]jsonrpc.Message // notifications that are held back until then, by method
@@ -37,8 +33,7 @@ type drainer struct {
 func newDrainer(t mcp.Transport) *drainer {
 	s := &drainer{
 		Transport: t, ending: make(chan struct{}), lost: make(chan struct{}),
-		open: map[jsonrpc.ID]bool{}, waiting: map[jsonrpc.ID][]func(){}, settled: make(chan struct{}),
-		changes: map[string]jsonrpc.Message{},
+		open: map[jsonrpc.ID]bool{}, settled: make(chan struct{}), changes: map[string]jsonrpc.Message{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
@@ -53,78 +48,23 @@ func (s *drainer) Connect(ctx context.Context) (mcp.Connection, error) {
 	return &drainerConn{Connection: c, s: s}, nil
 }
 
-// SupportsProtocolVersion implements [mcp.ProtocolVersionSupporter].
-func (s *drainer) SupportsProtocolVersion(version string) bool {
-	t, ok := s.Transport.(mcp.ProtocolVersionSupporter)
-	return !ok || t.SupportsProtocolVersion(version)
-}
-
-// drain ends the connection when all calls have responses, or it is given up. It lingers
-// because some clients, such as the SDK's for the old transport, drop a response if the end
-// follows immediately.
-func (s *drainer) drain(linger time.Duration) {
+// drain ends the connection once all calls have responses or giveUp is called.
+func (s *drainer) drain() {
 	s.settle()
-	timer := time.NewTimer(linger)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-s.lost:
-	}
 	s.end()
 }
 
 // giveUp ends the connection immediately.
 func (s *drainer) giveUp() {
 	s.mu.Lock()
-	if !s.given {
-		s.given = true
+	if !isClosed(s.lost) {
 		close(s.lost)
-	}
-	for id, all := range s.waiting {
-		for range all {
-			s.done(id)
-		}
 	}
 	s.mu.Unlock()
 	s.end()
 }
 
-// expect registers a function to call when a call has its response, or will never have one. It
-// returns the ID of the call.
-func (s *drainer) expect(raw json.RawMessage, done func()) jsonrpc.ID {
-	var value any
-	_ = json.Unmarshal(raw, &value) // the message is valid
-	id, _ := jsonrpc.MakeID(value)  // an invalid ID is not accepted
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting[id] = append(s.waiting[id], done)
-	if s.given {
-		s.done(id)
-	}
-	return id
-}
-
-// abandon ends the waiting for a call.
-func (s *drainer) abandon(id jsonrpc.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done(id)
-}
-
-// done calls the function for the end of a call: the first one of several with the same ID,
-// which clients should not send.
-func (s *drainer) done(id jsonrpc.ID) {
-	all := s.waiting[id]
-	if len(all) == 0 {
-		return
-	}
-	all[0]()
-	if s.waiting[id] = all[1:]; len(all) == 1 {
-		delete(s.waiting, id)
-	}
-}
-
-// settle accepts no more calls, and waits until all have responses or it is given up.
+// settle accepts no more calls, and waits until all calls have responses or giveUp is called.
 func (s *drainer) settle() {
 	s.mu.Lock()
 	if !isClosed(s.ending) {
@@ -153,7 +93,6 @@ func (s *drainer) begin(id jsonrpc.ID) bool {
 func (s *drainer) answered(id jsonrpc.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done(id)
 	if !s.open[id] {
 		return
 	}
@@ -215,8 +154,8 @@ func (s *drainer) hold(change *jsonrpc.Request) bool {
 	return !s.begun
 }
 
-// release begins the client's session, if a message does: one that says so, or a call other than those
-// that clients make before. It sends the changes that were held back.
+// release begins the client's session if the message is notifications/initialized, or a call that clients
+// make only in a session. It sends the changes that were held back.
 func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 	early := !r.IsCall() || slices.Contains([]string{"initialize", "ping", "server/discover"}, r.Method)
 	if early && r.Method != "notifications/initialized" {
@@ -256,7 +195,7 @@ type counter struct {
 	mu      sync.Mutex
 	running int
 	stopped bool
-	none    chan struct{} // closed when no more may begin and none runs
+	none    chan struct{} // closed when stopped and no call runs
 }
 
 func newCounter() *counter { return &counter{none: make(chan struct{})} }

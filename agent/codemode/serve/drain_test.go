@@ -16,7 +16,7 @@ import (
 // TestShutdown lets a running call finish while clients have open streams.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, s *works) { shutDownDuringCall(t, s, version) })
@@ -26,9 +26,6 @@ func TestShutdown(t *testing.T) {
 
 func shutDownDuringCall(t *testing.T, s *works, version string) {
 	o := serve.Options{}
-	if version == "sse" {
-		o.Transport = serve.SSE
-	}
 	r := s.start(t, o)
 	session := r.client(version, "", nil)
 	result := make(chan string, 1)
@@ -143,7 +140,7 @@ func (r *running) metrics() string { return r.send(http.MethodGet, "/metrics", "
 // TestGraceEnds cancels calls that run too long and reports them.
 func TestGraceEnds(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, s *works) { cutCall(t, s, version) })
@@ -154,9 +151,6 @@ func TestGraceEnds(t *testing.T) {
 func cutCall(t *testing.T, s *works, version string) {
 	s.queue = serve.NewQueue(nil)
 	o := serve.Options{Queue: s.queue, Grace: 20 * time.Millisecond}
-	if version == "sse" {
-		o.Transport = serve.SSE
-	}
 	r := s.start(t, o)
 	session := r.client(version, "", nil)
 	result := make(chan error, 1)

@@ -28,14 +28,14 @@ type Handler struct {
 // /tools/healthz, and so on. Mounted at Options.Path, it serves only the protocol. With OAuth, also
 // mount it, without StripPrefix, at /.well-known/oauth-protected-resource/.
 //
-// Options.Transport is [HTTP] or [SSE]; empty means HTTP. The handler ignores Addr, Listener, In,
+// Options.Transport is [HTTP] or empty. The handler ignores Addr, Listener, In,
 // Out, Grace and Limits.Connections. The connections belong to the http.Server, which should have a
 // ReadHeaderTimeout. The handler replaces its ReadTimeout and WriteTimeout, which would end long
 // calls and streams, by Limits.StallTimeout for the message and for each piece of a response. If
 // middleware wraps the http.ResponseWriter, the wrapper needs an Unwrap method, as described at
 // [http.ResponseController]. Without one, the timeouts of the http.Server apply. If the wrapper
-// cannot flush either, the handler refuses to open streams: clients of HTTP get no notifications
-// outside calls, and clients of SSE cannot connect.
+// cannot flush either, the handler refuses to open streams: clients get no notifications outside
+// calls.
 //
 // # Security
 //
@@ -46,7 +46,7 @@ type Handler struct {
 // loopback address, as the principal "local". Otherwise, the response has status 403.
 //
 // If a reverse proxy runs on the same machine, all requests come from a loopback address: without
-// authentication, everybody who can reach the proxy may use all tools. The same is true of middleware
+// authentication, anyone who can reach the proxy may use all tools. The same is true of middleware
 // that sets RemoteAddr from a header, which any client can send. In both cases, set Options.Auth, or
 // have middleware set a principal for every request.
 //
@@ -61,8 +61,8 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 	o = given.defaults()
 	o.Addr, o.Listener = "", nil
 	var wrong error
-	if o.Transport != HTTP && o.Transport != SSE {
-		wrong = errors.New(`the transport of a handler must be http or sse; for stdio, use Run`)
+	if o.Transport != HTTP {
+		wrong = errors.New("the transport of a handler must be http; for stdio, use Run")
 	}
 	if err := errors.Join(append(o.checkWeb(), o.Limits.check(), wrong)...); err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -50,19 +49,11 @@ func bare(h http.Handler) http.Handler { return h }
 
 func plain(*httptest.Server) {}
 
-// optionsFor returns options for clients of a protocol version.
-func optionsFor(version string) *serve.Options {
-	if version == "sse" {
-		return &serve.Options{Transport: serve.SSE}
-	}
-	return &serve.Options{}
-}
-
 // TestHandler mounts a handler below a prefix, and at the path of the protocol.
 func TestHandler(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
-		r, _ := mount(t, optionsFor(version), bare, plain)
+	for _, version := range []string{newEra, oldEra} {
+		r, _ := mount(t, &serve.Options{}, bare, plain)
 		if got := mustCall(t, r.client(version, "", nil), "who"); got != "local" {
 			t.Errorf("%s: got %q, want local", version, got)
 		}
@@ -103,8 +94,8 @@ func TestHandlerWithoutStripPrefix(t *testing.T) {
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://localhost/tools/mcp", nil))
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://localhost/secret", nil))
 	for _, want := range []string{
-		`msg="this path is not served; mount the handler with http.StripPrefix" path=/tools/mcp served=/mcp` + "\n",
-		`msg="the path of the request is not served" served=/mcp` + "\n",
+		`msg="not found; mount the handler with http.StripPrefix" path=/tools/mcp served=/mcp` + "\n",
+		`msg="not found" served=/mcp` + "\n",
 	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%s is missing in\n%s", want, log)
@@ -130,8 +121,8 @@ func TestHandlerPrincipal(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}
-	for _, version := range []string{newEra, oldEra, "sse"} {
-		r, _ := mount(t, optionsFor(version), middleware, plain)
+	for _, version := range []string{newEra, oldEra} {
+		r, _ := mount(t, &serve.Options{}, middleware, plain)
 		ada, bob := r.client(version, "ada", nil), r.client(version, "bob", nil)
 		if got := mustCall(t, ada, "who") + " " + mustCall(t, bob, "who"); got != "ada bob" {
 			t.Errorf("%s: got %q, want ada bob", version, got)
@@ -175,10 +166,10 @@ func TestHandlerPrincipal(t *testing.T) {
 // TestHandlerShutdown lets a running call finish.
 func TestHandlerShutdown(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			r, h := mount(t, optionsFor(version), bare, plain)
+			r, h := mount(t, &serve.Options{}, bare, plain)
 			result := r.begun(version)
 			ended := make(chan error, 1)
 			go func() { ended <- h.Shutdown(t.Context()) }()
@@ -212,11 +203,11 @@ func TestHandlerShutdown(t *testing.T) {
 // TestHandlerCancel cancels calls that run too long, in a queue and outside of it.
 func TestHandlerCancel(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			for _, queue := range []*serve.Queue{serve.NewQueue(nil), nil} {
-				o := optionsFor(version)
+				o := &serve.Options{}
 				o.Queue = queue
 				r, h := mount(t, o, bare, plain)
 				result := r.begun(version)
@@ -283,8 +274,8 @@ func TestHandlerTimeouts(t *testing.T) {
 	t.Parallel()
 	const brief = 300 * time.Millisecond
 	for _, http2 := range []bool{false, true} {
-		for _, version := range []string{newEra, oldEra, "sse"} {
-			o := optionsFor(version)
+		for _, version := range []string{newEra, oldEra} {
+			o := &serve.Options{}
 			o.Limits.StallTimeout = brief
 			r, _ := mount(t, o, bare, func(s *httptest.Server) {
 				s.Config.ReadTimeout, s.Config.WriteTimeout, s.EnableHTTP2 = brief, brief, http2
@@ -322,9 +313,6 @@ func TestHandlerTimeouts(t *testing.T) {
 func (r *running) connect(version string, o *mcp.ClientOptions) *mcp.ClientSession {
 	r.t.Helper()
 	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.url + "/mcp", HTTPClient: r.web}
-	if version == "sse" {
-		version, transport = "", &mcp.SSEClientTransport{Endpoint: r.url + "/mcp", HTTPClient: r.web}
-	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).
 		Connect(r.t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
@@ -349,7 +337,7 @@ func TestHandlerWithoutFlush(t *testing.T) {
 			t.Errorf("%s: got %q, want local", version, got)
 		}
 	}
-	r, _ := mount(t, &serve.Options{Transport: serve.SSE}, middleware, plain)
+	r, _ := mount(t, &serve.Options{}, middleware, plain)
 	if a := r.send(http.MethodGet, "/mcp", ""); a.status != http.StatusMethodNotAllowed ||
 		!strings.Contains(a.body, "this server cannot stream responses") {
 		t.Errorf("stream: %d %s", a.status, a.body)
@@ -363,8 +351,8 @@ func TestHandlerWithoutFlush(t *testing.T) {
 func TestHandlerOptions(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]*serve.Options{
-		"the transport of a handler must be http or sse; for stdio, use Run": {Transport: serve.Stdio},
-		`path "mcp" is invalid or reserved; use one like /mcp`:               {Path: "mcp"},
+		"the transport of a handler must be http; for stdio, use Run": {Transport: serve.Stdio},
+		`path "mcp" is invalid or reserved; use one like /mcp`:        {Path: "mcp"},
 		"auth: Verifier is nil; to serve without authentication, set Auth to nil\n" +
 			"limits: only Rate may be negative: ": {Auth: &serve.Auth{}, Limits: serve.Limits{Body: -1}},
 	} {
@@ -383,16 +371,5 @@ func TestHandlerOptions(t *testing.T) {
 	}
 	if _, err := serve.NewHandler(newWorks().server, nil); err != nil {
 		t.Errorf("nil options: %v", err)
-	}
-}
-
-// TestHandlerStreamPath checks the address that clients of the old transport get.
-func TestHandlerStreamPath(t *testing.T) {
-	t.Parallel()
-	r, _ := mount(t, &serve.Options{Transport: serve.SSE}, bare, plain)
-	stream, address := r.stream("Accept", "text/event-stream")
-	defer stream.Close()
-	if u, err := url.Parse(address); err != nil || u.Path != "/tools/mcp" || u.IsAbs() {
-		t.Errorf("got %q, want /tools/mcp?…", address)
 	}
 }

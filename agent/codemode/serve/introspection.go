@@ -150,7 +150,7 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 func (i Introspection) verify(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
 	t, err := i.status(ctx, token)
 	if err != nil {
-		return nil, fmt.Errorf("asking the authorization server about a token: %w", err)
+		return nil, fmt.Errorf("introspection: asking the authorization server: %w", err)
 	}
 	now := time.Now()
 	expires := now.Add(time.Minute) // it is asked again for the next request
@@ -165,7 +165,7 @@ func (i Introspection) verify(ctx context.Context, token string, _ *http.Request
 	return &auth.TokenInfo{UserID: name, Scopes: strings.Fields(t.Scope), Expiration: expires}, nil
 }
 
-// identify returns the name of the token's principal, or "" if the token is not from Issuer or has none.
+// identify returns the name of the token's principal, or "" if the token is not from Issuer or names no principal.
 // Decoding replaces invalid UTF-8, so that different names would be the same.
 func (i Introspection) identify(t tokenStatus) string {
 	id, prefix := t.Subject, ""
@@ -199,7 +199,7 @@ func (i Introspection) status(ctx context.Context, token string) (t tokenStatus,
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return t, fmt.Errorf("it answered %s", response.Status)
+		return t, fmt.Errorf("status %s", response.Status)
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, 64<<10))
 	if err != nil {

@@ -206,9 +206,6 @@ func (r *running) client(version, token string, o *mcp.ClientOptions) *mcp.Clien
 	}
 	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.url + "/mcp",
 		HTTPClient: &http.Client{Transport: web}}
-	if version == "sse" {
-		version, transport = "", &mcp.SSEClientTransport{Endpoint: r.url + "/mcp", HTTPClient: &http.Client{Transport: web}}
-	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).
 		Connect(r.t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {

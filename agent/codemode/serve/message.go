@@ -15,47 +15,16 @@ import (
 	"github.com/writ-go/writ/internal/jsonscan"
 )
 
-// maxBatch is how many messages one request may have. Later protocol versions have no batches.
-const maxBatch = 64
-
 // maxDepth is how deep a message may be nested. It is the SDK's limit.
 const maxDepth = 1000
 
-// message describes the body of a request.
+// message describes the message of a request.
 type message struct {
-	id      json.RawMessage // of a single message; may be nil
-	method  string          // of a single message, or "batch"
-	count   int
-	calls   bool // some of it requires a response
-	opening bool // it begins a session
+	id      json.RawMessage // may be nil
+	method  string          // for metrics
+	call    bool            // it requires a response
+	opening bool            // it begins a session
 }
-
-// envelope is the ID and method of a JSON-RPC message.
-type envelope struct {
-	id     json.RawMessage // may be nil
-	method string
-}
-
-// parseEnvelope reads the envelope of a message, and reports whether it is one. Like the SDK,
-// it matches names exactly: other spellings of "method" do not count.
-func parseEnvelope(text []byte) (e envelope, ok bool) {
-	if !bytes.HasPrefix(text, []byte("{")) {
-		return e, false
-	}
-	for name, value := range jsonscan.Members(text) {
-		switch string(name) {
-		case "id":
-			e.id = value
-		case "method":
-			if json.Unmarshal(value, &e.method) != nil {
-				return e, false
-			}
-		}
-	}
-	return e, true
-}
-
-func (e envelope) call() bool { return e.method != "" && e.id != nil }
 
 // refusal is the response to a request that is not processed.
 type refusal struct {
@@ -81,7 +50,7 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 		return message{}, l.tooLarge()
 	}
 	meter := &messageMeter{request: from, Scanner: jsonscan.Scanner{
-		Limits: jsonscan.Limits{Values: l.Values, Elements: maxBatch, Depth: maxDepth},
+		Limits: jsonscan.Limits{Values: l.Values, Depth: maxDepth},
 	}}
 	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.Body), meter))
 	if err != nil {
@@ -101,8 +70,6 @@ func (l Limits) unread(err error) *refusal {
 	case errors.Is(err, errFull):
 		return busy(fmt.Sprintf("your open requests take more memory than the allowed %d MiB; "+
 			"try again when one of them has ended", l.Memory>>20))
-	case errors.Is(err, jsonscan.ErrElements):
-		return tooMany()
 	case errors.Is(err, jsonscan.ErrDepth):
 		return notJSON()
 	case errors.Is(err, jsonscan.ErrValues):
@@ -115,10 +82,6 @@ func (l Limits) unread(err error) *refusal {
 
 func (l Limits) tooLarge() *refusal {
 	return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d bytes", l.Body)
-}
-
-func tooMany() *refusal {
-	return invalid(http.StatusBadRequest, "a batch may have at most %d messages", maxBatch)
 }
 
 // notMessage returns the refusal of JSON that is not a message.
@@ -141,28 +104,26 @@ func inspect(body []byte) (message, *refusal) {
 		return message{}, notJSON()
 	}
 	body = bytes.TrimLeft(body, " \t\r\n")
-	if body[0] != '[' {
-		one, ok := parseEnvelope(body)
-		if !ok {
-			return message{}, notMessage()
-		}
-		return message{
-			id: one.id, method: metricName(one.method), count: 1, calls: one.call(), opening: one.method == "initialize",
-		}, nil
+	switch body[0] {
+	case '[':
+		return message{}, invalid(http.StatusBadRequest, "batches are not supported; send one message per request")
+	case '{':
+	default:
+		return message{}, notMessage()
 	}
-	m := message{method: "batch"}
-	for element := range jsonscan.Elements(body) {
-		e, ok := parseEnvelope(element)
-		if !ok {
-			return message{}, notMessage()
+	var m message
+	for name, value := range jsonscan.Members(body) { // like the SDK, it matches names exactly
+		switch string(name) {
+		case "id":
+			m.id = value
+		case "method":
+			if json.Unmarshal(value, &m.method) != nil {
+				return message{}, notMessage()
+			}
 		}
-		if m.count++; m.count > maxBatch {
-			return message{}, tooMany()
-		}
-		m.calls = m.calls || e.call()
-		m.opening = m.opening || e.method == "initialize"
 	}
-	m.count = max(1, m.count)
+	m.call, m.opening = m.method != "" && m.id != nil, m.method == "initialize"
+	m.method = metricName(m.method)
 	return m, nil
 }
 

@@ -48,13 +48,11 @@ func serveOne(t *testing.T, server *mcp.Server, o serve.Options) *running {
 func TestToolsOfPrincipal(t *testing.T) {
 	t.Parallel()
 	all := []string{"a1", "a2", "a3", "secret", "who", "x1", "x2", "x3"}
-	for _, version := range []string{newEra, oldEra, "stateless", "sse"} {
+	for _, version := range []string{newEra, oldEra, "stateless"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			o, era := serve.Options{Auth: authorized(t)}, version
 			switch version {
-			case "sse":
-				o.Transport = serve.SSE
 			case "stateless":
 				o.Stateless, era = true, oldEra
 			}
@@ -133,11 +131,8 @@ func TestServersOfRequests(t *testing.T) {
 // server continues.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		o := serve.Options{Auth: authorized(t)}
-		if version == "sse" {
-			o.Transport = serve.SSE
-		}
 		r := serveOne(t, unaware("panics", "who"), o)
 		ada := r.client(version, adaToken, nil)
 		if _, err := call(t.Context(), ada, "panics"); err == nil || err.Error() != `calling "tools/call": internal error` {

@@ -19,14 +19,13 @@ import (
 const (
 	Stdio = "stdio" // one client, which started the process
 	HTTP  = "http"  // streamable HTTP, for clients of all protocol versions since 2025-03-26
-	SSE   = "sse"   // HTTP with server-sent events, the protocol of 2024-11-05, for old clients
 )
 
 // Options configure [Run] and [NewHandler]. The zero value of every field is its default, and nil
 // Options are the defaults. A [Handler] ignores In, Out, Addr, Listener, Grace and
 // Limits.Connections.
 type Options struct {
-	// Transport is Stdio, HTTP or SSE. Empty means Stdio for Run, and HTTP for a Handler.
+	// Transport is Stdio or HTTP. Empty means Stdio for Run, and HTTP for a Handler.
 	Transport string
 
 	// In and Out replace the process's stdin and stdout. In must end when it is closed.
@@ -70,19 +69,11 @@ type Options struct {
 	// Limits bound what one client can use.
 	Limits Limits
 
-	// Ready, for /readyz, returns the reason why the server cannot work at the moment, or
-	// nil. If Ready is not set, the server is always ready.
-	Ready func() error
-
 	// Queue is the queue in which the calls of the server's tools wait for their turn. Its
 	// metrics are included. It may be nil, and several transports may have the same one.
 	Queue *Queue
 
-	// Metrics writes additional metrics, in the text format of Prometheus, after the
-	// metrics of this package. It may be nil.
-	Metrics func(io.Writer)
-
-	// Logger logs events, but never a token, header or message, except for the text of a
+	// Logger logs events, but never a token, header or message, except for the value of a
 	// panic in a handler, an error of Auth.Verifier without the token and, at level debug, a
 	// host or origin that is refused. Nil logs nothing.
 	Logger *slog.Logger
@@ -171,9 +162,6 @@ func (o *Options) defaults() *Options {
 	d.Addr = cmp.Or(d.Addr, "127.0.0.1:8080")
 	d.Path = cmp.Or(d.Path, "/mcp")
 	d.Limits = d.Limits.defaults()
-	if d.Ready == nil {
-		d.Ready = func() error { return nil }
-	}
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -188,16 +176,15 @@ func (o *Options) Check(ctx context.Context) error {
 	switch o.Transport {
 	case Stdio:
 		if o.Auth != nil {
-			errs = append(errs, errors.New("authentication is for http and sse: on stdio, the client started this process"))
+			errs = append(errs, errors.New("authentication is for http: on stdio, the client started this process"))
 		}
-	default:
-		if o.Transport != HTTP && o.Transport != SSE {
-			errs = append(errs, fmt.Errorf("transport must be stdio, http or sse, not %q", o.Transport))
-		}
+	case HTTP:
 		errs = append(errs, o.checkWeb()...)
 		if _, err := o.address(ctx); err != nil {
 			errs = append(errs, err)
 		}
+	default:
+		errs = append(errs, fmt.Errorf("transport must be stdio or http, not %q", o.Transport))
 	}
 	if o.Grace < 0 {
 		errs = append(errs, fmt.Errorf("grace must not be negative: %v", o.Grace))

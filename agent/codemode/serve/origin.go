@@ -114,27 +114,9 @@ func allowPage(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	headers := protocolHeaders(r.Header.Get("Access-Control-Request-Headers"))
-	h.Set("Access-Control-Allow-Headers", strings.Join(headers, ", "))
+	h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
 	h.Set("Access-Control-Max-Age", "600")
 	return true
-}
-
-// protocolHeaders returns those of the headers that clients of the protocol send.
-func protocolHeaders(headers string) []string {
-	var allowed []string
-	for h := range strings.SplitSeq(headers, ",") {
-		h = strings.ToLower(strings.TrimSpace(h))
-		switch h {
-		case "accept", "authorization", "content-type", "last-event-id":
-			allowed = append(allowed, h)
-		default:
-			if strings.HasPrefix(h, "mcp-") {
-				allowed = append(allowed, h)
-			}
-		}
-	}
-	return allowed
 }
 
 func checkOrigin(origin string) error {

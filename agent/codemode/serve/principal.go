@@ -14,8 +14,8 @@ type Principal struct {
 	Name string
 
 	// Tools are patterns of the tools that the principal may use, in which * matches any
-	// text: "execute_code", "mail.*". Nil allows all tools, except for a principal without
-	// a name, which may use none; an empty list allows none. [Run] neither lists other
+	// string: "execute_code", "mail.*". Nil allows all tools, except for a principal without
+	// a name, which may use no tools; an empty list allows no tools. [Run] neither lists other
 	// tools nor calls them. If a tool itself uses something that is restricted, such as the
 	// tools of other servers, its handler must check that with Allows; the same applies to
 	// resources and prompts.

@@ -106,7 +106,7 @@ func NewQueue(o *QueueOptions) *Queue {
 // an error that wraps it and says that they have not begun.
 var ErrStopped = errors.New("the server is shutting down")
 
-// Do waits for the turn of the principal who, runs f, and returns its error. If f does not
+// Do waits for the turn of the principal named who, runs f, and returns its error. If f does not
 // run, the error is a *BusyError if the queue is full or the wait was too long, the cause
 // of ctx, or an error that wraps [ErrStopped]. If ctx ends while f runs, the context of f
 // ends as well, but Do still waits for f.
@@ -224,8 +224,7 @@ func (q *Queue) join(who string) (*place, error) {
 	return p, nil
 }
 
-// makeRoom removes the newest place of the longest line, if that line is longer than the line
-// of who would be.
+// makeRoom removes the newest place of the longest line, if the line of who would be shorter than it.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {

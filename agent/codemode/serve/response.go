@@ -26,9 +26,9 @@ func (w *response) begin(r *http.Request) {
 	} else {
 		w.extendWrite()
 	}
-	var read time.Time // none: it would end a stream
+	var read time.Time // zero is no deadline: a deadline would end a stream
 	if r.Body != http.NoBody {
-		// It must be removed when the body has been read, or it would end the request.
+		// Limits.read removes it when the body has been read; otherwise it would end the request.
 		read = time.Now().Add(w.stall)
 	}
 	_ = w.control.SetReadDeadline(read)

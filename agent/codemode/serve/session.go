@@ -14,13 +14,12 @@ const sessionHeader = "Mcp-Session-Id"
 // sessions are the sessions of clients of the older protocols, with their owners and their use.
 // The SDK does not know the owners and does not bound the number.
 type sessions struct {
-	limits   Limits
-	handler  http.Handler // the SDK's
-	mu       sync.Mutex
-	all      map[string]*session
-	reserved map[string]int // by owner: sessions that are not in all yet
-	closed   bool           // no more sessions are accepted
-	ending   sync.WaitGroup
+	limits  Limits
+	handler http.Handler // the SDK's
+	mu      sync.Mutex
+	all     map[string]*session
+	closed  bool // no more sessions are accepted
+	ending  sync.WaitGroup
 }
 
 type session struct {
@@ -35,7 +34,7 @@ type session struct {
 
 // begin handles the first request of a session.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
-	if !s.reserve(p.Name) {
+	if !s.hasRoom(p.Name) {
 		return busy("you have too many sessions, and all of them are in use")
 	}
 	var begun *session
@@ -45,22 +44,11 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 	defer func() {
 		if begun != nil {
 			s.release(begun)
-			return
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.unreserve(p.Name)
 	}()
 	s.handler.ServeHTTP(o, withServer(r, server))
 	o.record() // the client may have disconnected before anything was written
 	return nil
-}
-
-// unreserve releases the room that was reserved for a session of the owner.
-func (s *sessions) unreserve(owner string) {
-	if s.reserved[owner]--; s.reserved[owner] == 0 {
-		delete(s.reserved, owner)
-	}
 }
 
 // use handles another request of a session. A session of another principal is not found.
@@ -92,7 +80,6 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 		go one.live.Close() // Close waits for the request that began it
 		return nil
 	}
-	s.unreserve(owner.Name)
 	s.all[id] = one
 	s.ending.Go(func() {
 		_ = one.live.Wait() // its error does not matter
@@ -120,6 +107,7 @@ func (s *sessions) release(one *session) {
 	one.lastUsed = time.Now()
 	if one.open == 0 && s.all[one.id] == one {
 		one.idle.Reset(s.limits.IdleTimeout)
+		s.trim(one.owner.Name, s.limits.Sessions) // several may have begun at the same time
 	}
 }
 
@@ -132,44 +120,47 @@ func (s *sessions) forget(one *session) {
 
 func (s *sessions) expire(one *session) {
 	s.mu.Lock()
-	idle := one.open == 0 && s.all[one.id] == one
-	if idle {
-		delete(s.all, one.id)
-	}
-	s.mu.Unlock()
-	if idle {
-		_ = one.live.Close()
+	defer s.mu.Unlock()
+	if one.open == 0 && s.all[one.id] == one {
+		s.end(one)
 	}
 }
 
-// reserve reserves room for another session of the owner. If there is none, it ends the session
-// that has been idle for the longest time. It reports false if all sessions are in use.
-func (s *sessions) reserve(owner string) bool {
+// hasRoom reports whether the owner may begin another session. If it has too many, the session that
+// has been idle for the longest time ends.
+func (s *sessions) hasRoom(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	count := s.reserved[owner]
-	var oldest *session
-	for _, one := range s.all {
-		if one.owner.Name != owner {
-			continue
+	return s.trim(owner, s.limits.Sessions-1)
+}
+
+// trim ends idle sessions of the owner, the oldest first, until it has at most max. It reports false if
+// too many are in use. It requires s.mu.
+func (s *sessions) trim(owner string, max int) bool {
+	for {
+		count := 0
+		var oldest *session
+		for _, one := range s.all {
+			if one.owner.Name != owner {
+				continue
+			}
+			count++
+			if one.open == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
+				oldest = one
+			}
 		}
-		count++
-		if one.open == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
-			oldest = one
+		if count <= max || oldest == nil {
+			return count <= max
 		}
+		s.end(oldest)
 	}
-	if count < s.limits.Sessions {
-		s.reserved[owner]++
-		return true
-	}
-	if oldest == nil {
-		return false
-	}
-	s.reserved[owner]++
-	oldest.idle.Stop()
-	delete(s.all, oldest.id)
-	s.ending.Go(func() { _ = oldest.live.Close() }) // Close waits for its calls
-	return true
+}
+
+// end ends a session after its running calls.
+func (s *sessions) end(one *session) {
+	one.idle.Stop()
+	delete(s.all, one.id)
+	s.ending.Go(func() { _ = one.live.Close() })
 }
 
 func (s *sessions) count() int {
@@ -183,10 +174,8 @@ func (s *sessions) count() int {
 func (s *sessions) close(ctx context.Context) bool {
 	s.mu.Lock()
 	s.closed = true
-	for id, one := range s.all {
-		one.idle.Stop()
-		delete(s.all, id)
-		s.ending.Go(func() { _ = one.live.Close() })
+	for _, one := range s.all {
+		s.end(one)
 	}
 	s.mu.Unlock()
 	done := make(chan struct{})

@@ -14,12 +14,11 @@ const lastMoment = 2 * time.Second
 func (s *web) shutdown(ctx context.Context) (canceled int) {
 	defer s.end()
 	s.calls.stop()
-	s.sse.drain()
 	if s.ended(ctx) {
 		return 0
 	}
 	ctx = context.WithoutCancel(ctx)
-	if canceled = s.running(); canceled > 0 {
+	if canceled = s.calls.count(); canceled > 0 {
 		s.middleware.end()
 		last, cancel := context.WithTimeout(ctx, lastMoment)
 		defer cancel()
@@ -66,16 +65,7 @@ func (s *web) abandon(ctx context.Context) {
 	defer cancel()
 	s.requests.stop()
 	s.end()
-	s.sse.giveUp()
 	if s.sessions.close(ctx) {
 		closedBefore(ctx, s.requests.none)
 	}
-}
-
-// running returns the number of calls without a response.
-func (s *web) running() int {
-	if s.Transport == SSE {
-		return s.sse.calls() // the requests end before their responses
-	}
-	return s.calls.count()
 }

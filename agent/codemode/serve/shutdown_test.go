@@ -14,8 +14,8 @@ import (
 // TestSharedQueue ends one of two transports that share a queue: the calls of the other continue.
 func TestSharedQueue(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
-		o := optionsFor(version)
+	for _, version := range []string{newEra, oldEra} {
+		o := &serve.Options{}
 		o.Queue = serve.NewQueue(&serve.QueueOptions{Running: 2})
 		ending, h := mount(t, o, bare, plain)
 		other, _ := mount(t, o, bare, plain)
@@ -53,7 +53,7 @@ func TestSharedQueue(t *testing.T) {
 // TestAbandon ends the requests of a call that ignores its cancellation.
 func TestAbandon(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		inBubble(t, func(t *testing.T, s *works) {
 			defer close(s.release)
 			s.server(serve.Principal{Name: "local"}).AddTool(
@@ -63,7 +63,7 @@ func TestAbandon(t *testing.T) {
 					<-s.release
 					return &mcp.CallToolResult{}, nil
 				})
-			o := optionsFor(version)
+			o := &serve.Options{}
 			o.Grace = time.Second
 			r := s.start(t, *o)
 			session := r.client(version, "", nil)

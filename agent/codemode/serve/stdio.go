@@ -25,7 +25,7 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 		return err
 	case <-t.ending:
 	case <-ctx.Done():
-		go t.drain(0)
+		go t.drain()
 	}
 	o.Logger.Info("shutting down; waiting for running calls", "grace", o.Grace)
 	if ok, err := within(o.Grace, ended); ok {

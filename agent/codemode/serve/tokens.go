@@ -46,43 +46,33 @@ func (ts tokens) auth() *Auth {
 	}
 }
 
+// parseTokens reads the content of a token file. Its errors do not quote the content: it may contain
+// a token.
 func parseTokens(text []byte) (tokens, error) {
 	var file struct {
-		Tokens []json.RawMessage `json:"tokens"`
+		Tokens []tokenEntry `json:"tokens"`
 	}
 	if !utf8.Valid(text) {
 		return nil, errors.New("tokens: not UTF-8")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&file)
-	if err != nil {
-		err = fmt.Errorf("tokens: %w", withoutValue(err, "the document"))
-	}
-	if err != nil && !errors.Is(err, errUnknownField) {
-		return nil, err
+	if err := decoder.Decode(&file); err != nil {
+		return nil, fmt.Errorf("tokens: %w", withoutValue(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("tokens: there is text after the JSON document")
 	}
-	known, wrong := readTokens(file.Tokens)
-	return known, errors.Join(err, wrong)
+	return readTokens(file.Tokens)
 }
 
-// errUnknownField is wrapped by the error about a field that is unknown. The others have been
-// decoded.
-var errUnknownField = errors.New("unknown field")
-
-// withoutValue keeps the content of the file out of the error: it may contain a token.
-func withoutValue(err error, whole string) error {
+// withoutValue returns the error of a decoder without the value that it quotes.
+func withoutValue(err error) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("%s is of the wrong type", cmp.Or(wrong.Field, whole))
-	}
-	if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
-		return fmt.Errorf("not JSON (at byte %d)", bad.Offset)
+		return fmt.Errorf("%s is of the wrong type", cmp.Or(wrong.Field, "the document"))
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("%w %.20s", errUnknownField, field)
+		return fmt.Errorf("unknown field %.20s", field)
 	}
 	return errors.New("not JSON")
 }
@@ -103,7 +93,7 @@ type token struct {
 
 type tokens []token
 
-func readTokens(entries []json.RawMessage) (tokens, error) {
+func readTokens(entries []tokenEntry) (tokens, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("token file is empty: no client could authenticate")
 	}
@@ -112,54 +102,39 @@ func readTokens(entries []json.RawMessage) (tokens, error) {
 	seen := map[[sha256.Size]byte]bool{}
 	principals := map[string]Principal{}
 	for i, entry := range entries {
-		t, errs := readToken(entry)
+		t, err := entry.read()
 		first, again := principals[t.principal.Name]
 		switch {
-		case errs != nil:
+		case err != nil:
 		case seen[t.sum]:
-			errs = append(errs, errors.New("the token is listed twice"))
+			err = errors.New("the token is listed twice")
 		case again && !first.same(t.principal):
-			errs = append(errs, errors.New("the tokens of one principal must have the same tools"))
-		}
-		for _, err := range errs {
-			all = append(all, fmt.Errorf("token %d (%.40q): %w", i+1, t.principal.Name, err))
-		}
-		if errs != nil {
+			err = errors.New("the tokens of one principal must have the same tools")
+		default:
+			seen[t.sum] = true
+			principals[t.principal.Name] = t.principal
+			known = append(known, t)
 			continue
 		}
-		seen[t.sum] = true
-		principals[t.principal.Name] = t.principal
-		known = append(known, t)
+		all = append(all, fmt.Errorf("token %d (%.40q): %w", i+1, entry.Principal, err))
 	}
 	return known, errors.Join(all...)
 }
 
-func readToken(entry json.RawMessage) (t token, errs []error) {
-	var e tokenEntry
-	decoder := json.NewDecoder(bytes.NewReader(entry))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&e); err != nil {
-		errs = append(errs, withoutValue(err, "the entry"))
-	}
+func (e tokenEntry) read() (t token, err error) {
 	t.principal.Name = e.Principal
-	if errs != nil && !errors.Is(errs[0], errUnknownField) {
-		return t, errs
+	if strings.TrimSpace(e.Principal) == "" {
+		return t, errors.New("principal is missing")
 	}
 	malformed := e.Tools != nil && json.Unmarshal(e.Tools, &t.principal.Tools) != nil
 	if malformed || e.Tools != nil && t.principal.Tools == nil { // null would allow all tools
-		errs = append(errs, errors.New("tools must be a list of patterns; leave it out for all tools"))
-	}
-	if strings.TrimSpace(e.Principal) == "" {
-		errs = append(errs, errors.New("principal is missing"))
+		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
 	}
 	if e.Expires != nil && json.Unmarshal(e.Expires, &t.expires) != nil {
-		errs = append(errs, errors.New("expires must be like 2027-01-01T00:00:00Z"))
+		return t, errors.New("expires must be like 2027-01-01T00:00:00Z")
 	}
-	var err error
-	if t.sum, err = e.sum(); err != nil {
-		errs = append(errs, err)
-	}
-	return t, errs
+	t.sum, err = e.sum()
+	return t, err
 }
 
 // sum returns the SHA-256 of the token.

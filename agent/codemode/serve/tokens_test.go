@@ -118,27 +118,23 @@ func TestWrongTokens(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                       "tokens: not JSON",
 		`{`:                      "tokens: not JSON",
-		`nonsense-token`:         "tokens: not JSON (at byte 2)",
+		`nonsense-token`:         "tokens: not JSON",
 		"{\"tokens\": [\xff]}":   "tokens: not UTF-8",
 		`[]`:                     "tokens: the document is of the wrong type",
 		`{}`:                     "token file is empty: no client could authenticate",
 		`{"tokens": []}`:         "token file is empty: no client could authenticate",
 		`{"tokens": []} {}`:      "tokens: there is text after the JSON document",
 		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type",
-		`{"token": []}`:          "tokens: unknown field \"token\"\ntoken file is empty: no client could authenticate",
+		`{"token": []}`:          "tokens: unknown field \"token\"",
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): ` +
 			`tools must be a list of patterns; leave it out for all tools`,
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": "a"}]}`: `token 1 ("ada"): ` +
 			`tools must be a list of patterns; leave it out for all tools`,
-		`{"tokens": ["secret1"]}`: `token 1 (""): the entry is of the wrong type`,
+		`{"tokens": ["secret1"]}`: `tokens: tokens is of the wrong type`,
 		`{"tokens": [{"principal": "c", "token": "secret1-secret1-secret1", "expires": "secret1"}]}`: `token 1 ("c"): ` +
 			`expires must be like 2027-01-01T00:00:00Z`,
-		`{"tokens": [{"principal": 1, "token": "secret1"}, {"principal": "c", "tokens": 1, "token": "secret1", "expires": 1}],
-			"version": 1}`: `tokens: unknown field "version"
-token 1 (""): principal is of the wrong type
-token 2 ("c"): unknown field "tokens"
-token 2 ("c"): expires must be like 2027-01-01T00:00:00Z
-token 2 ("c"): token must have at least 20 characters and no spaces; create one with openssl rand -hex 32`,
+		`{"tokens": [{"principal": 1, "token": "secret1"}]}`:    `tokens: tokens.principal is of the wrong type`,
+		`{"tokens": [{"principal": "c", "tokens": "secret1"}]}`: `tokens: unknown field "tokens"`,
 		`{"tokens": [{"principal": "ada", "token": "tooshort-secret1"},
 			{"token": "secret1-secret1-secret1"},
 			{"principal": "bob"},

@@ -22,7 +22,6 @@ type web struct {
 	middleware *middleware
 	clients    *clients
 	sessions   *sessions
-	sse        *sseServer
 	stateless  http.Handler // the SDK's
 	meter      webMeter
 	calls      *counter
@@ -36,9 +35,8 @@ type web struct {
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
 		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
-		clients:  &clients{limits: o.Limits, byName: map[string]*client{}},
-		sessions: &sessions{limits: o.Limits, all: map[string]*session{}, reserved: map[string]int{}},
-		sse:      &sseServer{limits: o.Limits, all: map[string]*stream{}},
+		clients:  newClients(o.Limits),
+		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
 		calls:    newCounter(),
 		requests: newCounter(),
 	}
@@ -72,14 +70,14 @@ func (s *web) handler() http.Handler {
 
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
-// notFound answers requests for other paths. A path that a client made up may contain a secret,
-// so it is logged only if the handler seems to be mounted under a prefix.
+// notFound answers requests for unknown paths. A path that a client sends may contain a secret, so it is
+// logged only if the handler seems to be mounted under a prefix.
 func (s *web) notFound(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, s.Path) {
-		s.Logger.Debug("this path is not served; mount the handler with http.StripPrefix", "path", cut(r.URL.Path),
+		s.Logger.Debug("not found; mount the handler with http.StripPrefix", "path", cut(r.URL.Path),
 			"served", s.Path)
 	} else {
-		s.Logger.Debug("the path of the request is not served", "served", s.Path)
+		s.Logger.Debug("not found", "served", s.Path)
 	}
 	http.NotFound(w, r)
 }
@@ -87,11 +85,6 @@ func (s *web) notFound(w http.ResponseWriter, r *http.Request) {
 func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
 	if s.calls.isStopped() {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
-		return
-	}
-	if err := s.Ready(); err != nil {
-		s.Logger.Warn("not ready", "error", err)
-		http.Error(w, "not ready", http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "ready")
@@ -104,12 +97,9 @@ func (s *web) metrics(w http.ResponseWriter, _ *http.Request) {
 
 func (s *web) writeMetrics(w io.Writer) {
 	s.meter.write(w)
-	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count()+s.sse.count())
+	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count())
 	if s.Queue != nil {
 		s.Queue.WriteMetrics(w)
-	}
-	if s.Metrics != nil {
-		s.Metrics(w)
 	}
 }
 
@@ -168,17 +158,13 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, nil)
 		return
 	}
-	defer func() {
-		if !one.stays {
-			one.leave()
-		}
-	}()
+	defer one.leave()
 	m, refused := s.message(w, r, one)
 	if refused == nil {
 		about.method = m.method
-		r = withCall(r, m, one)
-	}
-	if refused == nil {
+		if m.call {
+			r = r.WithContext(context.WithValue(r.Context(), callKey{}, one))
+		}
 		refused = s.dispatch(w, r, p, m)
 	}
 	if refused != nil {
@@ -186,19 +172,15 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message reads the message of a request. It counts against the rate before it is read; the
-// other messages of a batch count when their number is known. The rest of a refused message is
-// read and dropped: a client that is still sending might not see the refusal.
+// message reads the message of a request. It counts against the rate before it is read. The rest of
+// a refused message is read and dropped: a client that is still sending might not see the refusal.
 func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
 	body := r.Body
 	if r.Method == http.MethodPost {
-		refused = from.spend(1)
+		refused = from.spend()
 	}
 	if refused == nil {
 		m, refused = s.Limits.read(w, r, from)
-	}
-	if refused == nil && m.count > 1 {
-		refused = from.spend(m.count - 1)
 	}
 	if refused != nil && r.ContentLength <= s.Limits.Body {
 		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.Limits.Body))
@@ -206,18 +188,11 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m 
 	return m, refused
 }
 
+// callKey is the key of the request of a call, which ends, for the limits, before the response is
+// sent: a client that has the response may send another request although the stream is still open.
 type callKey struct{}
 
-// withCall makes a request that is one call end, for the limits, before its response is sent: a
-// client that has the response may send another, although the stream is still open.
-func withCall(r *http.Request, m message, one *request) *http.Request {
-	if m.count != 1 || !m.calls {
-		return r
-	}
-	return r.WithContext(context.WithValue(r.Context(), callKey{}, one))
-}
-
-// callOf returns the call of a request that is one call, or nil.
+// callOf returns the request of a call, or nil.
 func callOf(ctx context.Context) *request {
 	one, _ := ctx.Value(callKey{}).(*request)
 	return one
@@ -231,9 +206,9 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	case news && !canFlush(w):
 		s.Logger.Warn("cannot stream: a ResponseWriter of the host supports neither Flush nor Unwrap")
 		return invalid(http.StatusMethodNotAllowed, "this server cannot stream responses")
-	case news && s.Transport == HTTP:
+	case news:
 		life = s.streams
-	case news || m.calls:
+	case m.call:
 		if !s.calls.begin() {
 			return busy(errDraining.Message)
 		}
@@ -243,9 +218,6 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
 	r = r.WithContext(ctx)
-	if s.Transport == SSE {
-		return s.serveSSE(w, r, p, m)
-	}
 	return s.serveHTTP(w, r, p, m)
 }
 
@@ -267,18 +239,6 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 		s.stateless.ServeHTTP(w, withServer(r, server))
 		return nil
 	})
-}
-
-func (s *web) serveSSE(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
-	switch r.Method {
-	case http.MethodGet:
-		return s.with(w, p, func(server *mcp.Server) *refusal { return s.sse.open(w, r, p, server) })
-	case http.MethodPost:
-		return s.sse.send(w, r, p, m)
-	}
-	w.Header().Set("Allow", "GET, POST")
-	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-	return nil
 }
 
 // with calls serve with the server for a principal.

@@ -125,13 +125,10 @@ func TestReplicas(t *testing.T) {
 // change.
 func TestToolsChanged(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{newEra, oldEra, "sse"} {
+	for _, version := range []string{newEra, oldEra} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			o := serve.Options{}
-			if version == "sse" {
-				o.Transport = serve.SSE
-			}
 			r := start(t, o)
 			told := make(chan struct{}, 10)
 			r.client(version, "", &mcp.ClientOptions{ToolListChangedHandler: func(_ ctx,

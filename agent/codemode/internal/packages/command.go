@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/procgroup"
 	"github.com/writ-go/writ/internal/tail"
 )
 
@@ -23,6 +24,10 @@ const (
 	lookEvery  = time.Second     // the interval for measuring what npm has written
 	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice MaxBytes
 )
+
+// essential are the variables that npm always inherits. Node.js does not start on Windows without the
+// first ones. The certificates that the host trusts are not secret, and some proxies need them.
+var essential = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "NODE_EXTRA_CA_CERTS"}
 
 // runNpm runs npm on the project in dir and waits until npm and all processes that it
 // started have ended. It creates a HOME folder for npm and removes it.
@@ -50,11 +55,11 @@ func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec
 	cmd.Dir, cmd.Env = dir, e.environ(home)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = drainTime
-	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
-	setGroup(cmd)
+	cmd.Cancel = func() error { procgroup.Kill(cmd.Process.Pid); return nil }
+	procgroup.Set(cmd)
 	err = cmd.Run()
 	if cmd.Process != nil {
-		killGroup(cmd.Process.Pid) // processes that npm started, before the group ID is reused
+		procgroup.Kill(cmd.Process.Pid) // processes that npm started, before the group ID is reused
 	}
 	return verdict(ctx, cmd, err, e.strip(out.String(), dir, home))
 }

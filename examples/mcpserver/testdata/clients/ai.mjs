@@ -1,7 +1,7 @@
 // The AI SDK: generateText with the server's tools, and a model that calls one of
 // them.
 //
-//	node ai.mjs stdio|http|sse COMMAND-OR-URL [ARGUMENT…]
+//	node ai.mjs stdio|http COMMAND-OR-URL [ARGUMENT…]
 //
 // Reads PROGRAM and TOKEN from the environment; prints what the model got, and the
 // structured content, as JSON.

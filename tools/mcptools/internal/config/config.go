@@ -45,7 +45,6 @@ type Server struct {
 	Headers     map[string]string
 	Timeout     time.Duration
 	Allow, Deny []string
-	AutoApprove []string
 	Disabled    bool
 }
 

@@ -27,7 +27,6 @@ type entry struct {
 	timeout      float64
 	description  string
 	allow, deny  patterns
-	approve      approval
 	unknown      []string // what the unknown keys may mean
 }
 
@@ -37,7 +36,7 @@ func (e *entry) fields() map[string]any {
 		"command": &e.command, "args": &e.args, "env": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
 		"url": &e.url, "type": &e.kind, "headers": &e.headers,
 		"disabled": &e.disabled, "enabled": &e.enabled, "timeout": &e.timeout, "description": &e.description,
-		"allowedTools": &e.allow, "disabledTools": &e.deny, "autoApprove": &e.approve,
+		"allowedTools": &e.allow, "disabledTools": &e.deny,
 	}
 	for key, aliases := range aliases {
 		for _, alias := range aliases {
@@ -57,7 +56,6 @@ var aliases = map[string][]string{
 		"availableTools", "available_tools", "tools",
 	},
 	"disabledTools": {"disabled_tools", "excludeTools", "exclude_tools", "excludedTools", "excluded_tools"},
-	"autoApprove":   {"auto_approve", "alwaysAllow", "trust"},
 }
 
 // ignored are keys that matter only to the user of an editor.
@@ -69,7 +67,14 @@ var alternatives = map[string]string{
 	"auth":             "; use Options.OAuth",
 	"authProviderType": "; use Options.OAuth",
 	"headersHelper":    "; use Options.HeaderFunc",
+	"autoApprove":      noApproval,
+	"auto_approve":     noApproval,
+	"alwaysAllow":      noApproval,
+	"trust":            noApproval,
 }
+
+// noApproval follows the keys with which a file would decide what its own servers may do.
+const noApproval = "; approve its tools in the program, with policy.Approve"
 
 // add adds the server of an entry.
 func (c *Config) add(m member, x expander) error {
@@ -163,7 +168,7 @@ func (e *entry) contradictions() (errs []error) {
 		`"type" is %s, which does not fit a server with a %s; remove it`,
 		e.kind, map[bool]string{true: "command", false: "URL"}[hasCommand])
 	check(e.timeout < 0, `"timeout" is negative; use a positive number of seconds`)
-	for _, pattern := range slices.Concat(e.allow, e.deny, patterns(e.approve)) {
+	for _, pattern := range slices.Concat(e.allow, e.deny) {
 		_, err := pathpkg.Match(pattern, "")
 		check(err != nil, "%q is not a valid pattern of tool names: %w", pattern, err)
 	}
@@ -180,7 +185,6 @@ func (e *entry) server(name string, x *expander) Server {
 		Timeout:     e.duration(),
 		Allow:       e.allow,
 		Deny:        e.deny,
-		AutoApprove: e.approve,
 		Disabled:    e.off(),
 		Env:         x.envFile(e.envFile),
 	}

@@ -46,21 +46,6 @@ func (p *patterns) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// approval is a list of patterns, or true for all tools.
-type approval []string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (a *approval) UnmarshalJSON(data []byte) error {
-	switch string(data) {
-	case "true":
-		*a = append(*a, "*")
-		return nil
-	case "false":
-		return nil
-	}
-	return (*patterns)(a).UnmarshalJSON(data)
-}
-
 // scalar is a string that may be written as a number or a boolean.
 type scalar string
 
@@ -91,8 +76,6 @@ func expected(target any) string {
 		return "a string or an array of strings"
 	case *[]scalar, *patterns:
 		return "an array of strings"
-	case *approval:
-		return "an array of strings, or true"
 	case *map[string]*scalar:
 		return "an object of strings"
 	case *bool, **bool:

@@ -281,10 +281,10 @@ func wantsInput(result json.RawMessage) bool {
 	return json.Unmarshal(result, &head) == nil && head.ResultType == "input_required"
 }
 
-// maxText bounds the text of an error, in bytes.
+// maxText bounds the message of an error, in bytes.
 const maxText = 16 << 10
 
-// Truncate shortens the text of an error that is too long.
+// Truncate shortens the message of an error that is too long.
 func Truncate(text string) string {
 	if len(text) <= maxText {
 		return text

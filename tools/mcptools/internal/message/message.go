@@ -3,7 +3,6 @@
 package message
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -15,9 +14,6 @@ import (
 )
 
 const (
-	// MaxBatch is how many messages one batch may have.
-	MaxBatch = 64
-
 	// MaxValues is how many JSON values one message may have. Reading stops there,
 	// whatever the size of the message.
 	MaxValues = 1 << 20
@@ -51,7 +47,7 @@ func (e *FormatError) Error() string { return fmt.Sprintf("cannot decode the res
 func (e *FormatError) Unwrap() error { return e.Err }
 
 func newScanner() jsonscan.Scanner {
-	return jsonscan.Scanner{Limits: jsonscan.Limits{Values: MaxValues, Elements: MaxBatch, Depth: MaxNesting}}
+	return jsonscan.Scanner{Limits: jsonscan.Limits{Values: MaxValues, Depth: MaxNesting}}
 }
 
 // scanError converts an error of a [jsonscan.Scanner]. It returns nil for any other error.
@@ -59,15 +55,13 @@ func scanError(err error) error {
 	switch {
 	case errors.Is(err, jsonscan.ErrValues):
 		return &SizeError{Limit: MaxValues, Unit: "JSON values"}
-	case errors.Is(err, jsonscan.ErrElements):
-		return &FormatError{fmt.Errorf("the batch has more than %d messages", MaxBatch)}
 	case errors.Is(err, jsonscan.ErrDepth):
 		return &FormatError{fmt.Errorf("it is nested more than %d levels deep", MaxNesting)}
 	}
 	return nil
 }
 
-// check checks a message or batch before it is decoded.
+// check checks a message before it is decoded.
 func check(data []byte) error {
 	scan := newScanner()
 	if _, err := scan.Write(data); err != nil {
@@ -85,10 +79,6 @@ func Decode(data []byte) (jsonrpc.Message, error) {
 	if err := check(data); err != nil {
 		return nil, err
 	}
-	return decode(data)
-}
-
-func decode(data []byte) (jsonrpc.Message, error) {
 	var version string
 	var method *string
 	var rawID, params, result json.RawMessage
@@ -130,24 +120,6 @@ func decodeID(raw json.RawMessage) (jsonrpc.ID, error) {
 		return jsonrpc.ID{}, err
 	}
 	return jsonrpc.MakeID(id)
-}
-
-// IsBatch reports whether the data may be a batch of messages, which protocol versions
-// before 2025-06-18 allow.
-func IsBatch(data []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) }
-
-// DecodeBatch returns the messages of a batch. It skips elements that are not messages.
-func DecodeBatch(data []byte) ([]jsonrpc.Message, error) {
-	if err := check(data); err != nil {
-		return nil, err
-	}
-	var list []jsonrpc.Message
-	for element := range jsonscan.Elements(data) {
-		if msg, err := decode(element); err == nil {
-			list = append(list, msg)
-		}
-	}
-	return list, nil
 }
 
 // TooManyValues reports whether the data has more than [MaxDecoded] JSON values.

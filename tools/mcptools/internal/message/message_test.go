@@ -9,35 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-func TestDecodeBatch(t *testing.T) {
-	t.Parallel()
-	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	full := strings.Repeat(ping+",", MaxBatch-1) + ping
-	for _, c := range []struct{ in, want string }{
-		{"[" + ping + "]", "1 <nil>"},
-		{" [" + ping + ", 7, " + ping + "]\n", "2 <nil>"},
-		{"[" + full + "]", "64 <nil>"},
-		{"[" + full + "," + ping + "]", "0 cannot decode the response: the batch has more than 64 messages"},
-		{"[]", "0 <nil>"},
-		{"[" + ping, "0 cannot decode the response: it is not JSON"},
-		{"[" + ping + " " + ping + "]", "0 cannot decode the response: it is not JSON"},
-		{"[" + ping + "] x", "0 cannot decode the response: it is not JSON"},
-	} {
-		list, err := DecodeBatch([]byte(c.in))
-		equal(t, c.in, fmt.Sprint(len(list), " ", err), c.want)
-	}
-}
-
-func FuzzDecodeBatch(f *testing.F) {
-	f.Add([]byte(`[{"jsonrpc":"2.0","id":1,"method":"ping"},7]`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := DecodeBatch(data)
-		if len(list) > MaxBatch || err != nil && list != nil {
-			t.Fatalf("%q: %d messages, %v", data, len(list), err)
-		}
-	})
-}
-
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{

@@ -12,6 +12,14 @@ import (
 	"strings"
 )
 
+// inherited names the host variables that every server gets. Those after the first line exist only on Windows.
+var inherited = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR",
+	"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "TEMP", "TMP",
+	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "HOMEDRIVE", "HOMEPATH",
+	"USERNAME", "USERPROFILE", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
+}
+
 // Command describes how to start a server.
 type Command struct {
 	Path    string // a path, or a name to be found in PATH

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writ-go/writ/internal/procgroup"
 	"github.com/writ-go/writ/internal/tail"
 )
 
@@ -76,7 +77,7 @@ func (p *process) start() (stderr *os.File, err error) {
 		return nil, err
 	}
 	p.stdout, p.cmd.Stdout, p.cmd.Stderr = stdout, stdoutW, stderrW
-	setGroup(p.cmd)
+	procgroup.Set(p.cmd)
 	if p.guard, err = startGuarded(p.cmd); err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (p *process) wait(stderr *os.File) {
 	}()
 	p.exit = p.cmd.Wait()
 	close(p.reaped)
-	killGroup(p.cmd.Process.Pid)
+	procgroup.Kill(p.cmd.Process.Pid)
 	_ = p.guard.Close()
 	// A process that left the group may still hold the pipes.
 	_ = p.stdout.SetReadDeadline(time.Now().Add(drainTime))
@@ -124,9 +125,9 @@ func (p *process) shutDown() error {
 	defer func() { _ = p.stdout.Close() }()
 	_ = p.stdin.Close()
 	if !p.exits(p.grace) {
-		terminateGroup(pid)
+		procgroup.Terminate(pid)
 		if !p.exits(p.grace) {
-			killGroup(pid)
+			procgroup.Kill(pid)
 		}
 	}
 	if !p.exits(killTime) {

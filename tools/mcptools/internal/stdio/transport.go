@@ -26,7 +26,6 @@ var ErrNotSent = errors.New("the server does not read its stdin anymore")
 type Server struct {
 	process *process
 	lines   lineReader
-	queue   []jsonrpc.Message // the rest of a batch
 	noise   noise
 
 	out    chan []byte // lines to write
@@ -99,7 +98,7 @@ func (s *Server) Noise() int {
 	return lines
 }
 
-// Evidence returns what the server wrote besides messages, for an error message.
+// Evidence returns what the server wrote in addition to MCP messages, for an error message.
 func (s *Server) Evidence() string {
 	var b strings.Builder
 	if lines, first := s.noise.seen(); lines > 0 {
@@ -113,7 +112,7 @@ func (s *Server) Evidence() string {
 
 // Read implements [mcp.Connection]. It skips and counts lines that are not messages.
 func (s *Server) Read(context.Context) (jsonrpc.Message, error) {
-	for len(s.queue) == 0 {
+	for {
 		line, err := s.lines.next()
 		if err != nil {
 			if !s.ended.Swap(true) {
@@ -121,39 +120,33 @@ func (s *Server) Read(context.Context) (jsonrpc.Message, error) {
 			}
 			return nil, io.EOF // whatever the error: the server is gone
 		}
-		s.queue = s.messages(line)
+		msg := decode(line)
+		switch {
+		case s.closed.Load():
+			return nil, io.EOF
+		case msg != nil:
+			return msg, nil
+		}
+		s.noise.add(line.Bytes())
 	}
-	if s.closed.Load() {
-		return nil, io.EOF // do not deliver the rest of a batch
-	}
-	msg := s.queue[0]
-	s.queue = s.queue[1:]
-	return msg, nil
 }
 
-// messages returns the messages of a line: one, or those of a batch.
-func (s *Server) messages(line *message.Buffer) (list []jsonrpc.Message) {
-	data := line.Bytes()
+// decode returns the message of a line, or an error response in its place; nil if it is not a message.
+func decode(line *message.Buffer) jsonrpc.Message {
 	var rejected *jsonrpc.Response
-	switch {
-	case line.Err() != nil:
+	if line.Err() != nil {
 		rejected = line.Reject()
-	case message.IsBatch(data):
-		list, _ = message.DecodeBatch(data)
-	default:
-		msg, err := message.Decode(data)
+	} else {
+		msg, err := message.Decode(line.Bytes())
 		if err == nil {
-			return []jsonrpc.Message{msg}
+			return msg
 		}
-		rejected = message.Reject(data, err)
+		rejected = message.Reject(line.Bytes(), err)
 	}
-	if rejected != nil {
-		return []jsonrpc.Message{rejected}
+	if rejected == nil {
+		return nil
 	}
-	if len(list) == 0 {
-		s.noise.add(data)
-	}
-	return list
+	return rejected
 }
 
 // Write implements [mcp.Connection]. Another goroutine does the writing, so that a server

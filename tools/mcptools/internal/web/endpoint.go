@@ -23,7 +23,7 @@ type endpoint struct {
 	url        *url.URL
 	headers    http.Header
 	headerFunc func(ctx context.Context, server string) (http.Header, error)
-	oauth      *authorizer // nil for none
+	oauth      *authorizer // may be nil
 	next       http.RoundTripper
 	secrets    *Secrets
 

@@ -45,7 +45,7 @@ func (r *responses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// hideSecrets keeps secrets out of the text of an error.
+// hideSecrets keeps secrets out of the message of an error.
 func (r *responses) hideSecrets(err error) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.secrets = r.Secrets
@@ -201,25 +201,13 @@ func (r *responses) document(body io.Reader, id jsonrpc.ID) []byte {
 	return r.receive(msg)
 }
 
-// responseTo returns the response to the call with the ID from a message or a batch.
+// responseTo decodes the response to the call with the ID.
 func responseTo(id jsonrpc.ID, data []byte) (jsonrpc.Message, error) {
-	if !message.IsBatch(data) {
-		msg, err := message.Decode(data)
-		if response, ok := msg.(*jsonrpc.Response); err == nil && (!ok || response.ID != id) {
-			return nil, &message.FormatError{Err: errors.New("it belongs to another call")}
-		}
-		return msg, err
+	msg, err := message.Decode(data)
+	if response, ok := msg.(*jsonrpc.Response); err == nil && (!ok || response.ID != id) {
+		return nil, &message.FormatError{Err: errors.New("it belongs to another call")}
 	}
-	batch, err := message.DecodeBatch(data)
-	if err != nil {
-		return nil, err
-	}
-	for _, msg := range batch {
-		if response, ok := msg.(*jsonrpc.Response); ok && response.ID == id {
-			return msg, nil
-		}
-	}
-	return nil, &message.FormatError{Err: errors.New("the batch has no response to the call")}
+	return msg, err
 }
 
 // receive returns a message as the SDK should see it; nil if it should not. Requests beyond
@@ -244,7 +232,7 @@ func (r *responses) fail(id jsonrpc.ID, err error) []byte {
 		Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()},
 	})
 	if encodeErr != nil {
-		panic(encodeErr) // unreachable: an ID and a text
+		panic(encodeErr) // unreachable: an ID and a string
 	}
 	return data
 }
@@ -302,8 +290,8 @@ type errorBody struct {
 	Error *jsonrpc.Error  `json:"error"`
 }
 
-// sessionUnknown are the texts with which servers of the SDKs of TypeScript, Python and C# answer, with status 400 or
-// 404, for a session that they do not know. They do not read the request then.
+// sessionUnknown are the messages with which servers of the SDKs of TypeScript, Python and C# answer, with status 400
+// or 404, for a session that they do not know. They do not read the request then.
 var sessionUnknown = []string{
 	"Bad Request: No valid session ID provided", "Bad Request: Server not initialized", "Session not found",
 }

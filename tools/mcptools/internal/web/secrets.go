@@ -45,7 +45,7 @@ func (s *Secrets) add(value string) {
 	s.values = s.values[:min(len(s.values), maxSecrets)]
 }
 
-// Hide returns the text without the secrets, ignoring case. Hide of nil returns the text.
+// Hide returns the string without the secrets, ignoring case. A nil Secrets hides nothing.
 func (s *Secrets) Hide(text string) string {
 	if s == nil || text == "" {
 		return text

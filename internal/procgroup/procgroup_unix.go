@@ -1,0 +1,20 @@
+//go:build unix
+
+// Package procgroup runs commands in process groups of their own, so that they can be ended together
+// with everything that they have started.
+package procgroup
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// Set makes a command the leader of its own process group, which also keeps a Ctrl-C in the host's
+// terminal from reaching it. Call it before the command starts.
+func Set(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// Terminate asks the process and everything that it started to exit.
+func Terminate(pid int) { _ = syscall.Kill(-pid, syscall.SIGTERM) }
+
+// Kill kills the process and everything that it started.
+func Kill(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
