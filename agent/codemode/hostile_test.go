@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -35,7 +36,8 @@ func TestPanic(t *testing.T) {
 func TestTakenNames(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
-	session, a := begin(t, setup{Options: Options{Config: path}})
+	storage := t.TempDir()
+	session, _ := begin(t, setup{Options: Options{Config: path, Storage: storage}})
 	refused := func(args map[string]any, want string) {
 		t.Helper()
 		text, failed := ask(t, session, "execute_code", args)
@@ -48,7 +50,7 @@ func TestTakenNames(t *testing.T) {
 	refused(map[string]any{"code": "1", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has this name`)
 	refused(map[string]any{"code": "1", "session": "new", "variables": map[string]any{"fs": 1}},
 		`input "fs": a tool has this name`)
-	if list, err := a.store.Space(local.Name).Sessions(t.Context()); err != nil || len(list) > 0 {
+	if list, err := filepath.Glob(filepath.Join(storage, "owners/*/sessions/session-*")); err != nil || len(list) > 0 {
 		t.Errorf("there are sessions whose handles nobody knows: %v, %v", list, err)
 	}
 }

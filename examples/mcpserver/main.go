@@ -48,9 +48,10 @@ func (p process) command(ctx context.Context, args []string) int {
 	s := newSettings(p.stderr)
 	s.serving.In, s.serving.Out = p.stdin, p.stdout
 	s.oauth.ClientSecret, _ = p.lookup(secretVariable)
-	err := parse(s.flags(), args, p.lookup)
+	flags := s.flags()
+	err := parse(flags, args, p.lookup)
 	if errors.Is(err, flag.ErrHelp) {
-		help(p.stdout, s.flags())
+		help(p.stdout, flags)
 		return 0
 	}
 	if err = errors.Join(err, s.complete(ctx)); err != nil {

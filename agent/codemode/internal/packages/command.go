@@ -26,7 +26,7 @@ const (
 
 // runNpm runs npm on the project in dir and waits until npm and all processes that it
 // started have ended. It creates a HOME folder for npm and removes it.
-func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec) error {
+func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) error {
 	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
 	if err == nil {
 		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes it
@@ -42,11 +42,11 @@ func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout,
-		fmt.Errorf("it took longer than %v to %s %s: %w", e.o.Timeout, verb, specNames(specs), context.DeadlineExceeded))
+		fmt.Errorf("it took longer than %v to install %s: %w", e.o.Timeout, specNames(specs), context.DeadlineExceeded))
 	defer cancel()
 	go e.watch(ctx, stop, dir, home)
 	out := tail.Buffer{Max: outputKept}
-	cmd := exec.CommandContext(ctx, program[0], append(program[1:], arguments(verb, dir, home, specs)...)...)
+	cmd := exec.CommandContext(ctx, program[0], append(program[1:], arguments(dir, home, specs)...)...)
 	cmd.Dir, cmd.Env = dir, e.environ(home)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = drainTime

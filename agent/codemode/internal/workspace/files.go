@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -159,18 +158,6 @@ func wholeCharacters(text []byte) []byte {
 		}
 	}
 	return text
-}
-
-// Files returns the owner's code files, sorted by handle.
-func (s *Space) Files(ctx context.Context) ([]File, error) {
-	var found []File
-	err := s.each(ctx, files, func(handle string, info os.FileInfo) {
-		if info.Mode().IsRegular() {
-			found = append(found, fileOf(handle, info))
-		}
-	})
-	slices.SortFunc(found, func(a, b File) int { return strings.Compare(a.Handle, b.Handle) })
-	return found, err
 }
 
 // RemoveFile removes a file. The error is [ErrNotFound] if the file does not exist.

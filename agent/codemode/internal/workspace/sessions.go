@@ -7,19 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
 )
-
-// SessionInfo describes a stored session.
-type SessionInfo struct {
-	Handle string
-	Size   int64     // bytes of its record
-	Used   time.Time // when it last ran a program, to the hour
-}
 
 const recordFile = "record"
 
@@ -43,24 +34,6 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 		return err
 	})
 	return handle, err
-}
-
-// Sessions returns the owner's sessions.
-func (s *Space) Sessions(ctx context.Context) ([]SessionInfo, error) {
-	var found []SessionInfo
-	err := s.folders(ctx, sessions, func(handle string, used time.Time) {
-		found = append(found, SessionInfo{Handle: handle, Used: used, Size: s.recorded(handle)})
-	})
-	slices.SortFunc(found, func(a, b SessionInfo) int { return strings.Compare(a.Handle, b.Handle) })
-	return found, err
-}
-
-func (s *Space) recorded(handle string) int64 {
-	info, err := s.store.owners.Lstat(s.path(sessions, handle) + "/" + recordFile)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }
 
 // RemoveSession removes a session. It waits for a program in progress. It returns

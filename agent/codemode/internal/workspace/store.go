@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
@@ -40,23 +41,15 @@ func (o *Options) withDefaults() (Options, error) {
 		return Options{}, fmt.Errorf("workspace: a limit is negative: %+v; use zero for the default", *o)
 	}
 	return Options{
-		FileBytes:    or(o.FileBytes, 1<<20),
-		Files:        or(o.Files, 200),
-		Bytes:        or(o.Bytes, 32<<20),
-		Environments: or(o.Environments, 20),
-		Sessions:     or(o.Sessions, 50),
-		SessionBytes: or(o.SessionBytes, 8<<20),
-		Unused:       or(o.Unused, 30*24*time.Hour),
-		Warm:         or(o.Warm, 64),
+		FileBytes:    cmp.Or(o.FileBytes, 1<<20),
+		Files:        cmp.Or(o.Files, 200),
+		Bytes:        cmp.Or(o.Bytes, 32<<20),
+		Environments: cmp.Or(o.Environments, 20),
+		Sessions:     cmp.Or(o.Sessions, 50),
+		SessionBytes: cmp.Or(o.SessionBytes, 8<<20),
+		Unused:       cmp.Or(o.Unused, 30*24*time.Hour),
+		Warm:         cmp.Or(o.Warm, 64),
 	}, nil
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // Store is a storage folder, which several processes may have open at the same time. It
