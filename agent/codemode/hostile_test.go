@@ -224,13 +224,13 @@ func TestNamesOfBytes(t *testing.T) {
 func TestManyPrincipals(t *testing.T) {
 	t.Parallel()
 	s := prepare(t, setup{Options: Options{Tools: numbers(t, "same")}})
-	for i := range mostServers + 20 {
+	for i := range maxServers + 20 {
 		s.serverOf(serve.Principal{Name: fmt.Sprint(i), Tools: []string{"execute_code", fmt.Sprint("s*", i)}})
 	}
-	if n := len(s.clients.made); n > mostServers {
+	if n := len(s.clients.made); n > maxServers {
 		t.Errorf("%d servers are kept", n)
 	}
-	if n := len(s.catalog.current().views); n > mostViews {
+	if n := len(s.catalog.current().views); n > maxViews {
 		t.Errorf("%d views are kept", n)
 	}
 }

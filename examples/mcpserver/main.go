@@ -1,11 +1,10 @@
-// Mcpserver offers code mode to any MCP client: programs in JavaScript that call the tools of other
-// MCP servers, in a sandbox.
+// Mcpserver offers code mode to any MCP client: it runs JavaScript programs, which call the tools of
+// other MCP servers, in a sandbox.
 //
 //	go run ./examples/mcpserver -config mcp_servers.json
 //
-// It speaks MCP on stdin and stdout; messages for people go to stderr. It ends when its client closes
-// stdin. With -transport http it serves many clients. README.md describes it, and package codemode
-// does the work.
+// It speaks MCP on stdin and stdout; it logs to stderr. It ends when its client closes
+// stdin. With -transport http it serves many clients. README.md describes it; package codemode implements it.
 package main
 
 import (

@@ -189,7 +189,7 @@ func (p *passage) faultsOf(errs []api.Message) []fault {
 	for _, e := range errs[:min(len(errs), maxFaults)] {
 		var at engine.Pos
 		if l := e.Location; l != nil {
-			at = p.place(l.Line-1, l.Column)
+			at = p.position(l.Line-1, l.Column)
 		}
 		p.fault(at, lower(e.Text), "")
 	}
@@ -204,8 +204,8 @@ func lower(text string) string {
 	return text
 }
 
-// place returns the position of a byte of a line.
-func (p *passage) place(line, column int) engine.Pos {
+// position returns the position of a byte of a line.
+func (p *passage) position(line, column int) engine.Pos {
 	switch {
 	case line < 1:
 		return engine.Pos{Line: 1, Column: 1}

@@ -33,7 +33,7 @@ func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) erro
 		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
 	}
 	if err != nil {
-		return fmt.Errorf("npm: creating a home folder for npm: %w", err)
+		return fmt.Errorf("packages: creating a home folder for npm: %w", err)
 	}
 	program, err := e.program()
 	if err != nil {
@@ -70,7 +70,7 @@ func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error
 	case ctx.Err() != nil:
 		return &Error{Output: output, Err: context.Cause(ctx)}
 	case cmd.ProcessState == nil:
-		return fmt.Errorf("npm: starting npm: %w", err)
+		return fmt.Errorf("packages: starting npm: %w", err)
 	}
 	return &Error{Output: output, Err: err}
 }
@@ -118,7 +118,7 @@ func (e *Environment) program() ([]string, error) {
 		npm, err = filepath.Abs(npm)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("npm: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
+		return nil, fmt.Errorf("packages: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
 	}
 	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
 		return []string{npm}, nil
@@ -126,7 +126,7 @@ func (e *Environment) program() ([]string, error) {
 	// A batch file would need a shell, so node runs npm directly.
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return nil, fmt.Errorf("npm: node was not found, which runs npm: %w", err)
+		return nil, fmt.Errorf("packages: node was not found, which runs npm: %w", err)
 	}
 	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
 }

@@ -36,9 +36,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Output == "" {
-		return fmt.Sprintf("npm: nothing was changed: %v", e.Err)
+		return fmt.Sprintf("packages: nothing was changed: %v", e.Err)
 	}
-	return fmt.Sprintf("npm: nothing was changed: %v. npm's last lines:\n%s", e.Err, e.Output)
+	return fmt.Sprintf("packages: nothing was changed: %v. npm's last lines:\n%s", e.Err, e.Output)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -53,7 +53,7 @@ type LimitError struct {
 
 // Error implements error.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("npm: nothing was changed: at least %d %s would exceed the limit of %d", e.Got, e.What, e.Limit)
+	return fmt.Sprintf("packages: nothing was changed: at least %d %s would exceed the limit of %d", e.Got, e.What, e.Limit)
 }
 
 // Install installs packages, given as name or name@version, where version is a version,
@@ -76,7 +76,7 @@ func (e *Environment) change(ctx context.Context, specs []Spec) (_ *Report, err 
 	started := time.Now()
 	release, err := e.acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("npm: waiting for another change of the environment: %w", err)
+		return nil, fmt.Errorf("packages: waiting for another change of the environment: %w", err)
 	}
 	defer release()
 	defer e.sweep()
@@ -87,7 +87,7 @@ func (e *Environment) change(ctx context.Context, specs []Spec) (_ *Report, err 
 	}
 	dir, err := e.begin()
 	if err != nil {
-		return nil, fmt.Errorf("npm: copying the environment: %w", err)
+		return nil, fmt.Errorf("packages: copying the environment: %w", err)
 	}
 	if err := e.runNpm(ctx, dir, specs); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (e *Environment) change(ctx context.Context, specs []Spec) (_ *Report, err 
 		return nil, err
 	}
 	if err := e.commit(dir); err != nil {
-		return nil, fmt.Errorf("npm: replacing the environment: %w", err)
+		return nil, fmt.Errorf("packages: replacing the environment: %w", err)
 	}
 	report := before.compare(after)
 	report.Bytes, report.Duration = bytes, time.Since(started)
@@ -108,7 +108,7 @@ func (e *Environment) change(ctx context.Context, specs []Spec) (_ *Report, err 
 func (e *Environment) inspect(dir string, specs []Spec) (*listing, int64, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, 0, fmt.Errorf("npm: %w", err)
+		return nil, 0, fmt.Errorf("packages: %w", err)
 	}
 	defer root.Close()
 	bytes, err := measure(root, e.o.MaxBytes)

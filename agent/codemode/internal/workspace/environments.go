@@ -12,7 +12,7 @@ import (
 )
 
 // Environment is a named folder whose content another package manages, such as
-// [github.com/writ-go/writ/agent/codemode/internal/packages], which opens it with packages.New(e.Dir, …).
+// [github.com/writ-go/writ/agent/codemode/internal/packages], which opens the folder Dir.
 type Environment struct {
 	Handle string
 	Name   string
@@ -46,7 +46,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 
 // vacant returns an error if the owner may not create an environment of that name.
 func (s *Space) vacant(folder *os.Root, name string) error {
-	count, most, taken := 0, s.store.limits.Environments, false
+	count, limit, taken := 0, s.store.limits.Environments, false
 	err := entries(folder, func(handle string, _ os.FileInfo) {
 		other, _ := nameOf(handle)
 		count++
@@ -57,9 +57,9 @@ func (s *Space) vacant(folder *os.Root, name string) error {
 		return err
 	case taken:
 		return fmt.Errorf("%w: you already have an environment %q; use it or choose a different name", ErrExists, name)
-	case count >= most:
+	case count >= limit:
 		return fmt.Errorf("%w: you have %d environments and the limit is %d; nothing was created. Remove one that is "+
-			"no longer needed", ErrLimit, count, most)
+			"no longer needed", ErrLimit, count, limit)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ var errNoEnvironment = errors.New("workspace: this Environment is empty; get one
 // content of its folder. The system releases the lock if the process dies. Lock returns
 // [ErrNotFound] if the environment has been removed.
 //
-// Package npm does its own locking. Its changes need this lock only to keep the
+// Package packages does its own locking. Its changes need this lock only to keep the
 // environment from being removed in the meantime.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	if e.space == nil {

@@ -146,7 +146,7 @@ func part(file *os.File, offset, size int64) ([]byte, error) {
 	return text, nil
 }
 
-// wholeCharacters returns text without the incomplete character at its end, if any.
+// wholeCharacters removes an incomplete character at the end of text.
 func wholeCharacters(text []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n < len(text); n++ {
 		tail := text[len(text)-n:]

@@ -26,9 +26,9 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 		if err := s.folders(ctx, sessions, func(handle string, used time.Time) { have.add(handle, used, 0) }); err != nil {
 			return err
 		}
-		if most := s.store.limits.Sessions; have.count >= most {
+		if limit := s.store.limits.Sessions; have.count >= limit {
 			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no "+
-				"longer needed; %s has been unused the longest", ErrLimit, have.count, most, have.oldest)
+				"longer needed; %s has been unused the longest", ErrLimit, have.count, limit, have.oldest)
 		}
 		handle, err = establish(folder, "session")
 		return err
@@ -69,10 +69,10 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 		return nil, broken("the session's record", err)
 	}
 	defer record.close()
-	if most := s.store.limits.SessionBytes; record.size > most {
+	if limit := s.store.limits.SessionBytes; record.size > limit {
 		return nil,
 			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session",
-				ErrLimit, record.size, most)
+				ErrLimit, record.size, limit)
 	}
 	session, err := s.restored(handle, box, record)
 	if err != nil {
