@@ -85,7 +85,8 @@ func (t *taker) block(object map[string]any) (mcp.Content, string) {
 	return parsed.Content[0], about
 }
 
-// blockFields returns the string fields of a content block, or nil if the object cannot be one. Other fields, which may be large, are left out.
+// blockFields returns the string fields of a content block, or nil if the object cannot be one. Other
+// fields, which may be large, are left out.
 func blockFields(object map[string]any) map[string]any {
 	fields := stringsOf(object, "type", "mimeType", "data", "uri", "name", "title", "description")
 	switch object["type"] {

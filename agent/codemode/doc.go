@@ -74,8 +74,8 @@
 // # Limits
 //
 // The sandbox limits each program, [Options.Queue] limits how many run at once, fairly between
-// principals, and [serve.Limits] limits the messages of each principal. If a client sends a program twice, it runs twice,
-// with all its effects.
+// principals, and [serve.Limits] limits the messages of each principal. If a client sends a
+// program twice, it runs twice, with all its effects.
 //
 // Package serve is github.com/writ-go/writ/agent/codemode/serve.
 package codemode

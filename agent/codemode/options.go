@@ -152,7 +152,7 @@ func (o *Options) checkLimits() (errs []error) {
 
 // didYouMean proposes the name that is most similar to a pattern.
 func didYouMean(pattern string, names []string) string {
-	if near := schema.Nearest(pattern, asPatterns(names, pattern)); near != "" {
+	if near := schema.Nearest(pattern, names); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

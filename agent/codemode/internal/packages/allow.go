@@ -19,7 +19,8 @@ func newAllowList(patterns []string) (allowList, error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, "x"); err != nil || p == "" {
 			errs = append(errs,
-				fmt.Errorf("packages: Allow has %q, which is not a pattern of package names; write lodash-es, date-* or @scope/*", p))
+				fmt.Errorf("packages: Allow has %q, which is not a pattern of package names; "+
+					"write lodash-es, date-* or @scope/*", p))
 		}
 	}
 	return slices.Clone(patterns), errors.Join(errs...)

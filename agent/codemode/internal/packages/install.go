@@ -53,7 +53,8 @@ type LimitError struct {
 
 // Error implements error.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("packages: nothing was changed: at least %d %s would exceed the limit of %d", e.Got, e.What, e.Limit)
+	return fmt.Sprintf("packages: nothing was changed: at least %d %s would exceed the limit of %d",
+		e.Got, e.What, e.Limit)
 }
 
 // Install installs packages, given as name or name@version, where version is a version,
