@@ -68,7 +68,7 @@ func shimImports(program string) string {
 
 // shims imports the shims of static methods and of regular expressions that the output of
 // esbuild uses.
-func (p *passage) shims() {
+func (p *translation) shims() {
 	for _, s := range shims {
 		if strings.Contains(s.name, ".") && s.usedIn(p.code) {
 			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}})

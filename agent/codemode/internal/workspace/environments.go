@@ -35,7 +35,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 		if err := s.vacant(folder, name); err != nil {
 			return err
 		}
-		handle, err := establish(folder, name, packages)
+		handle, err := createFolder(folder, name, packages)
 		if err == nil {
 			made = s.environment(handle, time.Now())
 		}
@@ -127,7 +127,7 @@ func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 
 // folders visits the owner's environments or sessions.
 func (s *Space) folders(ctx context.Context, kind string, visit func(handle string, used time.Time)) error {
-	folder, err := s.look(kind)
+	folder, err := s.openKind(kind)
 	if errors.Is(err, os.ErrNotExist) {
 		return ctx.Err()
 	}
@@ -165,5 +165,5 @@ func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	if e.space == nil {
 		return nil, errNoEnvironment
 	}
-	return e.space.hold(ctx, environments, e.Handle)
+	return e.space.lockEntry(ctx, environments, e.Handle)
 }

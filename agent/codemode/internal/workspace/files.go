@@ -121,7 +121,7 @@ func (s *Space) read(ctx context.Context, handle string, f func(file *os.File, s
 	if err := ctx.Err(); err != nil {
 		return File{}, fmt.Errorf("workspace: not read: %w", err)
 	}
-	folder, err := s.look(files)
+	folder, err := s.openKind(files)
 	if err != nil {
 		return File{}, missing("file", handle, err)
 	}

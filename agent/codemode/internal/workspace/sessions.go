@@ -30,7 +30,7 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no "+
 				"longer needed; %s has been unused the longest", ErrLimit, have.count, limit, have.oldest)
 		}
-		handle, err = establish(folder, "session")
+		handle, err = createFolder(folder, "session")
 		return err
 	})
 	return handle, err
@@ -54,7 +54,7 @@ func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 // rules than the previous one.
 func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
 	p sandbox.Program) (*sandbox.Outcome, error) {
-	release, err := s.hold(ctx, sessions, handle)
+	release, err := s.lockEntry(ctx, sessions, handle)
 	if err != nil {
 		return nil, err
 	}
