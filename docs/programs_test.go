@@ -32,7 +32,7 @@ var printed = map[string]string{
 	"module/llmtest":  "first <nil> --- human ---\nHello?",
 	"module/models": "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of " +
 		"0.000225\nrequests: 1 asked, 0 answered by the store",
-	"sandbox":                  "[1 4 9]",
+	"sandbox": "[1 4 9]",
 	"signature": "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one " +
 		"of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",
 	"signature/schema": "{customer_id: string; limit?: number /* integer, 1–100 */}\ncustomer_id is required\n" +

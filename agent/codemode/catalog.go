@@ -24,7 +24,7 @@ type catalog struct {
 	options mcptools.Options
 	log     *slog.Logger
 	secrets *secrets
-	startup time.Duration // how long to wait for servers; the others are announced when they have connected
+	startup time.Duration // how long to wait for servers; slower servers are announced when they have connected
 	poll    time.Duration // how often the configuration file is checked for changes
 	budget  int           // of the declarations in tokens
 	refresh chan struct{} // a server has other tools

@@ -25,16 +25,16 @@ type client struct {
 }
 
 // clients are all clients, and the servers that the library made for principals. The lock is not held
-// while tools are described, which may take seconds.
+// while tools are declared, which may take seconds.
 type clients struct {
 	mu   sync.Mutex
 	all  map[*client]bool
 	made map[string]func() *mcp.Server
 }
 
-// mostServers is the number of servers that are kept for principals who come back. Connections keep
-// their servers in any case.
-const mostServers = 200
+// maxServers is the number of servers that are cached for principals that reconnect. Open
+// connections keep their servers in any case.
+const maxServers = 200
 
 // serverOf returns the MCP server for a principal, usually the same for equal principals.
 func (s *Server) serverOf(p serve.Principal) *mcp.Server {
@@ -45,7 +45,7 @@ func (s *Server) serverOf(p serve.Principal) *mcp.Server {
 		if s.clients.made == nil {
 			s.clients.made = map[string]func() *mcp.Server{}
 		}
-		evict(s.clients.made, mostServers)
+		evict(s.clients.made, maxServers)
 		server = sync.OnceValue(func() *mcp.Server {
 			made := s.newServer()
 			s.offer(made, p)
@@ -57,10 +57,10 @@ func (s *Server) serverOf(p serve.Principal) *mcp.Server {
 	return server()
 }
 
-// evict makes room for one more entry, at the expense of any other.
-func evict[V any](m map[string]V, most int) {
+// evict removes arbitrary entries until there is room for one more.
+func evict[V any](m map[string]V, limit int) {
 	for key := range m {
-		if len(m) < most {
+		if len(m) < limit {
 			return
 		}
 		delete(m, key)

@@ -93,7 +93,7 @@ func (s *Server) openSandbox() (err error) {
 		return typescript.New(nil)
 	})
 	s.closers = append(s.closers, func() error {
-		if c, err := compiler(); err == nil { // which is not started now
+		if c, err := compiler(); err == nil { // after the server is closed, this starts none
 			return c.Close()
 		}
 		return nil
@@ -118,18 +118,18 @@ func (s *Server) openStore() (err error) {
 	return nil
 }
 
-// mostTasks is how many tasks run at once, at most half of them for one principal. They mostly
-// wait for the model.
-const mostTasks = 16
+// maxTasks is the maximum number of tasks that run at once, at most half of them for one principal.
+// Tasks mostly wait for the model.
+const maxTasks = 16
 
-// mostInstalls is how many installations run at once, one for each principal.
-const mostInstalls = 2
+// maxInstalls is the maximum number of installations that run at once, one for each principal.
+const maxInstalls = 2
 
 func (s *Server) openQueues() {
 	s.queue = serve.NewQueue(s.queueOptions())
-	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: mostTasks, PerPrincipal: mostTasks / 2})
+	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: maxTasks, PerPrincipal: maxTasks / 2})
 	s.installs = s.queue.AddQueue("installs",
-		&serve.QueueOptions{Running: mostInstalls, PerPrincipal: 1, Wait: packages.DefaultTimeout})
+		&serve.QueueOptions{Running: maxInstalls, PerPrincipal: 1, Wait: packages.DefaultTimeout})
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 }
 
@@ -144,7 +144,7 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 // Later calls are refused. To let programs finish, call [Server.Shutdown] first.
 func (s *Server) Close() error { return s.close() }
 
-// Shutdown refuses calls that have not begun, waits for the others, and closes the server. When
+// Shutdown refuses new calls, waits for the calls in progress, and closes the server. When
 // ctx is done, it closes the server at once. The clients are told that it is shutting down.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.queue != nil {
@@ -181,7 +181,7 @@ func (s *Server) SetTools(set *tools.Set) error {
 }
 
 // Reload reads [Options.Config] again and connects to its servers anew. It returns before they
-// have connected; the log says what came of it.
+// have connected; the log has the result.
 func (s *Server) Reload() { s.catalog.requestReload() }
 
 // sweep removes unused files, sessions and environments once a day.

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// mostBlocks is the maximum number of content blocks that are taken out of one value.
-const mostBlocks = 100
+// maxBlocks is the maximum number of content blocks that are taken out of one value.
+const maxBlocks = 100
 
 // maxDepth is how deep values may be nested that are searched for content blocks.
 const maxDepth = 1000
@@ -49,7 +49,7 @@ func (t *taker) take(v any) any {
 			v[i] = t.take(item)
 		}
 	case map[string]any:
-		if len(t.blocks) < mostBlocks {
+		if len(t.blocks) < maxBlocks {
 			if block, about := t.block(v); block != nil {
 				t.blocks = append(t.blocks, block)
 				return fmt.Sprintf("[%s: content block %d of this response]", about, len(t.blocks))
@@ -85,10 +85,10 @@ func (t *taker) block(object map[string]any) (mcp.Content, string) {
 	return parsed.Content[0], about
 }
 
-// blockFields returns the fields of a content block that are text, or nil if the object cannot
-// be one. Other fields, which may be large, are left out.
+// blockFields returns the string fields of a content block, or nil if the object cannot be one. Other
+// fields, which may be large, are left out.
 func blockFields(object map[string]any) map[string]any {
-	fields := texts(object, "type", "mimeType", "data", "uri", "name", "title", "description")
+	fields := stringsOf(object, "type", "mimeType", "data", "uri", "name", "title", "description")
 	switch object["type"] {
 	case "image", "audio":
 		if fields["data"] == nil {
@@ -97,7 +97,7 @@ func blockFields(object map[string]any) map[string]any {
 	case "resource_link":
 	case "resource":
 		resource, _ := object["resource"].(map[string]any)
-		if fields["resource"] = texts(resource, "uri", "mimeType", "text", "blob"); resource["uri"] == nil {
+		if fields["resource"] = stringsOf(resource, "uri", "mimeType", "text", "blob"); resource["uri"] == nil {
 			return nil
 		}
 	default:
@@ -106,7 +106,7 @@ func blockFields(object map[string]any) map[string]any {
 	return fields
 }
 
-func texts(object map[string]any, names ...string) map[string]any {
+func stringsOf(object map[string]any, names ...string) map[string]any {
 	fields := map[string]any{}
 	for _, name := range names {
 		if text, ok := object[name].(string); ok {
@@ -129,7 +129,7 @@ func (t *taker) warn(object map[string]any) {
 	}
 }
 
-// describeBlock describes a complete block; it returns "" for others.
+// describeBlock describes a complete block; it returns "" for an incomplete one.
 func describeBlock(block mcp.Content) string {
 	switch b := block.(type) {
 	case *mcp.ImageContent:

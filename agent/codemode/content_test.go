@@ -84,7 +84,7 @@ func FuzzTakeContent(f *testing.F) {
 	f.Add(`[{"type":"resource","resource":{"uri":"u","text":"t"}},{"type":1},null,"type"]`)
 	f.Fuzz(func(t *testing.T, text string) {
 		value, blocks, _ := takeContent(json.RawMessage(text))
-		if len(blocks) > mostBlocks || json.Valid([]byte(text)) && !json.Valid(value) {
+		if len(blocks) > maxBlocks || json.Valid([]byte(text)) && !json.Valid(value) {
 			t.Errorf("got %s and %d blocks", value, len(blocks))
 		}
 		if _, err := json.Marshal(&mcp.CallToolResult{Content: blocks}); err != nil {

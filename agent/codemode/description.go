@@ -36,20 +36,20 @@ In a program, tools.search("what it does") finds tools that are not declared bel
 Not connected yet: %s. Once they are, programs can call their tools, and tools.search finds them.`
 )
 
-// describeExecute returns what the model is told about programs and the tools that they may call,
-// within the limit of [Options.Description] if the introduction fits into it.
+// describeExecute describes programs, and declares the tools that they may call, within the limit of
+// [Options.Description] if the introduction fits into it.
 func (c *client) describeExecute(v *view) string {
 	const attempts = 10
-	short, most := c.introduction(v.set, true), c.app.options.Description
-	room := most - utf8.RuneCountInString(short) - len("\n")
+	short, limit := c.introduction(v.set, true), c.app.options.Description
+	room := limit - utf8.RuneCountInString(short) - len("\n")
 	budget := c.app.options.Declarations
-	if most > 0 {
+	if limit > 0 {
 		budget = min(budget, max(room, 1)) // a token has at least one character
 	}
 	for range attempts {
 		declarations := v.declarations(budget)
 		size := utf8.RuneCountInString(declarations)
-		if most == 0 || size <= room || size == 0 {
+		if limit == 0 || size <= room || size == 0 {
 			partial := strings.Contains(declarations, "declare const tools: ")
 			return strings.TrimSuffix(c.introduction(v.set, partial)+"\n"+declarations, "\n")
 		}
@@ -64,8 +64,8 @@ func (c *client) describeExecute(v *view) string {
 	return short
 }
 
-// introduction returns the description without the declarations. If partial is set, they lack some
-// tools.
+// introduction returns the description without the declarations. If partial is set, the
+// declarations lack some tools.
 func (c *client) introduction(set *tools.Set, partial bool) string {
 	l := c.app.box.Limits()
 	text := definition("execute_code").Description + fmt.Sprintf(aboutPrograms, l.Time, min(l.Compute, l.Time))

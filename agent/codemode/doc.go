@@ -53,28 +53,28 @@
 //	install_dependencies       with Options.AllowInstall
 //	run_task                   does a task in words with Options.Model
 //
-// Every tool has an output schema and annotations, and every result is also text that a model can
+// Every tool has an output schema and annotations, and every result is also given as text, which a model can
 // read. If a program returns an MCP content block, such as {type: "image", mimeType: "image/png", data:
 // base64}, alone or inside of another value, the client gets the image.
 //
-// A client that sends a progress token with execute_code or run_task is told what the program does, and,
-// at most once a second, what the tools of MCP servers report while they work. If the client extends its
-// timeout when it hears of progress, it waits for slow tools.
+// A client that sends a progress token with execute_code or run_task is notified of what the program
+// does and, at most once a second, of the progress that MCP servers report. A client that extends its
+// timeout at each notification waits for slow tools.
 //
 // A principal's patterns must allow a tool of this list and the tools that programs call:
 // ["execute_code", "order_*"].
 //
 // # Transports
 //
-// [Server.Serve] serves stdio or streamable HTTP. [Server.Handler] is for a service that has an HTTP server, and [Server.AddTo]
-// for a service that has an MCP server. In all cases each principal sees only what is its own: its
-// tools, code files, sessions and environments.
+// [Server.Serve] serves stdio or streamable HTTP. [Server.Handler] is for a service that has an
+// HTTP server, and [Server.AddTo] for a service that has an MCP server. In all cases, each
+// principal sees only its own tools, code files, sessions and environments.
 //
-// # What is bounded
+// # Limits
 //
-// The sandbox bounds each program, [Options.Queue] how many run at once, fairly between principals,
-// and [serve.Limits] the messages of each principal. If a client sends a program twice, it runs twice,
-// with all its effects.
+// The sandbox limits each program, [Options.Queue] limits how many run at once, fairly between
+// principals, and [serve.Limits] limits the messages of each principal. If a client sends a
+// program twice, it runs twice, with all its effects.
 //
-// Package serve is github.com/writ-go/writ/agent/codemode/serve, and package mcptools its parent.
+// Package serve is github.com/writ-go/writ/agent/codemode/serve.
 package codemode

@@ -39,8 +39,8 @@ func (c *client) withArguments(p program, hint string) string {
 	return hint
 }
 
-// absent returns a text if a name is the name of a server that is not connected and that the
-// principal may use; otherwise "".
+// absent says why a server is not connected if name is the name of such a server and the principal
+// may use it; otherwise it returns "".
 func (c *client) absent(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	for _, s := range c.unlisted() {
@@ -75,8 +75,8 @@ var (
 	slowText     = regexp.MustCompile(`no answer within [^ ;]+`)
 )
 
-// reason says why a server is not connected, without the details that do not concern clients: the
-// error contains paths of this machine and output of the server.
+// reason says why a server is not connected. It leaves out the details of the error, which contains
+// paths of this machine and output of the server.
 func reason(err error) string {
 	if err == nil {
 		return "it is still starting; try again soon"
@@ -87,8 +87,8 @@ func reason(err error) string {
 	return cmp.Or(slowText.FindString(err.Error()), "it could not be started or reached")
 }
 
-// whyNotImportable returns a function that says why a package of an environment cannot be imported,
-// where the list of importable packages does not say it.
+// whyNotImportable returns a function for [imports.New] that explains why a package of an environment
+// cannot be imported, if the list of importable packages is not enough.
 func (c *client) whyNotImportable(ctx context.Context, e environment) func(name string) (message, hint string) {
 	return func(name string) (message, hint string) {
 		settings, err := e.packages.Settings()
@@ -113,13 +113,13 @@ func (c *client) whyNotImportable(ctx context.Context, e environment) func(name 
 	}
 }
 
-// ifOffered returns a text about a tool, or "" if the client does not have the tool.
-func (c *client) ifOffered(name, text string) string {
+// ifOffered returns hint, which mentions a tool, or "" if the client does not have the tool.
+func (c *client) ifOffered(name, hint string) string {
 	exists := slices.ContainsFunc(c.environmentTools(), func(t tool) bool { return t.Name == name })
 	if !exists || !c.offers(name) {
 		return ""
 	}
-	return text
+	return hint
 }
 
 // allows reports whether a package may be installed and imported at all.

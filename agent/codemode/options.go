@@ -30,7 +30,7 @@ type Options struct {
 	// Config is a configuration file of MCP servers, whose tools programs may call too; see
 	// [mcptools.ReadConfig]. The server connects to them in the background and follows the file:
 	// when it changes, the next program has the new tools. If the new file cannot be used, the
-	// tools stay as they are, and the log says why.
+	// server keeps its tools and logs the reason.
 	Config string
 
 	// Servers configures the connections to the servers in Config. Its fields Background,
@@ -79,8 +79,8 @@ type Options struct {
 	Declarations int
 
 	// Description is the maximum length of the description of execute_code, in characters, at
-	// least 1024. What does not fit is found by search. Zero means no limit; 2048 is what Claude
-	// Code shows of a description.
+	// least 1024. Tools that do not fit are found by search. Zero means no limit. Claude Code
+	// shows 2048 characters of a description.
 	Description int
 
 	// Instructions are added to what the server says about itself. Clients show them to their
@@ -152,7 +152,7 @@ func (o *Options) checkLimits() (errs []error) {
 
 // didYouMean proposes the name that is most similar to a pattern.
 func didYouMean(pattern string, names []string) string {
-	if near := schema.Nearest(pattern, asPatterns(names, pattern)); near != "" {
+	if near := schema.Nearest(pattern, names); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
@@ -67,17 +66,4 @@ func (s *Server) stray(pattern string) string {
 		names = append(names, b.Path())
 	}
 	return fmt.Sprintf("%q matches no current tool", pattern) + didYouMean(pattern, names)
-}
-
-// asPatterns turns names into patterns like the given one, to be compared with it.
-func asPatterns(names []string, pattern string) []string {
-	literal, _, open := strings.Cut(pattern, "*")
-	if !open {
-		return names
-	}
-	var list []string
-	for _, name := range names {
-		list = append(list, name[:min(len(name), len(literal))]+"*")
-	}
-	return list
 }

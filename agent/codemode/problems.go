@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// problem is an error in a call, with a text for the model. All other errors are errors of the
+// problem is an error in a call, with a message for the model. All other errors are errors of the
 // server and are only logged, because they may contain confidential details.
 type problem struct{ kind, message string }
 
@@ -53,7 +53,7 @@ func forModel(err error) error {
 	case errors.Is(err, sandbox.ErrSessionLost), errors.Is(err, sandbox.ErrSessionFull):
 		kind = sessionLost
 	default:
-		return ofOthers(err)
+		return problemOf(err)
 	}
 	_, message, ok := strings.Cut(err.Error(), ": ") // without the package's name
 	if !ok {
@@ -62,8 +62,8 @@ func forModel(err error) error {
 	return &problem{kind, message}
 }
 
-// ofOthers is forModel for errors of packages whose messages are written for models.
-func ofOthers(err error) error {
+// problemOf is forModel for the errors of other packages whose messages are written for models.
+func problemOf(err error) error {
 	var (
 		spec  *packages.SpecError
 		limit *packages.LimitError

@@ -17,12 +17,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// progressInterval is the shortest time between reports of servers that a client is passed during a call.
+// progressInterval is the minimum time between two reports of servers that a client receives during a call.
 const progressInterval = time.Second
 
-// progress returns a function that notifies a client of the progress of its call if it asked for that, a
-// context that passes the reports of servers on, and a function that must be called when the call ends.
-// Reports that come too fast, or faster than the client reads, are dropped.
+// progress returns a context in which the progress of servers is forwarded to the client, a function
+// that notifies the client of other progress, and a function that must be called when the call ends.
+// Clients are notified only if they sent a progress token. Notifications are dropped if they are too
+// frequent, or if the client reads too slowly.
 func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ context.Context, tell func(string),
 	end func()) {
 	token, done := r.Params.GetProgressToken(), 0.0

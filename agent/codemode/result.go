@@ -114,27 +114,28 @@ func newCall(c sandbox.Call, failed bool) call {
 	return item
 }
 
-// mostOutput is the maximum number of bytes of console output that a client gets.
-const mostOutput = 64 << 10
+// maxOutput is the maximum number of bytes of console output that a client gets.
+const maxOutput = 64 << 10
 
 // shown returns the beginning and the end of an output.
 func shown(o sandbox.Output) string {
-	if len(o.Text) <= mostOutput && !o.Cut() {
+	if len(o.Text) <= maxOutput && !o.Cut() {
 		return o.Text
 	}
 	const remark = 64 // at most
-	tail := o.Tail[max(0, len(o.Tail)-mostOutput/2):]
-	head := o.Text[:min(len(o.Text), mostOutput-len(tail)-remark)]
+	tail := o.Tail[max(0, len(o.Tail)-maxOutput/2):]
+	head := o.Text[:min(len(o.Text), maxOutput-len(tail)-remark)]
 	left := o.Bytes - len(head) - len(tail)
 	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes omitted …\n", left) +
 		strings.ToValidUTF8(tail, "")
 }
 
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
+// cut shortens s to at most limit bytes and an ellipsis.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -37,12 +37,12 @@ func FuzzShown(f *testing.F) {
 			return
 		}
 		all := strings.Repeat(text, n/len(text)+1)
-		o := sandbox.Output{Text: strings.ToValidUTF8(all[:min(len(all), mostOutput)], ""), Bytes: len(all)}
-		if len(all) > mostOutput {
-			o.Tail = strings.ToValidUTF8(all[len(all)-min(tail, len(all)-mostOutput):], "")
+		o := sandbox.Output{Text: strings.ToValidUTF8(all[:min(len(all), maxOutput)], ""), Bytes: len(all)}
+		if len(all) > maxOutput {
+			o.Tail = strings.ToValidUTF8(all[len(all)-min(tail, len(all)-maxOutput):], "")
 		}
 		got := shown(o)
-		if len(got) > mostOutput || !utf8.ValidString(got) || !o.Cut() && got != o.Text {
+		if len(got) > maxOutput || !utf8.ValidString(got) || !o.Cut() && got != o.Text {
 			t.Errorf("%d bytes of %d, cut: %t", len(got), len(all), o.Cut())
 		}
 	})

@@ -94,17 +94,17 @@ func (c *client) runTaskNow(ctx context.Context, tell func(message string), in t
 	if err != nil {
 		return report{}, err
 	}
-	most := c.app.options.Task.within(in)
-	model := models.NewBudget(models.Limits{Tokens: most.Tokens}).Model(c.app.options.Model, "task")
+	limits := c.app.options.Task.within(in)
+	model := models.NewBudget(models.Limits{Tokens: limits.Tokens}).Model(c.app.options.Model, "task")
 	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		// the catalog has logged the warnings
-		MaxIters: most.Steps, Compiler: compiler, OnEvent: c.onEvent(tell), Logger: slog.New(slog.DiscardHandler),
+		MaxIters: limits.Steps, Compiler: compiler, OnEvent: c.onEvent(tell), Logger: slog.New(slog.DiscardHandler),
 	}})
 	if err != nil {
 		return report{}, err
 	}
 	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, most.Time, errTaskTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time, errTaskTime)
 	defer cancel()
 	pred, err := bot.Run(ctx, agent.Task{Task: in.Task})
 	if err != nil {
@@ -127,7 +127,7 @@ func (q queued) Run(ctx context.Context, p sandbox.Program) (out *sandbox.Outcom
 	return out, err
 }
 
-// Check checks a reply that may be a program.
+// Check implements [module.Sandbox].
 func (q queued) Check(ctx context.Context, p sandbox.Program) (result sandbox.CheckResult, err error) {
 	err = q.app.queue.Do(ctx, q.principal.Name, func(ctx context.Context) error {
 		result, err = q.app.box.Check(ctx, p)

@@ -11,8 +11,8 @@ import (
 
 func textContent(text string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: text}} }
 
-// content implements [result]: a text that says the same as the structured content, for models
-// whose clients ignore that, and the blocks of the value.
+// content implements [result]: text with the same information as the structured content, for clients
+// that ignore structured content, and the blocks of the value.
 func (e execution) content() []mcp.Content {
 	var parts []string
 	if e.failed() {
@@ -87,9 +87,9 @@ func (e execution) callsText() string {
 	return strings.Join(counted(lines), "\n")
 }
 
-// counted replaces equal lines by one with their number, and leaves out what is too much.
+// counted merges equal lines into one with their number, and limits the number of lines.
 func counted(lines []string) []string {
-	const most = 50
+	const maxLines = 50
 	number := map[string]int{}
 	var distinct []string
 	for _, line := range lines {
@@ -102,8 +102,8 @@ func counted(lines []string) []string {
 			distinct[i] = fmt.Sprintf("%s (%d times)", line, n)
 		}
 	}
-	if len(distinct) > most {
-		return append(distinct[:most], fmt.Sprintf("… and %d more", len(distinct)-most))
+	if len(distinct) > maxLines {
+		return append(distinct[:maxLines], fmt.Sprintf("… and %d more", len(distinct)-maxLines))
 	}
 	return distinct
 }

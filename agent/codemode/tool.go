@@ -56,13 +56,13 @@ func definition(name string) mcp.Tool {
 type tool struct {
 	mcp.Tool
 	read   func(arguments json.RawMessage) (action, error)
-	failed func(*problem) result // makes a result of a problem; nil makes a text of it
+	failed func(*problem) result // makes a result of a problem; if nil, the result is only the message
 }
 
 // action is a call whose arguments are valid.
 type action func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
 
-// result is a result that can report a failure, and writes its own text for clients that ignore
+// result is a result that can report a failure, and has its own content for clients that ignore
 // structured content.
 type result interface {
 	failed() bool
@@ -99,7 +99,7 @@ func (t tool) failing(failed func(*problem) result) tool {
 
 // call checks the arguments and makes the call. A panic becomes an error, so that one call cannot
 // end the server for all clients. Arguments take far more memory while they are checked than as
-// text, so calls take turns at it.
+// JSON, so calls take turns.
 func (c *client) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/search"
 	"github.com/writ-go/writ/tools/policy"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // view is the part of a snapshot that one principal may use.
@@ -36,11 +36,11 @@ func (v *view) declarations(budget int) string {
 	return text
 }
 
-// mostViews is the number of views that a snapshot keeps.
-const mostViews = 64
+// maxViews is the number of views that a snapshot keeps.
+const maxViews = 64
 
-// describeMost is about how many bytes describe_tool returns.
-const describeMost = 32 << 10
+// maxDescribed is about how many bytes describe_tool returns.
+const maxDescribed = 32 << 10
 
 // view returns the tools that a principal may use. It sees no others; the policy is a second
 // protection, in case a pattern and a name can be read in two ways.
@@ -59,12 +59,12 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{set: set, discovery: search.New(set, describeMost).SearchedBy("search_tools"),
+	v := &view{set: set, discovery: search.New(set, maxDescribed).SearchedBy("search_tools"),
 		declared: map[int]string{}}
 	if s.views == nil {
 		s.views = map[string]*view{}
 	}
-	evict(s.views, mostViews)
+	evict(s.views, maxViews)
 	s.views[key] = v
 	return v, nil
 }

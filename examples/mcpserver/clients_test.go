@@ -232,8 +232,7 @@ func saved(t *testing.T, folder string) (images []block) {
 	return images
 }
 
-// inspector lists and calls with the inspector's command line; see also
-// [TestInspector].
+// inspector lists and calls with the inspector's command line.
 func inspector(ctx context.Context, t *testing.T, p place) (s saw) {
 	t.Helper()
 	ask := func(args ...string) {

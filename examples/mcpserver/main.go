@@ -1,11 +1,10 @@
-// Mcpserver offers code mode to any MCP client: programs in JavaScript that call the tools of other
-// MCP servers, in a sandbox.
+// Mcpserver offers code mode to any MCP client: it runs JavaScript programs, which call the tools of
+// other MCP servers, in a sandbox.
 //
 //	go run ./examples/mcpserver -config mcp_servers.json
 //
-// It speaks MCP on stdin and stdout; messages for people go to stderr. It ends when its client closes
-// stdin. With -transport http it serves many clients. README.md describes it, and package codemode
-// does the work.
+// It speaks MCP on stdin and stdout; it logs to stderr. It ends when its client closes
+// stdin. With -transport http it serves many clients. README.md describes it; package codemode implements it.
 package main
 
 import (
@@ -48,9 +47,10 @@ func (p process) command(ctx context.Context, args []string) int {
 	s := newSettings(p.stderr)
 	s.serving.In, s.serving.Out = p.stdin, p.stdout
 	s.oauth.ClientSecret, _ = p.lookup(secretVariable)
-	err := parse(s.flags(), args, p.lookup)
+	flags := s.flags()
+	err := parse(flags, args, p.lookup)
 	if errors.Is(err, flag.ErrHelp) {
-		help(p.stdout, s.flags())
+		help(p.stdout, flags)
 		return 0
 	}
 	if err = errors.Join(err, s.complete(ctx)); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 
@@ -37,77 +38,81 @@ const secretVariable = "WRIT_OAUTH_SECRET"
 
 func newSettings(stderr io.Writer) *settings {
 	return &settings{
-		sandbox: sandbox.Options{Limits: sandbox.Limits{Source: 1 << 20}}, memory: 256,
+		sandbox: sandbox.Options{Limits: sandbox.Limits{Source: 1 << 20}},
 		open: func(name string) (llms.Model, error) {
 			return models.Open(name, models.Options{Progress: stderr})
 		},
 	}
 }
 
-// flags returns the flags in the order in which -help lists them.
-func (s *settings) flags() []option {
+// flags returns the flags, which set s. A flag that is not set leaves the default to the option.
+func (s *settings) flags() *flag.FlagSet {
 	c, limits, serving := &s.codemode, &s.sandbox.Limits, &s.serving
-	return []option{
-		{"config", "file", "", "the MCP servers whose tools programs may call", text(&c.Config)},
-		{"trust", "names", "", "servers whose claims about their tools are believed, such as that a tool only reads",
-			list(&s.servers.Trust)},
-		{"startup", "duration", "2s",
-			"how long the first list of tools waits for servers that are still starting; later tools are announced",
-			duration(&c.Startup)},
-		{"tools", "names", "all", "tools to offer, or patterns: execute_code, *_code_file", list(&c.Offer)},
-		{"declarations", "tokens", "8000",
-			"how much of execute_code's description may declare tools; the rest is found by searching", whole(&c.Declarations)},
-		{"description", "characters", "no limit",
-			"how long the description of execute_code may be; Claude Code shows 2048", whole(&c.Description)},
+	f := flag.NewFlagSet("mcpserver", flag.ContinueOnError)
+	f.StringVar(&c.Config, "config", "", "the MCP servers whose tools programs may call")
+	f.Func("trust",
+		"servers whose claims about their tools are believed, such as that a tool only reads", list(&s.servers.Trust))
+	f.DurationVar(&c.Startup, "startup", 0,
+		"how long the first list of tools waits for servers that are still starting; later tools are "+
+			"announced (default 2s)")
+	f.Func("tools", "tools to offer, or patterns: execute_code, *_code_file (default all)", list(&c.Offer))
+	f.IntVar(&c.Declarations, "declarations", 0,
+		"how much of execute_code's description may declare tools; the rest is found by searching (default 8000)")
+	f.IntVar(&c.Description, "description", 0,
+		"how long the description of execute_code may be; Claude Code shows 2048 (default no limit)")
 
-		{"time", "duration", "30s", "how long a program may take, including the tools that it waits for",
-			duration(&limits.Time)},
-		{"compute", "duration", "10s", "how much of -time a program may compute", duration(&limits.Compute)},
-		{"memory", "MiB", "256", "how much memory a program may use", whole(&s.memory)},
-		{"calls", "number", "1000", "how many tool calls a program may make", whole(&limits.Calls)},
-		{"workers", "number", "2 per processor", "how many programs run at the same time", whole(&s.sandbox.Workers)},
-		{"waiting", "number", "256", "how many programs may wait for their turn; clients take turns",
-			whole(&c.Queue.Waiting)},
-		{"max-lines", "number", "", "how many lines a program may have", whole(&s.rules.Lines)},
-		{"max-characters", "number", "", "how many characters a program may have", whole(&s.rules.Characters)},
-		{"forbid", "names", "", "names that no program may use", list(&s.rules.Names)},
+	f.DurationVar(&limits.Time, "time", 0,
+		"how long a program may take, including the tools that it waits for (default 30s)")
+	f.DurationVar(&limits.Compute, "compute", 0, "how much of -time a program may compute (default 10s)")
+	f.IntVar(&s.memory, "memory", 256, "how much memory a program may use, in MiB")
+	f.IntVar(&limits.Calls, "calls", 0, "how many tool calls a program may make (default 1000)")
+	f.IntVar(&s.sandbox.Workers, "workers", 0, "how many programs run at the same time (default 2 per processor)")
+	f.IntVar(&c.Queue.Waiting, "waiting", 0,
+		"how many programs may wait for their turn; clients take turns (default 256)")
+	f.IntVar(&s.rules.Lines, "max-lines", 0, "how many lines a program may have")
+	f.IntVar(&s.rules.Characters, "max-characters", 0, "how many characters a program may have")
+	f.Func("forbid", "names that no program may use", list(&s.rules.Names))
 
-		{"storage", "folder", "", "where code files, sessions and environments are kept; several servers may share it. " +
-			"Without it, they are removed when the server ends", text(&c.Storage)},
-		{"packages", "names", "", "npm packages that programs may import, or patterns: lodash-es, @scope/*",
-			list(&c.Packages)},
-		{"allow-install", "", "", "offers install_dependencies for -packages; it needs npm", yes(&c.AllowInstall)},
+	f.StringVar(&c.Storage, "storage", "",
+		"where code files, sessions and environments are kept; several servers may share it. "+
+			"Without it, they are removed when the server ends")
+	f.Func("packages", "npm packages that programs may import, or patterns: lodash-es, @scope/*", list(&c.Packages))
+	f.BoolVar(&c.AllowInstall, "allow-install", false, "offers install_dependencies for -packages; it needs npm")
 
-		{"model", "provider:model", "", "offers run_task with a model: openai:… (OPENAI_API_KEY), anthropic:… " +
-			"(ANTHROPIC_API_KEY), ollama:… or, for tests, script:FILE with the replies", text(&s.model)},
-		{"task-steps", "number", "10", "how many programs the model may write for a task", whole(&c.Task.Steps)},
-		{"task-tokens", "number", "no limit", "how many tokens the model may read and write for a task",
-			whole(&c.Task.Tokens)},
-		{"task-time", "duration", "10m", "how long a task may take", duration(&c.Task.Time)},
+	f.StringVar(&s.model, "model", "",
+		"offers run_task with a model: openai:… (OPENAI_API_KEY), anthropic:… "+
+			"(ANTHROPIC_API_KEY), ollama:… or, for tests, script:FILE with the replies")
+	f.IntVar(&c.Task.Steps, "task-steps", 0, "how many programs the model may write for a task (default 10)")
+	f.IntVar(&c.Task.Tokens, "task-tokens", 0,
+		"how many tokens the model may read and write for a task (default no limit)")
+	f.DurationVar(&c.Task.Time, "task-time", 0, "how long a task may take (default 10m)")
 
-		{"transport", "kind", "stdio", "how clients connect: stdio or http", text(&serving.Transport)},
-		{"addr", "host:port", "127.0.0.1:8080", "where to listen; without -tokens or -oauth, on this machine only",
-			text(&serving.Addr)},
-		{"tokens", "file", "", "the clients that have access: " +
-			`{"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`, text(&s.tokens)},
-		{"oauth", "URL", "", "the authorization server that issues tokens, instead of -tokens", text(&s.oauth.Issuer)},
-		{"oauth-introspect", "URL", "", "where to ask it about a token (RFC 7662); its answer must have sub or " +
-			"client_id, and aud with -oauth-resource", text(&s.oauth.Endpoint)},
-		{"oauth-client", "id", "", "the client ID for that; the secret is in the variable " + secretVariable,
-			text(&s.oauth.ClientID)},
-		{"oauth-resource", "URL", "", "this server's URL for clients; only tokens that were issued for it are accepted",
-			text(&s.oauth.Resource)},
-		{"rate", "number", "500", "how many messages a second one client may send", whole(&s.rate)},
-		{"each", "number", "as -workers", "how many programs of one client may run at the same time",
-			whole(&c.Queue.PerPrincipal)},
-		{"hosts", "names", "", "names under which clients reach the server, in addition to -addr", list(&serving.Hosts)},
-		{"origins", "URLs", "", "web pages that may send requests from a browser", list(&serving.Origins)},
-		{"stateless", "", "", "keeps no sessions with clients of older protocols, so that any replica can answer",
-			yes(&serving.Stateless)},
-		{"grace", "duration", "5s", "how long running programs may continue at the end, before they are canceled",
-			duration(&serving.Grace)},
-		{"check", "", "", "print what would be served, and exit", yes(&s.check)},
-	}
+	f.StringVar(&serving.Transport, "transport", "",
+		"how clients connect: stdio or http (default stdio)")
+	f.StringVar(&serving.Addr, "addr", "",
+		"where to listen; without -tokens or -oauth, on this machine only (default 127.0.0.1:8080)")
+	f.StringVar(&s.tokens, "tokens", "",
+		"the clients that have access: "+
+			`{"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`)
+	f.StringVar(&s.oauth.Issuer, "oauth", "", "the authorization server that issues tokens, instead of -tokens")
+	f.StringVar(&s.oauth.Endpoint, "oauth-introspect", "",
+		"where to ask it about a token (RFC 7662); its answer must have sub or "+
+			"client_id, and aud with -oauth-resource")
+	f.StringVar(&s.oauth.ClientID, "oauth-client", "",
+		"the client ID for that; the secret is in the variable "+secretVariable)
+	f.StringVar(&s.oauth.Resource, "oauth-resource", "",
+		"this server's URL for clients; only tokens that were issued for it are accepted")
+	f.IntVar(&s.rate, "rate", 0, "how many messages a second one client may send (default 500)")
+	f.IntVar(&c.Queue.PerPrincipal, "each", 0,
+		"how many programs of one client may run at the same time (default as -workers)")
+	f.Func("hosts", "names under which clients reach the server, in addition to -addr", list(&serving.Hosts))
+	f.Func("origins", "web pages that may send requests from a browser", list(&serving.Origins))
+	f.BoolVar(&serving.Stateless, "stateless", false,
+		"keeps no sessions with clients of older protocols, so that any replica can answer")
+	f.DurationVar(&serving.Grace, "grace", 0,
+		"how long running programs may continue at the end, before they are canceled (default 5s)")
+	f.BoolVar(&s.check, "check", false, "print what would be served, and exit")
+	return f
 }
 
 // complete computes the options from the flags. The error is everything that is wrong with them and

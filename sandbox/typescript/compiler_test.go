@@ -171,7 +171,7 @@ func TestOptions(t *testing.T) {
 	}
 	var none *typescript.Compiler
 	if _, err := none.Compile(t.Context(), "1"); err == nil {
-		t.Error("a nil bundler compiles")
+		t.Error("a nil compiler compiles")
 	}
 	if err := none.Close(); err != nil {
 		t.Error(err)

@@ -46,7 +46,7 @@ var (
 // scan finds the imports and exports in the output of esbuild, and returns the output
 // without them. The source map shows whether a word is a keyword, or part of a string. If
 // a declaration is missed, a later stage rejects it.
-func (p *passage) scan() string {
+func (p *translation) scan() string {
 	source := []byte(p.code)
 	for _, word := range []string{"import", "export", "require"} {
 		for end := 0; ; {
@@ -70,7 +70,7 @@ func member(code string) bool {
 }
 
 // keyword handles a word of the code, which begins at start, if it is a keyword.
-func (p *passage) keyword(source []byte, start int, word string) {
+func (p *translation) keyword(source []byte, start int, word string) {
 	at, origin := p.origin(start)
 	rest := p.code[start:]
 	switch {
@@ -101,7 +101,7 @@ func (p *passage) keyword(source []byte, start int, word string) {
 
 // export blanks the word export before a declaration, and export {}, because nothing can
 // import a program. For other exports, it reports a fault.
-func (p *passage) export(source []byte, rest string, at engine.Pos, origin string) {
+func (p *translation) export(source []byte, rest string, at engine.Pos, origin string) {
 	switch {
 	case exportable.MatchString(origin):
 		copy(source, blank(exported.FindString(rest)))
@@ -111,7 +111,7 @@ func (p *passage) export(source []byte, rest string, at engine.Pos, origin strin
 }
 
 // declared adds the imports of the import declaration that m matches.
-func (p *passage) declared(start int, m []int) {
+func (p *translation) declared(start int, m []int) {
 	group := func(n int) string {
 		if m[2*n] < 0 {
 			return ""
@@ -135,7 +135,7 @@ func (p *passage) declared(start int, m []int) {
 }
 
 // add adds imports of the module whose name is at an offset in the code.
-func (p *passage) add(offset int, module string, list ...imported) {
+func (p *translation) add(offset int, module string, list ...imported) {
 	at, _ := p.origin(offset)
 	module = unquoted(module)
 	if module == shimModule && at.Line > 0 {
@@ -173,7 +173,7 @@ func blank(s string) string {
 
 // required returns the imports that are needed, in the same order for all programs with the
 // same imports.
-func (p *passage) required() []required {
+func (p *translation) required() []required {
 	slices.SortStableFunc(p.imports, func(a, b imported) int { return a.compare(b.want) })
 	var list []required
 	for _, one := range p.imports {
@@ -196,7 +196,7 @@ func (w want) compare(other want) int {
 
 // head returns the declarations of the imported names, and of the function that replaces
 // import().
-func (p *passage) head(list []required) string {
+func (p *translation) head(list []required) string {
 	var b strings.Builder
 	for _, one := range p.imports {
 		if one.local != "" {

@@ -36,7 +36,7 @@ func (l *linked) Compile(ctx context.Context, source string) (*sandbox.Compiled,
 		return nil, errNotMade
 	}
 	var t transformed
-	findings, err := l.compiler.run(ctx, task{Program: source}, shelf{}, &t)
+	findings, err := l.compiler.run(ctx, task{Program: source}, fileHost{}, &t)
 	if err == nil && findings == nil {
 		findings = findingsOf(t.Faults)
 	}
@@ -116,7 +116,7 @@ func (l *linked) library(ctx context.Context, imports []required) (string, []san
 		return known, nil, nil
 	}
 	var files bundling.Snapshot
-	host := shelf{}
+	host := fileHost{}
 	if l.packages != nil {
 		files = l.packages.Snapshot()
 		host.files = files

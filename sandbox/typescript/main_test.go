@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
 // ample is more time than anything in a test needs, even on a busy machine.
 const ample = 4 * time.Minute
 
-// open returns a bundler and a sandbox, which are closed when the test ends.
+// open returns a compiler and a sandbox, which are closed when the test ends.
 func open(t testing.TB, o *typescript.Options) (*typescript.Compiler, *sandbox.Sandbox) {
 	t.Helper()
 	if o == nil {

@@ -106,8 +106,8 @@ var derived = map[string]property{
 const firstHalf, lastHalf = 0xD800, 0xDFFF
 
 // class returns the characters that have a property or, if its name is preceded by ^, those
-// that lack it. The text is the inside of a character class in a pattern with the u flag.
-func class(name string) (text string, ok bool) {
+// that lack it. The result is the inside of a character class in a pattern with the u flag.
+func class(name string) (ranges string, ok bool) {
 	name, negated := strings.CutPrefix(name, "^")
 	p, ok := propertyOf(name)
 	if !ok {

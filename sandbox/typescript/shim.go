@@ -68,7 +68,7 @@ func shimImports(program string) string {
 
 // shims imports the shims of static methods and of regular expressions that the output of
 // esbuild uses.
-func (p *passage) shims() {
+func (p *translation) shims() {
 	for _, s := range shims {
 		if strings.Contains(s.name, ".") && s.usedIn(p.code) {
 			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}})
@@ -84,14 +84,14 @@ func (p *passage) shims() {
 // setFlag matches the flags of a call to RegExp if they include v.
 var setFlag = regexp.MustCompile(`, "[dgimsuy]*v[dgimsuy]*"\)`)
 
-// propertyName matches a character property in a pattern, or in text that may become a
+// propertyName matches a character property in a pattern, or in a string that may become a
 // pattern.
 var propertyName = regexp.MustCompile(`\\([pP])\{([\w=]+)\}`)
 
-// properties returns the character properties that text names, in the notation of [class].
-func properties(text string) []string {
+// properties returns the character properties that source names, in the notation of [class].
+func properties(source string) []string {
 	var names []string
-	for _, m := range propertyName.FindAllStringSubmatch(text, -1) {
+	for _, m := range propertyName.FindAllStringSubmatch(source, -1) {
 		name := m[2]
 		if m[1] == "P" {
 			name = "^" + name

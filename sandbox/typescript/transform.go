@@ -30,12 +30,12 @@ const maxFaults = 20
 
 // transform translates a program to JavaScript. A program runs as the body of a function,
 // which may return but cannot import. For esbuild it is a module, which may import but
-// cannot return: see [passage.withoutReturns] and [passage.scan].
+// cannot return: see [translation.withoutReturns] and [translation.scan].
 func transform(program string) *transformed {
 	if strings.HasPrefix(program, "#!") {
 		program = "//" + program[2:]
 	}
-	p := &passage{program: engine.NewLineTable(program), text: program}
+	p := &translation{program: engine.NewLineTable(program), text: program}
 	if strings.HasPrefix(strings.TrimSpace(program), "```") {
 		p.fault(p.program.Pos(strings.Index(program, "`")), "the program is in a code fence", "leave out the lines with ```")
 		return &transformed{Faults: p.faults}
@@ -58,8 +58,8 @@ func transform(program string) *transformed {
 	return t
 }
 
-// passage is the translation of one program.
-type passage struct {
+// translation is one program on its way from TypeScript to JavaScript.
+type translation struct {
 	program *engine.LineTable
 	text    string // the program
 	faults  []fault
@@ -97,7 +97,7 @@ func through(program string) api.TransformResult {
 // supports returns the language features that esbuild may use. goja accepts some patterns
 // that it never matches. If such patterns are possible, esbuild replaces literals by calls to
 // RegExp, for which the library has a more capable version: see patternSource. import() is
-// replaced later: see [passage.scan].
+// replaced later: see [translation.scan].
 func supports(patterns bool) map[string]bool {
 	return map[string]bool{
 		"async-generator": false, "for-await": false, "using": false, "decorators": false, "dynamic-import": true,
@@ -116,9 +116,9 @@ var (
 const comment = `//[^\n\r]*|/\*(?s:.*?)\*/`
 
 // withoutReturns replaces the returns about which esbuild complains, because a module cannot
-// return, by assignments of the same length. [passage.finish] restores them. Comments before
+// return, by assignments of the same length. [translation.finish] restores them. Comments before
 // the value are blanked, because esbuild would put the value on another line.
-func (p *passage) withoutReturns(errs []api.Message) string {
+func (p *translation) withoutReturns(errs []api.Message) string {
 	source := []byte(p.text)
 	for _, e := range errs {
 		if e.Location == nil || !strings.HasPrefix(e.Text, "Top-level return cannot be used") {
@@ -137,7 +137,7 @@ func (p *passage) withoutReturns(errs []api.Message) string {
 }
 
 // finish restores the returns and replaces the imports by constants.
-func (p *passage) finish(code string, origins []byte) (*transformed, error) {
+func (p *translation) finish(code string, origins []byte) (*transformed, error) {
 	var err error
 	if p.origins, err = sourcemap.Parse(origins); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (p *passage) finish(code string, origins []byte) (*transformed, error) {
 // origin returns the position in the program of the token at an offset in the code, and
 // what begins there. The position is zero if no token begins there; its line is 0 in the line
 // of shims.
-func (p *passage) origin(offset int) (at engine.Pos, text string) {
+func (p *translation) origin(offset int) (at engine.Pos, text string) {
 	here := p.generated.Pos(offset)
 	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
 	switch {
@@ -180,16 +180,16 @@ func (p *passage) origin(offset int) (at engine.Pos, text string) {
 	return at, ""
 }
 
-func (p *passage) fault(at engine.Pos, message, hint string) {
+func (p *translation) fault(at engine.Pos, message, hint string) {
 	p.faults = append(p.faults, fault{Message: message, Hint: hint, Line: at.Line, Column: at.Column})
 }
 
 // faultsOf converts the errors of esbuild.
-func (p *passage) faultsOf(errs []api.Message) []fault {
+func (p *translation) faultsOf(errs []api.Message) []fault {
 	for _, e := range errs[:min(len(errs), maxFaults)] {
 		var at engine.Pos
 		if l := e.Location; l != nil {
-			at = p.place(l.Line-1, l.Column)
+			at = p.position(l.Line-1, l.Column)
 		}
 		p.fault(at, lower(e.Text), "")
 	}
@@ -204,8 +204,8 @@ func lower(text string) string {
 	return text
 }
 
-// place returns the position of a byte of a line.
-func (p *passage) place(line, column int) engine.Pos {
+// position returns the position of a byte of a line.
+func (p *translation) position(line, column int) engine.Pos {
 	switch {
 	case line < 1:
 		return engine.Pos{Line: 1, Column: 1}

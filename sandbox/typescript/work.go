@@ -113,21 +113,21 @@ func (r *remote) First(paths []string) (bundling.File, error) {
 	return f, json.Unmarshal(reply.Value, &f)
 }
 
-// shelf is the host of a worker. It gives the worker the files of packages and nothing else; files
+// fileHost is the host of a worker. It gives the worker the files of packages and nothing else; files
 // is nil if it may read none.
-type shelf struct{ files bundling.Files }
+type fileHost struct{ files bundling.Files }
 
 // Report implements [engine.Host].
-func (shelf) Report(engine.Report) {}
+func (fileHost) Report(engine.Report) {}
 
 // Allowed implements [engine.Host].
-func (shelf) Allowed() bool { return true }
+func (fileHost) Allowed() bool { return true }
 
 // Clock implements [engine.Host].
-func (shelf) Clock(func(bool)) {}
+func (fileHost) Clock(func(bool)) {}
 
 // Call implements [engine.Host].
-func (s shelf) Call(c engine.Call, reply func(engine.Reply)) {
+func (s fileHost) Call(c engine.Call, reply func(engine.Reply)) {
 	go func() {
 		f, err := s.first(c.Args)
 		if err != nil {
@@ -139,7 +139,7 @@ func (s shelf) Call(c engine.Call, reply func(engine.Reply)) {
 	}()
 }
 
-func (s shelf) first(args json.RawMessage) (bundling.File, error) {
+func (s fileHost) first(args json.RawMessage) (bundling.File, error) {
 	var r request
 	if err := json.Unmarshal(args, &r); err != nil || s.files == nil {
 		return bundling.File{}, err

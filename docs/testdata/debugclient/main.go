@@ -121,6 +121,7 @@ type execution struct {
 	Calls       *[]struct {
 		Tool       string  `json:"tool"`
 		OK         *bool   `json:"ok"`
+		Args       string  `json:"args"`
 		Error      string  `json:"error"`
 		DurationMS float64 `json:"duration_ms"`
 	} `json:"calls"`
@@ -169,6 +170,9 @@ func show(got *mcp.CallToolResult) error {
 	var calls []string
 	for _, c := range *e.Calls {
 		line := c.Tool
+		if c.Args != "" {
+			line += "(" + c.Args + ")"
+		}
 		if c.DurationMS > 0 {
 			line += "  " + milliseconds(c.DurationMS)
 		}

@@ -19,7 +19,8 @@ func newAllowList(patterns []string) (allowList, error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, "x"); err != nil || p == "" {
 			errs = append(errs,
-				fmt.Errorf("npm: Allow has %q, which is not a pattern of package names; write lodash-es, date-* or @scope/*", p))
+				fmt.Errorf("packages: Allow has %q, which is not a pattern of package names; "+
+					"write lodash-es, date-* or @scope/*", p))
 		}
 	}
 	return slices.Clone(patterns), errors.Join(errs...)
@@ -40,7 +41,7 @@ func (a allowList) refusal() string {
 	return "not on the list of allowed packages: " + strings.Join(a, ", ")
 }
 
-// specs parses the texts. Its error reports all that are invalid or not allowed.
+// specs parses the strings. Its error reports all that are invalid or not allowed.
 func (a allowList) specs(texts []string) ([]Spec, error) {
 	if err := checkCount(len(texts)); err != nil {
 		return nil, err

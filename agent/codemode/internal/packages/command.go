@@ -31,14 +31,14 @@ var essential = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMS
 
 // runNpm runs npm on the project in dir and waits until npm and all processes that it
 // started have ended. It creates a HOME folder for npm and removes it.
-func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec) error {
+func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) error {
 	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
 	if err == nil {
 		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes it
 		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
 	}
 	if err != nil {
-		return fmt.Errorf("npm: creating a home folder for npm: %w", err)
+		return fmt.Errorf("packages: creating a home folder for npm: %w", err)
 	}
 	program, err := e.program()
 	if err != nil {
@@ -47,11 +47,11 @@ func (e *Environment) runNpm(ctx context.Context, dir, verb string, specs []Spec
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout,
-		fmt.Errorf("it took longer than %v to %s %s: %w", e.o.Timeout, verb, specNames(specs), context.DeadlineExceeded))
+		fmt.Errorf("it took longer than %v to install %s: %w", e.o.Timeout, specNames(specs), context.DeadlineExceeded))
 	defer cancel()
 	go e.watch(ctx, stop, dir, home)
 	out := tail.Buffer{Max: outputKept}
-	cmd := exec.CommandContext(ctx, program[0], append(program[1:], arguments(verb, dir, home, specs)...)...)
+	cmd := exec.CommandContext(ctx, program[0], append(program[1:], arguments(dir, home, specs)...)...)
 	cmd.Dir, cmd.Env = dir, e.environ(home)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = drainTime
@@ -75,7 +75,7 @@ func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error
 	case ctx.Err() != nil:
 		return &Error{Output: output, Err: context.Cause(ctx)}
 	case cmd.ProcessState == nil:
-		return fmt.Errorf("npm: starting npm: %w", err)
+		return fmt.Errorf("packages: starting npm: %w", err)
 	}
 	return &Error{Output: output, Err: err}
 }
@@ -123,7 +123,7 @@ func (e *Environment) program() ([]string, error) {
 		npm, err = filepath.Abs(npm)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("npm: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
+		return nil, fmt.Errorf("packages: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
 	}
 	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
 		return []string{npm}, nil
@@ -131,7 +131,7 @@ func (e *Environment) program() ([]string, error) {
 	// A batch file would need a shell, so node runs npm directly.
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return nil, fmt.Errorf("npm: node was not found, which runs npm: %w", err)
+		return nil, fmt.Errorf("packages: node was not found, which runs npm: %w", err)
 	}
 	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
 }

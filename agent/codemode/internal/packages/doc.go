@@ -6,7 +6,7 @@
 //
 // The folder may belong to an environment of package workspace: packages.New(e.Dir, …) opens the
 // folder of a workspace.Environment e. Changes lock the folder themselves. In addition,
-// hold e.Lock around Install, Remove and Configure, so that no other process removes the
+// hold e.Lock around Install and Configure, so that no other process removes the
 // environment in the meantime. [Environment.Importable] respects the [Settings].
 //
 // The names of packages to install may come from an untrusted source. This package parses

@@ -67,13 +67,13 @@ func New(dir string, o *Options) (*Environment, error) {
 		return nil, err
 	}
 	if o.Timeout < 0 || o.MaxPackages < 0 || o.MaxBytes < 0 {
-		return nil, errors.New("npm: a limit in the options is negative; use zero for the default")
+		return nil, errors.New("packages: a limit in the options is negative; use zero for the default")
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, fmt.Errorf("npm: %w", err)
+		return nil, fmt.Errorf("packages: %w", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("npm: creating the folder of an environment: %w", err)
+		return nil, fmt.Errorf("packages: creating the folder of an environment: %w", err)
 	}
 	return &Environment{
 		dir:   dir,
@@ -120,7 +120,7 @@ func (e *Environment) acquire(ctx context.Context) (release func(), err error) {
 	case r := <-locked:
 		if r.err != nil {
 			finish(r)
-			return nil, fmt.Errorf("npm: locking an environment: %w", r.err)
+			return nil, fmt.Errorf("packages: locking an environment: %w", r.err)
 		}
 		return func() { finish(r) }, nil
 	case <-ctx.Done():

@@ -269,7 +269,7 @@ type locked struct {
 	Dependencies map[string]string `json:"dependencies,omitempty"`
 }
 
-// work installs or uninstalls the packages after --, as npm would.
+// work installs the packages after --, as npm would.
 func (p plan) work() error {
 	if p.Nothing {
 		return nil
@@ -282,14 +282,6 @@ func (p plan) work() error {
 	for _, spec := range os.Args[slices.Index(os.Args, "--")+1:] {
 		name, version, _ := strings.Cut(spec[1:], "@")
 		name = spec[:1] + name
-		if os.Args[1] == "uninstall" {
-			delete(project.Dependencies, name)
-			delete(lock.Packages, "node_modules/"+name)
-			if err := os.RemoveAll("node_modules/" + name); err != nil {
-				return err
-			}
-			continue
-		}
 		project.Dependencies[name] = version
 		if err := p.add(lock, name, version); err != nil {
 			return err

@@ -44,7 +44,7 @@ func (e *Environment) state() (state, error) {
 		err = errors.New("it names a folder that this package did not create")
 	}
 	if err != nil {
-		return s, fmt.Errorf("npm: %s of the environment is unusable; remove the file to start over: %w", stateName, err)
+		return s, fmt.Errorf("packages: %s of the environment is unusable; remove the file to start over: %w", stateName, err)
 	}
 	return s, nil
 }
@@ -66,7 +66,7 @@ func (e *Environment) open() (*os.Root, error) {
 			return root, nil
 		}
 		if now, _ := e.state(); now == s {
-			return nil, fmt.Errorf("npm: opening an environment: %w", err)
+			return nil, fmt.Errorf("packages: opening an environment: %w", err)
 		}
 	}
 }

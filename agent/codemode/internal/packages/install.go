@@ -10,12 +10,6 @@ import (
 	"time"
 )
 
-// Commands of npm.
-const (
-	install   = "install"
-	uninstall = "uninstall"
-)
-
 // Report describes a change of an environment.
 type Report struct {
 	Added    []Change      `json:"added"`
@@ -42,9 +36,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Output == "" {
-		return fmt.Sprintf("npm: nothing was changed: %v", e.Err)
+		return fmt.Sprintf("packages: nothing was changed: %v", e.Err)
 	}
-	return fmt.Sprintf("npm: nothing was changed: %v. npm's last lines:\n%s", e.Err, e.Output)
+	return fmt.Sprintf("packages: nothing was changed: %v. npm's last lines:\n%s", e.Err, e.Output)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -59,7 +53,8 @@ type LimitError struct {
 
 // Error implements error.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("npm: nothing was changed: at least %d %s would exceed the limit of %d", e.Got, e.What, e.Limit)
+	return fmt.Sprintf("packages: nothing was changed: at least %d %s would exceed the limit of %d",
+		e.Got, e.What, e.Limit)
 }
 
 // Install installs packages, given as name or name@version, where version is a version,
@@ -74,28 +69,15 @@ func (e *Environment) Install(ctx context.Context, specs []string) (*Report, err
 	if err != nil {
 		return nil, err
 	}
-	return e.change(ctx, install, parsed)
-}
-
-// Remove uninstalls packages that were installed by name, and the dependencies that no
-// other package needs. It waits like [Environment.Install] and returns the same errors.
-func (e *Environment) Remove(ctx context.Context, names ...string) (*Report, error) {
-	if err := errors.Join(checkCount(len(names)), checkNames(names)); err != nil {
-		return nil, err
-	}
-	specs := make([]Spec, len(names))
-	for i, name := range names {
-		specs[i] = Spec{Name: name}
-	}
-	return e.change(ctx, uninstall, specs)
+	return e.change(ctx, parsed)
 }
 
 // change runs npm on a copy, inspects the copy, and makes it the environment.
-func (e *Environment) change(ctx context.Context, verb string, specs []Spec) (_ *Report, err error) {
+func (e *Environment) change(ctx context.Context, specs []Spec) (_ *Report, err error) {
 	started := time.Now()
 	release, err := e.acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("npm: waiting for another change of the environment: %w", err)
+		return nil, fmt.Errorf("packages: waiting for another change of the environment: %w", err)
 	}
 	defer release()
 	defer e.sweep()
@@ -104,46 +86,30 @@ func (e *Environment) change(ctx context.Context, verb string, specs []Spec) (_ 
 	if err != nil {
 		return nil, err
 	}
-	if verb == uninstall {
-		if err := before.mustHave(specs); err != nil {
-			return nil, err
-		}
-	}
 	dir, err := e.begin()
 	if err != nil {
-		return nil, fmt.Errorf("npm: copying the environment: %w", err)
+		return nil, fmt.Errorf("packages: copying the environment: %w", err)
 	}
-	if err := e.runNpm(ctx, dir, verb, specs); err != nil {
+	if err := e.runNpm(ctx, dir, specs); err != nil {
 		return nil, err
 	}
-	after, bytes, err := e.inspect(dir, verb, specs)
+	after, bytes, err := e.inspect(dir, specs)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.commit(dir); err != nil {
-		return nil, fmt.Errorf("npm: replacing the environment: %w", err)
+		return nil, fmt.Errorf("packages: replacing the environment: %w", err)
 	}
 	report := before.compare(after)
 	report.Bytes, report.Duration = bytes, time.Since(started)
 	return report, nil
 }
 
-// mustHave returns an error for each package that was not installed by name.
-func (l *listing) mustHave(specs []Spec) error {
-	var errs []error
-	for _, s := range specs {
-		if !l.direct[s.Name] {
-			errs = append(errs, &SpecError{s.Name, "was not installed by name, so it cannot be removed"})
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // inspect checks the changed copy, regardless of npm's exit status.
-func (e *Environment) inspect(dir, verb string, specs []Spec) (*listing, int64, error) {
+func (e *Environment) inspect(dir string, specs []Spec) (*listing, int64, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, 0, fmt.Errorf("npm: %w", err)
+		return nil, 0, fmt.Errorf("packages: %w", err)
 	}
 	defer root.Close()
 	bytes, err := measure(root, e.o.MaxBytes)
@@ -159,8 +125,8 @@ func (e *Environment) inspect(dir, verb string, specs []Spec) (*listing, int64, 
 	}
 	for _, s := range specs {
 		_, there := after.packages[modules+"/"+s.Name]
-		if wanted := verb == install; after.direct[s.Name] != wanted || wanted && !there {
-			return nil, 0, spoiled(fmt.Errorf("npm reported success, but it did not %s %s", verb, s.Name))
+		if !there || !after.direct[s.Name] {
+			return nil, 0, spoiled(fmt.Errorf("npm reported success, but it did not install %s", s.Name))
 		}
 	}
 	return after, bytes, nil
@@ -175,9 +141,9 @@ func spoiled(err error) error {
 }
 
 // arguments returns npm's arguments: options and, after --, what can only be packages.
-func arguments(verb, project, home string, specs []Spec) []string {
+func arguments(project, home string, specs []Spec) []string {
 	args := []string{
-		verb, "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
+		"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
 		"--no-progress", "--no-update-notifier", "--color=false", "--logs-max=0",
 		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", // Options.Timeout applies to the whole command
 		"--prefix=" + project,

@@ -54,11 +54,11 @@ func TestRealPackages(t *testing.T) {
 	if got, err := env.Importable(); err != nil || !slices.Equal(got, names) {
 		t.Errorf("importable are %v, %v", got, err)
 	}
-	packages, err := env.Installed(t.Context())
+	installed, err := env.Installed(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range packages {
+	for _, p := range installed {
 		if !p.Installed || !p.Importable || p.Version == "" || p.Description == "" || p.Problem != "" {
 			t.Errorf("got %+v", p)
 		}
@@ -67,14 +67,11 @@ func TestRealPackages(t *testing.T) {
 		!strings.Contains(string(text), "export default chunk") {
 		t.Errorf("lodash-es/chunk.js is %q, %v", text, err)
 	}
-	if _, err := env.Remove(t.Context(), "date-fns"); err != nil {
-		t.Error(err)
-	}
 	_, err = env.Install(t.Context(), []string{"zod@99999.0.0"})
 	if failed := (*packages.Error)(nil); !errors.As(err, &failed) || !strings.Contains(failed.Output, "ETARGET") {
 		t.Errorf("got %v", err)
 	}
-	if got, err := env.Importable(); err != nil || !slices.Equal(got, names[1:]) {
+	if got, err := env.Importable(); err != nil || !slices.Equal(got, names) {
 		t.Errorf("importable are %v, %v", got, err)
 	}
 }
@@ -194,9 +191,6 @@ func TestHostilePackages(t *testing.T) {
 		} else if refused := (*packages.Error)(nil); !errors.As(err, &refused) {
 			t.Errorf("got %v", err)
 		}
-	}
-	if _, err := env.Remove(t.Context(), "evil"); err != nil {
-		t.Error(err)
 	}
 	r.called()
 	if _, err := env.Install(t.Context(), []string{"more"}); err != nil {

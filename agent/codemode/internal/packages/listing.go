@@ -60,7 +60,7 @@ func readListing(tree fs.FS) (*listing, error) {
 		readJSON(tree, "package.json", maxPackage, &project),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("npm: reading an environment: %w", err)
+		return nil, fmt.Errorf("packages: reading an environment: %w", err)
 	}
 	l.packages = lock.Packages
 	delete(l.packages, "") // the folder itself, if npm lists it
@@ -108,11 +108,11 @@ func readBounded(tree fs.FS, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// check returns an error if there are more than most packages, or if one of them does not come
+// check returns an error if there are more than limit packages, or if one of them does not come
 // from a registry.
-func (l *listing) check(most int) error {
-	if n := len(l.packages); n > most {
-		return &LimitError{What: "packages", Limit: int64(most), Got: int64(n)}
+func (l *listing) check(limit int) error {
+	if n := len(l.packages); n > limit {
+		return &LimitError{What: "packages", Limit: int64(limit), Got: int64(n)}
 	}
 	for _, where := range slices.Sorted(maps.Keys(l.packages)) { // sorted, so that the error is always the same
 		p := l.packages[where]

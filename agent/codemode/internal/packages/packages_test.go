@@ -121,7 +121,7 @@ func TestSettings(t *testing.T) {
 	}
 	err = env.Configure(t.Context(), packages.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed",
 		"odd", "../x"}})
-	const wrong = "npm: a description has at most 2000 bytes, not 2001\n" +
+	const wrong = "packages: a description has at most 2000 bytes, not 2001\n" +
 		`package "odd": not on the list of allowed packages: plain, typed, later` + "\n" +
 		`package "../x": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, ` +
 		`beginning with a letter or digit`
@@ -138,19 +138,19 @@ func TestDamaged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
 		"no JSON": {"environment.json", "{",
-			"npm: environment.json of the environment is unusable; remove the file to start over: unexpected end of JSON input"},
+			"packages: environment.json of the environment is unusable; remove the file to start over: unexpected end of JSON input"},
 		"a path": {"environment.json", `{"current":"packages-/../../x"}`,
-			"npm: environment.json of the environment is unusable; remove the file to start over: it names a folder that " +
+			"packages: environment.json of the environment is unusable; remove the file to start over: it names a folder that " +
 				"this package did not create"},
 		"another": {"environment.json", `{"current":".."}`,
-			"npm: environment.json of the environment is unusable; remove the file to start over: it names a folder that " +
+			"packages: environment.json of the environment is unusable; remove the file to start over: it names a folder that " +
 				"this package did not create"},
 		"project": {"package.json", `[]`,
-			"npm: reading an environment: package.json: json: cannot unmarshal array into Go value of type struct { " +
+			"packages: reading an environment: package.json: json: cannot unmarshal array into Go value of type struct { " +
 				"Dependencies map[string]string \"json:\\\"dependencies\\\"\"; Optional map[string]string " +
 				"\"json:\\\"optionalDependencies\\\"\" }"},
 		"setting": {"settings.json", `{"imports":1}`,
-			"npm: reading the settings of an environment: settings.json: json: cannot unmarshal number into Go struct " +
+			"packages: reading the settings of an environment: settings.json: json: cannot unmarshal number into Go struct " +
 				"field Settings.imports of type []string"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ type Settings struct {
 func (e *Environment) Settings() (Settings, error) {
 	var s Settings
 	if err := readJSON(os.DirFS(e.dir), settingsName, maxState, &s); err != nil {
-		return Settings{}, fmt.Errorf("npm: reading the settings of an environment: %w", err)
+		return Settings{}, fmt.Errorf("packages: reading the settings of an environment: %w", err)
 	}
 	return s, nil
 }
@@ -36,11 +36,11 @@ func (e *Environment) Configure(ctx context.Context, s Settings) error {
 	}
 	release, err := e.acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("npm: waiting for another change of the environment: %w", err)
+		return fmt.Errorf("packages: waiting for another change of the environment: %w", err)
 	}
 	defer release()
 	if err := e.replace(settingsName, s); err != nil {
-		return fmt.Errorf("npm: writing the settings of an environment: %w", err)
+		return fmt.Errorf("packages: writing the settings of an environment: %w", err)
 	}
 	return nil
 }
@@ -48,10 +48,10 @@ func (e *Environment) Configure(ctx context.Context, s Settings) error {
 func (e *Environment) check(s Settings) error {
 	var errs []error
 	if len(s.Description) > maxText {
-		errs = append(errs, fmt.Errorf("npm: a description has at most %d bytes, not %d", maxText, len(s.Description)))
+		errs = append(errs, fmt.Errorf("packages: a description has at most %d bytes, not %d", maxText, len(s.Description)))
 	}
 	if len(s.Imports) > maxSpecs {
-		errs = append(errs, fmt.Errorf("npm: at most %d imports can be listed, not %d", maxSpecs, len(s.Imports)))
+		errs = append(errs, fmt.Errorf("packages: at most %d imports can be listed, not %d", maxSpecs, len(s.Imports)))
 	}
 	for _, name := range s.Imports {
 		why := badName(name)

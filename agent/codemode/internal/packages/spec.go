@@ -52,16 +52,16 @@ var (
 	// and first characters that could begin an option or a path.
 	namePart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 	// versionText matches one comparison or a tag. It excludes the characters that could
-	// make npm take the text for something other than a version: slash, colon and at sign.
+	// make npm interpret the string as something other than a version: slash, colon and at sign.
 	versionText = regexp.MustCompile(`^(?:[~^=]|[<>]=?)?[0-9A-Za-z*][0-9A-Za-z.*+_-]*$`)
-	// tarball matches what npm takes for the name of a local file, in a name or after
+	// tarball matches what npm interprets as the name of a local file, in a name or after
 	// the @.
 	tarball = regexp.MustCompile(`(?i)\.(?:tgz|tar\.gz|tar)$`)
 	// notNames are the names that npm itself rejects.
 	notNames = []string{"node_modules", "favicon.ico"}
 )
 
-// ParseSpec parses a text of the form name or name@version. It accepts only texts that npm
+// ParseSpec parses a string of the form name or name@version. It accepts only strings that npm
 // interprets as a package of the registry. The error is a [*SpecError].
 func ParseSpec(text string) (Spec, error) {
 	s := Spec{Name: text}
@@ -106,7 +106,7 @@ func badName(name string) string {
 	return ""
 }
 
-// badVersion returns the reason why the text after the @ is rejected, or "".
+// badVersion returns the reason why the part after the @ is rejected, or "".
 func badVersion(version string) string {
 	switch {
 	case version == "":

@@ -5,7 +5,7 @@
 //
 // # Owners and handles
 //
-// Everything has an owner, which is any text, such as the name of an authenticated user. It
+// Everything has an owner, which is any string, such as the name of an authenticated user. It
 // is identified by a handle, such as report-k3x9ab.js, which is its name with a random
 // part. For all other owners the handle does not exist: they get [ErrNotFound], just as for
 // a malformed handle or one that was never issued.

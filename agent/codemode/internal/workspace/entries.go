@@ -34,7 +34,7 @@ func (s *Space) each(ctx context.Context, kind string, visit func(handle string,
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("workspace: not listed: %w", err)
 	}
-	folder, err := s.look(kind)
+	folder, err := s.openKind(kind)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -51,7 +51,7 @@ var words = map[string]string{files: "file", environments: "environment", sessio
 // present returns an error if the owner does not have the handle. It creates nothing and
 // takes no lock.
 func (s *Space) present(kind, handle string) error {
-	folder, err := s.look(kind)
+	folder, err := s.openKind(kind)
 	if err == nil {
 		_, err = folder.Lstat(entry(handle))
 		folder.Close()
@@ -67,8 +67,8 @@ func (s *Space) path(kind, handle string) string {
 	return s.dir + "/" + kind + "/" + entry(handle)
 }
 
-// hold locks an environment or session.
-func (s *Space) hold(ctx context.Context, kind, handle string) (release func(), err error) {
+// lockEntry locks an environment or session.
+func (s *Space) lockEntry(ctx context.Context, kind, handle string) (release func(), err error) {
 	if err := s.present(kind, handle); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Space) hold(ctx context.Context, kind, handle string) (release func(), 
 
 // inside opens the folder of an environment or session.
 func (s *Space) inside(kind, handle string) (*os.Root, error) {
-	folder, err := s.look(kind)
+	folder, err := s.openKind(kind)
 	if err != nil {
 		return nil, missing(words[kind], handle, err)
 	}
@@ -93,15 +93,15 @@ func (s *Space) inside(kind, handle string) (*os.Root, error) {
 	return root, nil
 }
 
-// establish creates the folder of an environment or session, with its initial content,
+// createFolder creates the folder of an environment or session, with its initial content,
 // atomically.
-func establish(folder *os.Root, name string, subfolders ...string) (handle string, err error) {
+func createFolder(folder *os.Root, name string, subfolders ...string) (handle string, err error) {
 	temp := temporary()
 	if err := folder.Mkdir(temp, 0o700); err != nil {
 		return "", broken("the storage folder", err)
 	}
 	handle = unused(folder, name)
-	err = furnish(folder, temp, subfolders)
+	err = populate(folder, temp, subfolders)
 	if err == nil {
 		err = folder.Rename(temp, handle)
 	}
@@ -114,7 +114,7 @@ func establish(folder *os.Root, name string, subfolders ...string) (handle strin
 	return handle, nil
 }
 
-func furnish(folder *os.Root, name string, subfolders []string) error {
+func populate(folder *os.Root, name string, subfolders []string) error {
 	root, err := folder.OpenRoot(name)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func furnish(folder *os.Root, name string, subfolders []string) error {
 
 // remove removes an environment or session. It waits until it is no longer in use.
 func (s *Space) remove(ctx context.Context, kind, handle string) error {
-	release, err := s.hold(ctx, kind, handle)
+	release, err := s.lockEntry(ctx, kind, handle)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Environment is a named folder whose content another package manages, such as
-// [github.com/writ-go/writ/agent/codemode/internal/packages], which opens it with packages.New(e.Dir, …).
+// [github.com/writ-go/writ/agent/codemode/internal/packages], which opens the folder Dir.
 type Environment struct {
 	Handle string
 	Name   string
@@ -35,7 +35,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 		if err := s.vacant(folder, name); err != nil {
 			return err
 		}
-		handle, err := establish(folder, name, packages)
+		handle, err := createFolder(folder, name, packages)
 		if err == nil {
 			made = s.environment(handle, time.Now())
 		}
@@ -46,7 +46,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 
 // vacant returns an error if the owner may not create an environment of that name.
 func (s *Space) vacant(folder *os.Root, name string) error {
-	count, most, taken := 0, s.store.limits.Environments, false
+	count, limit, taken := 0, s.store.limits.Environments, false
 	err := entries(folder, func(handle string, _ os.FileInfo) {
 		other, _ := nameOf(handle)
 		count++
@@ -57,9 +57,9 @@ func (s *Space) vacant(folder *os.Root, name string) error {
 		return err
 	case taken:
 		return fmt.Errorf("%w: you already have an environment %q; use it or choose a different name", ErrExists, name)
-	case count >= most:
+	case count >= limit:
 		return fmt.Errorf("%w: you have %d environments and the limit is %d; nothing was created. Remove one that is "+
-			"no longer needed", ErrLimit, count, most)
+			"no longer needed", ErrLimit, count, limit)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 
 // folders visits the owner's environments or sessions.
 func (s *Space) folders(ctx context.Context, kind string, visit func(handle string, used time.Time)) error {
-	folder, err := s.look(kind)
+	folder, err := s.openKind(kind)
 	if errors.Is(err, os.ErrNotExist) {
 		return ctx.Err()
 	}
@@ -159,11 +159,11 @@ var errNoEnvironment = errors.New("workspace: this Environment is empty; get one
 // content of its folder. The system releases the lock if the process dies. Lock returns
 // [ErrNotFound] if the environment has been removed.
 //
-// Package npm does its own locking. Its changes need this lock only to keep the
+// Package packages does its own locking. Its changes need this lock only to keep the
 // environment from being removed in the meantime.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	if e.space == nil {
 		return nil, errNoEnvironment
 	}
-	return e.space.hold(ctx, environments, e.Handle)
+	return e.space.lockEntry(ctx, environments, e.Handle)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -122,7 +121,7 @@ func (s *Space) read(ctx context.Context, handle string, f func(file *os.File, s
 	if err := ctx.Err(); err != nil {
 		return File{}, fmt.Errorf("workspace: not read: %w", err)
 	}
-	folder, err := s.look(files)
+	folder, err := s.openKind(files)
 	if err != nil {
 		return File{}, missing("file", handle, err)
 	}
@@ -147,7 +146,7 @@ func part(file *os.File, offset, size int64) ([]byte, error) {
 	return text, nil
 }
 
-// wholeCharacters returns text without the incomplete character at its end, if any.
+// wholeCharacters removes an incomplete character at the end of text.
 func wholeCharacters(text []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n < len(text); n++ {
 		tail := text[len(text)-n:]
@@ -159,18 +158,6 @@ func wholeCharacters(text []byte) []byte {
 		}
 	}
 	return text
-}
-
-// Files returns the owner's code files, sorted by handle.
-func (s *Space) Files(ctx context.Context) ([]File, error) {
-	var found []File
-	err := s.each(ctx, files, func(handle string, info os.FileInfo) {
-		if info.Mode().IsRegular() {
-			found = append(found, fileOf(handle, info))
-		}
-	})
-	slices.SortFunc(found, func(a, b File) int { return strings.Compare(a.Handle, b.Handle) })
-	return found, err
 }
 
 // RemoveFile removes a file. The error is [ErrNotFound] if the file does not exist.

@@ -185,9 +185,9 @@ const (
 	sessions     = "sessions"
 )
 
-// look opens the owner's folder of a kind. The error is [os.ErrNotExist] if the owner never
+// openKind opens the owner's folder of a kind. The error is [os.ErrNotExist] if the owner never
 // had anything of that kind.
-func (s *Space) look(kind string) (*os.Root, error) {
+func (s *Space) openKind(kind string) (*os.Root, error) {
 	owner, err := within(s.store.owners, s.dir)
 	if err != nil {
 		return nil, err

@@ -7,19 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
 )
-
-// SessionInfo describes a stored session.
-type SessionInfo struct {
-	Handle string
-	Size   int64     // bytes of its record
-	Used   time.Time // when it last ran a program, to the hour
-}
 
 const recordFile = "record"
 
@@ -35,32 +26,14 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 		if err := s.folders(ctx, sessions, func(handle string, used time.Time) { have.add(handle, used, 0) }); err != nil {
 			return err
 		}
-		if most := s.store.limits.Sessions; have.count >= most {
+		if limit := s.store.limits.Sessions; have.count >= limit {
 			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no "+
-				"longer needed; %s has been unused the longest", ErrLimit, have.count, most, have.oldest)
+				"longer needed; %s has been unused the longest", ErrLimit, have.count, limit, have.oldest)
 		}
-		handle, err = establish(folder, "session")
+		handle, err = createFolder(folder, "session")
 		return err
 	})
 	return handle, err
-}
-
-// Sessions returns the owner's sessions.
-func (s *Space) Sessions(ctx context.Context) ([]SessionInfo, error) {
-	var found []SessionInfo
-	err := s.folders(ctx, sessions, func(handle string, used time.Time) {
-		found = append(found, SessionInfo{Handle: handle, Used: used, Size: s.recorded(handle)})
-	})
-	slices.SortFunc(found, func(a, b SessionInfo) int { return strings.Compare(a.Handle, b.Handle) })
-	return found, err
-}
-
-func (s *Space) recorded(handle string) int64 {
-	info, err := s.store.owners.Lstat(s.path(sessions, handle) + "/" + recordFile)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }
 
 // RemoveSession removes a session. It waits for a program in progress. It returns
@@ -81,7 +54,7 @@ func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 // rules than the previous one.
 func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
 	p sandbox.Program) (*sandbox.Outcome, error) {
-	release, err := s.hold(ctx, sessions, handle)
+	release, err := s.lockEntry(ctx, sessions, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +69,10 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 		return nil, broken("the session's record", err)
 	}
 	defer record.close()
-	if most := s.store.limits.SessionBytes; record.size > most {
+	if limit := s.store.limits.SessionBytes; record.size > limit {
 		return nil,
 			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session",
-				ErrLimit, record.size, most)
+				ErrLimit, record.size, limit)
 	}
 	session, err := s.restored(handle, box, record)
 	if err != nil {

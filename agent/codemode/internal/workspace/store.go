@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
@@ -34,29 +35,21 @@ func (o *Options) withDefaults() (Options, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	least := min(o.FileBytes, int64(o.Files), o.Bytes, int64(o.Environments), int64(o.Sessions), o.SessionBytes,
+	smallest := min(o.FileBytes, int64(o.Files), o.Bytes, int64(o.Environments), int64(o.Sessions), o.SessionBytes,
 		int64(o.Unused), int64(o.Warm))
-	if least < 0 {
+	if smallest < 0 {
 		return Options{}, fmt.Errorf("workspace: a limit is negative: %+v; use zero for the default", *o)
 	}
 	return Options{
-		FileBytes:    or(o.FileBytes, 1<<20),
-		Files:        or(o.Files, 200),
-		Bytes:        or(o.Bytes, 32<<20),
-		Environments: or(o.Environments, 20),
-		Sessions:     or(o.Sessions, 50),
-		SessionBytes: or(o.SessionBytes, 8<<20),
-		Unused:       or(o.Unused, 30*24*time.Hour),
-		Warm:         or(o.Warm, 64),
+		FileBytes:    cmp.Or(o.FileBytes, 1<<20),
+		Files:        cmp.Or(o.Files, 200),
+		Bytes:        cmp.Or(o.Bytes, 32<<20),
+		Environments: cmp.Or(o.Environments, 20),
+		Sessions:     cmp.Or(o.Sessions, 50),
+		SessionBytes: cmp.Or(o.SessionBytes, 8<<20),
+		Unused:       cmp.Or(o.Unused, 30*24*time.Hour),
+		Warm:         cmp.Or(o.Warm, 64),
 	}, nil
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // Store is a storage folder, which several processes may have open at the same time. It
@@ -103,7 +96,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workspace: the storage folder %s: %w", path, err)
 	}
-	return &Store{limits: limits, path: path, owners: owners, warm: warm{most: limits.Warm}}, nil
+	return &Store{limits: limits, path: path, owners: owners, warm: warm{limit: limits.Warm}}, nil
 }
 
 // claim turns an empty folder into a storage folder, unless it already is one.
@@ -150,7 +143,7 @@ type Space struct {
 	dir   string // in the folder of owners
 }
 
-// Space returns the storage of an owner, which is any text, such as a user's name.
+// Space returns the storage of an owner, which is any string, such as a user's name.
 func (s *Store) Space(owner string) *Space {
 	sum := sha256.Sum256([]byte(owner))
 	return &Space{store: s, dir: strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))}

@@ -58,7 +58,7 @@ func (s *Store) sweepOwner(ctx context.Context, owner string) (removed int, err 
 
 func (s *Store) sweepKind(owner, kind string) (gone, left int, err error) {
 	space := &Space{store: s, dir: owner}
-	folder, err := space.look(kind)
+	folder, err := space.openKind(kind)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, 0, nil
 	}

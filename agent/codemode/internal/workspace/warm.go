@@ -18,7 +18,7 @@ type warmed struct {
 // warm keeps the sessions that ran most recently.
 type warm struct {
 	mu    sync.Mutex
-	most  int
+	limit int
 	clock int64
 	kept  map[string]warmed
 }
@@ -44,7 +44,7 @@ func (w *warm) put(name string, s warmed) {
 	w.clock++
 	s.used = w.clock
 	w.kept[name] = s
-	if len(w.kept) <= w.most {
+	if len(w.kept) <= w.limit {
 		return
 	}
 	oldest := name
