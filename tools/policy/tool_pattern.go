@@ -87,5 +87,5 @@ func glob(pattern, name string) bool {
 func (p toolPattern) ambiguous(b *tools.Binding) error {
 	return fmt.Errorf("the policy's pattern %s is ambiguous and may match %s; its author must quote the name of the "+
 		"server, as in %q.*",
-		p.text, Display(b.Path()), b.Namespace)
+		p.text, shown(b.Path()), b.Namespace)
 }
