@@ -105,7 +105,7 @@ func TestInvalidOptions(t *testing.T) {
 			Rate(0, time.Second, nil),
 		"fatal: policy: Rate needs a positive number of calls and a positive period; got 1 and 0s": policy.
 			Rate(1, 0, nil),
-		"fatal: policy: Timeout needs a positive time, not 0s":                                     policy.Timeout(0),
+		"fatal: policy: Timeout needs a positive time, not 0s": policy.Timeout(0),
 		"fatal: policy: Retry options must not be negative: Tries -1, Delay 0s, MaxDelay 0s": policy.Retry(
 			&policy.RetryOptions{Tries: -1}),
 		"fatal: policy: Redact needs Secrets; check the error that NewSecrets returned":      policy.Redact(nil),
