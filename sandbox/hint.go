@@ -164,7 +164,9 @@ func (h *host) tool(object, name string) *tools.Binding {
 
 // toolElsewhere returns a tool with this name in any namespace, or nil.
 func (h *host) toolElsewhere(name string) *tools.Binding {
-	return h.find(func(b *tools.Binding) bool { return b.Object != tools.BuiltinNamespace && slices.Contains(b.Names, name) })
+	return h.find(func(b *tools.Binding) bool {
+		return b.Object != tools.BuiltinNamespace && slices.Contains(b.Names, name)
+	})
 }
 
 // toolByPath returns the tool with this path, or nil.

@@ -131,11 +131,11 @@ func (q *query) answer() string {
 	for _, e := range q.journal.entries {
 		switch {
 		case e.id != q.id:
-		case e.State == OK:
+		case e.State == tools.StateOK:
 			all = all || q.inStep(e) && !e.is(q.key)
 		case e.uncertain() && !q.journal.repeated(e) && (e.is(q.key) || q.inStep(e) && !q.resolved(e)):
 			open = append(open, e)
-			if e.State == Failed {
+			if e.State == tools.StateFailed {
 				again = append(again, e)
 			}
 		}
@@ -161,10 +161,10 @@ func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 // maxListed is the number of entries that a hold lists. The next prompt lists all of them.
 const maxListed = 10
 
-func (e *entry) isDone() bool { return e.State == OK }
+func (e *entry) isDone() bool { return e.State == tools.StateOK }
 
 func rank(e *entry) int {
-	if e.State == OK {
+	if e.State == tools.StateOK {
 		return 1
 	}
 	return 0
@@ -172,9 +172,9 @@ func rank(e *entry) int {
 
 func stateOfEffect(e *entry) string {
 	switch e.State {
-	case OK:
+	case tools.StateOK:
 		return "(done)"
-	case Failed:
+	case tools.StateFailed:
 		return "(reported an error; it may have taken effect)"
 	default:
 		return "(whether it took effect is unknown)"

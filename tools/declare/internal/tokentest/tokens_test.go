@@ -85,7 +85,7 @@ o200k: as their servers list them (JSON), everything that is known of them, by d
 and within smaller budgets. The estimate of ` + "`declare.Tokens`" + ` follows each count.
 
 The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. The last row is a company's
-547 tools on four servers, which ` + "`tools/declare/internal/business`" + ` makes up: by default,
+547 tools on four servers, recorded in ` + "`tools/declare/testdata/business`" + `: by default,
 the declarations show their names only, in families. "With a task" is what the prompts of
 CodeAct have by default for "` + task + `": at most
 about 3,300 tokens, or 2,600 with the tools that match the task if not all can be declared.
