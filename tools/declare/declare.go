@@ -37,8 +37,8 @@ import (
 	"github.com/writ-go/writ/tools/internal/bm25"
 )
 
-// DefaultBudget is the default limit of tokens for declarations.
-const DefaultBudget = 8000
+// defaultBudget is the default limit of tokens for declarations.
+const defaultBudget = 8000
 
 // perTool is the default limit of tokens per tool for small sets.
 const perTool = 120
@@ -67,7 +67,7 @@ const (
 // program gets the rest ([Describe]). It exceeds the budget only if the budget is too small for the types that
 // descriptions refer to.
 //
-// A budget of zero is the default: at most [DefaultBudget], with only what is needed to call each tool; if that is
+// A budget of zero is the default: at most 8000 tokens, with only what is needed to call each tool; if that is
 // not enough to declare every tool, Markdown lists the names in about 1,800 tokens. With an explicit budget, it
 // includes as much as fits.
 //
@@ -77,7 +77,7 @@ const (
 func Markdown(set *tools.Set, budget int) string {
 	r := explicit(budget)
 	if budget <= 0 {
-		all := min(DefaultBudget, 200+perTool*set.Len())
+		all := min(defaultBudget, 200+perTool*set.Len())
 		r = rooms{levels: levels[byDefault:], all: all, names: min(all, indexBudget)}
 	}
 	return r.declare(set).Text

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/writ-go/writ/internal/jsonvalue"
-	"github.com/writ-go/writ/tools"
 )
 
 // Limits of a shape. Beyond them, it becomes that of any value.
@@ -76,7 +75,7 @@ func shapeOf(v any, depth int) *shape {
 
 // isName reports whether the name of a member may be shown. Other names are data.
 func isName(name string) bool {
-	return utf8.RuneCountInString(name) <= maxName && tools.Identifier(name)
+	return utf8.RuneCountInString(name) <= maxName && jsonvalue.IsIdentifier(name)
 }
 
 // with returns the shape of the values of both. It is associative, commutative and idempotent. Nil is the shape of no

@@ -222,13 +222,8 @@ func describe(tool string, args json.RawMessage) string {
 	return fmt.Sprintf("%s(%s)", tool, cut(string(args), 200))
 }
 
-// cut shortens text to at most most bytes, and returns it as [display.Text].
-func cut(text string, most int) string {
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return display.Text(text)
-}
+// cut returns at most limit bytes of text, safe to display.
+func cut(text string, limit int) string { return display.Text(display.Cut(text, limit)) }
 
 // UnknownError ends a run in which a program repeats a call whose outcome is unknown.
 // [Attempt.Issue] returns it as a [tools.Fatal] error.
