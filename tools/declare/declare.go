@@ -83,7 +83,7 @@ func Markdown(set *tools.Set, budget int) string {
 	return r.declare(set).Text
 }
 
-// rooms are limits of tokens.
+// rooms are the limits of the parts of declarations, in tokens.
 type rooms struct {
 	levels []level
 	all    int // for the declarations of all tools
@@ -148,7 +148,7 @@ func (r rooms) declare(set *tools.Set) *Declarations {
 // maxSmall is the number of tools of a small server.
 const maxSmall = 10
 
-// small declares the small servers as far as there is room, and returns the other ones.
+// small declares as many small servers as fit, and returns the other servers.
 func small(objects []*object, room int) (code string, others []*object) {
 	for _, o := range objects {
 		p := &listing{page: newPage(room), level: levels[byDefault]}
@@ -163,7 +163,7 @@ func small(objects []*object, room int) (code string, others []*object) {
 }
 
 // Matching declares those of the tools that Text only names which match a task best, as a fenced block of TypeScript.
-// It returns "" if there are none.
+// If no tool matches, it returns "".
 func (d *Declarations) Matching(task string) string {
 	if d == nil || d.index == nil {
 		return ""
@@ -220,7 +220,7 @@ const (
 		"string[]): Promise<string> }; // describe returns whole declarations\n"
 )
 
-// page is a text within a budget. It ends before the first part that does not fit.
+// page is text within a budget. It ends before the first part that does not fit.
 type page struct {
 	text strings.Builder
 	left int // hundredths of a token
@@ -232,7 +232,7 @@ func newPage(budget int) page {
 
 const maxBudget = 1 << 40 // so that hundredths do not overflow
 
-// add appends a text if it fits, and reports whether it does.
+// add appends text if it fits, and reports whether it does.
 func (p *page) add(text string) bool {
 	p.left -= hundredths(text)
 	if p.left >= 0 {

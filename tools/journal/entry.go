@@ -10,7 +10,7 @@ import (
 )
 
 // Entry is the record of one call. The values that it points to must not be modified. Its
-// JSON has the text of Err as "error".
+// JSON has the message of Err as "error".
 type Entry struct {
 	ID      string          `json:"id"`             // E1, E2, …
 	Step    int             `json:"step"`           // from 1
@@ -33,7 +33,7 @@ type Entry struct {
 	Err    error           `json:"-"` // the error of a call that failed, or whose result cannot be used
 }
 
-// String returns the entry on one line, with long texts cut:
+// String returns the entry on one line, with long strings cut:
 //
 //	E1 mail.send({"to":"ann"}) ok → "mail 1"
 func (e Entry) String() string {

@@ -82,7 +82,7 @@ func (q *query) mayOnlyRead() string {
 	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", b.Path())
 }
 
-// acting matches a word for an effect: create_user, createUser, "Sends a mail".
+// acting matches a verb for an effect: create_user, createUser, "Sends a mail".
 var acting = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:add|adjust|allocate|approve|book|cancel|charge|commit|create|` +
 	`delete|insert|merge|move|patch|pay|post|publish|put|recall|refund|remove|request|reverse|run|send|set|start|stop|` +
 	`submit|transfer|update|upload|void|write)(?:e?s)?(?:$|[^a-z])`)
@@ -152,7 +152,7 @@ func (q *query) answer() string {
 		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
 
-// Acting reports whether a text, such as the name of a tool, has a word for an effect.
+// Acting reports whether text, such as the name of a tool, contains a verb for an effect.
 func Acting(text string) bool { return acting.MatchString(text) }
 
 // capital returns text with a capital first letter.

@@ -92,9 +92,9 @@ func (q *query) lookFirst(partial []*entry) string {
 	if len(readers) == 0 {
 		return "First check what took effect, if a tool can show that, and leave that out. "
 	}
-	const most = 3
+	const maxNamed = 3
 	var list []string
-	for _, e := range partial[:min(len(partial), most)] {
+	for _, e := range partial[:min(len(partial), maxNamed)] {
 		list = append(list, describe(e.Tool, e.Args))
 	}
 	if list != nil {
@@ -112,7 +112,7 @@ func (q *query) lookFirst(partial []*entry) string {
 		return n
 	}
 	slices.SortStableFunc(readers, func(a, b *tools.Binding) int { return score(a) - score(b) })
-	for _, b := range readers[:min(len(readers), most)] {
+	for _, b := range readers[:min(len(readers), maxNamed)] {
 		list = append(list, b.Path())
 	}
 	return fmt.Sprintf("First check what took effect, with %s, and leave that out. ", strings.Join(list, " or "))
