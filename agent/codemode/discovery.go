@@ -16,7 +16,7 @@ type searchArgs struct {
 
 type found struct {
 	Tools []search.Hit `json:"tools"`
-	Note  string          `json:"note,omitempty"`
+	Note  string       `json:"note,omitempty"`
 }
 
 func (c *client) searchTool() tool {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -131,11 +132,6 @@ func shown(o sandbox.Output) string {
 		strings.ToValidUTF8(tail, "")
 }
 
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+func cut(text string, limit int) string { return display.Cut(text, limit) }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/search"
 	"github.com/writ-go/writ/tools/policy"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // view is the part of a snapshot that one principal may use.
