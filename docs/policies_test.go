@@ -100,7 +100,7 @@ func Example_with() {
 func Example_allow() {
 	ctx := context.Background()
 	set := shop()
-	home := policy.ArgumentMatches("path", regexp.MustCompile(`^/home/ann/[^.]`))
+	home := policy.Argument("path", regexp.MustCompile(`^/home/ann/[^.]`).MatchString)
 	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
 	guarded := set.With(
 		policy.Allow(policy.Tools("read_file", "invite"), "you may read files and invite"),
@@ -122,7 +122,7 @@ func Example_approve() {
 	ctx := context.Background()
 	set := shop()
 	ask := func(ctx context.Context, r policy.Request) (policy.Decision, error) {
-		fmt.Println("may I?", r) // safe to be shown: see policy.Display
+		fmt.Println("may I?", r) // its strings are safe to be shown
 		if strings.Contains(r.Args, "vip") {
 			return policy.Decision{Reason: "leave this one to the shop"}, nil
 		}
@@ -147,11 +147,11 @@ func Example_rate() {
 	ctx := context.Background()
 	set := shop()
 	guarded := set.With(
-		policy.Rate(2, time.Hour, &policy.RateOptions{Scope: policy.Overall, MaxWait: time.Second}),
+		policy.Rate(2, time.Hour, &policy.RateOptions{MaxWait: time.Second}),
 	)
 	run(ctx, guarded, `await invite({ids: []}); await invite({ids: []}); try { await invite({ids: []}) } catch (e) { return e.message.split(";")[0] }`)
 	// Output:
-	// "tools may be called 2 times in 1h0m0s"
+	// "at most 2 calls in 1h0m0s are allowed"
 }
 
 func Example_retry() {

@@ -10,7 +10,6 @@ import (
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/journal"
 )
 
 // Prediction is the answer of a module.
@@ -119,7 +118,7 @@ func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.
 func (t *Trajectory) acted() bool {
 	for e := range t.AllCalls() {
 		switch e.State {
-		case journal.OK, journal.Unknown, journal.Dispatched:
+		case tools.StateOK, tools.StateUnknown, tools.StateDispatched:
 			if e.Class != tools.Read {
 				return true
 			}

@@ -89,11 +89,11 @@ func TestNothingAfterTheEnd(t *testing.T) {
 			if asked, sent := d.asked.Load(), d.sent.Load(); asked > 3 || sent != 1 {
 				t.Errorf("%s: a person was asked %d times, and %d mails were sent", name, asked, sent)
 			}
-			states := map[journal.State]int{}
+			states := map[tools.State]int{}
 			for _, e := range j.Entries() {
 				states[e.State]++
 			}
-			if states[journal.OK] != 1 || states[journal.Rejected] != 100 {
+			if states[tools.StateOK] != 1 || states[tools.StateRejected] != 100 {
 				t.Errorf("%s: the calls are %v", name, states)
 			}
 		}

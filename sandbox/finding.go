@@ -142,12 +142,7 @@ func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 // values of any length, and models pay for reading them.
 const maxMessage = 2000
 
-func shorten(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size], "") + "…"
-}
+func shorten(text string, size int) string { return display.Cut(text, size) }
 
 // frameWidth is the number of characters of a long line that a frame shows.
 const frameWidth = 100

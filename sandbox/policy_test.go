@@ -123,7 +123,7 @@ func TestPoliciesInAProgram(t *testing.T) {
 	set := leaky(t).With(
 		policy.If(policy.Argument("to", func(string) bool { return true }), policy.Approve(ask, nil)),
 		policy.Deny(policy.Tools("fa*"), "not today"),
-		policy.MaxArgs(40))
+		policy.Deny(policy.Func(func(c tools.Call) bool { return len(c.Args) > 40 }), "send less at a time"))
 	const source = `const sent = [];
 for (const to of ["ann", "bob"]) {
 	try { sent.push(await echo({to, "\u202e": 1})) } catch (e) { sent.push(e.kind + " " + e.message) }
@@ -139,8 +139,7 @@ sent`
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied the arguments have 48 ` +
-			`bytes, and at most 40 are allowed; send less at a time"]`
+		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied send less at a time"]`
 		if string(out.Value) != want {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", name, out.Value, out.Failure, want)
 		}

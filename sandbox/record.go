@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
@@ -198,10 +199,10 @@ func validStep(s *engine.Step) error {
 		return errors.New("a limit is negative")
 	}
 	for _, b := range s.Tools {
-		if len(b.Names) == 0 || b.Namespace != "" && !tools.Identifier(b.Namespace) {
+		if len(b.Names) == 0 || b.Namespace != "" && !jsonvalue.IsIdentifier(b.Namespace) {
 			return errors.New("a tool has no name")
 		}
-		if name := b.Names[0]; !tools.Identifier(name) { // the other names may be anything
+		if name := b.Names[0]; !jsonvalue.IsIdentifier(name) { // the other names may be anything
 			return fmt.Errorf("the name %.50q is not an identifier", name)
 		}
 	}
@@ -229,7 +230,7 @@ func (s *Session) validLibrary(p *engine.Prelude) error {
 
 func validInputs(list []engine.Input) error {
 	for _, in := range list {
-		if !tools.Identifier(in.Name) || tools.Reserved(in.Name) {
+		if !jsonvalue.IsIdentifier(in.Name) || tools.Reserved(in.Name) {
 			return fmt.Errorf("the name %.50q is reserved or not an identifier", in.Name)
 		}
 		if err := engine.Check(in.JSON); err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/sandbox/internal/engine"
-	"github.com/writ-go/writ/tools"
 )
 
 // Variable describes a variable of a [Session].
@@ -113,7 +113,7 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 func validVariables(list []engine.Variable) []Variable {
 	var valid []Variable
 	for _, v := range list[:min(len(list), engine.MaxVariables)] {
-		isName := len(v.Name) <= engine.MaxName && tools.Identifier(v.Name)
+		isName := len(v.Name) <= engine.MaxName && jsonvalue.IsIdentifier(v.Name)
 		if !isName || !slices.Contains(engine.Kinds, v.Kind) || min(v.Count, v.Bytes) < 0 {
 			continue
 		}
@@ -121,7 +121,7 @@ func validVariables(list []engine.Variable) []Variable {
 			v.Of = ""
 		}
 		keys := slices.DeleteFunc(v.Keys[:min(len(v.Keys), engine.MaxKeys)], func(key string) bool {
-			return len(key) > engine.MaxName || !tools.Identifier(key)
+			return len(key) > engine.MaxName || !jsonvalue.IsIdentifier(key)
 		})
 		valid = append(valid, Variable{Name: v.Name, Kind: v.Kind, Count: v.Count, Of: v.Of, Keys: keys, Bytes: v.Bytes})
 	}

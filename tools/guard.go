@@ -17,16 +17,6 @@ type Guard interface {
 	Guards(b *Binding) bool
 }
 
-// Warner is an optional interface of the Caller that a [Policy] returns. It reports mistakes,
-// such as invalid options or the name of a tool that does not exist.
-type Warner interface {
-	Caller
-
-	// Warnings returns warnings for the host about the policy and these tools. It does not
-	// use the Caller that the policy wraps.
-	Warnings(all []*Binding) []string
-}
-
 // unguarded warns of destructive tools that no policy guards.
 func (s *Set) unguarded() []string {
 	var open []string
@@ -63,12 +53,16 @@ func (p Policy) Guards(b *Binding) bool {
 	return ok && guard.Guards(b)
 }
 
-// Warnings returns the policy's warnings about these tools. See [Warner].
+// Warnings returns warnings for the host about the policy and these tools, such as about the
+// name of a tool that does not exist. They come from the Caller that the policy returns, if it
+// has a method Warnings(all []*Binding) []string. That method must not use the Caller that the
+// policy wraps.
 func (p Policy) Warnings(all []*Binding) []string {
-	if warner, ok := p.probe().(Warner); ok {
-		return warner.Warnings(all)
+	w, ok := p.probe().(interface{ Warnings(all []*Binding) []string })
+	if !ok {
+		return nil
 	}
-	return nil
+	return w.Warnings(all)
 }
 
 // probe applies the policy to a Caller that is never called. It returns nil if the policy

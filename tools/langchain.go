@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"errors"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // FromLangchain makes a [Tool] from a tool of langchaingo's package tools. Programs call it as name({input})
@@ -17,7 +19,7 @@ func FromLangchain(t interface {
 	if t == nil {
 		return &Tool{err: errors.New("tools: FromLangchain: the tool is nil")}
 	}
-	name := identifier(t.Name())
+	name := jsonvalue.Identifier(t.Name())
 	if Reserved(name) {
 		name += "_"
 	}

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // reserved contains the names that a global of a program must not have: reserved words of
@@ -48,51 +49,10 @@ func words(list string) map[string]bool {
 // name.
 func Reserved(name string) bool { return reserved[name] }
 
-// Identifier reports whether name is a JavaScript identifier name. It may be reserved.
-func Identifier(name string) bool {
-	for i, r := range name {
-		if !identifierRune(r, i == 0) {
-			return false
-		}
-	}
-	return name != ""
-}
-
-func identifierRune(r rune, first bool) bool {
-	switch {
-	case r == '_' || r == '$':
-		return true
-	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // includes a few letters
-		return false
-	default:
-		return unicode.IsLetter(r) || !first && unicode.IsDigit(r)
-	}
-}
-
-// identifier returns an identifier name that is similar to text.
-func identifier(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case b.Len() == 0 && unicode.IsDigit(r):
-			b.WriteByte('_')
-			b.WriteRune(r)
-		case identifierRune(r, b.Len() == 0):
-			b.WriteRune(r)
-		default:
-			b.WriteByte('_')
-		}
-	}
-	if b.Len() == 0 {
-		return "_"
-	}
-	return b.String()
-}
-
 // precedence orders names. Names that need not be changed come first.
 func precedence(a, b string) int {
 	fits := func(name string) int {
-		if Identifier(name) && !Reserved(name) {
+		if jsonvalue.IsIdentifier(name) && !Reserved(name) {
 			return 0
 		}
 		return 1

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 func nothing(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }
@@ -84,8 +85,8 @@ func TestNamesOfOthers(t *testing.T) {
 func TestReservedNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(reserved)) {
-		if !Reserved(name) || !Identifier(name) {
-			t.Errorf("%s: Reserved is %v, Identifier is %v", name, Reserved(name), Identifier(name))
+		if !Reserved(name) || !jsonvalue.IsIdentifier(name) {
+			t.Errorf("%s: Reserved is %v, Identifier is %v", name, Reserved(name), jsonvalue.IsIdentifier(name))
 		}
 		_, err := NewSet(t.Context(), own(name))
 		want := fmt.Sprintf("tools: tool %q: the name is reserved in programs; choose another", name)
@@ -99,43 +100,6 @@ func TestReservedNames(t *testing.T) {
 	}
 	if Reserved("refund") {
 		t.Error("refund is reserved")
-	}
-}
-
-func TestIdentifier(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]bool{
-		"a": true, "_": true, "$a1": true, "ß": true, "名": true, "if": true,
-		"": false, "1a": false, "a b": false, "a-b": false, "a\u2028": false, "\xff": false,
-	} {
-		if Identifier(name) != want {
-			t.Errorf("Identifier(%q) is %v", name, !want)
-		}
-	}
-}
-
-// Identifiers consist of the characters of ID_Start and ID_Continue, as in ECMAScript.
-func TestIdentifierRunes(t *testing.T) {
-	t.Parallel()
-	starts := []*unicode.RangeTable{unicode.L, unicode.Nl, unicode.Other_ID_Start}
-	continues := append([]*unicode.RangeTable{unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue},
-		starts...)
-	is := func(r rune, tables []*unicode.RangeTable) bool {
-		return r == '$' || r == '_' || unicode.In(r, tables...) &&
-			!unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space)
-	}
-	for r := range unicode.MaxRune + 1 {
-		if Identifier(string(r)) && !is(r, starts) {
-			t.Errorf("%U may not begin a name", r)
-		}
-		if Identifier("a"+string(r)) && !is(r, continues) {
-			t.Errorf("%U may not be in a name", r)
-		}
-	}
-	for name, want := range map[string]bool{"\u2e2f": false, "a\u2e2f": false, "ä1": true, "1a": false, "変数": true} {
-		if Identifier(name) != want {
-			t.Errorf("%q is an identifier: %v", name, !want)
-		}
 	}
 }
 
@@ -244,7 +208,7 @@ func FuzzNames(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, b := range set.Bindings() {
-			if !Identifier(b.Object) || Reserved(b.Object) || !Identifier(b.Names[0]) {
+			if !jsonvalue.IsIdentifier(b.Object) || Reserved(b.Object) || !jsonvalue.IsIdentifier(b.Names[0]) {
 				t.Errorf("%q is not valid", b.Path())
 			}
 			for _, name := range b.Names {

@@ -9,13 +9,13 @@ import (
 
 // Pause tells the sandbox that a call waits for something that has no time limit or limits of
 // its own, such as the decision of a person or the run of another agent. The context must
-// descend from that of the call. Until resume is called, the call takes no place of the
-// sandbox's Limits.Concurrency, and if the program does nothing but wait for such calls, the
-// clocks of Limits.Time and Limits.Wait stand still.
+// descend from that of the call. Until resume is called, the call does not count toward the
+// sandbox's Limits.Concurrency, and while the program only waits for such calls, the clock of
+// Limits.Time stands still.
 //
 // [policy.Approve], modules as tools, and programs that a tool runs in a sandbox do this
 // themselves. Outside of a sandbox, Pause does nothing. The function resume may block until
-// there is a place. Calling it again does nothing.
+// another call ends. Calling it again does nothing.
 //
 // [policy.Approve]: https://pkg.go.dev/github.com/writ-go/writ/tools/policy#Approve
 func Pause(ctx context.Context) (resume func()) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -275,7 +276,7 @@ func (s *Set) Len() int {
 
 // Warnings returns warnings for the host: the warnings of the sources (see [Source]),
 // renamed tools, destructive tools that can be called without approval (see [Guard]), and
-// mistakes in policies (see [Warner]). The schema of a server's tool is compiled when the
+// mistakes in policies (see [Policy.Warnings]). The schema of a server's tool is compiled when the
 // tool is first declared or called. If that fails, there is one more warning.
 func (s *Set) Warnings() []string {
 	if s == nil {
@@ -354,8 +355,8 @@ func restricting(raw json.RawMessage) json.RawMessage {
 
 func (b *builder) nameOwn(name string) error {
 	switch {
-	case !Identifier(name):
-		return fmt.Errorf("the name is not a JavaScript identifier; use %q", identifier(name))
+	case !jsonvalue.IsIdentifier(name):
+		return fmt.Errorf("the name is not a JavaScript identifier; use %q", jsonvalue.Identifier(name))
 	case Reserved(name):
 		return errors.New("the name is reserved in programs; choose another")
 	case b.globals.claim(name) != name:
@@ -383,7 +384,7 @@ func (b *builder) object(namespace string) string {
 	if object, ok := b.objects[namespace]; ok {
 		return object
 	}
-	object := identifier(namespace)
+	object := jsonvalue.Identifier(namespace)
 	if Reserved(object) {
 		object += "_"
 	}
@@ -398,7 +399,7 @@ func (b *builder) object(namespace string) string {
 
 // memberNames returns the names of a tool in its object.
 func (b *builder) memberNames(object string, t *Tool) []string {
-	taken, wanted := b.members[object], identifier(t.Name)
+	taken, wanted := b.members[object], jsonvalue.Identifier(t.Name)
 	name := taken.claim(wanted)
 	if name != wanted {
 		b.warn("%s is called %s.%s in programs, because the name %s is taken or reserved", t.label(), object, name, wanted)

@@ -14,7 +14,7 @@ type Tool struct {
 	// Programs call namespace.name(args), or name(args) if it is empty.
 	Namespace string
 
-	// Name is the name that the handler or server uses. It may be any text: the Set
+	// Name is the name that the handler or server uses. It may be any string: the Set
 	// derives the name for programs from it.
 	Name string
 

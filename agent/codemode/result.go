@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -130,12 +131,6 @@ func shown(o sandbox.Output) string {
 		strings.ToValidUTF8(tail, "")
 }
 
-// cut shortens s to at most limit bytes and an ellipsis.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
-}
+func cut(text string, limit int) string { return display.Cut(text, limit) }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -14,7 +14,7 @@ import (
 var color = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
 // Text returns text without colors, and with all other characters escaped that control a terminal or are invisible,
-// except for line breaks and tabs. Use it where text that the library did not write becomes a string for people.
+// except for line breaks and tabs. Use it for text from elsewhere that is shown to a person.
 func Text(text string) string {
 	return Escape(strings.ReplaceAll(color.ReplaceAllString(text, ""), "\r\n", "\n"), controls)
 }
@@ -24,14 +24,14 @@ func controls(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // the latter join letters and emoji
 		return false
-	case r < 0x7f: // most are
+	case r < 0x7f: // the usual case
 		return r < ' '
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// Escape writes the characters that hidden reports as \u and four hexadecimal digits, as in JSON, and what is not
-// UTF-8 as U+FFFD.
+// Escape replaces each character that hidden reports by \u and four hexadecimal digits, as in JSON, and invalid UTF-8
+// by U+FFFD.
 func Escape(text string, hidden func(rune) bool) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, hidden) {
 		return text

@@ -2,19 +2,57 @@ package jsonvalue
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 var (
 	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
-	identifier    = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{Nd}_$]*$`)
 )
 
-// IsIdentifier reports whether a name needs no quotes in JavaScript.
-func IsIdentifier(name string) bool { return identifier.MatchString(name) }
+// IsIdentifier reports whether name is a JavaScript identifier name, which needs no quotes. It
+// may be reserved.
+func IsIdentifier(name string) bool {
+	for i, r := range name {
+		if !isIdentifierRune(r, i == 0) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func isIdentifierRune(r rune, first bool) bool {
+	switch {
+	case r == '_' || r == '$':
+		return true
+	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // includes a few letters
+		return false
+	default:
+		return unicode.IsLetter(r) || !first && unicode.IsDigit(r)
+	}
+}
+
+// Identifier returns an identifier name that is similar to text.
+func Identifier(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case b.Len() == 0 && unicode.IsDigit(r):
+			b.WriteByte('_')
+			b.WriteRune(r)
+		case isIdentifierRune(r, b.Len() == 0):
+			b.WriteRune(r)
+		default:
+			b.WriteByte('_')
+		}
+	}
+	if b.Len() == 0 {
+		return "_"
+	}
+	return b.String()
+}
 
 // Pointer returns the JSON pointer of a place.
 func Pointer(at []string) string {

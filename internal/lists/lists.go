@@ -13,7 +13,7 @@ import (
 // Form is the way in which a result says which part of a list it holds.
 type Form int
 
-// The forms. The zero Form is that of a result that says nothing.
+// The forms. The zero Form means that a result says nothing.
 const (
 	Pages Form = iota + 1 // the number of all pages
 	Total                 // the number of all rows
@@ -21,7 +21,7 @@ const (
 	More                  // whether there is more
 )
 
-// State is what a result says about its list. The zero State is that of a result that says nothing.
+// State is what a result says about its list. The zero State means that it says nothing.
 type State struct {
 	Form        Form
 	Page, Pages int    // from 1; of Pages, and Page also of Total if From is -1
@@ -32,7 +32,7 @@ type State struct {
 	Last        bool   // of Token and More: nothing follows
 }
 
-// maxSize is the number of bytes above which a result is not read.
+// maxSize is the maximum size of a result that is read, in bytes.
 const maxSize = 1 << 20
 
 // The names of members and arguments, in lower case without underscores.
@@ -93,7 +93,7 @@ type Keys struct{ next map[string]string }
 
 // Of returns the key of the list that a call of a tool reads. The calls are given in their order.
 func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
-	const distinct = 8 // bytes, above which a value is hardly equal to a token by chance
+	const distinct = 8 // bytes; longer values are rarely equal to a token by chance
 	key := tool + Key(args)
 	for _, value := range object(args) {
 		if known, ok := k.next[tool+plainText(value)]; ok {
@@ -109,8 +109,8 @@ func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	return key
 }
 
-// Read returns what a result says about its list, and whether it says anything. A text that holds a JSON object is read
-// as that object.
+// Read returns what a result says about its list, and whether it says anything. A string that holds a JSON object is
+// read as that object.
 func Read(args, result json.RawMessage) (State, bool) {
 	if len(result) > maxSize {
 		return State{}, false
@@ -172,7 +172,7 @@ func (s State) read(members, args map[string]json.RawMessage, isList bool) (Stat
 	return s, s.Form != 0
 }
 
-// readText reads the last or the first line of a text.
+// readText reads the last line of text, or else the first.
 func readText(text string) (State, bool) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	integer := func(digits string) int { n, _ := strconv.Atoi(digits); return n }

@@ -28,7 +28,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the complete lines that were kept as [display.Text], or what there is if no line is complete.
+// String returns the complete lines that were kept, as [display.Text]. If no line is complete, it returns everything.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

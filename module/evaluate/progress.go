@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"golang.org/x/term"
 )
 
@@ -84,9 +85,4 @@ func (p *progress) line(elapsed time.Duration) string {
 	return line
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
+func plural(n int, word string) string { return display.Plural(n, word) }

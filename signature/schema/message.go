@@ -7,6 +7,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/writ-go/writ/internal/display"
 )
 
 // limit describes an error about the range, form or size of a value.
@@ -87,12 +88,7 @@ func articles(types []string) []string {
 	return words
 }
 
-func plural(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return strconv.Itoa(n) + " " + unit + "s"
-}
+func plural(n int, unit string) string { return display.Plural(n, unit) }
 
 func propertyCount(n int) string {
 	if n == 1 {

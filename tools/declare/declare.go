@@ -37,8 +37,8 @@ import (
 	"github.com/writ-go/writ/tools/internal/bm25"
 )
 
-// DefaultBudget is the default limit of tokens for declarations.
-const DefaultBudget = 8000
+// defaultBudget is the default limit of tokens for declarations.
+const defaultBudget = 8000
 
 // perTool is the default limit of tokens per tool for small sets.
 const perTool = 120
@@ -67,7 +67,7 @@ const (
 // program gets the rest ([Describe]). It exceeds the budget only if the budget is too small for the types that
 // descriptions refer to.
 //
-// A budget of zero is the default: at most [DefaultBudget], with only what is needed to call each tool; if that is
+// A budget of zero is the default: at most 8000 tokens, with only what is needed to call each tool; if that is
 // not enough to declare every tool, Markdown lists the names in about 1,800 tokens. With an explicit budget, it
 // includes as much as fits.
 //
@@ -77,13 +77,13 @@ const (
 func Markdown(set *tools.Set, budget int) string {
 	r := explicit(budget)
 	if budget <= 0 {
-		all := min(DefaultBudget, 200+perTool*set.Len())
+		all := min(defaultBudget, 200+perTool*set.Len())
 		r = rooms{levels: levels[byDefault:], all: all, names: min(all, indexBudget)}
 	}
 	return r.declare(set).Text
 }
 
-// rooms are limits of tokens.
+// rooms are the limits of the parts of declarations, in tokens.
 type rooms struct {
 	levels []level
 	all    int // for the declarations of all tools
@@ -148,7 +148,7 @@ func (r rooms) declare(set *tools.Set) *Declarations {
 // maxSmall is the number of tools of a small server.
 const maxSmall = 10
 
-// small declares the small servers as far as there is room, and returns the other ones.
+// small declares as many small servers as fit, and returns the other servers.
 func small(objects []*object, room int) (code string, others []*object) {
 	for _, o := range objects {
 		p := &listing{page: newPage(room), level: levels[byDefault]}
@@ -163,7 +163,7 @@ func small(objects []*object, room int) (code string, others []*object) {
 }
 
 // Matching declares those of the tools that Text only names which match a task best, as a fenced block of TypeScript.
-// It returns "" if there are none.
+// If no tool matches, it returns "".
 func (d *Declarations) Matching(task string) string {
 	if d == nil || d.index == nil {
 		return ""
@@ -220,7 +220,7 @@ const (
 		"string[]): Promise<string> }; // describe returns whole declarations\n"
 )
 
-// page is a text within a budget. It ends before the first part that does not fit.
+// page is text within a budget. It ends before the first part that does not fit.
 type page struct {
 	text strings.Builder
 	left int // hundredths of a token
@@ -232,7 +232,7 @@ func newPage(budget int) page {
 
 const maxBudget = 1 << 40 // so that hundredths do not overflow
 
-// add appends a text if it fits, and reports whether it does.
+// add appends text if it fits, and reports whether it does.
 func (p *page) add(text string) bool {
 	p.left -= hundredths(text)
 	if p.left >= 0 {

@@ -3,6 +3,7 @@ package declare
 import (
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -53,18 +54,18 @@ func (t *tool) reads() bool { return ReadOnly(t.Binding) }
 //
 //	orders.list(args: {status?: "open" | "closed"; month: string /* YYYY-MM */})
 //
-// It is for error messages. A text longer than most bytes is cut.
-func Signature(b *tools.Binding, most int) string {
+// It is for error messages. If even the shortest form has more than limit bytes, it is cut.
+func Signature(b *tools.Binding, limit int) string {
 	t := &tool{Binding: b}
 	text := ""
 	for _, l := range levels[byDefault:] {
 		p := &listing{level: l, said: map[string]bool{}}
 		text = b.Path() + "(" + strings.ReplaceAll(p.argument(t), "\n", " ") + ")"
-		if len(text) <= most {
+		if len(text) <= limit {
 			return text
 		}
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return display.Cut(text, limit)
 }
 
 // paragraphs returns the whole description of a tool as a comment that keeps its lines.

@@ -45,8 +45,8 @@ const (
 	// maxFrequent is the number of words shown instead of the names of a server.
 	maxFrequent = 16
 
-	// perName is the least number of hundredths of a token that a name takes. It avoids
-	// computing families for which there is no room.
+	// perName is the minimum size of a name, in hundredths of a token. It avoids computing
+	// families that cannot fit.
 	perName = 40
 )
 
@@ -74,8 +74,8 @@ func legend(o *object) string {
 		" Call a tool by its whole name, such as `await " + example.Path() + "({…})`.\n"
 }
 
-// fitting returns the entries for which there is room, a line about the others, and how
-// much room is left.
+// fitting returns the entries that fit, a line about the remaining ones, and the room that is
+// left.
 func fitting(entries []*entry, room int) (shown []*entry, remainder string, left int) {
 	more := 0
 	for _, e := range entries {
@@ -154,7 +154,7 @@ func (e *entry) names() string {
 	}
 }
 
-// undeclared says that nobody has declared what some tools do.
+// undeclared returns a remark if the class of some tools is unknown.
 func (e *entry) undeclared() string {
 	if slices.ContainsFunc(e.tools, func(t *tool) bool { return t.ReplayClass() == tools.Unclassified }) {
 		return ", or not declared"

@@ -12,10 +12,10 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// LearnedTypes are the types of results of tools that declare no output schema, as they were seen in results:
+// LearnedTypes are the types of results of tools that declare no output schema, learned from their results:
 // {page: number; vendors: {blocked?: boolean; id: string}[]}. They have the names of members, but never a value. If the
-// objects in one place have no name in common, or more than 60 names, these are data: the type is Record<string, T>,
-// and the names are not kept. A type informs the model; nothing is checked against it.
+// objects in one place have no name in common, or more than 60 names, the names count as data: the type is
+// Record<string, T>, and the names are not kept. A type informs the model; nothing is checked against it.
 //
 // The zero value is empty. LearnedTypes are safe for concurrent use. Their JSON can be kept in a file. Since names of
 // members may be confidential, use different LearnedTypes for different tenants.
@@ -67,7 +67,8 @@ func (l *LearnedTypes) add(types map[string]*shape) {
 	}
 }
 
-// TypeScript returns the type of the results of a tool, or "" if none is known. What is too long is left out.
+// TypeScript returns the type of the results of a tool, or "" if it is unknown. Nested types that make it too long are
+// left out.
 func (l *LearnedTypes) TypeScript(tool *tools.Binding) string {
 	l.mu.Lock()
 	t := l.types[tool.Path()]
@@ -107,7 +108,7 @@ func (l *LearnedTypes) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It replaces the types. It returns an error if a type exceeds a limit or
-// has a name that no member of a type has, so that the file may come from elsewhere.
+// has an invalid name, so that the JSON need not be trusted.
 func (l *LearnedTypes) UnmarshalJSON(text []byte) error {
 	var types map[string]*shape
 	if err := json.Unmarshal(text, &types); err != nil {

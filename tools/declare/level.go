@@ -117,9 +117,9 @@ func (p *listing) doc(t *tool, indent string) string {
 func (p *listing) pick(property string, sentences []string, room words, lead bool) string {
 	shown := make([]bool, len(sentences))
 	used := 0
-	take := func(i, most int) {
+	take := func(i, limit int) {
 		key := property + "\x00" + sentences[i]
-		if shown[i] || used+len(sentences[i]) > most || p.said[key] {
+		if shown[i] || used+len(sentences[i]) > limit || p.said[key] {
 			return
 		}
 		shown[i] = true

@@ -18,7 +18,21 @@ var servers = []string{"filesystem", "memory", "everything", "sequential-thinkin
 // recorded returns the tools of a recorded listing.
 func recorded(t testing.TB, server string) []*tools.Tool {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", "servers", server+".json"))
+	return listed(t, strings.ReplaceAll(server, "-", "_"), filepath.Join("testdata", "servers", server+".json"))
+}
+
+// company returns the tools of the servers in testdata/business.
+func company(t testing.TB) (all []*tools.Tool) {
+	t.Helper()
+	for _, server := range []string{"erp", "facilities", "crm", "wiki"} {
+		all = append(all, listed(t, server, filepath.Join("testdata", "business", server+".json"))...)
+	}
+	return all
+}
+
+func listed(t testing.TB, namespace, file string) []*tools.Tool {
+	t.Helper()
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +40,7 @@ func recorded(t testing.TB, server string) []*tools.Tool {
 		Tools []struct {
 			Name, Description         string
 			InputSchema, OutputSchema json.RawMessage
+			Annotations               struct{ ReadOnlyHint bool }
 			Execution                 struct{ TaskSupport string }
 		}
 	}
@@ -37,10 +52,14 @@ func recorded(t testing.TB, server string) []*tools.Tool {
 		if x.Execution.TaskSupport == "required" { // mcptools leaves it out
 			continue
 		}
-		list = append(list, &tools.Tool{
-			Namespace: strings.ReplaceAll(server, "-", "_"), Name: x.Name, Description: x.Description,
+		tool := &tools.Tool{
+			Namespace: namespace, Name: x.Name, Description: x.Description,
 			InputSchema: x.InputSchema, OutputSchema: x.OutputSchema, Handler: nothing,
-		})
+		}
+		if x.Annotations.ReadOnlyHint {
+			tool.Claimed = tools.Read
+		}
+		list = append(list, tool)
 	}
 	return list
 }

@@ -10,10 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/writ-go/writ/internal/jsonvalue"
-	"github.com/writ-go/writ/tools"
 )
 
-// Limits of a shape. Beyond them, it becomes that of any value.
+// Limits of a shape. A shape that exceeds them becomes the shape of any value.
 const (
 	maxDepth   = 8     // levels of objects and arrays
 	maxMembers = 60    // of an object
@@ -23,10 +22,9 @@ const (
 	maxShapes  = 1_000 // in a shape
 )
 
-// shape is the type of the values that were seen in one place. Its JSON is a JSON Schema. It is not modified once it is
-// made.
+// shape is the type of the values that were seen in one place. Its JSON is a JSON Schema. It is immutable.
 type shape struct {
-	Types    []string          `json:"type,omitempty"`                 // sorted; none is any type
+	Types    []string          `json:"type,omitempty"`                 // sorted; if empty, any type
 	JSON     *shape            `json:"contentSchema,omitempty"`        // of what the strings hold, if all of them are JSON
 	Items    *shape            `json:"items,omitempty"`                // of arrays
 	Members  map[string]*shape `json:"properties,omitempty"`           // of objects, unless their names are data
@@ -76,7 +74,7 @@ func shapeOf(v any, depth int) *shape {
 
 // isName reports whether the name of a member may be shown. Other names are data.
 func isName(name string) bool {
-	return utf8.RuneCountInString(name) <= maxName && tools.Identifier(name)
+	return utf8.RuneCountInString(name) <= maxName && jsonvalue.IsIdentifier(name)
 }
 
 // with returns the shape of the values of both. It is associative, commutative and idempotent. Nil is the shape of no
@@ -113,7 +111,7 @@ func (s *shape) lacks(name string) bool {
 	return (s.Members != nil || s.Others != nil) && !slices.Contains(s.Required, name)
 }
 
-// forgetNames drops the names of members if there are too many, or none is in all objects.
+// forgetNames drops the names of members if there are too many, or if no member is in every object.
 func (s *shape) forgetNames() {
 	if len(s.Required) > 0 && len(s.Members) <= maxMembers {
 		return
@@ -124,7 +122,7 @@ func (s *shape) forgetNames() {
 	s.Members, s.Required = nil, nil
 }
 
-// valid reports whether a shape is within the limits. Left is the number of shapes that it may have.
+// valid reports whether a shape is within the limits. Left is the number of shapes that it may still contain.
 func (s *shape) valid(depth int, left *int) bool {
 	if s == nil {
 		return true

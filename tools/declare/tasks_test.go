@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/declare/internal/business"
 )
 
 // TestTasks checks that a large set is declared in a part that does not depend on the task, with small servers in full,
@@ -13,7 +12,7 @@ import (
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	pool := tool("pool.opening_hours", "Opening hours of a bath.", `{"type":"object","properties":{"day":{"type":"string"}}}`, "")
-	d := declare.New(newSet(t, append(business.Tools(), pool)...), 0)
+	d := declare.New(newSet(t, append(company(t), pool)...), 0)
 	for _, want := range []string{"opening_hours(args?: {day?: string})", "declare const tools:", "type Content", "stands for"} {
 		if !strings.Contains(d.Text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, d.Text)
@@ -37,11 +36,11 @@ func TestTasks(t *testing.T) {
 			t.Errorf("%q: got %s", task, got)
 		}
 	}
-	small := newSet(t, business.Tools()[:12]...)
+	small := newSet(t, company(t)[:12]...)
 	if d := declare.New(small, 0); d.Text != declare.Markdown(small, 0) || d.Matching(task) != "" {
 		t.Errorf("a small set is declared as %s", d.Text)
 	}
-	large := newSet(t, business.Tools()...)
+	large := newSet(t, company(t)...)
 	if d := declare.New(large, 2000); d.Text != declare.Markdown(large, 2000) || declare.Tokens(d.Text+d.Matching(task)) > 2000 {
 		t.Error("the tools that match do not fit into a given budget")
 	}

@@ -10,8 +10,8 @@ import (
 // for single lines, other languages and the tokenizers of other models.
 func Tokens(text string) int { return (hundredths(text) + 99) / 100 }
 
-// hundredths estimates the tokens of a text in hundredths, so that lines can be summed
-// up.
+// hundredths estimates the tokens of a text in hundredths, so that the estimates of lines can be
+// added.
 func hundredths(text string) int {
 	s := splitter{text: text}
 	n := 0
@@ -21,7 +21,7 @@ func hundredths(text string) int {
 	return n
 }
 
-// splitter splits a text as byte-pair tokenizers do before they consult their
+// splitter splits text as byte-pair tokenizers do before they consult their
 // vocabulary: into words with the character before them, groups of three digits, runs of
 // punctuation, and white space.
 type splitter struct{ text string }
@@ -103,10 +103,10 @@ func (s *splitter) marks() int {
 	return 100 + (len(run)-1)*perMark
 }
 
-// take consumes at most the given number of runes of a kind.
-func (s *splitter) take(most int, is func(rune) bool) string {
+// take consumes up to limit runes of a kind.
+func (s *splitter) take(limit int, is func(rune) bool) string {
 	n, count := 0, 0
-	for n < len(s.text) && count < most {
+	for n < len(s.text) && count < limit {
 		r, size := utf8.DecodeRuneInString(s.text[n:])
 		if !is(r) {
 			break

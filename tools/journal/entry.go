@@ -9,21 +9,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// State is the state of a recorded call.
-type State = tools.State
-
-// The states of an [Entry].
-const (
-	Intended   = tools.StateIntended
-	Dispatched = tools.StateDispatched
-	OK         = tools.StateOK
-	Rejected   = tools.StateRejected
-	Failed     = tools.StateFailed
-	Unknown    = tools.StateUnknown
-)
-
 // Entry is the record of one call. The values that it points to must not be modified. Its
-// JSON has the text of Err as "error".
+// JSON has the message of Err as "error".
 type Entry struct {
 	ID      string          `json:"id"`             // E1, E2, …
 	Step    int             `json:"step"`           // from 1
@@ -41,12 +28,12 @@ type Entry struct {
 	// Repeats are the entries that the call repeats on purpose.
 	Repeats []string `json:"repeats,omitempty"`
 
-	State  State           `json:"state"`
+	State  tools.State     `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Err    error           `json:"-"` // the error of a call that failed, or whose result cannot be used
 }
 
-// String returns the entry on one line, with long texts cut:
+// String returns the entry on one line, with long strings cut:
 //
 //	E1 mail.send({"to":"ann"}) ok → "mail 1"
 func (e Entry) String() string {
@@ -92,19 +79,21 @@ func (e *entry) is(key string) bool { return e.key == key || e.performed == key 
 func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hints.Repeatable }
 
 // done reports whether the call had an effect. A call that a policy answered had none.
-func (e *entry) done() bool { return e.ordered() && e.called && e.State == OK }
+func (e *entry) done() bool { return e.ordered() && e.called && e.State == tools.StateOK }
 
 // uncertain reports whether the call may have had an effect.
-func (e *entry) uncertain() bool { return e.State == Failed || e.State == Unknown }
+func (e *entry) uncertain() bool {
+	return e.State == tools.StateFailed || e.State == tools.StateUnknown
+}
 
 // counts reports whether the call was not rejected.
-func (e *entry) counts() bool { return e.State != Rejected }
+func (e *entry) counts() bool { return e.State != tools.StateRejected }
 
 // before reports whether e had ended when the program issued the other call. The time of
 // dispatch does not matter: the order in which concurrent calls are dispatched is random.
 func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
 
-func (e *entry) settle(s State) {
+func (e *entry) settle(s tools.State) {
 	e.State, e.ended = s, e.attempt.journal.tick()
 }
 
@@ -128,7 +117,7 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 	j := t.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if t.State != Intended && t.State != Dispatched { // dispatched if a policy tries again
+	if t.State != tools.StateIntended && t.State != tools.StateDispatched { // dispatched if a policy tries again
 		return errOver
 	}
 	if !bytes.Equal(args, t.Args) {
@@ -140,7 +129,7 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 	if t.fresh {
 		j.fresh[t.id] = true
 	}
-	t.State, t.called = Dispatched, true
+	t.State, t.called = tools.StateDispatched, true
 	return nil
 }
 
@@ -183,18 +172,18 @@ func (t ticket) Settled(result json.RawMessage, err error, pending bool) (again 
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	state := tools.StateOf(err)
-	if t.pending = pending; t.State == OK && state != OK {
+	if t.pending = pending; t.State == tools.StateOK && state != tools.StateOK {
 		return "" // an abandoned try has ended after a successful one
 	}
-	if err != nil && !t.called || state == Failed && t.binding.Hints.ErrorsAreFinal {
-		state = Rejected // the tool was not called, or says that it has done nothing
+	if err != nil && !t.called || state == tools.StateFailed && t.binding.Hints.ErrorsAreFinal {
+		state = tools.StateRejected // the tool was not called, or says that it has done nothing
 	}
 	t.Result, t.Err = result, err
 	t.settle(state)
-	if state == OK && t.Class == tools.Read {
+	if state == tools.StateOK && t.Class == tools.Read {
 		t.attempt.compare(t.entry)
 	}
-	if state == Failed && t.Class != tools.Read {
+	if state == tools.StateFailed && t.Class != tools.Read {
 		again = t.ID
 	}
 	return again

@@ -82,7 +82,7 @@ func (q *query) mayOnlyRead() string {
 	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", b.Path())
 }
 
-// acting matches a word for an effect: create_user, createUser, "Sends a mail".
+// acting matches a verb for an effect: create_user, createUser, "Sends a mail".
 var acting = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:add|adjust|allocate|approve|book|cancel|charge|commit|create|` +
 	`delete|insert|merge|move|patch|pay|post|publish|put|recall|refund|remove|request|reverse|run|send|set|start|stop|` +
 	`submit|transfer|update|upload|void|write)(?:e?s)?(?:$|[^a-z])`)
@@ -131,11 +131,11 @@ func (q *query) answer() string {
 	for _, e := range q.journal.entries {
 		switch {
 		case e.id != q.id:
-		case e.State == OK:
+		case e.State == tools.StateOK:
 			all = all || q.inStep(e) && !e.is(q.key)
 		case e.uncertain() && !q.journal.repeated(e) && (e.is(q.key) || q.inStep(e) && !q.resolved(e)):
 			open = append(open, e)
-			if e.State == Failed {
+			if e.State == tools.StateFailed {
 				again = append(again, e)
 			}
 		}
@@ -152,7 +152,7 @@ func (q *query) answer() string {
 		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
 
-// Acting reports whether a text, such as the name of a tool, has a word for an effect.
+// Acting reports whether text, such as the name of a tool, contains a verb for an effect.
 func Acting(text string) bool { return acting.MatchString(text) }
 
 // capital returns text with a capital first letter.
@@ -161,10 +161,10 @@ func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 // maxListed is the number of entries that a hold lists. The next prompt lists all of them.
 const maxListed = 10
 
-func (e *entry) isDone() bool { return e.State == OK }
+func (e *entry) isDone() bool { return e.State == tools.StateOK }
 
 func rank(e *entry) int {
-	if e.State == OK {
+	if e.State == tools.StateOK {
 		return 1
 	}
 	return 0
@@ -172,9 +172,9 @@ func rank(e *entry) int {
 
 func stateOfEffect(e *entry) string {
 	switch e.State {
-	case OK:
+	case tools.StateOK:
 		return "(done)"
-	case Failed:
+	case tools.StateFailed:
 		return "(reported an error; it may have taken effect)"
 	default:
 		return "(whether it took effect is unknown)"
@@ -222,13 +222,8 @@ func describe(tool string, args json.RawMessage) string {
 	return fmt.Sprintf("%s(%s)", tool, cut(string(args), 200))
 }
 
-// cut shortens text to at most most bytes, and returns it as [display.Text].
-func cut(text string, most int) string {
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return display.Text(text)
-}
+// cut returns at most limit bytes of text, safe to display.
+func cut(text string, limit int) string { return display.Text(display.Cut(text, limit)) }
 
 // UnknownError ends a run in which a program repeats a call whose outcome is unknown.
 // [Attempt.Issue] returns it as a [tools.Fatal] error.

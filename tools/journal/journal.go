@@ -22,7 +22,7 @@ type Options struct {
 
 // Reconciled is the result of Options.Reconcile.
 type Reconciled struct {
-	State  State           // OK, Rejected if the call was not performed, or Unknown
+	State  tools.State     // OK, Rejected if the call was not performed, or Unknown
 	Result json.RawMessage // if State is OK
 }
 
@@ -98,12 +98,12 @@ func (j *Journal) End() {
 func (j *Journal) settleOpen() {
 	for _, e := range j.entries {
 		switch e.State {
-		case Intended:
+		case tools.StateIntended:
 			e.Err = errOver
-			e.settle(Rejected)
-		case Dispatched:
+			e.settle(tools.StateRejected)
+		case tools.StateDispatched:
 			e.Err = errUnanswered
-			e.settle(Unknown)
+			e.settle(tools.StateUnknown)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (j *Journal) unreconciled() (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
-		if e.State == Unknown && !e.reconciled && !e.pending && e.ordered() {
+		if e.State == tools.StateUnknown && !e.reconciled && !e.pending && e.ordered() {
 			list = append(list, e)
 		}
 	}
@@ -148,14 +148,14 @@ func (j *Journal) reconciled(e *entry, r Reconciled) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.reconciled = true
-	if e.State != Unknown { // the tool has answered meanwhile
+	if e.State != tools.StateUnknown { // the tool has answered meanwhile
 		return
 	}
 	switch r.State {
-	case OK:
-		e.State, e.Result, e.Err = OK, r.Result, nil
-	case Rejected:
-		e.State = Rejected
+	case tools.StateOK:
+		e.State, e.Result, e.Err = tools.StateOK, r.Result, nil
+	case tools.StateRejected:
+		e.State = tools.StateRejected
 	}
 }
 
@@ -168,7 +168,7 @@ func (j *Journal) Open() []Entry {
 // or named, in order of issue.
 func (j *Journal) Unresolved() []Entry {
 	return j.list(func(e *entry) bool {
-		repeated := func(o *entry) bool { return o.State == OK && e.before(o) }
+		repeated := func(o *entry) bool { return o.State == tools.StateOK && e.before(o) }
 		return e.uncertain() && e.ordered() && !slices.ContainsFunc(e.namedBy, (*entry).counts) &&
 			!slices.ContainsFunc(j.byKey[e.key], repeated)
 	})

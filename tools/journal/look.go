@@ -15,7 +15,7 @@ import (
 func (q *query) holdUnseen() error {
 	var unseen, partial []*entry
 	for _, e := range q.again {
-		if e.State != Failed || e.unseen || e.told == q.Attempt {
+		if e.State != tools.StateFailed || e.unseen || e.told == q.Attempt {
 			continue
 		}
 		if seen, part := q.journal.seen(e); !seen {
@@ -26,7 +26,7 @@ func (q *query) holdUnseen() error {
 		return nil
 	}
 	for _, e := range q.journal.entries {
-		e.unseen = e.unseen || e.id == q.id && e.State == Failed
+		e.unseen = e.unseen || e.id == q.id && e.State == tools.StateFailed
 	}
 	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can show that. "+
 		"%s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
@@ -49,7 +49,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 	var order []string
 	var keys lists.Keys
 	for _, r := range j.entries {
-		if r.server != e.server || r.Class != tools.Read || r.State != OK {
+		if r.server != e.server || r.Class != tools.Read || r.State != tools.StateOK {
 			continue
 		}
 		key := keys.Of(r.Tool, r.Args, r.listState())
@@ -92,9 +92,9 @@ func (q *query) lookFirst(partial []*entry) string {
 	if len(readers) == 0 {
 		return "First check what took effect, if a tool can show that, and leave that out. "
 	}
-	const most = 3
+	const maxNamed = 3
 	var list []string
-	for _, e := range partial[:min(len(partial), most)] {
+	for _, e := range partial[:min(len(partial), maxNamed)] {
 		list = append(list, describe(e.Tool, e.Args))
 	}
 	if list != nil {
@@ -112,7 +112,7 @@ func (q *query) lookFirst(partial []*entry) string {
 		return n
 	}
 	slices.SortStableFunc(readers, func(a, b *tools.Binding) int { return score(a) - score(b) })
-	for _, b := range readers[:min(len(readers), most)] {
+	for _, b := range readers[:min(len(readers), maxNamed)] {
 		list = append(list, b.Path())
 	}
 	return fmt.Sprintf("First check what took effect, with %s, and leave that out. ", strings.Join(list, " or "))

@@ -98,15 +98,17 @@ type verdict struct {
 	entry   *entry // has the result of the call; nil if the call is to be performed
 }
 
-func perform() (verdict, error)           { return verdict{decided: true}, nil }
-func record(e *entry) (verdict, error)    { return verdict{decided: true, entry: e}, nil }
-func undecided() (verdict, error)         { return verdict{}, nil }
-func refuse(err error) (verdict, error)   { return verdict{}, err }
-func (q *query) idempotent() bool         { return q.class == tools.Idempotent }
-func (q *query) matching() []*entry       { return q.journal.byKey[q.key] }
-func (q *query) inStep(e *entry) bool     { return e.Step == q.step }
-func (q *query) consumed(e *entry) bool   { return e.consumedBy == q.number }
-func (q *query) recorded(e *entry) bool   { return q.inStep(e) && e.State == OK && !q.consumed(e) }
+func perform() (verdict, error)         { return verdict{decided: true}, nil }
+func record(e *entry) (verdict, error)  { return verdict{decided: true, entry: e}, nil }
+func undecided() (verdict, error)       { return verdict{}, nil }
+func refuse(err error) (verdict, error) { return verdict{}, err }
+func (q *query) idempotent() bool       { return q.class == tools.Idempotent }
+func (q *query) matching() []*entry     { return q.journal.byKey[q.key] }
+func (q *query) inStep(e *entry) bool   { return e.Step == q.step }
+func (q *query) consumed(e *entry) bool { return e.consumedBy == q.number }
+func (q *query) recorded(e *entry) bool {
+	return q.inStep(e) && e.isDone() && !q.consumed(e)
+}
 func (q *query) sameServer(e *entry) bool { return e.server == q.call.Tool.Namespace }
 
 // unknown is rule 2. It does not apply if there is a recorded result of the same call,
@@ -116,7 +118,7 @@ func (q *query) unknown() (verdict, error) {
 		return undecided()
 	}
 	for _, e := range q.matching() {
-		if e.State != Unknown || q.idempotent() && (!q.followed(e) || q.doneAfter(e)) {
+		if e.State != tools.StateUnknown || q.idempotent() && (!q.followed(e) || q.doneAfter(e)) {
 			continue
 		}
 		if q.journal.options.Reconcile != nil && !e.reconciled && !e.pending {
@@ -131,13 +133,13 @@ func (q *query) unknown() (verdict, error) {
 // undo it.
 func (q *query) followed(e *entry) bool {
 	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
-		return !o.is(q.key) && o.server == e.server && o.ordered() && o.called && o.State != Rejected && e.before(o)
+		return !o.is(q.key) && o.server == e.server && o.ordered() && o.called && o.counts() && e.before(o)
 	})
 }
 
 // doneAfter reports whether the same call was made again after e and is done.
 func (q *query) doneAfter(e *entry) bool {
-	return slices.ContainsFunc(q.journal.like(e), func(o *entry) bool { return o.State == OK && o.issued > e.issued })
+	return slices.ContainsFunc(q.journal.like(e), func(o *entry) bool { return o.isDone() && o.issued > e.issued })
 }
 
 // same applies {same: "E7"}. It has no effect if this attempt has consumed the entry already,
@@ -148,7 +150,7 @@ func (q *query) same() (verdict, error) {
 	}
 	e := q.entryOf(q.call.Repeat.Same)
 	switch {
-	case e.State != OK:
+	case e.State != tools.StateOK:
 		return refuse(q.hold([]*entry{e}, "%s has no result, because its state is %s", e.ID, e.State))
 	case q.consumed(e):
 		return undecided()
@@ -278,7 +280,7 @@ func (q *query) performed(o *entry) bool {
 // for idempotent tools, which set something.
 func (q *query) doneSince(e *entry) func(*entry) bool {
 	return func(o *entry) bool {
-		if !o.ordered() || !o.called || o.State == Rejected || o.is(q.key) || o.attempt == e.attempt || !e.before(o) {
+		if !o.ordered() || !o.called || !o.counts() || o.is(q.key) || o.attempt == e.attempt || !e.before(o) {
 			return false
 		}
 		return !q.consumed(o) || o.attempt == q.Attempt && (o.id != q.id || q.idempotent())
@@ -303,8 +305,8 @@ func (q *query) failed() (verdict, error) {
 	tried := len(q.again) > 0
 	var open []*entry
 	for _, e := range q.matching() {
-		useless := e.State == OK && e.Err != nil && q.consumed(e)
-		if (e.State == Failed || useless) && !q.journal.repeated(e) {
+		useless := e.isDone() && e.Err != nil && q.consumed(e)
+		if (e.State == tools.StateFailed || useless) && !q.journal.repeated(e) {
 			tried = true
 			if !slices.Contains(q.again, e) {
 				open = append(open, e)
@@ -326,7 +328,7 @@ func (q *query) failed() (verdict, error) {
 }
 
 func allFailed(list []*entry) bool {
-	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != Failed })
+	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != tools.StateFailed })
 }
 
 // changedIntoDone is rule 3 for a call whose arguments a policy has changed into those of a
@@ -359,7 +361,7 @@ func (q *query) conflicts(e *entry) bool {
 	switch {
 	case e.attempt == q.Attempt, q.consumed(e), q.named[e]:
 		return false
-	case e.State == OK:
+	case e.isDone():
 		return !q.all
 	}
 	return e.uncertain() && !q.resolved(e)
@@ -377,7 +379,7 @@ func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 // earlier is rule 6.
 func (q *query) earlier() (verdict, error) {
 	for _, e := range q.matching() {
-		if e.Step < q.step && e.State == OK && !q.journal.repeated(e) && !slices.Contains(q.again, e) && !q.harmless() {
+		if e.Step < q.step && e.isDone() && !q.journal.repeated(e) && !slices.Contains(q.again, e) && !q.harmless() {
 			return refuse(q.holdEarlier(e))
 		}
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Request is a call that needs approval. Its texts are safe to display: see [Display]. Line
-// and Source are claims of the worker process that runs the program.
+// Request is a call that needs approval. Its strings are safe to display, except for those of
+// Call: invisible characters are escaped as in JSON. Line and Source are claims of the worker
+// process that runs the program.
 type Request struct {
 	Tool        string // the path of the tool: mail.send
 	Origin      string // the tool's own name and server: "send/now" of "mail"; the same as Tool if there is no server
@@ -24,8 +25,8 @@ type Request struct {
 	Line        int    // of the call in the program, from 1; 0 if unknown
 	Source      string // the text of that line; "" if unknown
 
-	// Call is the call itself. Its texts come from a program. Do not show them to a person
-	// without [Display].
+	// Call is the call itself. Its strings come from a program. Do not show them to a
+	// person.
 	Call tools.Call
 }
 
@@ -54,18 +55,14 @@ type Decision struct {
 	Args     json.RawMessage // replaces the arguments if it is not nil, and is validated
 }
 
-// Approver decides whether a call is made. It may block until ctx is done. Meanwhile the
+// Approver decides whether a call is made. It is called for any number of calls at the same
+// time; one that uses a terminal needs a lock. It may block until ctx is done. Meanwhile the
 // program's clocks stand still, as with [tools.Pause]. If it panics or returns an error, the call
 // is refused and the model is not told why. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
 // ApproveOptions configures [Approve]. Nil means the defaults.
 type ApproveOptions struct {
-	// Sequential makes requests wait for a decision one at a time, in all runs together.
-	// It is for approvers that use a terminal. By default, an Approver is called for any
-	// number of requests at the same time.
-	Sequential bool
-
 	// Skip, if set, returns true for tools whose calls need no approval, such as those
 	// that a configuration file approves.
 	Skip func(*tools.Binding) bool
@@ -81,16 +78,12 @@ func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 		return broken("Approve needs an Approver")
 	}
 	o = cmp.Or(o, &ApproveOptions{})
-	var turns chan struct{} // nil if requests need not wait for each other
-	if o.Sequential {
-		turns = make(chan struct{}, 1)
-	}
 	return guard(all, func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		if o.Skip != nil && o.Skip(c.Tool) {
 			return next.Call(ctx, c)
 		}
 		resume := tools.Pause(ctx)
-		d, err := decision(ctx, ask, c, turns)
+		d, err := decision(ctx, ask, c)
 		if resume(); err != nil {
 			return nil, err
 		}
@@ -101,16 +94,8 @@ func Approve(ask Approver, o *ApproveOptions) tools.Policy {
 	})
 }
 
-// decision calls the approver when it is the call's turn. If the call must not be made, it
-// returns an error.
-func decision(ctx context.Context, ask Approver, c tools.Call, turns chan struct{}) (d Decision, err error) {
-	if turns != nil {
-		select {
-		case turns <- struct{}{}:
-			defer func() { <-turns }()
-		case <-ctx.Done():
-		}
-	}
+// decision calls the approver. If the call must not be made, it returns an error.
+func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err error) {
 	if ctx.Err() != nil {
 		return d, errUndecided(ctx)
 	}
@@ -144,12 +129,12 @@ func errNotAsked(err error) error {
 func request(c tools.Call) Request {
 	b := c.Tool
 	r := Request{
-		Tool: Display(b.Path()), Class: b.Hints.Class, Destructive: b.Hints.Destructive,
-		Line: c.Line, Source: Display(strings.TrimSpace(c.SourceLine())), Call: c,
+		Tool: shown(b.Path()), Class: b.Hints.Class, Destructive: b.Hints.Destructive,
+		Line: c.Line, Source: shown(strings.TrimSpace(c.SourceLine())), Call: c,
 	}
 	r.Origin = r.Tool
 	if b.Namespace != "" {
-		r.Origin = Display(fmt.Sprintf("%q of %q", b.Name, b.Namespace))
+		r.Origin = shown(fmt.Sprintf("%q of %q", b.Name, b.Namespace))
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, c.Args, "", "  ") != nil {

@@ -138,36 +138,34 @@ func TestApproveSkips(t *testing.T) {
 	equal(t, "asked", told(call(t.Context(), set, "mail.send", `{}`)), "denied: not approved: do without this call")
 }
 
-// Any number of requests wait for a decision, unless they are sequential.
-func TestApproveSequential(t *testing.T) {
+// Any number of requests wait for a decision at the same time.
+func TestApproveConcurrently(t *testing.T) {
 	t.Parallel()
-	for sequential, want := range map[bool]int{true: 1, false: 6} {
-		synctest.Test(t, func(t *testing.T) {
-			var mu sync.Mutex
-			now, most := 0, 0
-			ask := func(context.Context, policy.Request) (policy.Decision, error) {
-				mu.Lock()
-				now++
-				most = max(most, now)
-				mu.Unlock()
-				time.Sleep(time.Second)
-				mu.Lock()
-				now--
-				mu.Unlock()
-				return policy.Decision{Approved: true}, nil
-			}
-			set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask,
-				&policy.ApproveOptions{Sequential: sequential}))
-			var group sync.WaitGroup
-			for range 6 {
-				group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `{}`) })
-			}
-			group.Wait()
-			if most != want {
-				t.Errorf("%d were asked for at once, not %d", most, want)
-			}
-		})
-	}
+	const want = 6
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now, most := 0, 0
+		ask := func(context.Context, policy.Request) (policy.Decision, error) {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			now--
+			mu.Unlock()
+			return policy.Decision{Approved: true}, nil
+		}
+		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask, nil))
+		var group sync.WaitGroup
+		for range 6 {
+			group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `{}`) })
+		}
+		group.Wait()
+		if most != want {
+			t.Errorf("%d were asked for at once, not %d", most, want)
+		}
+	})
 }
 
 // A run that ends does not wait for a decision. A call that is approved too late is not made.

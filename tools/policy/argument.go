@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +22,10 @@ import (
 //
 // Regardless of the policy, a call is refused if the argument cannot be decoded into T, or
 // if a name in the call differs only in case from a name in the pointer, T or the tool's
-// input schema: encoding/json in a handler would not distinguish them.
+// input schema: encoding/json in a handler would not distinguish them. T must have a schema
+// (see [schema.Of]), so it must not be recursive.
 func Argument[T any](name string, is func(T) bool) Match {
+	known, unknown := schema.Of(reflect.TypeFor[T]())
 	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
 		raw, err := argument(c.Args, name)
 		if err != nil {
@@ -42,20 +43,14 @@ func Argument[T any](name string, is func(T) bool) Match {
 		if err := d.Decode(&v); err != nil {
 			return false, fmt.Errorf("the argument %s must be a %T", name, v)
 		}
-		if other := otherCase(reflect.TypeFor[T](), raw); other != "" {
-			return false, fmt.Errorf("the argument %s has a property %q, which differs from a known one only in case", name,
-				other)
+		if unknown != nil {
+			return false, fmt.Errorf("the policy cannot check the argument %s: %w", name, unknown)
+		}
+		if findings := known.OtherCase(raw, 0); len(findings) > 0 {
+			return false, fmt.Errorf("the argument %s: %s", name, schema.Summary(findings))
 		}
 		return is(v), nil
 	}}
-}
-
-// ArgumentMatches matches calls with a string argument that matches re. Otherwise it works
-// like [Argument].
-func ArgumentMatches(name string, re *regexp.Regexp) Match {
-	m := Argument(name, re.MatchString)
-	m.text = fmt.Sprintf("calls whose argument %s matches %s", name, re)
-	return m
 }
 
 // argument returns a part of the arguments, or nil if it is missing or null.
@@ -92,70 +87,4 @@ func member(value json.RawMessage, step string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	return array[i], nil
-}
-
-// otherCase returns a property name in JSON that differs only in case from a name that t
-// has there, or "" if there is none. encoding/json would take one for the other, while the
-// tool may distinguish them.
-func otherCase(t reflect.Type, text json.RawMessage) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-		return ""
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		return otherCaseField(t, text)
-	case reflect.Map:
-		var object map[string]json.RawMessage
-		_ = json.Unmarshal(text, &object) // decoding reports other types
-		for _, key := range slices.Sorted(maps.Keys(object)) {
-			if name := otherCase(t.Elem(), object[key]); name != "" {
-				return name
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		var items []json.RawMessage
-		_ = json.Unmarshal(text, &items)
-		for _, item := range items {
-			if name := otherCase(t.Elem(), item); name != "" {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
-func otherCaseField(t reflect.Type, text json.RawMessage) string {
-	var object map[string]json.RawMessage
-	_ = json.Unmarshal(text, &object)
-	fields := map[string]reflect.Type{}
-	for _, f := range reflect.VisibleFields(t) {
-		if f.IsExported() {
-			fields[fieldName(f)] = f.Type
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		if exact, ok := fields[key]; ok {
-			if name := otherCase(exact, object[key]); name != "" {
-				return name
-			}
-			continue
-		}
-		for name := range fields {
-			if strings.EqualFold(name, key) {
-				return key
-			}
-		}
-	}
-	return ""
-}
-
-func fieldName(f reflect.StructField) string {
-	tag := f.Tag.Get("json")
-	if name, _, _ := strings.Cut(tag, ","); name != "" && tag != "-" {
-		return name
-	}
-	return f.Name
 }

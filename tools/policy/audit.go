@@ -14,16 +14,10 @@ import (
 
 // AuditOptions configures [Audit]. Nil means the defaults.
 type AuditOptions struct {
-	// Level is the level of the log records. Zero means Info.
-	Level slog.Level
-
 	// Content adds the arguments, the result, the error message and the line of the
-	// program to the record.
+	// program to the record. A [Redact] policy inside of Audit replaces secrets in results,
+	// but not in arguments; [Secrets.Attr] replaces them in the whole log.
 	Content bool
-
-	// Secrets, if set, are replaced in the content. A [Redact] policy inside of Audit
-	// replaces them in results, but not in arguments.
-	Secrets *Secrets
 }
 
 // Audit logs every call that reaches the policy. After the call has ended, it logs a record
@@ -54,7 +48,7 @@ func Audit(log *slog.Logger, o *AuditOptions) tools.Policy {
 			if returned {
 				outcome = outcomeOf(err)
 			}
-			log.LogAttrs(ctx, o.Level, "tool call", o.attrs(c, result, err, outcome, time.Since(start))...)
+			log.LogAttrs(ctx, slog.LevelInfo, "tool call", o.attrs(c, result, err, outcome, time.Since(start))...)
 		}()
 		result, err = next.Call(ctx, c)
 		returned = true
@@ -90,10 +84,10 @@ func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, ou
 	if !o.Content {
 		return attrs
 	}
-	attrs = append(attrs, slog.String("args", string(o.Secrets.JSON(c.Args))),
-		slog.String("source", o.Secrets.Text(c.SourceLine())))
+	attrs = append(attrs, slog.String("args", string(c.Args)),
+		slog.String("source", c.SourceLine()))
 	if err != nil {
-		return append(attrs, slog.String("error", o.Secrets.Text(err.Error())))
+		return append(attrs, slog.String("error", err.Error()))
 	}
-	return append(attrs, slog.String("result", string(o.Secrets.JSON(result))))
+	return append(attrs, slog.String("result", string(result)))
 }

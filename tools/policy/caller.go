@@ -28,7 +28,7 @@ func (p *caller) Call(ctx context.Context, c tools.Call) (json.RawMessage, error
 // Guards implements [tools.Guard].
 func (p *caller) Guards(b *tools.Binding) bool { return p.guards != nil && p.guards(b) }
 
-// Warnings implements [tools.Warner].
+// Warnings is for [tools.Policy.Warnings].
 func (p *caller) Warnings(all []*tools.Binding) []string {
 	if p.warns == nil {
 		return nil

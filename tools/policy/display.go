@@ -6,12 +6,12 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Display returns text that is safe to show to a person. It writes characters that are
+// shown returns text that is safe to show to a person. It writes characters that are
 // invisible, or that change how other characters are displayed, as \u and four hexadecimal
 // digits: control characters including line breaks, direction marks, spaces other than the
 // ASCII space, and characters without width or shape. Letters, including those of
 // right-to-left scripts, are not changed. A JSON or JavaScript string keeps its meaning.
-func Display(text string) string { return display.Escape(text, invisible) }
+func shown(text string) string { return display.Escape(text, invisible) }
 
 func invisible(r rune) bool {
 	const brailleBlank = '\u2800'

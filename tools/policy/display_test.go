@@ -1,15 +1,13 @@
-package policy_test
+package policy
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 	"unicode"
-
-	"github.com/writ-go/writ/tools/policy"
 )
 
-func TestDisplay(t *testing.T) {
+func TestShown(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "",
@@ -28,17 +26,19 @@ func TestDisplay(t *testing.T) {
 		"a\xff\nb":                  `a\ufffd\u000ab`,
 		"\ue000\U0010ffff":          `\ue000\udbff\udfff`,
 	} {
-		equal(t, "shown", policy.Display(text), want)
+		if got := shown(text); got != want {
+			t.Errorf("%q is shown as %s, not %s", text, got, want)
+		}
 	}
 }
 
-// Display returns only visible characters, and the text keeps its meaning as JSON.
-func FuzzDisplay(f *testing.F) {
+// The function shown returns only visible characters, and the text keeps its meaning as JSON.
+func FuzzShown(f *testing.F) {
 	f.Add("user\u202etxt.exe \U000e0041")
 	f.Add("a\xff\r\n\"\\")
 	f.Fuzz(func(t *testing.T, text string) {
-		shown := policy.Display(text)
-		for _, r := range shown {
+		visible := shown(text)
+		for _, r := range visible {
 			if !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Bidi_Control, r) ||
 				unicode.Is(unicode.Variation_Selector, r) {
 				t.Errorf("%q is shown with %U", text, r)
@@ -48,9 +48,11 @@ func FuzzDisplay(f *testing.F) {
 			return
 		}
 		var back string
-		if err := json.Unmarshal([]byte(`"`+shown+`"`), &back); err != nil {
+		if err := json.Unmarshal([]byte(`"`+visible+`"`), &back); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "as a string of JSON", back, string([]rune(text)))
+		if back != string([]rune(text)) {
+			t.Errorf("%q is %q as a string of JSON", text, back)
+		}
 	})
 }

@@ -89,14 +89,14 @@ func Example() {
 
 // A Match may depend on the arguments.
 func ExampleIf() {
-	home := policy.ArgumentMatches("path", regexp.MustCompile(`^/home/ann/[^.]`))
+	home := policy.Argument("path", regexp.MustCompile(`^/home/ann/[^.]`).MatchString)
 	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
 	policies := []tools.Policy{
 		policy.Allow(policy.Or(policy.Not(policy.Tools("fs.*")), home), "only files in /home/ann may be used"),
 		policy.If(policy.And(policy.Tools("orders.cancel"), policy.Not(few)), policy.Approve(ask, nil)),
 	}
 	fmt.Println(len(policies), home)
-	// Output: 2 calls whose argument path matches ^/home/ann/[^.]
+	// Output: 2 calls with a permitted argument path
 }
 
 // Attr and JSON accept all values.

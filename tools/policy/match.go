@@ -56,7 +56,7 @@ func (m Match) String() string {
 	return m.text
 }
 
-// Tools matches tools by name. In a pattern, * matches any text: "mail.*", "*.delete_*",
+// Tools matches tools by name. In a pattern, * matches any string: "mail.*", "*.delete_*",
 // "refund". The part before the dot is the server's name as the host configured it. The part
 // after the dot is the tool's name as programs or the server write it: "mail.send_now" or
 // "mail.send/now".

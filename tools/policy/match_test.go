@@ -16,15 +16,17 @@ import (
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	large := policy.Argument("amount", func(n float64) bool { return n > 100 })
-	safe := policy.ArgumentMatches("path", regexp.MustCompile(`^/tmp/`))
+	safe := policy.Argument("path", regexp.MustCompile(`^/tmp/`).MatchString)
 	first := policy.Argument("/to/0", func(to string) bool { return to == "ann" })
-	deep := policy.ArgumentMatches("/file/path", regexp.MustCompile(`^/tmp/`))
+	deep := policy.Argument("/file/path", regexp.MustCompile(`^/tmp/`).MatchString)
 	whole := policy.Argument("file", func(f map[string]any) bool { return f["path"] == nil })
 	odd := policy.Argument("/a~1b/c~0d", func(b bool) bool { return b })
 	exact := policy.Argument("n", func(n json.Number) bool { return n == "9007199254740993" })
 	type file struct {
 		Path string `json:"path"`
-		Next []*file
+		Next []struct {
+			Path string `json:"path"`
+		}
 	}
 	under := policy.Argument("file", func(f file) bool { return f.Path == "/safe" })
 	never := policy.Argument("n", func(int) bool { t.Error("asked"); return true })
@@ -92,14 +94,11 @@ func TestMatch(t *testing.T) {
 		{"structure", under, "refund", `{"file":{"path":"/safe","other":1,"Next":[{"path":"/"}]}}`, "yes"},
 		{"other structure", under, "refund", `{"file":{"path":"/etc"}}`, "no"},
 		{"name in two cases", under, "refund", `{"file":{"path":"/etc","Path":"/safe"}}`,
-			`denied: the argument file has a property "Path", which differs from a known one only in case`},
+			"denied: the argument file: Path is not a known property (did you mean path?)"},
 		{"name in another case, not", policy.Not(under), "refund", `{"file":{"PATH":"/safe"}}`,
-			`denied: the argument file has a property "PATH", which differs from a known one only in case`},
-		{"several names in another case", under, "refund",
-			`{"file":{"pAth":"/safe","patH":"/safe","Path":"/safe","paTh":"/safe","PATH":"/safe"}}`,
-			`denied: the argument file has a property "PATH", which differs from a known one only in case`},
+			"denied: the argument file: PATH is not a known property (did you mean path?)"},
 		{"deep name in another case", under, "refund", `{"file":{"path":"/safe","Next":[{"Path":"/"}]}}`,
-			`denied: the argument file has a property "Path", which differs from a known one only in case`},
+			"denied: the argument file: Next[0].Path is not a known property (did you mean path?)"},
 		{"name given twice", under, "refund", `{"file":{"path":"/etc","path":"/safe"}}`,
 			"invalid_arguments: file.path is given twice"},
 		{"own function", policy.Func(func(c tools.Call) bool { return c.Line == 3 }), "refund", `{}`, "yes"},
@@ -188,15 +187,15 @@ func TestToolsOfServers(t *testing.T) {
 
 func TestMatchString(t *testing.T) {
 	t.Parallel()
-	path := policy.ArgumentMatches("path", regexp.MustCompile(`^/tmp/`))
+	path := policy.Argument("path", regexp.MustCompile(`^/tmp/`).MatchString)
 	for want, m := range map[string]policy.Match{
-		"none":                                     {},
-		"mail.*, refund":                           policy.Tools("mail.*", "refund"),
-		"tools of class read, idempotent":          policy.Class(tools.Read, tools.Idempotent),
-		"destructive tools":                        policy.Destructive(),
-		"calls that the host selects":              policy.Func(nil),
-		"calls with a permitted argument n":        policy.Argument("n", func(int) bool { return true }),
-		"calls whose argument path matches ^/tmp/": path,
+		"none":                                 {},
+		"mail.*, refund":                       policy.Tools("mail.*", "refund"),
+		"tools of class read, idempotent":      policy.Class(tools.Read, tools.Idempotent),
+		"destructive tools":                    policy.Destructive(),
+		"calls that the host selects":          policy.Func(nil),
+		"calls with a permitted argument n":    policy.Argument("n", func(int) bool { return true }),
+		"calls with a permitted argument path": path,
 		"(fs.* and (not destructive tools)) or (not none)": policy.Or(policy.And(policy.Tools("fs.*"),
 			policy.Not(policy.Destructive())), policy.Not(policy.Match{})),
 	} {

@@ -24,11 +24,6 @@ type RetryOptions struct {
 	// MaxDelay is the maximum time before a try. If an error asks for a longer time, Retry
 	// gives up. Zero means 5 s.
 	MaxDelay time.Duration
-
-	// Also, if set, returns true for errors that the tool reported ([tools.KindFailed], or
-	// a kind of its own) and that are temporary, such as too many requests. It is called
-	// only for tools that may be repeated.
-	Also func(*tools.ToolError) bool
 }
 
 // Retry calls a tool again after a delay if the call failed with a temporary error.
@@ -49,7 +44,7 @@ func Retry(o *RetryOptions) tools.Policy {
 		for try := 1; ; try++ {
 			result, err := next.Call(ctx, c)
 			after := retryAfter(err)
-			if try == tries || !o.passes(c.Tool.Hints, err) || after > longest || !pause(ctx, max(jitter(delay), after)) {
+			if try == tries || !temporary(c.Tool.Hints, err) || after > longest || !pause(ctx, max(jitter(delay), after)) {
 				return result, tried(err, try)
 			}
 			delay = min(2*delay, longest)
@@ -57,21 +52,19 @@ func Retry(o *RetryOptions) tools.Policy {
 	})
 }
 
-// passes reports whether the call may be retried and the error may be temporary.
-func (o *RetryOptions) passes(h tools.Hints, err error) bool {
+// temporary reports whether the call may be retried and the error may be temporary.
+func temporary(h tools.Hints, err error) bool {
 	te, ok := errors.AsType[*tools.ToolError](err)
 	if !ok || tools.IsFatal(err) {
 		return false
 	}
-	repeatable := h.Class == tools.Read || h.Class == tools.Idempotent || h.Repeatable
 	switch te.Kind {
 	case tools.KindUnavailable:
 		return true
 	case tools.KindTimeout, tools.KindUnknown:
-		return repeatable
-	default:
-		return repeatable && o.Also != nil && tools.StateOf(te) == tools.StateFailed && o.Also(te)
+		return h.Class == tools.Read || h.Class == tools.Idempotent || h.Repeatable
 	}
+	return false
 }
 
 // retryAfter returns the time that an error asks to wait.

@@ -27,10 +27,8 @@ func flaky(tries *int, errs ...error) tools.Handler {
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	kind := func(k string) error { return &tools.ToolError{Kind: k, Message: "m"} }
-	down, lost, late, busy := kind(tools.KindUnavailable), kind(tools.KindUnknown), context.DeadlineExceeded,
-		kind("too_many_requests")
+	down, lost, late := kind(tools.KindUnavailable), kind(tools.KindUnknown), context.DeadlineExceeded
 	effect, read, idempotent := tools.Hints{}, tools.Hints{Class: tools.Read}, tools.Hints{Class: tools.Idempotent}
-	also := &policy.RetryOptions{Also: func(te *tools.ToolError) bool { return te.Kind == "too_many_requests" }}
 	for _, test := range []struct {
 		name  string
 		hints tools.Hints
@@ -49,12 +47,9 @@ func TestRetry(t *testing.T) {
 			"timeout: no answer in time; whether it took effect is unknown"},
 		{"effect that was lost", effect, nil, []error{lost}, 1, "unknown: m"},
 		{"effect that did not happen, then may have", effect, nil, []error{down, lost}, 2, "unknown: m (tried 2 times)"},
-		{"effect that failed", effect, also, []error{busy}, 1, "too_many_requests: m"},
 		{"repeatable effect", tools.Hints{Repeatable: true}, nil, []error{late}, 2, `"ok"`},
 		{"failed", read, nil, []error{errors.New("no")}, 1, "failed: no"},
-		{"failed, but will pass", read, also, []error{busy}, 2, `"ok"`},
-		{"failed otherwise", read, also, []error{errors.New("no")}, 1, "failed: no"},
-		{"denied", read, also, []error{kind(tools.KindDenied)}, 1, "denied: m"},
+		{"denied", read, nil, []error{kind(tools.KindDenied)}, 1, "denied: m"},
 		{"a possible effect stays possible", idempotent, nil, []error{lost, down, down}, 3,
 			"unknown: an earlier try may have taken effect; the last one: m (tried 3 times)"},
 		{"fatal", read, nil, []error{tools.Fatal(down)}, 1, "fatal: m"},

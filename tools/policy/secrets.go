@@ -18,7 +18,7 @@ import (
 const placeholder = "[redacted]"
 
 // minSecret is the minimum length of a secret value in bytes. Shorter values occur in many
-// texts by chance.
+// strings by chance.
 const minSecret = 6
 
 // SecretOptions configures [NewSecrets].
@@ -46,7 +46,7 @@ type Secrets struct {
 }
 
 // NewSecrets returns Secrets for the given values and patterns. It returns an error if a
-// value has fewer than 6 bytes, or if a pattern is nil or matches the empty text. The error
+// value has fewer than 6 bytes, or if a pattern is nil or matches the empty string. The error
 // does not contain the value.
 func NewSecrets(o SecretOptions) (*Secrets, error) {
 	s := &Secrets{}
@@ -71,7 +71,7 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 	}
 	for i, re := range o.Patterns {
 		if re == nil || re.MatchString("") {
-			errs = append(errs, fmt.Errorf("policy: pattern %d is nil or matches the empty text: %v", i+1, re))
+			errs = append(errs, fmt.Errorf("policy: pattern %d is nil or matches the empty string: %v", i+1, re))
 			continue
 		}
 		p := &pattern{re: re}

@@ -29,8 +29,8 @@ func TestNewSecretsErrors(t *testing.T) {
 	equal(t, "error", fmt.Sprint(err), `policy: secret 2 has 0 bytes; secrets of fewer than 6 would match ordinary text
 policy: secret 3 has 5 bytes; secrets of fewer than 6 would match ordinary text
 policy: secret 4 is a part of its replacement [redacted]
-policy: pattern 2 is nil or matches the empty text: <nil>
-policy: pattern 3 is nil or matches the empty text: a*`)
+policy: pattern 2 is nil or matches the empty string: <nil>
+policy: pattern 3 is nil or matches the empty string: a*`)
 }
 
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)

@@ -9,19 +9,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// MaxArgs refuses calls whose arguments have more than n bytes of JSON.
-func MaxArgs(n int) tools.Policy {
-	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
-		if len(c.Args) > n {
-			return nil, refusal("the arguments have %d bytes, and at most %d are allowed; send less at a time", len(c.Args), n)
-		}
-		return next.Call(ctx, c)
-	})
-}
-
 // MaxResult withholds results of more than n bytes of JSON. The program gets an error of
 // kind [tools.KindTooLarge] with the size. The message and data of a larger error are
-// replaced by its size. MaxResult does not cut texts, because a secret that is cut in two
+// replaced by its size. MaxResult does not cut a result, because a secret that is cut in two
 // would no longer be recognized.
 func MaxResult(n int) tools.Policy {
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {

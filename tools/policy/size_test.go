@@ -21,9 +21,6 @@ func TestSizes(t *testing.T) {
 		err    error
 		want   string
 	}{
-		{"arguments", policy.MaxArgs(9), `{"n":123}`, `1`, nil, `1`},
-		{"too many arguments", policy.MaxArgs(9), `{"n":1234}`, `1`, nil,
-			"denied: the arguments have 10 bytes, and at most 9 are allowed; send less at a time"},
 		{"result", policy.MaxResult(3), `{}`, `"x"`, nil, `"x"`},
 		{"no result", policy.MaxResult(3), `{}`, ``, nil, ``},
 		{"too large a result", policy.MaxResult(3), `{}`, `"xy"`, nil,

@@ -14,7 +14,7 @@ import (
 type toolPattern struct {
 	text   string
 	server string // the quoted server name; "" if there is none
-	tool   string // the text after the quoted server name
+	tool   string // what follows the quoted server name
 }
 
 func parseToolPattern(text string) toolPattern {
@@ -65,7 +65,7 @@ func globNames(pattern string, b *tools.Binding) bool {
 	return glob(pattern, b.Name) || glob(pattern, b.Names[0])
 }
 
-// glob reports whether a name matches a pattern in which * matches any text.
+// glob reports whether a name matches a pattern in which * matches any string.
 func glob(pattern, name string) bool {
 	first, rest, wild := strings.Cut(pattern, "*")
 	if !wild {
@@ -87,5 +87,5 @@ func glob(pattern, name string) bool {
 func (p toolPattern) ambiguous(b *tools.Binding) error {
 	return fmt.Errorf("the policy's pattern %s is ambiguous and may match %s; its author must quote the name of the "+
 		"server, as in %q.*",
-		p.text, Display(b.Path()), b.Namespace)
+		p.text, shown(b.Path()), b.Namespace)
 }

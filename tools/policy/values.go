@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// values finds secret values in a text. Any character of a value may be escaped as in a
+// values finds secret values in a string. Any character of a value may be escaped as in a
 // JSON string or in a URL: \u002B, \/, %2b, + for a space. Lines may end in \r\n.
 type values struct {
 	byFirst [256][]string
 	byHead  map[head][]string
 }
 
-// head is the beginning of a value. Few places of a text begin like one of many values.
+// head is the beginning of a value. It is rare that a string contains one by chance.
 type head [3]byte
 
 func (v *values) add(value string) {
@@ -51,7 +51,7 @@ func (v *values) at(s string, i int) []string {
 	return v.byHead[h]
 }
 
-// encodings returns a value in hex and in base64, also as a part of a longer text.
+// encodings returns a value in hex and in base64, also as a part of a longer value.
 func encodings(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	list := []string{digits, strings.ToUpper(digits)}
@@ -71,7 +71,7 @@ func inBase64(e *base64.Encoding, text string, offset int) string {
 	return encoded[(offset*8+5)/6:]
 }
 
-// span is a part of a text.
+// span is a part of a string.
 type span struct{ start, end int }
 
 // spans appends the places of values in s to found. They may overlap.
@@ -93,7 +93,7 @@ func (v *values) spans(s string, found []span) []span {
 	return found
 }
 
-// endOf returns the end of a value that begins at i in s, or 0 if there is none. If s can be
+// endOf returns the end of a value that begins at i in s, or 0 if the value does not occur there. If s can be
 // read with and without escapes, it returns the greater end.
 func endOf(s string, i int, value string) int {
 	unescaped := 0
@@ -125,11 +125,11 @@ func endOf(s string, i int, value string) int {
 	return max(i, unescaped)
 }
 
-// character is a character of a text, or a byte of it, after unescaping.
+// character is a character of a string, or one of its bytes, after unescaping.
 type character struct {
 	bytes [utf8.UTFMax]byte
 	n     int // length of bytes
-	size  int // number of bytes in the text, with the escape
+	size  int // number of bytes in the string, with the escape
 }
 
 func characterAt(s string, i int) character {

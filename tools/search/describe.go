@@ -94,9 +94,9 @@ type list struct {
 // names.
 const maxList = 4000
 
-// text lists the tools in about most bytes, with their descriptions if these are short
+// text lists the tools in about limit bytes, with their descriptions if these are short
 // enough.
-func (l list) text(most int) string {
+func (l list) text(limit int) string {
 	var text strings.Builder
 	text.WriteString(l.title + "\n")
 	for _, b := range l.tools {
@@ -110,20 +110,20 @@ func (l list) text(most int) string {
 		text.WriteByte('\n')
 	}
 	if text.Len() <= maxList {
-		return cut(text.String(), most, "there are more: "+l.howToSearch)
+		return cut(text.String(), limit, "there are more: "+l.howToSearch)
 	}
-	return cut(l.title+"\n"+declare.Names(l.tools...), most, "there are more: "+l.howToSearch)
+	return cut(l.title+"\n"+declare.Names(l.tools...), limit, "there are more: "+l.howToSearch)
 }
 
-// cut shortens a text to about most bytes, if possible at the end of a line, and appends
-// the remark to it. A shorter text is returned as it is.
-func cut(text string, most int, remark string) string {
-	if len(text) <= most {
+// cut returns text unchanged if it has at most limit bytes. Otherwise, it cuts the text, if
+// possible at the end of a line, and appends the remark.
+func cut(text string, limit int, remark string) string {
+	if len(text) <= limit {
 		return text
 	}
-	most = max(most, 0)
-	text = display.Cut(text, most)
-	if end := strings.LastIndexByte(text, '\n'); end >= most/2 {
+	limit = max(limit, 0)
+	text = display.Cut(text, limit)
+	if end := strings.LastIndexByte(text, '\n'); end >= limit/2 {
 		text = text[:end]
 	}
 	return text + "\n// " + remark + "\n"

@@ -88,7 +88,7 @@ func Summary(description string) string {
 	return cut + "…"
 }
 
-// Note returns a text for the model in addition to the result of a call. If a call of
+// Note returns a remark for the model about the result of a call. If a call of
 // tools.search found nothing, the note lists the servers or tools that exist. For all other
 // calls, the note is empty.
 func (d *Index) Note(tool string, args, result json.RawMessage) string {
@@ -99,7 +99,7 @@ func (d *Index) Note(tool string, args, result json.RawMessage) string {
 	return d.NothingFound(in.Query)
 }
 
-// NothingFound returns a text for the model after a search without hits. It lists the
+// NothingFound returns a remark for the model about a search without hits. It lists the
 // servers or tools that exist.
 func (d *Index) NothingFound(query string) string {
 	what := d.inventory("search in other words, or describe a server to list its tools; there are")

@@ -16,8 +16,7 @@ type Index struct {
 	words    *bm25.Index
 	maxText  int // bytes of a description
 
-	// howToSearch returns the words that tell the reader how to search all tools, or
-	// those of one server.
+	// howToSearch returns the advice how to search all tools, or the tools of one server.
 	howToSearch func(server string) string
 }
 
@@ -28,7 +27,7 @@ func New(set *tools.Set, maxText int) *Index {
 	}
 }
 
-// SearchedBy returns a copy of d for models that do not write programs: its texts refer to
+// SearchedBy returns a copy of d for models that do not write programs: its advice refers to
 // the given tool instead of tools.search.
 func (d *Index) SearchedBy(tool string) *Index {
 	other := *d

@@ -17,11 +17,11 @@ type effects struct{ done, failed, unknown []journal.Entry }
 func effectsOf(entries []journal.Entry) (s effects) {
 	for i, e := range entries {
 		switch {
-		case e.Class == tools.Read, e.State == journal.Rejected:
-		case e.State == journal.Failed && repeated(e, entries[i+1:]):
-		case e.State == journal.OK:
+		case e.Class == tools.Read, e.State == tools.StateRejected:
+		case e.State == tools.StateFailed && repeated(e, entries[i+1:]):
+		case e.State == tools.StateOK:
 			s.done = append(s.done, e)
-		case e.State == journal.Failed:
+		case e.State == tools.StateFailed:
 			s.failed = append(s.failed, e)
 		case e.Class != tools.Idempotent && !e.Repeatable:
 			s.unknown = append(s.unknown, e)
@@ -34,7 +34,7 @@ func effectsOf(entries []journal.Entry) (s effects) {
 func repeated(failed journal.Entry, later []journal.Entry) bool {
 	return slices.ContainsFunc(later, func(e journal.Entry) bool {
 		same := e.Tool == failed.Tool && string(e.Args) == string(failed.Args)
-		return e.State == journal.OK && (same || slices.Contains(e.Repeats, failed.ID))
+		return e.State == tools.StateOK && (same || slices.Contains(e.Repeats, failed.ID))
 	})
 }
 
@@ -65,7 +65,7 @@ func repetition(failed, entries []journal.Entry) string {
 	tool := ""
 	for _, f := range slices.Backward(failed) {
 		isRepeated := slices.ContainsFunc(entries, func(e journal.Entry) bool {
-			return e.State != journal.Rejected && slices.Contains(e.Repeats, f.ID)
+			return e.State != tools.StateRejected && slices.Contains(e.Repeats, f.ID)
 		})
 		if !isRepeated && (tool == "" || f.Tool == tool) {
 			tool, ids = f.Tool, append([]string{strconv.Quote(f.ID)}, ids...)
@@ -75,7 +75,7 @@ func repetition(failed, entries []journal.Entry) string {
 		return ""
 	}
 	distinct := ids
-	if slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.State == journal.OK && e.Tool == tool }) {
+	if slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.State == tools.StateOK && e.Tool == tool }) {
 		distinct = append([]string{`"all"`}, ids...)
 	}
 	list := func(ids []string) string {
@@ -212,11 +212,11 @@ func writeEntry(b *strings.Builder, e journal.Entry, most int) {
 // ending is the result or the error of a call, if it is known.
 func ending(e journal.Entry, most int) string {
 	switch {
-	case e.State == journal.Failed:
+	case e.State == tools.StateFailed:
 		return " → " + errorLine(e.Err, most)
-	case e.State == journal.OK && e.Err != nil:
+	case e.State == tools.StateOK && e.Err != nil:
 		return " → its result cannot be used: " + errorLine(e.Err, most)
-	case e.State == journal.OK && len(e.Result) > 0:
+	case e.State == tools.StateOK && len(e.Result) > 0:
 		return " → " + oneLine(e.Result, most)
 	}
 	return ""
@@ -228,7 +228,7 @@ func readLines(reads []journal.Entry) string {
 	const most, maxRead = 10, 300
 	var b strings.Builder
 	failure := func(e journal.Entry) string {
-		if e.State == journal.Failed {
+		if e.State == tools.StateFailed {
 			return ending(e, maxRead)
 		}
 		return ""

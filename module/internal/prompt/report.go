@@ -223,9 +223,9 @@ func (s Step) addReads(o *Observation) {
 		switch {
 		case !reads[c.Tool] || c.Pending:
 		case c.Error == nil:
-			read = append(read, journal.Entry{Tool: c.Tool, Args: c.Args, Result: c.Result, State: journal.OK})
+			read = append(read, journal.Entry{Tool: c.Tool, Args: c.Args, Result: c.Result, State: tools.StateOK})
 		default:
-			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: journal.Failed})
+			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: tools.StateFailed})
 		}
 	}
 	o.add(section{title: "\n\nFailed reads:", text: readLines(failed)})

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// terms appends the words of a text to list, in lower case and in the singular, without stop
+// terms appends the words of text to list, in lower case and in the singular, without stop
 // words. Words consist of letters and digits. A capital letter within a name begins a word:
 // readFile, HTTPServer. In scripts without spaces, each character is a word.
 func terms(list []string, text string) []string {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
@@ -171,9 +171,4 @@ func shortened(res *engine.Result) *engine.Result {
 	return &short
 }
 
-func cut(s string) string {
-	if len(s) <= maxMessage {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
-}
+func cut(s string) string { return display.Cut(s, maxMessage) }

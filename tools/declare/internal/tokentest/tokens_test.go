@@ -15,7 +15,6 @@ import (
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/declare/internal/business"
 )
 
 var update = flag.Bool("update", false, "write docs/measured/tokens.md anew")
@@ -30,6 +29,8 @@ var servers = []string{"filesystem", "memory", "everything", "sequential-thinkin
 
 // company stands for four servers with 547 tools, of which only the names are shown.
 const company = "four servers"
+
+var companyServers = []string{"erp", "facilities", "crm", "wiki"}
 
 // limits has the maximum number of tokens of a server by default.
 var limits = map[string]int{"filesystem": 1_000, "git": 3_500, "mongodb": 4_100, "notion": 2_400, company: 1_800}
@@ -84,7 +85,7 @@ o200k: as their servers list them (JSON), everything that is known of them, by d
 and within smaller budgets. The estimate of ` + "`declare.Tokens`" + ` follows each count.
 
 The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. The last row is a company's
-547 tools on four servers, which ` + "`tools/declare/internal/business`" + ` makes up: by default,
+547 tools on four servers, recorded in ` + "`tools/declare/testdata/business`" + `: by default,
 the declarations show their names only, in families. "With a task" is what the prompts of
 CodeAct have by default for "` + task + `": at most
 about 3,300 tokens, or 2,600 with the tools that match the task if not all can be declared.
@@ -142,14 +143,26 @@ type recording struct{ Tools []json.RawMessage }
 
 func read(t *testing.T, server string) recording {
 	t.Helper()
+	files := []string{filepath.Join(root, "tools/declare/testdata/servers", server+".json")}
 	if server == company {
-		return listing(t, business.Tools())
+		files = nil
+		for _, name := range companyServers {
+			files = append(files, filepath.Join(root, "tools/declare/testdata/business", name+".json"))
+		}
 	}
-	raw, err := os.ReadFile(filepath.Join(root, "tools/declare/testdata/servers", server+".json"))
+	var all recording
+	for _, file := range files {
+		all.Tools = append(all.Tools, readFile(t, file).Tools...)
+	}
+	return all
+}
+
+func readFile(t *testing.T, file string) (r recording) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r recording
 	if err := json.Unmarshal(raw, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -165,45 +178,42 @@ func listed(t *testing.T, server string) string {
 	return string(raw)
 }
 
-// listing returns a listing as the tools' servers would send it.
-func listing(t *testing.T, list []*tools.Tool) (r recording) {
-	t.Helper()
-	for _, tool := range list {
-		raw, err := json.Marshal(map[string]any{
-			"name": tool.Name, "description": tool.Description, "inputSchema": tool.InputSchema,
-			"annotations": map[string]bool{"readOnlyHint": tool.Claimed == tools.Read},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Tools = append(r.Tools, raw)
-	}
-	return r
-}
-
 func recorded(t *testing.T, server string) *tools.Set {
 	t.Helper()
 	if server == company {
-		return newSet(t, business.Tools())
+		var all []*tools.Tool
+		for _, name := range companyServers {
+			all = append(all, toolsOf(t, name, filepath.Join(root, "tools/declare/testdata/business", name+".json"))...)
+		}
+		return newSet(t, all)
 	}
+	return newSet(t, toolsOf(t, server, filepath.Join(root, "tools/declare/testdata/servers", server+".json")))
+}
+
+func toolsOf(t *testing.T, namespace, file string) []*tools.Tool {
+	t.Helper()
 	var list []*tools.Tool
-	for _, raw := range read(t, server).Tools {
-		tool := &tools.Tool{Namespace: server, Handler: func(context.Context, json.RawMessage) (json.RawMessage,
+	for _, raw := range readFile(t, file).Tools {
+		tool := &tools.Tool{Namespace: namespace, Handler: func(context.Context, json.RawMessage) (json.RawMessage,
 			error) {
 			return nil, nil
 		}}
 		var told struct {
 			Name, Description         string
 			InputSchema, OutputSchema json.RawMessage
+			Annotations               struct{ ReadOnlyHint bool }
 		}
 		if err := json.Unmarshal(raw, &told); err != nil {
 			t.Fatal(err)
 		}
 		tool.Name, tool.Description, tool.InputSchema, tool.OutputSchema = told.Name, told.Description, told.InputSchema,
 			told.OutputSchema
+		if told.Annotations.ReadOnlyHint && filepath.Base(filepath.Dir(file)) == "business" {
+			tool.Claimed = tools.Read
+		}
 		list = append(list, tool)
 	}
-	return newSet(t, list)
+	return list
 }
 
 func newSet(t *testing.T, list []*tools.Tool) *tools.Set {

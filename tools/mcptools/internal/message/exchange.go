@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/jsonscan"
 )
 
@@ -285,9 +285,4 @@ func wantsInput(result json.RawMessage) bool {
 const maxText = 16 << 10
 
 // Truncate shortens the message of an error that is too long.
-func Truncate(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxText], "") + "…"
-}
+func Truncate(text string) string { return display.Cut(text, maxText) }
