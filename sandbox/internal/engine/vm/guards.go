@@ -3,8 +3,6 @@ package vm
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -34,7 +32,9 @@ var guards = []struct {
 	{"stringify", (*run).watchStringify},
 	{"getPrototypeOf", (*run).guardPrototypes},
 	{"RegExp", (*run).guardRegExp},
-	{"captureStackTrace", (*run).addCaptureStackTrace},
+	{"captureStackTrace", func(r *run) { // every error has a stack
+		r.addStatic("Error", "captureStackTrace", r.function("captureStackTrace", undefined))
+	}},
 	{"toLocale", (*run).addLocales},
 	{"localeCompare", (*run).addLocaleCompare},
 	{"groupBy", (*run).addGroupBy},
@@ -158,36 +158,16 @@ func (r *run) maxText() float64 {
 
 func (r *run) rangeError(message string) goja.Value { return r.error("RangeError", message) }
 
-// maxFlat bounds the depth of flat.
+// maxFlat bounds the depth of flat, which recurses on the Go stack.
 const maxFlat = 1000
 
-// guardFlat bounds the depth of flat, which recurses on the Go stack.
 func (r *run) guardFlat() {
 	r.replace(r.prototype("Array"), "flat", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if depth := c.Argument(0); !goja.IsUndefined(depth) && depth.ToFloat() > maxFlat {
-			if array, ok := c.This.(*goja.Object); ok && r.deeper(array, maxFlat) {
-				panic(r.rangeError("flat: the array contains itself, or is nested too deep"))
-			}
 			c.Arguments = []goja.Value{r.vm.ToValue(maxFlat)}
 		}
 		return r.call(next, c)
 	})
-}
-
-// deeper reports whether arrays are nested in more than the given number of levels.
-func (r *run) deeper(array *goja.Object, levels int) bool {
-	if levels == 0 {
-		return true
-	}
-	if array.ClassName() != "Array" {
-		return false
-	}
-	for i := range int(array.Get("length").ToInteger()) {
-		if item, ok := array.Get(strconv.Itoa(i)).(*goja.Object); ok && r.deeper(item, levels-1) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxParse bounds the nesting of texts that are passed to JSON.parse.
@@ -211,13 +191,6 @@ func (r *run) guardParse() {
 	})
 }
 
-// addCaptureStackTrace adds a function that programs written for V8 call in the
-// constructors of their errors. It does nothing, because every error has a stack.
-func (r *run) addCaptureStackTrace() {
-	nothing := r.function("captureStackTrace", func(goja.FunctionCall) goja.Value { return goja.Undefined() })
-	_ = r.vm.Get("Error").ToObject(r.vm).Set("captureStackTrace", nothing)
-}
-
 // guardRegExp throws a SyntaxError for patterns that would never match.
 func (r *run) guardRegExp() {
 	original := r.vm.Get("RegExp").ToObject(r.vm)
@@ -226,7 +199,7 @@ func (r *run) guardRegExp() {
 		r.checkPattern(c.Argument(0), c.Argument(1))
 		made, err := r.vm.New(original, c.Arguments...)
 		if err != nil {
-			r.rethrow(r.rewordPatternError(err))
+			r.rethrow(err)
 		}
 		if c.NewTarget != nil {
 			_ = made.SetPrototype(c.This.Prototype())
@@ -237,33 +210,6 @@ func (r *run) guardRegExp() {
 	_ = guarded.DefineDataProperty("name", r.vm.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = prototype.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = r.vm.GlobalObject().DefineDataProperty("RegExp", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-}
-
-// rewordPatternError replaces the messages of Go's regexp packages.
-func (r *run) rewordPatternError(err error) error {
-	exception, ok := err.(*goja.Exception)
-	if !ok {
-		return err
-	}
-	object, ok := exception.Value().(*goja.Object)
-	if !ok || r.convert.Text(object, "name") != "SyntaxError" {
-		return err
-	}
-	if message := patternError(r.convert.Text(object, "message")); message != "" {
-		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	}
-	return err
-}
-
-// parsingPattern matches goja's message for a pattern that Go's regexp packages refuse.
-var parsingPattern = regexp.MustCompile(`(?s)^Invalid regular expression \((?:re2|regexp2)\): ` +
-	`.*error parsing regexp: ([^\x60]*?)(?: in)?:? \x60(.*?)\x60\)*$`)
-
-func patternError(message string) string {
-	if m := parsingPattern.FindStringSubmatch(message); m != nil {
-		return "Invalid regular expression: /" + m[2] + "/: " + m[1]
-	}
-	return ""
 }
 
 // checkPattern throws if a pattern would never match. Patterns that are objects were

@@ -70,7 +70,6 @@ type programState struct {
 	replay    *replay           // the earlier run that this one repeats, or nil
 
 	stdout, stderr stream
-	printed        consoleState
 
 	started bool // the program has begun
 	stopped bool // by a limit or by the caller

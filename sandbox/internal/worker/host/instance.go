@@ -37,7 +37,6 @@ type instance struct {
 	out      *worker.Writer
 	box      *outbox          // to which out writes
 	runs     uint32           // the number of the last run
-	spoke    bool             // whether it has sent anything in a run
 	tools    []engine.Binding // those sent last
 	sessions map[string]int   // the sessions whose VMs it has, and how many programs they have run
 	preludes map[string]bool  // the preludes that it has compiled

@@ -92,7 +92,6 @@ func orDefault[T comparable](value, def T) T {
 type Pool struct {
 	opts    Options
 	slots   *slots
-	starter starter
 	close   sync.Once
 
 	mu    sync.Mutex
@@ -121,7 +120,6 @@ func NewPool(o Options) (*Pool, error) {
 	}
 	o.MinIsolation = w.isolation
 	p := &Pool{opts: o, slots: newSlots(&o)}
-	p.starter.start = func(ctx context.Context) (*instance, error) { return newInstance(ctx, &p.opts) }
 	p.sweep = time.AfterFunc(o.Idle, p.trim)
 	p.park(w)
 	return p, nil
@@ -134,8 +132,7 @@ func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 // job's time limit starts after that. A nil ticket is that of a run that is not nested.
 // Whatever the program does to its worker, Run returns a result. An error means that the
 // program has not run: ctx was done, the pool is closed, the job cannot be encoded, a nested
-// run cannot have a worker ([ErrNested]), or no worker can be started ([ErrCannotStart] if
-// Run did not try because several have failed).
+// run cannot have a worker ([ErrNested]), or no worker can be started.
 //
 // Run calls the methods of host on its own goroutine, and never after it has returned.
 // If one of them panics, so does Run. If ctx is done during the run, the result is a
@@ -187,9 +184,6 @@ func (p *Pool) try(
 		}
 	}()
 	res, reusable, err = w.do(ctx, t, job, host)
-	if w.spoke {
-		p.starter.worked()
-	}
 	return res, err
 }
 
@@ -204,14 +198,12 @@ func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	for {
 		w := p.unpark(job)
 		if w == nil {
-			return p.starter.instance(ctx)
+			return newInstance(ctx, &p.opts)
 		}
 		if w.process.idle() {
 			return w, nil
 		}
-		if w.retire(); !w.spoke {
-			p.starter.failed(w.exitError())
-		}
+		w.retire()
 	}
 }
 
@@ -237,7 +229,7 @@ func (p *Pool) warm() {
 	if !needed || p.Closed() {
 		return
 	}
-	if w, err := p.starter.instance(context.Background()); err == nil && !p.park(w) {
+	if w, err := newInstance(context.Background(), &p.opts); err == nil && !p.park(w) {
 		w.retire()
 	}
 }

@@ -233,7 +233,7 @@ func (r *run) receive() (*engine.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.w.spoke, r.heard = true, true
+	r.heard = true
 	if f.Run < r.id && r.id > 1 && !r.reported {
 		return nil, errLeftover
 	}
