@@ -154,14 +154,14 @@ func (h *host) notCompiled(err error) (*Outcome, error) {
 // that of a program without a compiler.
 type origin struct {
 	sourceMap         *sourcemap.Map // nil if positions are the same
-	compiled, written units
+	compiled, written lines
 }
 
-// units returns the lines of a text in UTF-16 units, which columns count. Programs may
+// lines returns the lines of a text in UTF-16 units, which columns count. Programs may
 // have thousands of positions in one line.
-type units func() [][]uint16
+type lines func() [][]uint16
 
-func unitsOf(text string) units {
+func unitsOf(text string) lines {
 	return sync.OnceValue(func() [][]uint16 {
 		var lines [][]uint16
 		for _, line := range engine.Lines(text) {
@@ -172,7 +172,7 @@ func unitsOf(text string) units {
 }
 
 // cut returns the text of some columns at a position, or nil if the line is shorter.
-func (u units) cut(at engine.Pos, columns int) []uint16 {
+func (u lines) cut(at engine.Pos, columns int) []uint16 {
 	lines, start := u(), at.Column-1
 	if at.Line > len(lines) || start+columns > len(lines[at.Line-1]) {
 		return nil

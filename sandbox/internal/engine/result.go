@@ -39,9 +39,7 @@ type Variable struct {
 	Name  string   `json:"name"`
 	Kind  string   `json:"kind"`
 	Count int      `json:"count,omitempty"` // items, keys, or characters
-	Of    string   `json:"of,omitempty"`    // the kind of the items of an array, if all have the same
 	Keys  []string `json:"keys,omitempty"`  // of an object, or of the first object in an array
-	Bytes int      `json:"bytes,omitempty"` // approximate size as JSON; 0 if it was not measured
 }
 
 // Kinds of variables.

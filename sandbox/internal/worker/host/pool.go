@@ -90,9 +90,9 @@ func orDefault[T comparable](value, def T) T {
 // Pool runs jobs in worker processes. It is safe for concurrent use. A job has a worker
 // for itself: a tool that runs another job in the same pool takes a second worker.
 type Pool struct {
-	opts    Options
-	slots   *slots
-	close   sync.Once
+	opts  Options
+	slots *slots
+	close sync.Once
 
 	mu    sync.Mutex
 	idle  []idleInstance // the last one is used next
