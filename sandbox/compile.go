@@ -44,7 +44,7 @@ type Compiled struct {
 	Source string
 
 	// Library is the body of a function that is called before Source in the same VM, within
-	// the run's limits. Its result is a constant of Source with the name [LibraryName]; its
+	// the run's limits. Its result is a constant of Source with the name __writ_library__; its
 	// own declarations are not visible. The worker caches the compiled library for the next
 	// program with the same one. Its maximum size is 4 MiB; empty means no library.
 	//
@@ -71,9 +71,6 @@ type Import struct {
 	Module       string
 	Line, Column int
 }
-
-// LibraryName is the name of the constant that holds the result of Compiled.Library.
-const LibraryName = engine.PreludeName
 
 const (
 	maxGrowth    = 4 // of Source over Limits.Source

@@ -133,7 +133,7 @@ func refusal(findings []Finding) *Failure {
 // finding returns a finding about a position in the program.
 func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 	return Finding{
-		Kind: kind, Message: shorten(display.Text(message), maxMessage), Hint: shorten(display.Text(hint), maxMessage),
+		Kind: kind, Message: engine.Shorten(display.Text(message), maxMessage), Hint: engine.Shorten(display.Text(hint), maxMessage),
 		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
 	}
 }
@@ -141,13 +141,6 @@ func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 // maxMessage is the maximum size of a message in bytes. Programs can contain names and
 // values of any length, and models pay for reading them.
 const maxMessage = 2000
-
-func shorten(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size], "") + "…"
-}
 
 // frameWidth is the number of characters of a long line that a frame shows.
 const frameWidth = 100

@@ -32,7 +32,7 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 			case c.Hint == "":
 				f.Hint = c.Message
 			case !strings.Contains(f.Message, c.Hint):
-				f.Hint = shorten(c.Message+"; "+c.Hint, maxMessage)
+				f.Hint = engine.Shorten(c.Message+"; "+c.Hint, maxMessage)
 			}
 			continue
 		}

@@ -7,6 +7,7 @@ package engine
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -190,3 +191,22 @@ const (
 	KindMemory       = "memory_limit"  // memory ran short
 	KindCrashed      = "crashed"       // the worker died, or the engine failed
 )
+
+// Stopped returns the failure of a program that the caller stopped.
+func Stopped() *Failure { return &Failure{Kind: KindStopped, Message: "the program was stopped"} }
+
+// OutOfMemory returns the failure of a program that used too much memory.
+func OutOfMemory() *Failure {
+	return &Failure{
+		Kind: KindMemory, Message: "the program ran out of memory",
+		Hint: "keep less data at once: process it in parts, and do not build huge strings or arrays",
+	}
+}
+
+// Shorten returns s, cut to a number of bytes.
+func Shorten(s string, size int) string {
+	if len(s) <= size {
+		return s
+	}
+	return strings.ToValidUTF8(s[:size], "") + "…"
+}

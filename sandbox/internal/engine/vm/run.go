@@ -201,7 +201,7 @@ func (r *run) recovered(p any) {
 		r.end(&engine.Result{Failure: r.rejectionOf(p)})
 	case runtime.Error:
 		if strings.HasPrefix(p.Error(), "runtime error: makeslice:") {
-			r.end(&engine.Result{Failure: outOfMemory()})
+			r.end(&engine.Result{Failure: engine.OutOfMemory()})
 		}
 	}
 	r.end(&engine.Result{Failure: &engine.Failure{

@@ -248,14 +248,7 @@ func (w *watchdog) failure(cause error) *engine.Failure {
 			Hint: "look for endless loops and for quadratic work",
 		}
 	case errors.Is(cause, engine.ErrMemory):
-		return outOfMemory()
+		return engine.OutOfMemory()
 	}
-	return &engine.Failure{Kind: engine.KindStopped, Message: "the program was stopped"}
-}
-
-func outOfMemory() *engine.Failure {
-	return &engine.Failure{
-		Kind: engine.KindMemory, Message: "the program ran out of memory",
-		Hint: "keep less data at once: process it in parts, and do not build huge strings or arrays",
-	}
+	return engine.Stopped()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -162,18 +161,14 @@ func shortened(res *engine.Result) *engine.Result {
 		return res
 	}
 	f := *res.Failure
-	f.Message, f.Hint = cut(f.Message), cut(f.Hint)
+	f.Message, f.Hint = engine.Shorten(f.Message, maxMessage), engine.Shorten(f.Hint, maxMessage)
 	if t := f.Tool; t != nil {
-		f.Tool = &engine.ToolError{Tool: cut(t.Tool), Kind: cut(t.Kind), Message: cut(t.Message), ID: cut(t.ID)}
+		f.Tool = &engine.ToolError{
+			Tool: engine.Shorten(t.Tool, maxMessage), Kind: engine.Shorten(t.Kind, maxMessage),
+			Message: engine.Shorten(t.Message, maxMessage), ID: engine.Shorten(t.ID, maxMessage),
+		}
 	}
 	short := *res
 	short.Failure = &f
 	return &short
-}
-
-func cut(s string) string {
-	if len(s) <= maxMessage {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
 }

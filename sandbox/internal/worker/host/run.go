@@ -134,7 +134,7 @@ func (r *run) failure(err error) *engine.Failure {
 	case errors.Is(cause, errTimeout):
 		return timedOut(r.job.Limits.Time)
 	case errors.Is(cause, errStopped):
-		return stopped()
+		return engine.Stopped()
 	case errors.Is(cause, errUnread):
 		return unread(cause)
 	case errors.Is(cause, worker.ErrBreach):
