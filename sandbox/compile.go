@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"unicode/utf16"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
@@ -109,7 +107,7 @@ func (h *host) compile(job *engine.Job) error {
 	if err != nil {
 		return fmt.Errorf("sandbox: the compiler: %w", err)
 	}
-	h.origin = &origin{sourceMap: m, compiled: unitsOf(c.Source), written: unitsOf(h.program.Source)}
+	h.origin.sourceMap = m
 	return nil
 }
 
@@ -147,34 +145,10 @@ func (h *host) notCompiled(err error) (*Outcome, error) {
 	return &Outcome{Failure: refusal(h.findings)}, nil
 }
 
-// origin translates positions of a compiled program to the author's text. A nil origin is
-// that of a program without a compiler.
+// origin translates positions of a compiled program to the author's text. A program without a
+// compiler has a nil origin.
 type origin struct {
-	sourceMap         *sourcemap.Map // nil if positions are the same
-	compiled, written lines
-}
-
-// lines returns the lines of a text in UTF-16 units, which columns count. Programs may
-// have thousands of positions in one line.
-type lines func() [][]uint16
-
-func unitsOf(text string) lines {
-	return sync.OnceValue(func() [][]uint16 {
-		var lines [][]uint16
-		for _, line := range engine.Lines(text) {
-			lines = append(lines, utf16.Encode([]rune(line)))
-		}
-		return lines
-	})
-}
-
-// cut returns the text of some columns at a position, or nil if the line is shorter.
-func (u lines) cut(at engine.Pos, columns int) []uint16 {
-	lines, start := u(), at.Column-1
-	if at.Line > len(lines) || start+columns > len(lines[at.Line-1]) {
-		return nil
-	}
-	return lines[at.Line-1][start : start+columns]
+	sourceMap *sourcemap.Map // nil if positions are the same
 }
 
 // pos translates a position. It returns the zero Pos for code that the compiler added.
@@ -186,16 +160,7 @@ func (o *origin) pos(at engine.Pos) engine.Pos {
 	if !ok {
 		return engine.Pos{}
 	}
-	// A map need not have every word. If the text in between is unchanged, its columns are
-	// still right.
-	from := engine.Pos{Line: line + 1, Column: column + 1}
-	if behind > 0 {
-		text := o.compiled.cut(engine.Pos{Line: at.Line, Column: at.Column - behind}, behind)
-		if text != nil && slices.Equal(text, o.written.cut(from, behind)) {
-			from.Column += behind
-		}
-	}
-	return from
+	return engine.Pos{Line: line + 1, Column: column + 1 + behind}
 }
 
 // translate translates the positions of a failure and of stray promises.

@@ -43,8 +43,8 @@ func (h *host) partial() *Outcome {
 	return h.outcome(&engine.Result{Failure: f})
 }
 
-// unlessAborted returns the result of the engine, or that of a stopped program if the host
-// ended the run. A program may submit before it notices that a call of it was held. Such a
+// unlessAborted returns the result of the engine, or the result of a stopped program if the host
+// ended the run. A program may submit before it notices that one of its calls was held. Such a
 // program has not succeeded: the call was not made.
 func (h *host) unlessAborted(r *engine.Result) *engine.Result {
 	h.mu.Lock()
@@ -109,7 +109,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	return warnings
 }
 
-// checkWarnings returns the warnings of the check, without the one that the program gives no
+// checkWarnings returns the warnings of the check, without the warning that the program gives no
 // value if a limit ended the program.
 func (h *host) checkWarnings(r *engine.Result) []Finding {
 	warnings := slices.Clone(h.warnings)

@@ -76,7 +76,7 @@ type Finding struct {
 	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column, and the line that called it
 }
 
-// String returns the text to show to a person or a model.
+// String describes the finding to a person or a model.
 func (f Finding) String() string {
 	var b strings.Builder
 	if f.Line > 0 {
@@ -105,7 +105,7 @@ type Failure struct {
 // Error returns the whole message, including all findings.
 func (f *Failure) Error() string { return f.String() }
 
-// String returns the text to show to a person or a model.
+// String describes the finding to a person or a model.
 func (f *Failure) String() string {
 	if len(f.Findings) < 2 {
 		return f.Finding.String()

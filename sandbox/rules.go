@@ -74,7 +74,7 @@ func (r *Rules) fingerprint() string {
 	if r == nil {
 		return "no rules"
 	}
-	text, err := json.Marshal(r) // a pattern marshals as its text
+	text, err := json.Marshal(r) // a pattern marshals as its source
 	if err != nil {
 		return "rules with the error " + err.Error()
 	}

@@ -15,7 +15,7 @@ type PromiseMisuse struct {
 const (
 	Dropped   = "dropped"   // never awaited
 	Printed   = "printed"   // by the console
-	Converted = "converted" // to text or a number
+	Converted = "converted" // to a string or a number
 	Written   = "written"   // as JSON, by JSON.stringify
 	Read      = "read"      // a member that promises do not have, or the elements
 )
@@ -26,7 +26,7 @@ type Miss struct {
 	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not the whole result of a tool
 	Path   string `json:"path,omitempty"`   // of the object in the result, such as .rows[]
 	Member string `json:"member,omitempty"` // "" if the object was converted to a number or a string
-	Text   bool   `json:"text,omitempty"`   // it was read of a string
+	Text   bool   `json:"text,omitempty"`   // the member of a string was read
 	Pos
 }
 

@@ -160,7 +160,7 @@ func (s *surveyor) word(name string, at file.Idx) {
 	}
 }
 
-// text records an expression that may name a member.
+// text records an expression whose string may be the name of a member.
 func (s *surveyor) text(e ast.Expression) {
 	if s.recordsWords {
 		s.texts = append(s.texts, s.here(e))

@@ -9,7 +9,7 @@ import (
 )
 
 // console returns the console. Methods that measure or count do nothing.
-func (r *run) console() goja.Value {
+func (r *machine) console() goja.Value {
 	console := r.vm.NewObject()
 	set := func(print func(goja.FunctionCall) goja.Value, names ...string) {
 		for _, name := range names {
@@ -32,7 +32,7 @@ func (r *run) console() goja.Value {
 
 func undefined(goja.FunctionCall) goja.Value { return goja.Undefined() }
 
-func (r *run) print(stream *stream) func(goja.FunctionCall) goja.Value {
+func (r *machine) print(stream *stream) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		words := make([]string, len(call.Arguments))
 		for i, v := range call.Arguments {
@@ -44,7 +44,7 @@ func (r *run) print(stream *stream) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-func (r *run) consoleAssert(c goja.FunctionCall) goja.Value {
+func (r *machine) consoleAssert(c goja.FunctionCall) goja.Value {
 	if c.Argument(0).ToBoolean() {
 		return goja.Undefined()
 	}
@@ -81,10 +81,10 @@ func (s *stream) write(text string) {
 
 // keep appends to the tail. It drops the beginning of the tail before that grows too long.
 func (s *stream) keep(text string) {
-	most := s.limit / tailShare
-	if len(s.tail)+len(text) > 4*most {
-		s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-most):])]
-		text = text[max(0, len(text)-most):]
+	size := s.limit / tailShare
+	if len(s.tail)+len(text) > 4*size {
+		s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-size):])]
+		text = text[max(0, len(text)-size):]
 	}
 	s.tail = append(s.tail, text...)
 }
@@ -100,7 +100,7 @@ func (s *stream) output() engine.Output {
 	return engine.Output{Text: s.text.String(), Tail: string(tail), Bytes: s.bytes}
 }
 
-// partial returns the length of an incomplete character at the end of a text.
+// partial returns the length of an incomplete character at the end of a string.
 func partial(text string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if c := text[len(text)-n]; utf8.RuneStart(c) {

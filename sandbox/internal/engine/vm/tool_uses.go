@@ -13,22 +13,22 @@ type toolUses struct {
 }
 
 // use records that the program has seen a tool. namespace is "" for a global function.
-func (r *run) use(namespace, name string) {
+func (r *machine) use(namespace, name string) {
 	if tool, ok := r.scope.find(namespace, name); ok && r.recording {
 		put(&r.used.tools, tool, true)
 	}
 }
 
 // useGlobal records that the program has seen a global, which may be a namespace.
-func (r *run) useGlobal(name string) {
+func (r *machine) useGlobal(name string) {
 	if _, ok := r.scope.objects[name]; ok && r.recording {
 		put(&r.used.objects, name, true)
 	}
 	r.use("", name)
 }
 
-// list returns the indices of the tools, sorted. For a namespace of which no tool was
-// seen it includes one, so that the namespace exists.
+// list returns the indices of the tools, sorted. For a namespace none of whose tools
+// was seen, it includes one, so that the namespace exists.
 func (u *toolUses) list(x *index) []int {
 	for name := range u.objects {
 		members := slices.Collect(maps.Values(x.objects[name]))

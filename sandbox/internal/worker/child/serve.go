@@ -17,19 +17,19 @@ type server struct {
 	in    *worker.Reader
 	out   *worker.Writer
 	tools []engine.Binding // of the next run
-	runs  chan *run
+	runs  chan *attempt
 	done  chan error
 
 	growth *growth // nil if memory is not measured
 
 	mu  sync.Mutex
-	cur *run // the run in progress, or nil
+	cur *attempt // the run in progress, or nil
 }
 
 func newServer(link io.ReadWriter, f Run) *server {
 	return &server{
 		run: f, in: worker.NewReader(link, worker.MaxBody), out: worker.NewWriter(link),
-		runs: make(chan *run, 1), done: make(chan error, 1),
+		runs: make(chan *attempt, 1), done: make(chan error, 1),
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *server) handle(f worker.Frame) error {
 			return err
 		}
 		job.Tools = s.tools
-		r := newRun(s, f.Run, job)
+		r := newAttempt(s, f.Run, job)
 		s.setCurrent(r)
 		s.runs <- r
 		return nil
@@ -123,7 +123,7 @@ func (s *server) execute() {
 	}
 }
 
-func (s *server) setCurrent(r *run) {
+func (s *server) setCurrent(r *attempt) {
 	s.mu.Lock()
 	s.cur = r
 	s.mu.Unlock()

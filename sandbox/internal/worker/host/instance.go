@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// Reasons for which the host kills a worker, besides [worker.ErrBreach] and errUnread.
+// Reasons for which the host kills a worker, other than [worker.ErrBreach] and errUnread.
 var (
 	errTimeout = errors.New("the deadline has passed")
 	errStopped = errors.New("the caller canceled the run")
@@ -138,7 +138,7 @@ func (w *instance) disconnect(err error) {
 	w.retire()
 }
 
-// kill ends the worker. The first cause is the one that is reported.
+// kill ends the worker. Only the first cause is reported.
 func (w *instance) kill(cause error) {
 	w.mu.Lock()
 	if w.cause == nil {

@@ -39,7 +39,7 @@ type Options struct {
 	Resident int64
 	// Warm is how many workers stay when there is nothing to do. Default: 1.
 	Warm int
-	// Idle is when the other idle workers end. Default: 30 seconds.
+	// Idle is after what time the other idle workers end. Default: 30 seconds.
 	Idle time.Duration
 	// Command is a program and its arguments to run instead of this executable.
 	Command []string
@@ -67,8 +67,8 @@ func (o *Options) complete() error {
 	if o.Memory < minMemory {
 		return fmt.Errorf("a memory limit of %d bytes is too small: use at least %d", o.Memory, int64(minMemory))
 	}
-	if most := max(o.Max, o.Workers); most > maxWorkers {
-		return fmt.Errorf("%d workers are too many: use at most %d", most, maxWorkers)
+	if n := max(o.Max, o.Workers); n > maxWorkers {
+		return fmt.Errorf("%d workers are too many: use at most %d", n, maxWorkers)
 	}
 	if o.Workers > 0 && o.Workers < o.Max {
 		return fmt.Errorf("%d workers are too few for %d programs that compute at the same time", o.Workers, o.Max)
@@ -129,7 +129,7 @@ func NewPool(o Options) (*Pool, error) {
 func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 
 // Run runs one job in its own worker. If all slots are taken, it waits in line; the
-// job's time limit starts after that. A nil ticket is that of a run that is not nested.
+// job's time limit starts after that. A run that is not nested has a nil ticket.
 // Whatever the program does to its worker, Run returns a result. An error means that the
 // program has not run: ctx was done, the pool is closed, the job cannot be encoded, a nested
 // run cannot have a worker ([ErrNested]), or no worker can be started.
@@ -234,7 +234,7 @@ func (p *Pool) warm() {
 	}
 }
 
-// park makes a worker idle. It reports false if enough others are.
+// park makes a worker idle. It returns false if enough workers are idle.
 func (p *Pool) park(w *instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -262,7 +262,7 @@ func (p *Pool) unpark(job *engine.Job) *instance {
 }
 
 // trim ends the workers that have been idle for too long, and schedules itself for the
-// others.
+// remaining ones.
 func (p *Pool) trim() {
 	p.mu.Lock()
 	old := 0
