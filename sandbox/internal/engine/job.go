@@ -210,3 +210,17 @@ func Shorten(s string, size int) string {
 	}
 	return strings.ToValidUTF8(s[:size], "") + "…"
 }
+
+// SameTools reports whether two lists of tools share their elements. Tools belong to a snapshot
+// that does not change.
+func SameTools(a, b []Binding) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// Put sets a key and creates the map if it is nil.
+func Put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}

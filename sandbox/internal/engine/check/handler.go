@@ -18,7 +18,7 @@ func (s *surveyor) handle(e ast.Expression, by *handler) {
 	if !ok || by == nil {
 		return
 	}
-	put(&s.handlers, call, by)
+	engine.Put(&s.handlers, call, by)
 	dot, ok := call.Callee.(*ast.DotExpression)
 	if ok && (dot.Identifier.Name == "then" || dot.Identifier.Name == "finally") {
 		s.handle(dot.Left, by)

@@ -111,7 +111,7 @@ func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Valu
 		r.promises.add(callPromise{promise, index, c.Pos})
 		r.issued++
 		c.ID = r.issued
-		put(&r.waiting, c.ID, true)
+		engine.Put(&r.waiting, c.ID, true)
 		c.resolve, c.reject = resolve, reject
 		r.issue(c)
 		return object

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
@@ -83,7 +84,7 @@ func (r *machine) collator(by collation) *collate.Collator {
 			options = append(options[:len(options):len(options)], collate.Numeric)
 		}
 		c = collate.New(language.Und, options...)
-		put(&r.collators, by, c)
+		engine.Put(&r.collators, by, c)
 	}
 	return c
 }

@@ -185,7 +185,7 @@ func (g *globals) make(name string) goja.Value {
 		return r.function(name, r.export)
 	}
 	if r.scope.has(name) {
-		put(&g.jobNames, name, true)
+		engine.Put(&g.jobNames, name, true)
 		r.useGlobal(name)
 	}
 	if r.scope.objects[name] != nil {

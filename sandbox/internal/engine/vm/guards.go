@@ -46,7 +46,7 @@ var guards = []struct {
 func (r *machine) guard(job *engine.Job) {
 	for _, g := range guards {
 		if !r.guarded[g.word] && (job.Prelude != nil || strings.Contains(job.Source, g.word)) {
-			put(&r.guarded, g.word, true)
+			engine.Put(&r.guarded, g.word, true)
 			g.install(r)
 		}
 	}
@@ -118,7 +118,7 @@ func (r *machine) watchStringify() {
 		text := r.call(next, goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), note, c.Argument(2)}})
 		if s, ok := text.(goja.String); ok && lost != nil && s.Length() <= maxText && len(r.texts) < maxTexts {
 			quoted, _ := r.convert.Encode(s, 0)
-			put(&r.texts, string(bytes.Trim(quoted, `"`)), lost)
+			engine.Put(&r.texts, string(bytes.Trim(quoted, `"`)), lost)
 		}
 		return text
 	})

@@ -125,7 +125,7 @@ func (r *machine) looks(key missKey) bool {
 	if r.looked[key] == maxLooks || len(r.missing) == engine.MaxMisses || r.ended {
 		return false
 	}
-	put(&r.looked, key, r.looked[key]+1)
+	engine.Put(&r.looked, key, r.looked[key]+1)
 	return true
 }
 

@@ -65,7 +65,7 @@ func (r *machine) preload(p *engine.Prelude, code *goja.Program) bool {
 		}
 		return false
 	}
-	put(&r.preloaded, p.Hash, value)
+	engine.Put(&r.preloaded, p.Hash, value)
 	r.prelude = value
 	return true
 }

@@ -213,7 +213,7 @@ func (r *attempt) send() error {
 	out := r.w.out
 	out.Lock()
 	defer out.Unlock()
-	if !sameSlice(r.w.tools, r.job.Tools) {
+	if !engine.SameTools(r.w.tools, r.job.Tools) {
 		if err := out.Add(worker.KindTools, r.id, r.job.Tools); err != nil {
 			return err
 		}
