@@ -71,7 +71,7 @@ func ExampleChat() {
 	// Mole spent less than 100.
 	// The orders were loaded 1 time.
 	// Variables from earlier programs that you can use:
-	// - table: array of 4 objects {customer, total}
+	// - table: array of 4 items {customer, total}
 	// - spent: object of 3 keys {Mole, Rat, Toad}
 	// - best: array of 2 items
 }

@@ -40,7 +40,7 @@ func TestChatRecord(t *testing.T) {
 	if got := transcriptOf(
 		model.Requests()[0],
 	); !strings.HasPrefix(got, "[[ ## question ## ]]\nHow many?") ||
-		!strings.Contains(got, "- rows: array of 2 texts") {
+		!strings.Contains(got, "- rows: array of 2 items") {
 		t.Errorf("got\n%s", got)
 	}
 	for _, bad := range []string{"", "1", "{}", `{"format": "writ chat 2", "turns": []}`,

@@ -74,7 +74,7 @@ func TestChat(t *testing.T) {
 		"This question was not answered: the steps are used up; the last one: The program finished without submitting " +
 		"an answer. Its value: 5.\n" +
 		"Calls that were made:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
-		"Variables from earlier programs that you can use:\n- seen: array of 3 numbers\n- more: number\n\n" +
+		"Variables from earlier programs that you can use:\n- seen: array of 3 items\n- more: number\n\n" +
 		"[[ ## question ## ]]\nQuestion 3?" + question
 	requests := model.Requests()
 	last := requests[len(requests)-1]

@@ -31,7 +31,7 @@ func TestCodeActInASession(t *testing.T) {
 	if strings.Contains(requests[0].Text(), "starts fresh") || strings.Contains(requests[0].Last(), "Variables") {
 		t.Errorf("the first prompt has\n%s", requests[0].Text())
 	}
-	const told = "Variables from earlier programs that you can use:\n- rows: array of 2 objects {id}\n\n"
+	const told = "Variables from earlier programs that you can use:\n- rows: array of 2 items {id}\n\n"
 	if got := requests[1].Last(); !strings.HasPrefix(got, told) {
 		t.Errorf("the second prompt has\n%s", got)
 	}

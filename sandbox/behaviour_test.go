@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,46 +21,23 @@ var update = flag.Bool("update", false, "write the outcomes of testdata/behaviou
 // is the same in both modes.
 func TestBehaviour(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/behaviour/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no archives", err)
-	}
 	boxes := openTiers(t, sandbox.Limits{})
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+	for _, a := range archivesIn(t, "testdata/behaviour") {
+		t.Run(a.name(), func(t *testing.T) {
 			t.Parallel()
-			testArchive(t, file, boxes)
+			testArchive(t, a, boxes)
 		})
 	}
 }
 
-func testArchive(t *testing.T, file string, boxes map[string]*sandbox.Sandbox) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sections := map[string]string{}
-	for _, f := range archive.Files {
-		sections[f.Name] = string(f.Data)
-	}
-	o := readOptions(t, sections["options"])
+func testArchive(t *testing.T, a *archive, boxes map[string]*sandbox.Sandbox) {
+	p, o := a.program(t)
 	if o.limits != (sandbox.Limits{}) {
 		boxes = openTiers(t, o.limits)
 	}
-	p := sandbox.Program{Source: strings.TrimSuffix(sections["program.js"], "\n"), Submit: o.submit, Timeout: o.timeout}
-	if text := sections["inputs.json"]; text != "" {
-		var inputs map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(text), &inputs); err != nil {
-			t.Fatal(err)
-		}
-		p.Inputs = map[string]any{}
-		for name, value := range inputs {
-			p.Inputs[name] = value
-		}
-	}
-	want := sections["outcome"]
+	want := a.section("outcome")
 	for _, tier := range []string{"inprocess", "isolated"} {
-		if tier == "isolated" && !sampled(file, 4) || !sampled(file, 1) {
+		if tier == "isolated" && !sampled(a.file, 4) || !sampled(a.file, 1) {
 			continue
 		}
 		p.Tools = testTools(t)
@@ -72,7 +47,7 @@ func testArchive(t *testing.T, file string, boxes map[string]*sandbox.Sandbox) {
 		}
 		got = interrupted(got)
 		if *update && tier == "inprocess" {
-			writeOutcome(t, file, archive, got)
+			writeOutcome(t, a, got)
 			want = got
 		}
 		if got != want {
@@ -87,7 +62,7 @@ func interrupted(text string) string {
 	return overtime.ReplaceAllString(text, "the program ran longer than $2")
 }
 
-func writeOutcome(t *testing.T, file string, a *txtar.Archive, text string) {
+func writeOutcome(t *testing.T, a *archive, text string) {
 	for i, f := range a.Files {
 		if f.Name == "outcome" {
 			a.Files = append(a.Files[:i], a.Files[i+1:]...)
@@ -95,9 +70,7 @@ func writeOutcome(t *testing.T, file string, a *txtar.Archive, text string) {
 		}
 	}
 	a.Files = append(a.Files, txtar.File{Name: "outcome", Data: []byte(text)})
-	if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	a.write(t)
 }
 
 // ample is more time than any program of a test needs, also on a busy machine.

@@ -24,7 +24,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 		reply = h.recordCall(c, reply)
 	}
 	if te := h.overLimit(c.Tool); te != nil {
-		h.do(func() { reply(engine.Reply{Error: te}) })
+		h.goroutines.do(func() { reply(engine.Reply{Error: te}) })
 		return
 	}
 	if c.Tool >= 0 && c.Tool < len(h.bindings) { // policies, journal and handler see an object
@@ -42,28 +42,10 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	call.issued = issued
 	h.mu.Unlock()
 	h.pause(1, 0)
-	h.do(func() {
+	h.goroutines.do(func() {
 		defer h.running.Done()
 		h.perform(call, reply)
 	})
-}
-
-// do calls f on another goroutine. It reuses goroutines, because growing the stack of a new one
-// takes longer than many handlers.
-func (h *host) do(f func()) {
-	select {
-	case h.work <- f:
-	default:
-		go func() {
-			for f(); ; f() {
-				select {
-				case f = <-h.work:
-				case <-h.dropped:
-					return
-				}
-			}
-		}()
-	}
 }
 
 // maxRefused is the number of refused calls after which a program is ended.

@@ -243,7 +243,7 @@ func valueText(args json.RawMessage) string {
 	if bytes.HasPrefix(args, []byte("[")) {
 		return "an array"
 	}
-	return shorten(string(args), 40)
+	return engine.Shorten(string(args), 40)
 }
 
 // declaredAs is the hint for a call with arguments that the tool does not take.

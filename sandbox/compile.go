@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"unicode/utf16"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
@@ -44,7 +42,7 @@ type Compiled struct {
 	Source string
 
 	// Library is the body of a function that is called before Source in the same VM, within
-	// the run's limits. Its result is a constant of Source with the name [LibraryName]; its
+	// the run's limits. Its result is a constant of Source with the name __writ_library__; its
 	// own declarations are not visible. The worker caches the compiled library for the next
 	// program with the same one. Its maximum size is 4 MiB; empty means no library.
 	//
@@ -71,9 +69,6 @@ type Import struct {
 	Module       string
 	Line, Column int
 }
-
-// LibraryName is the name of the constant that holds the result of Compiled.Library.
-const LibraryName = engine.PreludeName
 
 const (
 	maxGrowth    = 4 // of Source over Limits.Source
@@ -112,7 +107,7 @@ func (h *host) compile(job *engine.Job) error {
 	if err != nil {
 		return fmt.Errorf("sandbox: the compiler: %w", err)
 	}
-	h.origin = &origin{sourceMap: m, compiled: unitsOf(c.Source), written: unitsOf(h.program.Source)}
+	h.origin.sourceMap = m
 	return nil
 }
 
@@ -150,34 +145,10 @@ func (h *host) notCompiled(err error) (*Outcome, error) {
 	return &Outcome{Failure: refusal(h.findings)}, nil
 }
 
-// origin translates positions of a compiled program to the author's text. A nil origin is
-// that of a program without a compiler.
+// origin translates positions of a compiled program to the author's text. A program without a
+// compiler has a nil origin.
 type origin struct {
-	sourceMap         *sourcemap.Map // nil if positions are the same
-	compiled, written units
-}
-
-// units returns the lines of a text in UTF-16 units, which columns count. Programs may
-// have thousands of positions in one line.
-type units func() [][]uint16
-
-func unitsOf(text string) units {
-	return sync.OnceValue(func() [][]uint16 {
-		var lines [][]uint16
-		for _, line := range engine.Lines(text) {
-			lines = append(lines, utf16.Encode([]rune(line)))
-		}
-		return lines
-	})
-}
-
-// cut returns the text of some columns at a position, or nil if the line is shorter.
-func (u units) cut(at engine.Pos, columns int) []uint16 {
-	lines, start := u(), at.Column-1
-	if at.Line > len(lines) || start+columns > len(lines[at.Line-1]) {
-		return nil
-	}
-	return lines[at.Line-1][start : start+columns]
+	sourceMap *sourcemap.Map // nil if positions are the same
 }
 
 // pos translates a position. It returns the zero Pos for code that the compiler added.
@@ -189,16 +160,7 @@ func (o *origin) pos(at engine.Pos) engine.Pos {
 	if !ok {
 		return engine.Pos{}
 	}
-	// A map need not have every word. If the text in between is unchanged, its columns are
-	// still right.
-	from := engine.Pos{Line: line + 1, Column: column + 1}
-	if behind > 0 {
-		text := o.compiled.cut(engine.Pos{Line: at.Line, Column: at.Column - behind}, behind)
-		if text != nil && slices.Equal(text, o.written.cut(from, behind)) {
-			from.Column += behind
-		}
-	}
-	return from
+	return engine.Pos{Line: line + 1, Column: column + 1 + behind}
 }
 
 // translate translates the positions of a failure and of stray promises.

@@ -43,8 +43,8 @@ func (h *host) partial() *Outcome {
 	return h.outcome(&engine.Result{Failure: f})
 }
 
-// unlessAborted returns the result of the engine, or that of a stopped program if the host
-// ended the run. A program may submit before it notices that a call of it was held. Such a
+// unlessAborted returns the result of the engine, or the result of a stopped program if the host
+// ended the run. A program may submit before it notices that one of its calls was held. Such a
 // program has not succeeded: the call was not made.
 func (h *host) unlessAborted(r *engine.Result) *engine.Result {
 	h.mu.Lock()
@@ -54,7 +54,7 @@ func (h *host) unlessAborted(r *engine.Result) *engine.Result {
 	}
 	stopped := *r
 	stopped.Value, stopped.Submitted = nil, false
-	stopped.Failure = &engine.Failure{Kind: engine.KindStopped, Message: "the program was stopped"}
+	stopped.Failure = engine.Stopped()
 	return &stopped
 }
 
@@ -89,7 +89,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misses(r, out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
 	if len(r.Lost) > 0 {
-		message := "in the answer, " + shorten(strings.Join(r.Lost, ", "), maxMessage/4) +
+		message := "in the answer, " + engine.Shorten(strings.Join(r.Lost, ", "), maxMessage/4) +
 			". JSON has no such value: submit the right one, or null if there is none."
 		warnings = append(warnings, h.finding(kindLostValue, message, "", engine.Pos{}))
 	}
@@ -109,7 +109,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	return warnings
 }
 
-// checkWarnings returns the warnings of the check, without the one that the program gives no
+// checkWarnings returns the warnings of the check, without the warning that the program gives no
 // value if a limit ended the program.
 func (h *host) checkWarnings(r *engine.Result) []Finding {
 	warnings := slices.Clone(h.warnings)
@@ -175,7 +175,7 @@ func (h *host) caller(f *engine.Failure) string {
 		return ""
 	}
 	line := strings.TrimSpace(engine.Line(h.program.Source, f.Stack[i].Line))
-	return display.Text(fmt.Sprintf("\ncalled in line %d: %s", f.Stack[i].Line, shorten(line, frameWidth)))
+	return display.Text(fmt.Sprintf("\ncalled in line %d: %s", f.Stack[i].Line, engine.Shorten(line, frameWidth)))
 }
 
 // stopped returns the failure of a program that the host ended.
@@ -225,9 +225,9 @@ func (h *host) unawaited(ids []int) string {
 		case te == nil:
 			b.WriteString("was made but answered too late")
 		case tools.StateOf(te) == tools.StateRejected:
-			b.WriteString("was not made: " + shorten(te.Message, 200))
+			b.WriteString("was not made: " + engine.Shorten(te.Message, 200))
 		default:
-			b.WriteString("failed: " + shorten(te.Message, 200))
+			b.WriteString("failed: " + engine.Shorten(te.Message, 200))
 		}
 	}
 	return b.String()

@@ -76,7 +76,7 @@ type Finding struct {
 	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column, and the line that called it
 }
 
-// String returns the text to show to a person or a model.
+// String describes the finding to a person or a model.
 func (f Finding) String() string {
 	var b strings.Builder
 	if f.Line > 0 {
@@ -105,7 +105,7 @@ type Failure struct {
 // Error returns the whole message, including all findings.
 func (f *Failure) Error() string { return f.String() }
 
-// String returns the text to show to a person or a model.
+// String describes the finding to a person or a model.
 func (f *Failure) String() string {
 	if len(f.Findings) < 2 {
 		return f.Finding.String()
@@ -133,7 +133,7 @@ func refusal(findings []Finding) *Failure {
 // finding returns a finding about a position in the program.
 func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 	return Finding{
-		Kind: kind, Message: shorten(display.Text(message), maxMessage), Hint: shorten(display.Text(hint), maxMessage),
+		Kind: kind, Message: engine.Shorten(display.Text(message), maxMessage), Hint: engine.Shorten(display.Text(hint), maxMessage),
 		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
 	}
 }
@@ -141,8 +141,6 @@ func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 // maxMessage is the maximum size of a message in bytes. Programs can contain names and
 // values of any length, and models pay for reading them.
 const maxMessage = 2000
-
-func shorten(text string, size int) string { return display.Cut(text, size) }
 
 // frameWidth is the number of characters of a long line that a frame shows.
 const frameWidth = 100

@@ -35,10 +35,9 @@ type host struct {
 	discovery  *search.Index
 	ticket     *workers.Ticket
 	slots      chan struct{} // one for each call that may be performed; nil before the first
-	work       chan func()   // read by idle goroutines that have performed calls
+	goroutines goroutines    // that perform calls
 	ending     sync.Once
 	ended      chan struct{} // closed when the program has ended and gets no more replies
-	dropped    chan struct{} // closed when no further call can reach its tool
 	start      time.Time
 	report     engine.Report
 
@@ -64,7 +63,7 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 	h := &host{
 		ticket:  newTicket(ctx),
 		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain, discovery: bound.discovery,
-		parent: ctx, start: time.Now(), ended: make(chan struct{}), dropped: make(chan struct{}), work: make(chan func()),
+		parent: ctx, start: time.Now(), ended: make(chan struct{}), goroutines: newGoroutines(),
 	}
 	var attempt dispatch.Attempt
 	if p.Attempt != nil {
@@ -139,7 +138,7 @@ func (h *host) drop() {
 	h.ending.Do(func() {
 		close(h.ended)
 		h.dispatcher.End()
-		close(h.dropped)
+		close(h.goroutines.done) // no further call can reach its tool
 	})
 }
 

@@ -20,45 +20,52 @@ var ErrStuck = errors.New("the program does not react to being stopped")
 
 // inProcess runs programs in this process.
 type inProcess struct {
-	engine *vm.Engine
-	heap   heap
+	engine     *vm.Engine
+	heap       heap
+	goroutines goroutines // that run programs
 
 	mu     sync.Mutex
-	idle   []chan func() // goroutines that run programs
 	closed bool
 	runs   sync.WaitGroup
 }
 
 func newInProcess(memory int64) *inProcess {
-	return &inProcess{engine: new(vm.Engine), heap: heap{limit: memory}}
+	return &inProcess{engine: new(vm.Engine), heap: heap{limit: memory}, goroutines: newGoroutines()}
 }
 
 // Run implements runner.
 func (p *inProcess) Run(ctx context.Context, _ *workers.Ticket, job *engine.Job, host engine.Host) (
 	*engine.Result, error,
 ) {
-	goroutine, err := p.take()
-	if err != nil {
-		return nil, err
+	if !p.begin() {
+		return nil, workers.ErrClosed
 	}
 	defer p.runs.Done()
 	done := make(chan *engine.Result, 1)
 	watched := &watchedHost{Host: host, heap: &p.heap, stuck: make(chan struct{})}
 	defer p.heap.leave(watched)
-	goroutine <- func() {
+	p.goroutines.do(func() {
 		pprof.SetGoroutineLabels(ctx) // those of the caller
 		result := p.engine.Run(ctx, job, watched)
 		pprof.SetGoroutineLabels(context.Background())
 		done <- result
-	}
+	})
 	select {
 	case result := <-done:
-		p.release(goroutine)
 		return result, nil
 	case <-watched.stuck:
-		close(goroutine)
 		return nil, ErrStuck
 	}
+}
+
+// begin counts a run, unless the sandbox is closed.
+func (p *inProcess) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.runs.Add(1)
+	}
+	return !p.closed
 }
 
 // Isolation implements runner.
@@ -76,48 +83,39 @@ func (p *inProcess) Closed() bool {
 // Close implements runner.
 func (p *inProcess) Close() error {
 	p.mu.Lock()
-	for _, goroutine := range p.idle {
-		close(goroutine)
-	}
-	p.idle, p.closed = nil, true
+	first := !p.closed
+	p.closed = true
 	p.mu.Unlock()
 	p.runs.Wait()
+	if first {
+		close(p.goroutines.done)
+	}
 	return nil
 }
 
-// maxIdle is the number of goroutines that are kept. Growing the stack of a new one takes
-// longer than a short program.
-const maxIdle = 4
-
-func (p *inProcess) take() (chan func(), error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, workers.ErrClosed
-	}
-	p.runs.Add(1)
-	if last := len(p.idle) - 1; last >= 0 {
-		goroutine := p.idle[last]
-		p.idle = p.idle[:last]
-		return goroutine, nil
-	}
-	goroutine := make(chan func())
-	go func() {
-		for run := range goroutine {
-			run()
-		}
-	}()
-	return goroutine, nil
+// goroutines call functions on other goroutines. They reuse goroutines until done is closed,
+// because growing the stack of a new one takes longer than many short functions.
+type goroutines struct {
+	work chan func() // read by idle goroutines
+	done chan struct{}
 }
 
-func (p *inProcess) release(goroutine chan func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || len(p.idle) == maxIdle {
-		close(goroutine)
-		return
+func newGoroutines() goroutines { return goroutines{make(chan func()), make(chan struct{})} }
+
+func (g goroutines) do(f func()) {
+	select {
+	case g.work <- f:
+	default:
+		go func() {
+			for f(); ; f() {
+				select {
+				case f = <-g.work:
+				case <-g.done:
+					return
+				}
+			}
+		}()
 	}
-	p.idle = append(p.idle, goroutine)
 }
 
 // watchedHost is the host of a program whose memory is watched and which may be stuck. It

@@ -3,13 +3,11 @@ package sandbox_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -19,18 +17,14 @@ import (
 // failing.txtar fail. The values of the others were computed by Node.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/language/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no archives", err)
-	}
 	boxes := openTiers(t, sandbox.Limits{})
 	shops := map[string]*tools.Set{"inprocess": shopTools(t), "isolated": shopTools(t)}
-	for _, file := range files {
+	for _, a := range archivesIn(t, "testdata/language") {
 		if *update {
-			updateWording(t, file, boxes["inprocess"], shops["inprocess"])
+			updateWording(t, a, boxes["inprocess"], shops["inprocess"])
 		}
-		programs := readLanguage(t, file)
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+		programs := readLanguage(t, a)
+		t.Run(a.name(), func(t *testing.T) {
 			t.Parallel()
 			for _, p := range programs {
 				t.Run(p.name, func(t *testing.T) {
@@ -54,12 +48,8 @@ type languageProgram struct {
 	inputs map[string]any
 }
 
-func readLanguage(t *testing.T, file string) []*languageProgram {
+func readLanguage(t *testing.T, archive *archive) []*languageProgram {
 	t.Helper()
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list []*languageProgram
 	byName := map[string]*languageProgram{}
 	for _, f := range archive.Files {
@@ -89,15 +79,15 @@ func readLanguage(t *testing.T, file string) []*languageProgram {
 		case ".inputs":
 			p.inputs = readInputs(t, f.Data)
 		default:
-			t.Fatalf("%s: %s has an unknown extension", file, f.Name)
+			t.Fatalf("%s: %s has an unknown extension", archive.file, f.Name)
 		}
 	}
 	for _, p := range list {
 		if p.source == "" || p.value+p.refused+p.failure+p.warnings == "" {
-			t.Fatalf("%s: %s has no program or no value", file, p.name)
+			t.Fatalf("%s: %s has no program or no value", archive.file, p.name)
 		}
 		if p.value != "" && p.refused != "" {
-			t.Fatalf("%s: %s has both a value and findings", file, p.name)
+			t.Fatalf("%s: %s has both a value and findings", archive.file, p.name)
 		}
 	}
 	return list
@@ -155,14 +145,10 @@ func (p *languageProgram) test(t *testing.T, boxes map[string]*sandbox.Sandbox, 
 // longer function.
 func TestNamesThatAreNotASCII(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/language/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no archives", err)
-	}
 	box := openTiers(t, sandbox.Limits{})["inprocess"]
 	shop := shopTools(t)
-	for _, file := range files {
-		for _, p := range readLanguage(t, file) {
+	for _, a := range archivesIn(t, "testdata/language") {
+		for _, p := range readLanguage(t, a) {
 			if !sampled(p.name, 4) || p.value == "" || p.failure != "" || p.warnings != "" || strings.HasPrefix(p.source, "#!") {
 				continue
 			}
@@ -175,7 +161,7 @@ func TestNamesThatAreNotASCII(t *testing.T) {
 				t.Fatal(err)
 			}
 			if out.Failure != nil || !sameJSON(t, out.Value, or(p.goja, p.value)) {
-				t.Errorf("%s/%s: got\n%s\n%v\nwant\n%s", filepath.Base(file), p.name, out.Value, out.Failure, or(p.goja, p.value))
+				t.Errorf("%s/%s: got\n%s\n%v\nwant\n%s", filepath.Base(a.file), p.name, out.Value, out.Failure, or(p.goja, p.value))
 			}
 		}
 	}
@@ -220,12 +206,8 @@ func failureOf(out *sandbox.Outcome) string {
 
 // updateWording updates the sections with messages of the sandbox. Values come from
 // another engine and are not updated.
-func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.Set) {
+func updateWording(t *testing.T, archive *archive, box *sandbox.Sandbox, shop *tools.Set) {
 	t.Helper()
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	sources := map[string]string{}
 	for i, f := range archive.Files {
 		ext := filepath.Ext(f.Name)
@@ -250,9 +232,7 @@ func updateWording(t *testing.T, file string, box *sandbox.Sandbox, shop *tools.
 			archive.Files[i].Data = []byte(failureOf(out) + "\n")
 		}
 	}
-	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	archive.write(t)
 }
 
 // sameJSON compares values as JavaScript does. Nil means undefined.

@@ -52,7 +52,7 @@ func (h *host) textTool(calls []Call) string {
 	return calls[i].Tool
 }
 
-// unparsed returns a clue about a variable that holds JSON text, if the program parses nothing
+// unparsed returns a clue about a variable that holds a string of JSON, if the program parses nothing
 // but reads the variable's length, which is the number of characters.
 func (h *host) unparsed(calls []Call) []clue {
 	for _, c := range calls {

@@ -26,7 +26,7 @@ func (c *callPlace) enter() {
 	select {
 	case c.host.slots <- struct{}{}:
 		c.has = true
-	case <-c.host.dropped:
+	case <-c.host.goroutines.done:
 	}
 }
 

@@ -32,7 +32,7 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 			case c.Hint == "":
 				f.Hint = c.Message
 			case !strings.Contains(f.Message, c.Hint):
-				f.Hint = shorten(c.Message+"; "+c.Hint, maxMessage)
+				f.Hint = engine.Shorten(c.Message+"; "+c.Hint, maxMessage)
 			}
 			continue
 		}
@@ -43,7 +43,7 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	return warnings
 }
 
-// mentions reports whether a name occurs in a text other than as a member.
+// mentions reports whether a name occurs in a line, other than as a member.
 func mentions(text, name string) bool {
 	found, err := regexp.MatchString(`(^|[^\w$.])`+regexp.QuoteMeta(name)+`($|[^\w$])`, text)
 	return err == nil && found

@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The record of a session is text: a line of JSON that describes its maker, and one for
+// The record of a session consists of lines: JSON that describes the sandbox, and JSON for
 // each program. A line ends with the SHA-256 of the previous checksum and itself, so that no
 // line can be changed, removed or moved unnoticed.
 
@@ -87,7 +87,7 @@ func (s *Session) line(i int) (line []byte, sum chain, err error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // text that is compared when the programs run again must not change
+	e.SetEscapeHTML(false) // strings are compared when the programs run again
 	err = e.Encode(content)
 	line = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	return line, sum.next(line), err
@@ -214,8 +214,8 @@ func validStep(s *engine.Step) error {
 	return validInputs(s.Inputs)
 }
 
-// validLibrary returns an error for a library whose text has another hash, by which
-// workers identify the libraries of all programs, or without text in this or an earlier
+// validLibrary returns an error for a library whose source has another hash, by which
+// workers identify the libraries of all programs, or whose source is in neither this nor an earlier
 // program.
 func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {

@@ -71,7 +71,7 @@ type shouting struct{}
 
 func (shouting) Compile(_ context.Context, source string) (*sandbox.Compiled, error) {
 	return &sandbox.Compiled{
-		Source:  strings.ReplaceAll(source, "SHOUT", sandbox.LibraryName+".shout"),
+		Source:  strings.ReplaceAll(source, "SHOUT", "__writ_library__.shout"),
 		Library: `let n = 0; return {shout: s => s.toUpperCase() + ++n}`,
 	}, nil
 }

@@ -3,12 +3,10 @@ package sandbox_test
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -130,17 +128,13 @@ func TestRecordHoldsUsedTools(t *testing.T) {
 // A session that ran one of the archived programs can be restored.
 func TestRestoreArchives(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/behaviour/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no archives", err)
-	}
 	box := openTiers(t, sandbox.Limits{})["inprocess"]
 	set := testTools(t)
-	for _, file := range files {
-		if !sampled(file, 4) {
+	for _, a := range archivesIn(t, "testdata/behaviour") {
+		if !sampled(a.file, 4) {
 			continue
 		}
-		p := programOf(t, file)
+		p, _ := a.program(t)
 		p.Tools, p.Timeout = set, 200*time.Millisecond // some never end
 		session := box.NewSession(nil)
 		if out, err := session.Run(t.Context(), p); err != nil || out.Failure != nil {
@@ -152,31 +146,11 @@ func TestRestoreArchives(t *testing.T) {
 		}
 		again, _, err := box.RestoreSession(record)
 		if err != nil {
-			t.Errorf("%s: %v", file, err)
+			t.Errorf("%s: %v", a.file, err)
 			continue
 		}
 		if got := outcomeOf(again.Run(t.Context(), sandbox.Program{Source: "1"})); !strings.HasPrefix(got, "value: 1\n") {
-			t.Errorf("%s: %s", file, got)
+			t.Errorf("%s: %s", a.file, got)
 		}
 	}
-}
-
-func programOf(t *testing.T, file string) sandbox.Program {
-	t.Helper()
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var p sandbox.Program
-	for _, f := range archive.Files {
-		switch f.Name {
-		case "program.js":
-			p.Source = string(f.Data)
-		case "inputs.json":
-			p.Inputs = readInputs(t, f.Data)
-		case "options":
-			p.Submit = readOptions(t, string(f.Data)).submit
-		}
-	}
-	return p
 }

@@ -74,7 +74,7 @@ func (r *Rules) fingerprint() string {
 	if r == nil {
 		return "no rules"
 	}
-	text, err := json.Marshal(r) // a pattern marshals as its text
+	text, err := json.Marshal(r) // a pattern marshals as its source
 	if err != nil {
 		return "rules with the error " + err.Error()
 	}
@@ -119,12 +119,12 @@ func (h *host) violations() (findings []Finding) {
 	}
 	for _, pattern := range h.rules.Patterns {
 		for _, m := range pattern.FindAllStringIndex(source, maxFindings) {
-			add(fmt.Sprintf("%q is not allowed here", shorten(source[m[0]:m[1]], 60)), engine.At(source, m[0]))
+			add(fmt.Sprintf("%q is not allowed here", engine.Shorten(source[m[0]:m[1]], 60)), engine.At(source, m[0]))
 		}
 	}
 	for _, i := range h.imports {
 		if h.rules.Modules != nil && !slices.Contains(h.rules.Modules, i.Module) {
-			add(fmt.Sprintf("the module %q is not allowed", shorten(i.Module, 60)), engine.Pos{Line: i.Line, Column: i.Column})
+			add(fmt.Sprintf("the module %q is not allowed", engine.Shorten(i.Module, 60)), engine.Pos{Line: i.Line, Column: i.Column})
 		}
 	}
 	return findings

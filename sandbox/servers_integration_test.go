@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
@@ -42,23 +41,16 @@ func TestServers(t *testing.T) {
 		"MONGODB":  "mongodb://127.0.0.1:" + firstLine(t, filepath.Dir(modules)+"/mongodb.mjs"),
 		"NOTION":   notion(t),
 	}
-	files, err := filepath.Glob("testdata/servers/*.txtar")
-	if err != nil || len(files) < 8 {
-		t.Fatal("too few archives", files, err)
-	}
+	archives := archivesIn(t, "testdata/servers")
 	box := openTiers(t, sandbox.Limits{Time: 2 * time.Minute})["isolated"]
-	rows := make([]string, len(files))
+	rows := make([]string, len(archives))
 	var all sync.WaitGroup
-	for i, file := range files {
+	for i, a := range archives {
 		all.Add(1)
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+		t.Run(a.name(), func(t *testing.T) {
 			t.Parallel()
 			t.Cleanup(all.Done)
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows[i] = testServer(t, box, archive, maps.Clone(known))
+			rows[i] = testServer(t, box, a, maps.Clone(known))
 		})
 	}
 	t.Run("table", func(t *testing.T) {
@@ -69,7 +61,7 @@ func TestServers(t *testing.T) {
 }
 
 // testServer runs the programs of one archive and returns its row of the table.
-func testServer(t *testing.T, box *sandbox.Sandbox, archive *txtar.Archive, known map[string]string) string {
+func testServer(t *testing.T, box *sandbox.Sandbox, archive *archive, known map[string]string) string {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

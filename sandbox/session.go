@@ -205,8 +205,8 @@ func (s *sessionStep) prepare(job *engine.Job) {
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), List: s.list, Log: s.log, Inputs: s.inputs}
 }
 
-// shareLibrary removes the text of a library that an earlier program of the session has,
-// too.
+// shareLibrary removes the source of a library that an earlier program of the session
+// has, too.
 func (s *sessionStep) shareLibrary() {
 	if p := s.record.Prelude; p != nil && hasLibrary(s.log, p.Hash) {
 		s.record.Prelude = &engine.Prelude{Hash: p.Hash}

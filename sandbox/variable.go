@@ -12,76 +12,30 @@ import (
 
 // Variable describes a variable of a [Session].
 type Variable struct {
-	// Name is the variable's name.
 	Name string
-
-	// Kind is "array", "object", "text", "number", "boolean", "bigint", "null",
-	// "undefined", "function", "symbol", "Map", "Set", "Date", "RegExp", "Error" or
-	// "Promise".
-	Kind string
-
-	// Count is the number of its items, entries, keys or characters.
-	Count int
-
-	// Of is the kind of an array's items. It is empty if they are of different kinds or
-	// too many to inspect.
-	Of string
-
-	// Keys are at most ten keys of an object, or of the first object in an array. Keys that
-	// are not identifiers are left out.
-	Keys []string
-
-	// Bytes is the approximate size of its value as JSON. It is 0 if the value has no JSON
-	// form or is too large to be measured.
-	Bytes int
+	text string
 }
 
 // String describes the variable to a person or a model:
 //
-//	orders: array of 812 objects {id, customer, total}, 40 KB
-func (v Variable) String() string {
-	var b strings.Builder
-	b.WriteString(v.Name + ": " + v.Kind)
-	switch v.Kind {
-	case "array":
-		b.WriteString(" of " + amount(v.Count, itemNames[v.Of]))
-	case "object":
-		if v.Count+v.Bytes > 0 {
-			b.WriteString(" of " + amount(v.Count, "key"))
+//	orders: array of 812 items {id, customer, total}
+func (v Variable) String() string { return v.text }
+
+// units are the nouns for what Count counts, by the kind of the variable.
+var units = map[string]string{"array": "item", "object": "key", "text": "character", "Map": "item", "Set": "item"}
+
+func describe(v engine.Variable) string {
+	text := v.Name + ": " + v.Kind
+	if unit := units[v.Kind]; unit != "" && (v.Kind != "object" || v.Count > 0) {
+		text += fmt.Sprintf(" of %d %s", v.Count, unit)
+		if v.Count != 1 {
+			text += "s"
 		}
-	case "text":
-		b.WriteString(" of " + amount(v.Count, "character"))
-	case "Map":
-		b.WriteString(" of " + amount(v.Count, "entry"))
-	case "Set":
-		b.WriteString(" of " + amount(v.Count, "item"))
 	}
 	if len(v.Keys) > 0 {
-		b.WriteString(" {" + strings.Join(v.Keys, ", ") + "}")
+		text += " {" + strings.Join(v.Keys, ", ") + "}"
 	}
-	if v.Bytes >= 1000 {
-		fmt.Fprintf(&b, ", %d KB", (v.Bytes+999)/1000)
-	}
-	return b.String()
-}
-
-// itemNames are the nouns for the items of an array, by their kind.
-var itemNames = map[string]string{
-	"": "item", "array": "array", "object": "object", "text": "text", "number": "number", "boolean": "boolean",
-}
-
-func amount(n int, what string) string {
-	switch {
-	case what == "":
-		what = "item"
-	case n == 1:
-	case what == "entry":
-		return fmt.Sprintf("%d entries", n)
-	}
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return text
 }
 
 // Variables lists the variables of the session in the order in which they were declared, at
@@ -114,16 +68,13 @@ func validVariables(list []engine.Variable) []Variable {
 	var valid []Variable
 	for _, v := range list[:min(len(list), engine.MaxVariables)] {
 		isName := len(v.Name) <= engine.MaxName && jsonvalue.IsIdentifier(v.Name)
-		if !isName || !slices.Contains(engine.Kinds, v.Kind) || min(v.Count, v.Bytes) < 0 {
+		if !isName || !slices.Contains(engine.Kinds, v.Kind) || v.Count < 0 {
 			continue
 		}
-		if !slices.Contains(engine.Kinds, v.Of) {
-			v.Of = ""
-		}
-		keys := slices.DeleteFunc(v.Keys[:min(len(v.Keys), engine.MaxKeys)], func(key string) bool {
+		v.Keys = slices.DeleteFunc(v.Keys[:min(len(v.Keys), engine.MaxKeys)], func(key string) bool {
 			return len(key) > engine.MaxName || !jsonvalue.IsIdentifier(key)
 		})
-		valid = append(valid, Variable{Name: v.Name, Kind: v.Kind, Count: v.Count, Of: v.Of, Keys: keys, Bytes: v.Bytes})
+		valid = append(valid, Variable{v.Name, describe(v)})
 	}
 	return valid
 }

@@ -38,7 +38,7 @@ func TestVariables(t *testing.T) {
 		"a table": {
 			`const orders = Array.from({length: 812}, (_, id) => ({id, customer: 'customer number ' + id, 'a b': 1, ` +
 				`total: 12.5}))`,
-			"orders: array of 812 objects {id, customer, total}, 54 KB",
+			"orders: array of 812 items {id, customer, total}",
 		},
 		"primitives": {
 			`const a = 1, b = 'text', c = true, d = null, e = undefined, f = 12n, g = Symbol('x'); let h`,
@@ -47,14 +47,14 @@ func TestVariables(t *testing.T) {
 		"collections": {
 			`const m = new Map([['a', 1]]), m2 = new Map([[1, 2], [3, 4]]), s = new Set([1, 2]), o = {a: 1, b: {}}, none ` +
 				`= {}, one = {x: 1}`,
-			"m: Map of 1 entry\nm2: Map of 2 entries\ns: Set of 2 items\no: object of 2 keys {a, b}\nnone: object of 0 " +
-				"keys\none: object of 1 key {x}",
+			"m: Map of 1 item\nm2: Map of 2 items\ns: Set of 2 items\no: object of 2 keys {a, b}\nnone: object\n" +
+				"one: object of 1 key {x}",
 		},
 		"arrays": {
 			`const none = [], mixed = [1, 'a'], texts = ['a'], lists = [[1], [2]], bytes = new Uint8Array(5), holes = [, ` +
 				`1], dates = [new Date(0)]`,
-			"none: array of 0 items\nmixed: array of 2 items\ntexts: array of 1 text\nlists: array of 2 arrays\nbytes: " +
-				"array of 5 numbers\n" +
+			"none: array of 0 items\nmixed: array of 2 items\ntexts: array of 1 item\nlists: array of 2 items\nbytes: " +
+				"array of 5 items\n" +
 				"holes: array of 2 items\ndates: array of 1 item",
 		},
 		"others": {
@@ -65,7 +65,7 @@ func TestVariables(t *testing.T) {
 		"never assigned": {`submit(1); const late = 1`, ""},
 		"large": {
 			`const big = Array.from({length: 50_000}, (_, i) => ({i})), text = 'x'.repeat(20_000), small = [1]`,
-			"big: array of 50000 items {i}\ntext: text of 20000 characters\nsmall: array of 1 number",
+			"big: array of 50000 items {i}\ntext: text of 20000 characters\nsmall: array of 1 item",
 		},
 		"contains itself": {`const a = [1]; a.push(a)`, "a: array of 2 items"},
 	}
@@ -101,7 +101,7 @@ func TestVariablesOfHostileValues(t *testing.T) {
 				revoked.revoke(); const gone = revoked.proxy`,
 				"touched: function\nhandler: object of 5 keys {get, has, ownKeys, getOwnPropertyDescriptor, getPrototypeOf}" +
 					"\np: object\n" +
-					"q: object\no: object of 1 key {p}\nbehind: object of 0 keys\nrevoked: object of 2 keys {proxy, revoke}" +
+					"q: object\no: object of 1 key {p}\nbehind: object\nrevoked: object of 2 keys {proxy, revoke}" +
 					"\ngone: object",
 			},
 			"prototypes": {
@@ -114,7 +114,7 @@ func TestVariablesOfHostileValues(t *testing.T) {
 				`Object.getOwnPropertyDescriptor = Map.prototype.forEach = () => { seen++ };
 				Object.defineProperty(Map.prototype, 'size', {get() { seen++ }});
 				const m = new Map([[1, 2]])`,
-				"m: Map of 1 entry",
+				"m: Map of 1 item",
 			},
 			"the global object": {
 				`const x = 1; Object.defineProperty(globalThis, 'x', {get() { seen++; for (;;); }, configurable: true})`,
@@ -146,7 +146,7 @@ func TestVariablesOfASession(t *testing.T) {
 		}
 		ranIn(t, session, `const a = 1; let b = [1]; submit(1)`) // which ends the VM
 		step{`b.push(2); const c = 1; throw new Error("no")`, "Error: no"}.in(t, session, nil)
-		if got, want := variablesOf(t, session), "a: number\nb: array of 1 number"; got != want {
+		if got, want := variablesOf(t, session), "a: number\nb: array of 1 item"; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 		ranIn(t, session, `const a = 'again'; b.push('x')`)

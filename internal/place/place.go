@@ -1,10 +1,10 @@
-// Package place lets work that waits give up its place in a queue meanwhile.
+// Package place lets work give up its place in a queue while it waits.
 package place
 
 import "context"
 
-// Place is what work occupies while it is under way, such as one of the calls that may run at
-// the same time.
+// Place is what work occupies while it runs, such as one of a limited number of simultaneous
+// calls.
 type Place interface {
 	// Leave gives up the place, because the work waits.
 	Leave()
@@ -15,7 +15,7 @@ type Place interface {
 
 type key struct{}
 
-// occupied is a place and the one of the enclosing work.
+// occupied is a place and the place of the enclosing work.
 type occupied struct {
 	Place
 	outer *occupied

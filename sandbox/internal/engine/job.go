@@ -7,6 +7,7 @@ package engine
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -190,3 +191,36 @@ const (
 	KindMemory       = "memory_limit"  // memory ran short
 	KindCrashed      = "crashed"       // the worker died, or the engine failed
 )
+
+// Stopped returns the failure of a program that the caller stopped.
+func Stopped() *Failure { return &Failure{Kind: KindStopped, Message: "the program was stopped"} }
+
+// OutOfMemory returns the failure of a program that used too much memory.
+func OutOfMemory() *Failure {
+	return &Failure{
+		Kind: KindMemory, Message: "the program ran out of memory",
+		Hint: "keep less data at once: process it in parts, and do not build huge strings or arrays",
+	}
+}
+
+// Shorten returns s, cut to a number of bytes.
+func Shorten(s string, size int) string {
+	if len(s) <= size {
+		return s
+	}
+	return strings.ToValidUTF8(s[:size], "") + "…"
+}
+
+// SameTools reports whether two lists of tools share their elements. Tools belong to a snapshot
+// that does not change.
+func SameTools(a, b []Binding) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// Put sets a key and creates the map if it is nil.
+func Put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}

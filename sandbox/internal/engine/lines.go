@@ -64,7 +64,7 @@ func (t *LineTable) Pos(offset int) Pos {
 	return Pos{Line: line, Column: UTF16Len(t.text[t.Start(line):offset]) + 1}
 }
 
-// UTF16Len returns the number of UTF-16 code units of a text.
+// UTF16Len returns the number of UTF-16 code units in a string.
 func UTF16Len(text string) int {
 	n := 0
 	for _, r := range text {

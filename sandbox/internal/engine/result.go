@@ -15,7 +15,7 @@ type PromiseMisuse struct {
 const (
 	Dropped   = "dropped"   // never awaited
 	Printed   = "printed"   // by the console
-	Converted = "converted" // to text or a number
+	Converted = "converted" // to a string or a number
 	Written   = "written"   // as JSON, by JSON.stringify
 	Read      = "read"      // a member that promises do not have, or the elements
 )
@@ -26,7 +26,7 @@ type Miss struct {
 	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not the whole result of a tool
 	Path   string `json:"path,omitempty"`   // of the object in the result, such as .rows[]
 	Member string `json:"member,omitempty"` // "" if the object was converted to a number or a string
-	Text   bool   `json:"text,omitempty"`   // it was read of a string
+	Text   bool   `json:"text,omitempty"`   // the member of a string was read
 	Pos
 }
 
@@ -39,9 +39,7 @@ type Variable struct {
 	Name  string   `json:"name"`
 	Kind  string   `json:"kind"`
 	Count int      `json:"count,omitempty"` // items, keys, or characters
-	Of    string   `json:"of,omitempty"`    // the kind of the items of an array, if all have the same
 	Keys  []string `json:"keys,omitempty"`  // of an object, or of the first object in an array
-	Bytes int      `json:"bytes,omitempty"` // approximate size as JSON; 0 if it was not measured
 }
 
 // Kinds of variables.

@@ -33,7 +33,7 @@ type SessionJob struct {
 // to run it again with the same result.
 type Step struct {
 	Source string `json:"source"`
-	// Prelude ran before the program. Only the first step with a prelude has its text.
+	// Prelude ran before the program. Only the first step with a prelude has its source.
 	Prelude *Prelude  `json:"prelude,omitempty"`
 	Inputs  []Input   `json:"inputs,omitempty"`
 	Tools   []Binding `json:"tools,omitempty"` // the tools that the program used
@@ -93,7 +93,7 @@ type Clock struct {
 // within the same limits. The program can read what it returns as the constant
 // [PreludeName]; its declarations are not visible.
 type Prelude struct {
-	Hash string `json:"hash"`           // of the text
+	Hash string `json:"hash"`           // of Text
 	Text string `json:"text,omitempty"` // "" for an engine that has it
 }
 
@@ -106,8 +106,8 @@ func NewPrelude(text string) *Prelude {
 	return &Prelude{Hash: hex.EncodeToString(sum[:]), Text: text}
 }
 
-// First returns the prelude with its text, which only the first prelude with a hash
-// carries. It keeps texts in the map.
+// First returns the prelude with its source, which only the first prelude with a hash
+// has. It keeps preludes in the map.
 func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
 	switch {
 	case p == nil:

@@ -19,7 +19,7 @@ func Check(text json.RawMessage) error {
 	return nil
 }
 
-// Nesting returns how deeply the brackets of a JSON text are nested.
+// Nesting returns how deeply the brackets of JSON are nested.
 func Nesting(text string) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

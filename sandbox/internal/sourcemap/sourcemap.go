@@ -1,10 +1,10 @@
-// Package sourcemap reads source maps of version 3. It maps positions in a generated
-// text to lines and columns of one source.
+// Package sourcemap reads source maps of version 3. It maps positions in generated
+// code to lines and columns of one source.
 //
 //	m, err := sourcemap.Parse(data)
 //	line, column, behind, ok := m.Origin(1, 5) // all count from 0
 //
-// A map comes from a compiler that has read untrusted text, so Parse validates it.
+// A map comes from a compiler that has read untrusted source, so Parse validates it.
 package sourcemap
 
 import (
@@ -16,12 +16,12 @@ import (
 	"strings"
 )
 
-// Map says where each place of a generated text comes from.
+// Map says where each part of generated code comes from.
 type Map struct {
 	lines [][]segment // by generated line
 }
 
-// segment is the beginning of a run of generated text, and its origin.
+// segment is the beginning of a stretch of generated code, and its origin.
 type segment struct {
 	column       int
 	line, origin int // -1 if it has no origin
@@ -82,7 +82,7 @@ func (d *decoder) segments(text string) ([]segment, error) {
 			d.column += fields[3]
 			s.line, s.origin = d.line, d.column
 		}
-		if d.source != 0 || at < 0 || d.line < 0 || d.column < 0 || max(at, d.line, d.column) > most {
+		if d.source != 0 || at < 0 || d.line < 0 || d.column < 0 || max(at, d.line, d.column) > maxPosition {
 			return nil, errors.New("a position is out of range")
 		}
 		list = append(list, s)
@@ -91,8 +91,8 @@ func (d *decoder) segments(text string) ([]segment, error) {
 	return list, nil
 }
 
-// most is more than the lines and columns of any text.
-const most = 1 << 30
+// maxPosition bounds lines and columns.
+const maxPosition = 1 << 30
 
 // digits are the digits of base 64.
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -169,7 +169,7 @@ func (m *Map) Shift(lines int) {
 	}
 }
 
-// Push moves the generated text down by a number of lines.
+// Push moves the generated code down by a number of lines.
 func (m *Map) Push(lines int) { m.lines = append(make([][]segment, lines), m.lines...) }
 
 // JSON returns the map as JSON.

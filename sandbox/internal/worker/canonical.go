@@ -39,7 +39,7 @@ var programValues = map[string]bool{`"value"`: true, `"args"`: true, `"more"`: t
 
 // scalarLists are the fields whose arrays have scalars as their elements, at any depth.
 // encoding/json makes a whole struct of a scalar in any other array: null is the zero
-// struct, and after a value of a wrong type it reads on until the end of the text.
+// struct, and after a value of a wrong type it reads on until the end of the input.
 var scalarLists = map[string]bool{
 	`"json"`: true, `"unknown"`: true, `"declared"`: true, `"used"`: true, `"calls"`: true, `"keys"`: true,
 }

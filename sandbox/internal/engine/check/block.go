@@ -3,6 +3,7 @@ package check
 import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/unistring"
+	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
 // block is a lexical scope: a block, a loop, a parameter list, or the body of a function.
@@ -136,7 +137,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 	}
 	v.place = place{name.String(), id.Idx}
 	v.block, v.declared = b, len(w.references)
-	put(&b.variables, name, &v)
+	engine.Put(&b.variables, name, &v)
 	w.variables = append(w.variables, &v)
 	if v.kind >= lexical && v.id != nil {
 		w.fresh = append(w.fresh, &v)

@@ -12,13 +12,13 @@ import (
 // handler is what handles the error of a call: a try statement or a call of the method catch.
 type handler struct{ from, to file.Idx }
 
-// handle records what handles the error of a promise, and of the one that it is made from.
+// handle records what handles the error of a promise, and of the promise it is derived from.
 func (s *surveyor) handle(e ast.Expression, by *handler) {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || by == nil {
 		return
 	}
-	put(&s.handlers, call, by)
+	engine.Put(&s.handlers, call, by)
 	dot, ok := call.Callee.(*ast.DotExpression)
 	if ok && (dot.Identifier.Name == "then" || dot.Identifier.Name == "finally") {
 		s.handle(dot.Left, by)

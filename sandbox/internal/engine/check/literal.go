@@ -82,8 +82,8 @@ func unknownText(e ast.Expression, in *block) *engine.Literal {
 	return nil
 }
 
-func isText(e ast.Expression, in *block, most int) bool {
-	if most--; most < 0 {
+func isText(e ast.Expression, in *block, steps int) bool {
+	if steps--; steps < 0 {
 		return false
 	}
 	switch e := e.(type) {
@@ -92,10 +92,10 @@ func isText(e ast.Expression, in *block, most int) bool {
 	case *ast.TemplateLiteral:
 		return e.Tag == nil
 	case *ast.BinaryExpression:
-		return e.Operator == token.PLUS && (isText(e.Left, in, most) || isText(e.Right, in, most))
+		return e.Operator == token.PLUS && (isText(e.Left, in, steps) || isText(e.Right, in, steps))
 	case *ast.Identifier:
 		v := in.find(e.Name)
-		return v != nil && v.constant() && len(v.path) == 0 && isText(v.value, v.block, most)
+		return v != nil && v.constant() && len(v.path) == 0 && isText(v.value, v.block, steps)
 	}
 	return false
 }

@@ -160,7 +160,7 @@ func (s *surveyor) word(name string, at file.Idx) {
 	}
 }
 
-// text records an expression that may name a member.
+// text records an expression whose string may be the name of a member.
 func (s *surveyor) text(e ast.Expression) {
 	if s.recordsWords {
 		s.texts = append(s.texts, s.here(e))
@@ -172,7 +172,7 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 	switch n.Operator {
 	case token.TYPEOF:
 		if isName {
-			put(&s.guarded, id.Name.String(), true)
+			engine.Put(&s.guarded, id.Name.String(), true)
 		}
 	case token.INCREMENT, token.DECREMENT:
 		s.write(n.Operand, false)
@@ -197,7 +197,7 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	s.word(n.Identifier.Name.String(), n.Identifier.Idx)
 	s.read(n.Identifier.Name.String(), n.Identifier.Idx, s.reads.probes[n])
 	if global, ok := n.Left.(*ast.Identifier); ok && global.Name == "globalThis" {
-		put(&s.guarded, n.Identifier.Name.String(), true)
+		engine.Put(&s.guarded, n.Identifier.Name.String(), true)
 	}
 }
 
@@ -205,7 +205,7 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 func (s *surveyor) in(n *ast.BinaryExpression) {
 	if name, isText := n.Left.(*ast.StringLiteral); isText && n.Operator == token.IN {
 		if global, ok := n.Right.(*ast.Identifier); ok && global.Name == "globalThis" {
-			put(&s.guarded, name.Value.String(), true)
+			engine.Put(&s.guarded, name.Value.String(), true)
 			return
 		}
 		s.members = append(s.members, s.here(&ast.BracketExpression{Left: n.Right, Member: n.Left}))

@@ -98,8 +98,8 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 
 var errPanic = errors.New("the parser cannot make sense of this")
 
-// parseByGoja parses a text with goja's parser. Fuzzing found inputs on which that panics;
-// they are reported as syntax errors.
+// parseByGoja parses source with goja's parser. Fuzzing found inputs on which it panics;
+// these are reported as syntax errors.
 func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	defer func() {
 		if recover() != nil {

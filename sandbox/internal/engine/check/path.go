@@ -31,8 +31,8 @@ func namesIn(e ast.Expression, in *block) []string {
 	return nil
 }
 
-func follow(e ast.Expression, in *block, most int) *path {
-	if most--; most < 0 {
+func follow(e ast.Expression, in *block, steps int) *path {
+	if steps--; steps < 0 {
 		return nil
 	}
 	switch e := e.(type) {
@@ -44,25 +44,25 @@ func follow(e ast.Expression, in *block, most int) *path {
 		if v.fixed() == nil {
 			return nil
 		}
-		p := follow(v.value, v.block, most)
+		p := follow(v.value, v.block, steps)
 		for _, name := range v.path {
 			p = p.member(name, e.Idx)
 		}
 		return p.movedTo(e.Idx)
 	case *ast.DotExpression:
-		return follow(e.Left, in, most).member(e.Identifier.Name.String(), e.Identifier.Idx)
+		return follow(e.Left, in, steps).member(e.Identifier.Name.String(), e.Identifier.Idx)
 	case *ast.BracketExpression:
-		if name, ok := textOf(e.Member, in, most); ok {
-			return follow(e.Left, in, most).member(name, e.Member.Idx0())
+		if name, ok := textOf(e.Member, in, steps); ok {
+			return follow(e.Left, in, steps).member(name, e.Member.Idx0())
 		}
 	case *ast.Optional:
-		p := follow(e.Expression, in, most)
+		p := follow(e.Expression, in, steps)
 		if p != nil {
 			p.optional |= 1 << len(p.names)
 		}
 		return p
 	case *ast.OptionalChain:
-		return follow(e.Expression, in, most)
+		return follow(e.Expression, in, steps)
 	}
 	return nil
 }
@@ -102,29 +102,29 @@ const maxText = 1000
 // constantText returns the string that an expression always evaluates to.
 func constantText(e ast.Expression, in *block) (string, bool) { return textOf(e, in, maxPath) }
 
-func textOf(e ast.Expression, in *block, most int) (string, bool) {
-	if most--; most < 0 {
+func textOf(e ast.Expression, in *block, steps int) (string, bool) {
+	if steps--; steps < 0 {
 		return "", false
 	}
 	switch e := e.(type) {
 	case *ast.StringLiteral:
 		return e.Value.String(), true
 	case *ast.TemplateLiteral:
-		return templateText(e, in, most)
+		return templateText(e, in, steps)
 	case *ast.BinaryExpression:
-		left, isText := textOf(e.Left, in, most)
-		right, areTexts := textOf(e.Right, in, most)
+		left, isText := textOf(e.Left, in, steps)
+		right, areTexts := textOf(e.Right, in, steps)
 		return left + right, isText && areTexts && e.Operator == token.PLUS && len(left)+len(right) <= maxText
 	case *ast.Identifier:
 		if v := in.find(e.Name); v != nil && v.constant() && len(v.path) == 0 {
-			text, ok := textOf(v.value, v.block, most)
+			text, ok := textOf(v.value, v.block, steps)
 			return text, ok && len(text) <= maxText
 		}
 	}
 	return "", false
 }
 
-func templateText(e *ast.TemplateLiteral, in *block, most int) (string, bool) {
+func templateText(e *ast.TemplateLiteral, in *block, steps int) (string, bool) {
 	if e.Tag != nil {
 		return "", false
 	}
@@ -134,7 +134,7 @@ func templateText(e *ast.TemplateLiteral, in *block, most int) (string, bool) {
 		if i == len(e.Expressions) {
 			break
 		}
-		part, ok := textOf(e.Expressions[i], in, most)
+		part, ok := textOf(e.Expressions[i], in, steps)
 		if !ok || text.Len()+len(part) > maxText {
 			return "", false
 		}

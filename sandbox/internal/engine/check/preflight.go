@@ -78,12 +78,12 @@ var ternary = regexp.MustCompile(`\?(?:[^.?]|\.\d)`)
 
 // nestingDepth returns the maximum nesting of brackets.
 func nestingDepth(text string) int {
-	open, most := 0, 0
+	open, deepest := 0, 0
 	for i := range len(text) {
 		open += brackets[text[i]]
-		most = max(most, open)
+		deepest = max(deepest, open)
 	}
-	return most
+	return deepest
 }
 
 var brackets = [256]int{'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}

@@ -78,7 +78,7 @@ func (s *surveyor) destructure(n *ast.ObjectPattern) {
 }
 
 // probe marks an expression that only tests whether a value exists.
-func (s *surveyor) probe(e ast.Expression) { put(&s.reads.probes, e, true) }
+func (s *surveyor) probe(e ast.Expression) { engine.Put(&s.reads.probes, e, true) }
 
 func (s *surveyor) probeIf(condition bool, e ast.Expression) {
 	if condition {

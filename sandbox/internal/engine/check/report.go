@@ -134,11 +134,3 @@ func (p *Outline) isMissing(s Globals, c callSite, parts int, isTool bool) bool 
 	return !p.examined[c.names[0]] && !s.Inherited(c.names[parts], isTool) && c.optional&(2<<parts) == 0 &&
 		p.tested[keyOf(c.names[:parts+1])] <= 0
 }
-
-// put sets a key and creates the map if it is nil.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
-}

@@ -110,7 +110,7 @@ func (s *surveyor) mention(names []string, times int) {
 	if len(names) < 2 || len(names) > len(pathKey{}) {
 		return
 	}
-	put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
+	engine.Put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
 }
 
 const functionMessage = "Function cannot be called: code cannot be created from text"
@@ -147,6 +147,6 @@ func (s *surveyor) examine(p *path, c calledExpression) {
 		object = pathOf(c.arguments[0], c.block)
 	}
 	if object != nil {
-		put(&s.examined, object.names[0], true)
+		engine.Put(&s.examined, object.names[0], true)
 	}
 }

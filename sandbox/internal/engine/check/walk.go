@@ -57,7 +57,7 @@ func (w *Walker) refer(id *ast.Identifier) {
 }
 
 // unvisited are the types of fields that hold no operands: the names of labels, and
-// the texts of templates.
+// the strings of templates.
 var unvisited = []reflect.Type{reflect.TypeFor[*ast.Identifier](), reflect.TypeFor[[]*ast.TemplateElement]()}
 
 // children walks the nodes in the fields of a node.

@@ -16,7 +16,7 @@ import (
 // ErrTooLarge says that a value is longer as JSON than allowed.
 var ErrTooLarge = errors.New("the value is too large")
 
-// Decode returns the value of a JSON text: objects and arrays, and BigInts for integers that
+// Decode returns the value of JSON: objects and arrays, and BigInts for integers that
 // a number cannot hold. The objects have the prototypes of p and of the places in it; they
 // are plain objects if p is nil. Decode of nil returns undefined.
 func (c *Converter) Decode(text json.RawMessage, p *Place) (goja.Value, error) {
@@ -34,7 +34,7 @@ func (c *Converter) Parse(text string, p *Place) (goja.Value, error) {
 func (c *Converter) decode(text []byte, p *Place, rounds bool) (goja.Value, error) {
 	if !json.Valid(text) {
 		var v any
-		return nil, json.Unmarshal(text, &v) // which says why
+		return nil, json.Unmarshal(text, &v) // the error says why
 	}
 	d := decoder{vm: c.VM, text: text, rounds: rounds}
 	return d.value(0, p)

@@ -8,7 +8,7 @@ import (
 )
 
 // btoa encodes a string, whose characters are bytes, as base64.
-func (r *run) btoa(c goja.FunctionCall) goja.Value {
+func (r *machine) btoa(c goja.FunctionCall) goja.Value {
 	text := r.byteText("btoa", c)
 	if float64(base64.StdEncoding.EncodedLen(text.Length())) > r.maxText() {
 		panic(r.rangeError("Invalid string length"))
@@ -25,7 +25,7 @@ func (r *run) btoa(c goja.FunctionCall) goja.Value {
 }
 
 // atob decodes base64 to a string whose characters are the bytes.
-func (r *run) atob(c goja.FunctionCall) goja.Value {
+func (r *machine) atob(c goja.FunctionCall) goja.Value {
 	text := strings.NewReplacer("\t", "", "\n", "", "\f", "", "\r", "", " ", "").Replace(r.byteText("atob", c).String())
 	if len(text)%4 == 0 {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "="), "=")
@@ -42,7 +42,7 @@ func (r *run) atob(c goja.FunctionCall) goja.Value {
 }
 
 // byteText returns the first argument of a function, which is required, as a string.
-func (r *run) byteText(function string, c goja.FunctionCall) goja.String {
+func (r *machine) byteText(function string, c goja.FunctionCall) goja.String {
 	if len(c.Arguments) == 0 {
 		panic(r.typeError(function + ": the argument is missing"))
 	}
@@ -50,7 +50,7 @@ func (r *run) byteText(function string, c goja.FunctionCall) goja.String {
 }
 
 // textOf converts a value to a string like the language does.
-func (r *run) textOf(v goja.Value) goja.String {
+func (r *machine) textOf(v goja.Value) goja.String {
 	switch v := v.(type) {
 	case goja.String:
 		return v
@@ -60,7 +60,7 @@ func (r *run) textOf(v goja.Value) goja.String {
 	return r.vm.ToValue(v.String()).(goja.String)
 }
 
-func (r *run) invalidCharacter(message string) *goja.Object {
+func (r *machine) invalidCharacter(message string) *goja.Object {
 	e := r.error("Error", message)
 	name := r.vm.ToValue("InvalidCharacterError")
 	_ = e.DefineDataProperty("name", name, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)

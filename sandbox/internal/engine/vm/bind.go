@@ -12,21 +12,21 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// function returns a function of the VM. goja would name it after the Go function.
-func (r *run) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
+// function returns a function of the VM. goja would use the name of the Go function.
+func (r *machine) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := r.vm.ToValue(f).ToObject(r.vm)
 	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
 	return object
 }
 
 // namespace returns the object that holds the tools of a namespace.
-func (r *run) namespace(name string) goja.Value {
+func (r *machine) namespace(name string) goja.Value {
 	return r.vm.NewDynamicObject(&namespace{run: r, name: name, made: map[string]goja.Value{}})
 }
 
 // namespace creates its members on demand. It implements [goja.DynamicObject].
 type namespace struct {
-	run  *run
+	run  *machine
 	name string
 	made map[string]goja.Value
 }
@@ -79,7 +79,7 @@ func (n *namespace) identifier(name string) string {
 }
 
 // input returns the value of an input.
-func (r *run) input(in engine.Input) goja.Value {
+func (r *machine) input(in engine.Input) goja.Value {
 	v, err := r.convert.Decode(in.JSON, nil)
 	if err != nil {
 		panic(r.typeError("input " + in.Name + ": " + err.Error()))
@@ -89,7 +89,7 @@ func (r *run) input(in engine.Input) goja.Value {
 
 // tool returns the function that calls a tool. In a session, an earlier program that had
 // other tools may have kept it.
-func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
+func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
 		index, ok := r.scope.find(namespace, name)
 		if !ok {
@@ -111,7 +111,7 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 		r.promises.add(callPromise{promise, index, c.Pos})
 		r.issued++
 		c.ID = r.issued
-		put(&r.waiting, c.ID, true)
+		engine.Put(&r.waiting, c.ID, true)
 		c.resolve, c.reject = resolve, reject
 		r.issue(c)
 		return object
@@ -119,7 +119,7 @@ func (r *run) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 }
 
 // issue passes a call on to the host.
-func (r *run) issue(c pendingCall) {
+func (r *machine) issue(c pendingCall) {
 	if r.replay != nil {
 		r.replay.expect(r, c)
 		return
@@ -138,14 +138,14 @@ func (r *run) issue(c pendingCall) {
 }
 
 // deliver hands the reply to a call to the program.
-func (r *run) deliver(c pendingCall) {
+func (r *machine) deliver(c pendingCall) {
 	if delete(r.waiting, c.ID); !r.ended {
 		r.settle(c)
 	}
 }
 
 // arguments encodes the first argument of a tool, and the second one if there is any.
-func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
+func (r *machine) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
 	if tool.Params != nil {
 		return r.joinArguments(fc.Arguments, tool), nil
 	}
@@ -161,7 +161,7 @@ func (r *run) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more 
 }
 
 // joinArguments encodes several arguments as one object.
-func (r *run) joinArguments(values []goja.Value, tool *engine.Binding) json.RawMessage {
+func (r *machine) joinArguments(values []goja.Value, tool *engine.Binding) json.RawMessage {
 	object, params := []byte{'{'}, tool.Params
 	for i, v := range values[:min(len(values), len(params))] {
 		if goja.IsUndefined(v) {
@@ -179,7 +179,7 @@ func (r *run) joinArguments(values []goja.Value, tool *engine.Binding) json.RawM
 // encoded encodes a value that the program passes out, or null if it has no JSON form.
 // what names the value, and of is the tool that receives it, if any. Exceptions of
 // getters are thrown again.
-func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
+func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
 	limit := r.limits.Output
 	if of != nil {
 		limit = r.limits.Argument
@@ -199,10 +199,10 @@ func (r *run) encoded(what string, of *engine.Binding, v goja.Value) json.RawMes
 	return text
 }
 
-// typeError returns an exception. Unlike goja's function it does not format its text.
-func (r *run) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
+// typeError returns an exception. Unlike goja's function, it does not treat the message as a format.
+func (r *machine) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
-func (r *run) settle(c pendingCall) {
+func (r *machine) settle(c pendingCall) {
 	value, err := r.convert.Decode(c.reply.Value, r.resultOf(c))
 	if err != nil {
 		tool := r.scope.tools[c.Tool]
@@ -219,7 +219,7 @@ func (r *run) settle(c pendingCall) {
 // submit ends the program with a value, or with a failure if calls were not awaited. It
 // does not return to the program. A program that is run again is not interrupted, because
 // an interrupted VM cannot run later programs.
-func (r *run) submit(fc goja.FunctionCall) goja.Value {
+func (r *machine) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
 	lost := r.convert.Lost
 	for _, text := range slices.Sorted(maps.Keys(r.texts)) {
@@ -244,7 +244,7 @@ func (r *run) submit(fc goja.FunctionCall) goja.Value {
 }
 
 // position returns where the program is calling from.
-func (r *run) position() engine.Pos {
+func (r *machine) position() engine.Pos {
 	if stack := r.stack(4); len(stack) > 0 {
 		return stack[0]
 	}
@@ -252,8 +252,8 @@ func (r *run) position() engine.Pos {
 }
 
 // stack returns where the program is calling from and where it called its functions, innermost first.
-func (r *run) stack(most int) (stack []engine.Pos) {
-	for _, frame := range r.vm.CaptureCallStack(most, r.frames[:0]) {
+func (r *machine) stack(limit int) (stack []engine.Pos) {
+	for _, frame := range r.vm.CaptureCallStack(limit, r.frames[:0]) {
 		if frame.SrcName() != r.program.Name {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 // use.
 type cache[K comparable, V any] struct {
 	mu      sync.Mutex
-	entries []cached[K, V] // the one used last is the last
+	entries []cached[K, V] // the most recently used one is last
 }
 
 type cached[K comparable, V any] struct {

@@ -16,7 +16,7 @@ type clock struct {
 }
 
 // pin sets the clock of the VM for a program.
-func (r *run) pin(c *engine.Clock) {
+func (r *machine) pin(c *engine.Clock) {
 	if c == nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/dop251/goja"
+	"github.com/writ-go/writ/sandbox/internal/engine"
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
@@ -27,7 +28,7 @@ var collateBy = map[string][]collate.Option{
 }
 
 // addLocaleCompare makes localeCompare follow its options. The locale is ignored.
-func (r *run) addLocaleCompare() {
+func (r *machine) addLocaleCompare() {
 	r.replace(r.prototype("String"), "localeCompare", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		options, ok := c.Argument(2).(*goja.Object)
 		if !ok || goja.IsUndefined(c.This) || goja.IsNull(c.This) {
@@ -43,7 +44,7 @@ func (r *run) addLocaleCompare() {
 }
 
 // collation reads the options. It throws if they are not supported.
-func (r *run) collation(options *goja.Object) collation {
+func (r *machine) collation(options *goja.Object) collation {
 	if v := options.Get("ignorePunctuation"); v != nil && v.ToBoolean() {
 		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the texts first"))
 	}
@@ -75,7 +76,7 @@ func (by collation) normal(text string) string {
 	}, text)
 }
 
-func (r *run) collator(by collation) *collate.Collator {
+func (r *machine) collator(by collation) *collate.Collator {
 	c := r.collators[by]
 	if c == nil {
 		options := collateBy[by.sensitivity]
@@ -83,7 +84,7 @@ func (r *run) collator(by collation) *collate.Collator {
 			options = append(options[:len(options):len(options)], collate.Numeric)
 		}
 		c = collate.New(language.Und, options...)
-		put(&r.collators, by, c)
+		engine.Put(&r.collators, by, c)
 	}
 	return c
 }

@@ -1,136 +1,58 @@
 package vm
 
 import (
-	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// console returns the console. log, info, debug, dir and table write to stdout; warn, error
-// and trace to stderr.
-func (r *run) console() goja.Value {
+// console returns the console. Methods that measure or count do nothing.
+func (r *machine) console() goja.Value {
 	console := r.vm.NewObject()
-	for _, name := range []string{"log", "info", "debug", "table", "dir"} {
-		must(console.Set(name, r.function(name, r.print(&r.stdout))))
+	set := func(print func(goja.FunctionCall) goja.Value, names ...string) {
+		for _, name := range names {
+			must(console.Set(name, r.function(name, print)))
+		}
 	}
-	for _, name := range []string{"warn", "error", "trace"} {
-		must(console.Set(name, r.function(name, r.print(&r.stderr))))
-	}
-	for _, m := range consoleMethods { // in a fixed order, which programs can observe
-		must(console.Set(m.name, r.function(m.name, func(c goja.FunctionCall) goja.Value {
-			m.method(r, c)
+	log := r.print(&r.stdout)
+	set(log, "log", "info", "debug", "table", "dir")
+	set(func(c goja.FunctionCall) goja.Value {
+		if len(c.Arguments) == 0 {
 			return goja.Undefined()
-		})))
-	}
+		}
+		return log(c)
+	}, "group", "groupCollapsed")
+	set(r.print(&r.stderr), "warn", "error", "trace")
+	set(r.consoleAssert, "assert")
+	set(undefined, "groupEnd", "clear", "count", "countReset", "time", "timeLog", "timeEnd")
 	return console
 }
 
-// consoleMethods are the methods of the console besides those that only print, as in Node.
-var consoleMethods = []struct {
-	name   string
-	method func(*run, goja.FunctionCall)
-}{
-	{"group", (*run).consoleGroup},
-	{"groupCollapsed", (*run).consoleGroup},
-	{"groupEnd", func(r *run, _ goja.FunctionCall) { r.printed.indent = max(0, r.printed.indent-1) }},
-	{"clear", func(*run, goja.FunctionCall) {}},
-	{"assert", (*run).consoleAssert},
-	{"count", (*run).consoleCount},
-	{"countReset", func(r *run, c goja.FunctionCall) { delete(r.printed.counts, r.label(c)) }},
-	{"time", (*run).consoleTime},
-	{"timeLog", func(r *run, c goja.FunctionCall) { r.consoleElapsed("timeLog", c) }},
-	{"timeEnd", func(r *run, c goja.FunctionCall) {
-		r.consoleElapsed("timeEnd", c)
-		delete(r.printed.timers, r.label(c))
-	}},
-}
+func undefined(goja.FunctionCall) goja.Value { return goja.Undefined() }
 
-// consoleState is the state of the console for one program.
-type consoleState struct {
-	indent int
-	counts map[string]int
-	timers map[string]time.Time
-}
-
-func (r *run) print(stream *stream) func(goja.FunctionCall) goja.Value {
+func (r *machine) print(stream *stream) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
-		r.printLine(stream, "", call.Arguments)
+		words := make([]string, len(call.Arguments))
+		for i, v := range call.Arguments {
+			words[i] = r.convert.Inspect(v)
+		}
+		stream.write(strings.Join(words, " ")) // written separately, so that a long text is not copied
+		stream.write("\n")
 		return goja.Undefined()
 	}
 }
 
-// printLine prints values on one line, after a text if that is not empty.
-func (r *run) printLine(stream *stream, text string, values []goja.Value) {
-	words := make([]string, 0, len(values)+1)
-	if text != "" {
-		words = append(words, text)
+func (r *machine) consoleAssert(c goja.FunctionCall) goja.Value {
+	if c.Argument(0).ToBoolean() {
+		return goja.Undefined()
 	}
-	for _, v := range values {
-		words = append(words, r.convert.Inspect(v))
+	words := []goja.Value{r.vm.ToValue("Assertion failed")}
+	if len(c.Arguments) > 1 {
+		words = append([]goja.Value{r.vm.ToValue("Assertion failed:")}, c.Arguments[1:]...)
 	}
-	line := strings.Join(words, " ")
-	if r.printed.indent > 0 {
-		indent := strings.Repeat("  ", min(r.printed.indent, maxIndent))
-		line = indent + strings.ReplaceAll(line, "\n", "\n"+indent)
-	}
-	stream.write(line) // written separately, so that a long text is not copied
-	stream.write("\n")
-}
-
-// maxIndent bounds the indentation of groups.
-const maxIndent = 20
-
-func (r *run) consoleGroup(c goja.FunctionCall) {
-	if len(c.Arguments) > 0 {
-		r.printLine(&r.stdout, "", c.Arguments)
-	}
-	r.printed.indent++
-}
-
-func (r *run) consoleAssert(c goja.FunctionCall) {
-	switch {
-	case c.Argument(0).ToBoolean():
-	case len(c.Arguments) > 1:
-		r.printLine(&r.stderr, "Assertion failed:", c.Arguments[1:])
-	default:
-		r.printLine(&r.stderr, "Assertion failed", nil)
-	}
-}
-
-func (r *run) consoleCount(c goja.FunctionCall) {
-	label := r.label(c)
-	if r.printed.counts == nil {
-		r.printed.counts = map[string]int{}
-	}
-	r.printed.counts[label]++
-	r.printLine(&r.stdout, fmt.Sprintf("%s: %d", label, r.printed.counts[label]), nil)
-}
-
-func (r *run) consoleTime(c goja.FunctionCall) {
-	put(&r.printed.timers, r.label(c), r.clock.time())
-}
-
-func (r *run) consoleElapsed(method string, c goja.FunctionCall) {
-	label := r.label(c)
-	start, ok := r.printed.timers[label]
-	if !ok {
-		r.printLine(&r.stderr, fmt.Sprintf("No such label '%s' for console.%s()", label, method), nil)
-		return
-	}
-	ms := float64(r.clock.time().Sub(start)) / float64(time.Millisecond)
-	r.printLine(&r.stdout, fmt.Sprintf("%s: %.3fms", label, ms), c.Arguments[min(1, len(c.Arguments)):])
-}
-
-// label returns the first argument, which identifies a count or a timer.
-func (r *run) label(c goja.FunctionCall) string {
-	if label := c.Argument(0); !goja.IsUndefined(label) {
-		return label.String()
-	}
-	return "default"
+	return r.print(&r.stderr)(goja.FunctionCall{Arguments: words})
 }
 
 // stream keeps the beginning and the end of what is written to it, and counts all bytes.
@@ -159,10 +81,10 @@ func (s *stream) write(text string) {
 
 // keep appends to the tail. It drops the beginning of the tail before that grows too long.
 func (s *stream) keep(text string) {
-	most := s.limit / tailShare
-	if len(s.tail)+len(text) > 4*most {
-		s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-most):])]
-		text = text[max(0, len(text)-most):]
+	size := s.limit / tailShare
+	if len(s.tail)+len(text) > 4*size {
+		s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-size):])]
+		text = text[max(0, len(text)-size):]
 	}
 	s.tail = append(s.tail, text...)
 }
@@ -178,7 +100,7 @@ func (s *stream) output() engine.Output {
 	return engine.Output{Text: s.text.String(), Tail: string(tail), Bytes: s.bytes}
 }
 
-// partial returns the length of an incomplete character at the end of a text.
+// partial returns the length of an incomplete character at the end of a string.
 func partial(text string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if c := text[len(text)-n]; utf8.RuneStart(c) {

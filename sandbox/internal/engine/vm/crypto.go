@@ -10,7 +10,7 @@ import (
 )
 
 // crypto returns the part of the Web's crypto that programs use.
-func (r *run) crypto() goja.Value {
+func (r *machine) crypto() goja.Value {
 	object := r.vm.NewObject()
 	must(object.Set("randomUUID", r.function("randomUUID", r.randomUUID)))
 	must(object.Set("getRandomValues", r.function("getRandomValues", r.randomValues)))
@@ -18,7 +18,7 @@ func (r *run) crypto() goja.Value {
 }
 
 // randomUUID returns a version 4 UUID.
-func (r *run) randomUUID(goja.FunctionCall) goja.Value {
+func (r *machine) randomUUID(goja.FunctionCall) goja.Value {
 	b := r.randomBytes(16)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	text := hex.EncodeToString(b)
@@ -29,7 +29,7 @@ func (r *run) randomUUID(goja.FunctionCall) goja.Value {
 const maxRandom = 65536
 
 // randomValues fills an integer array with random values.
-func (r *run) randomValues(fc goja.FunctionCall) goja.Value {
+func (r *machine) randomValues(fc goja.FunctionCall) goja.Value {
 	array, ok := fc.Argument(0).(*goja.Object)
 	if !ok || array.ExportType().Kind() != reflect.Slice || array.Get("BYTES_PER_ELEMENT") == nil {
 		panic(r.typeError("crypto.getRandomValues needs an array of integers, such as new Uint8Array(16)"))
@@ -45,7 +45,7 @@ func (r *run) randomValues(fc goja.FunctionCall) goja.Value {
 	return array
 }
 
-func (r *run) randomBytes(n int) []byte {
+func (r *machine) randomBytes(n int) []byte {
 	b := make([]byte, 0, n+8)
 	for len(b) < n {
 		b = binary.LittleEndian.AppendUint64(b, r.clock.uint64())

@@ -25,7 +25,7 @@ type Engine struct {
 	index    atomic.Pointer[index]        // of the tools of the last job
 
 	mu       sync.Mutex
-	sessions []*run // the one used last is the last
+	sessions []*machine // the most recently used one is last
 }
 
 // Run runs one job on the calling goroutine. It returns when the program has ended, a
@@ -51,10 +51,10 @@ func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (re
 }
 
 // machine returns the VM for a job. The VM of a session is rebuilt if it was dropped.
-func (e *Engine) machine(ctx context.Context, job *engine.Job) (*run, *engine.Failure) {
+func (e *Engine) machine(ctx context.Context, job *engine.Job) (*machine, *engine.Failure) {
 	s := job.Session
 	if s == nil {
-		return newRun(), nil
+		return newMachine(), nil
 	}
 	if r := e.take(s.Key); r != nil && r.steps == s.Step {
 		return r, nil
@@ -62,7 +62,7 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*run, *engine.Fa
 	if s.Kept || len(s.Log) != s.Step {
 		return nil, &engine.Failure{Kind: engine.KindStale, Message: "the engine does not have the session"}
 	}
-	r := newRun()
+	r := newMachine()
 	r.sessionInputs = s.Inputs
 	start := time.Now()
 	texts := map[string]*engine.Prelude{}
@@ -89,10 +89,10 @@ func notRebuilt(number int, f *engine.Failure) *engine.Failure {
 
 // take removes the VM of a session from the engine, so that a run that fails does not
 // leave it behind.
-func (e *Engine) take(key string) *run {
+func (e *Engine) take(key string) *machine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := slices.IndexFunc(e.sessions, func(r *run) bool { return r.session == key })
+	i := slices.IndexFunc(e.sessions, func(r *machine) bool { return r.session == key })
 	if i < 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (e *Engine) take(key string) *run {
 	return r
 }
 
-func (e *Engine) keep(r *run) {
+func (e *Engine) keep(r *machine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.sessions) == engine.MaxSessions {
@@ -112,7 +112,7 @@ func (e *Engine) keep(r *run) {
 
 // runJob runs one program in a VM that may have run others. A program that is run again has a
 // replay instead of a host.
-func (r *run) runJob(
+func (r *machine) runJob(
 	ctx context.Context, e *Engine, job *engine.Job, host engine.Host, again *replay,
 ) (result *engine.Result) {
 	if len(r.sessionInputs) > 0 {
@@ -145,7 +145,7 @@ func (r *run) runJob(
 }
 
 // pipeline takes a program through its stages: parse, report, compile, bind, run.
-func (r *run) pipeline(e *Engine, job *engine.Job) *engine.Failure {
+func (r *machine) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 	prelude, failure := e.prelude(job.Prelude)
 	if failure != nil {
 		return failure
@@ -180,9 +180,9 @@ func (r *run) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 	return nil
 }
 
-// newRun makes a VM.
-func newRun() *run {
-	r := &run{vm: goja.New(), frames: make([]goja.StackFrame, 0, 1+maxStack)}
+// newMachine makes a VM.
+func newMachine() *machine {
+	r := &machine{vm: goja.New(), frames: make([]goja.StackFrame, 0, 1+maxStack)}
 	r.convert = convert.Converter{
 		VM:        r.vm,
 		OnPromise: func(o *goja.Object) { r.notePromise(o, engine.Printed, r.position()) },

@@ -15,7 +15,7 @@ import (
 
 // thrown returns the error that a failed tool call throws, and records its call: the error
 // is created outside of any stack.
-func (r *run) thrown(c pendingCall) goja.Value {
+func (r *machine) thrown(c pendingCall) goja.Value {
 	e := c.reply.Error
 	data, err := r.convert.Decode(e.Data, nil)
 	if err != nil {
@@ -48,7 +48,7 @@ var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
 	}
 })`, true)
 
-func (r *run) toolErrorClass() goja.Value {
+func (r *machine) toolErrorClass() goja.Value {
 	class, err := r.vm.RunProgram(toolErrorSource)
 	if err != nil {
 		panic(r.typeError("ToolError: " + err.Error())) // the program removed what the class depends on
@@ -57,7 +57,7 @@ func (r *run) toolErrorClass() goja.Value {
 }
 
 // failure describes an error of RunProgram or of a callback.
-func (r *run) failure(err error) *engine.Failure {
+func (r *machine) failure(err error) *engine.Failure {
 	var exception *goja.Exception
 	var overflow *goja.StackOverflowError
 	switch {
@@ -90,7 +90,7 @@ func framesOf(e *goja.Exception, name string) []check.Frame {
 }
 
 // rejection describes a thrown value.
-func (r *run) rejection(v goja.Value) *engine.Failure {
+func (r *machine) rejection(v goja.Value) *engine.Failure {
 	f := &engine.Failure{Kind: engine.KindThrown, Message: "uncaught " + r.convert.Inspect(v)}
 	object, ok := v.(*goja.Object)
 	if !ok || object.ClassName() != "Error" {
@@ -119,7 +119,7 @@ func (r *run) rejection(v goja.Value) *engine.Failure {
 
 // locateFirst locates an AggregateError, which has no position, by its first error that
 // has one.
-func (r *run) locateFirst(f *engine.Failure, object *goja.Object) {
+func (r *machine) locateFirst(f *engine.Failure, object *goja.Object) {
 	if errs := r.convert.ErrorsOf(object); len(errs) > 0 {
 		if first, ok := errs[0].(*goja.Object); ok {
 			r.locate(f, parseStack(r.convert.Text(first, "stack"), r.program.Name))
@@ -152,7 +152,7 @@ func parseStack(stack, name string) []check.Frame {
 const maxStack = 10
 
 // locate sets the positions of a failure from stack frames.
-func (r *run) locate(f *engine.Failure, frames []check.Frame) {
+func (r *machine) locate(f *engine.Failure, frames []check.Frame) {
 	for _, at := range frames {
 		if pos := r.program.Source.FromFrame(at.Line, at.Column); pos.Line != 0 && len(f.Stack) < maxStack {
 			f.Stack = append(f.Stack, pos)

@@ -9,7 +9,7 @@ import (
 )
 
 // export implements the function that [check.ExportName] names.
-func (r *run) export(fc goja.FunctionCall) goja.Value {
+func (r *machine) export(fc goja.FunctionCall) goja.Value {
 	list, ok := fc.Argument(0).(*goja.Object)
 	if r.exported || !ok {
 		panic(r.typeError(check.ExportName + " is not a function"))
@@ -38,7 +38,7 @@ func (r *run) export(fc goja.FunctionCall) goja.Value {
 
 // hideEarlier deletes the globals of earlier programs that have the name of an input or a
 // tool of this program.
-func (r *run) hideEarlier() *engine.Failure {
+func (r *machine) hideEarlier() *engine.Failure {
 	global := r.vm.GlobalObject()
 	present := global.GetOwnPropertyNames()
 	for _, name := range r.scope.names() {

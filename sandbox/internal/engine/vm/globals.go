@@ -18,21 +18,21 @@ import (
 const maxCallStack = 1000
 
 // ownGlobals are the globals that goja does not have.
-var ownGlobals = map[string]func(*run) goja.Value{
-	"console":       (*run).console,
-	"setTimeout":    func(r *run) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
-	"setInterval":   func(r *run) goja.Value { return r.function("setInterval", r.startTimer(true)) },
-	"clearTimeout":  func(r *run) goja.Value { return r.function("clearTimeout", r.clearTimer) },
-	"clearInterval": func(r *run) goja.Value { return r.function("clearInterval", r.clearTimer) },
-	"sleep":         func(r *run) goja.Value { return r.function("sleep", r.sleep) },
-	"crypto":        (*run).crypto,
-	"ToolError":     (*run).toolErrorClass,
+var ownGlobals = map[string]func(*machine) goja.Value{
+	"console":       (*machine).console,
+	"setTimeout":    func(r *machine) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
+	"setInterval":   func(r *machine) goja.Value { return r.function("setInterval", r.startTimer(true)) },
+	"clearTimeout":  func(r *machine) goja.Value { return r.function("clearTimeout", r.clearTimer) },
+	"clearInterval": func(r *machine) goja.Value { return r.function("clearInterval", r.clearTimer) },
+	"sleep":         func(r *machine) goja.Value { return r.function("sleep", r.sleep) },
+	"crypto":        (*machine).crypto,
+	"ToolError":     (*machine).toolErrorClass,
 
-	"structuredClone": (*run).structuredClone,
-	"queueMicrotask":  func(r *run) goja.Value { return r.polyfill("queueMicrotask") },
-	"atob":            func(r *run) goja.Value { return r.function("atob", r.atob) },
-	"btoa":            func(r *run) goja.Value { return r.function("btoa", r.btoa) },
-	"URLSearchParams": (*run).urlSearchParams,
+	"structuredClone": (*machine).structuredClone,
+	"queueMicrotask":  func(r *machine) goja.Value { return r.polyfill("queueMicrotask") },
+	"atob":            func(r *machine) goja.Value { return r.function("atob", r.atob) },
+	"btoa":            func(r *machine) goja.Value { return r.function("btoa", r.btoa) },
+	"URLSearchParams": (*machine).urlSearchParams,
 }
 
 // globalNames are the globals that every program sees.
@@ -72,7 +72,7 @@ func namesOf(o *goja.Object) map[string]bool {
 // prepare sets the limits and the globals of the VM. The globals of the job are in the
 // prototype of the global object and are created when they are first used, so that
 // unused tools cost nothing.
-func (r *run) prepare(job *engine.Job) *engine.Failure {
+func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	r.watchRejections()
 	if r.globals != nil { // set by an earlier program of the session
 		r.globals.renew(job)
@@ -110,7 +110,7 @@ func (g *globals) renew(job *engine.Job) {
 }
 
 // isSessionInput reports whether a name is an input of the session.
-func (r *run) isSessionInput(name string) bool {
+func (r *machine) isSessionInput(name string) bool {
 	return slices.ContainsFunc(r.sessionInputs, func(in engine.Input) bool { return in.Name == name })
 }
 
@@ -125,7 +125,7 @@ func must(err error) {
 // constructor that every kind of function inherits. Kinds that do not occur in the
 // program cannot be reached from it. If the program contains their name, they are replaced
 // with functions that throw an explanation; otherwise they are undefined, which is faster.
-func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool) {
+func (r *machine) disableEval(global *goja.Object, kinds []*goja.Program, named bool) {
 	function := r.vm.Get("Function").ToObject(r.vm)
 	refuse := goja.Undefined()
 	if named {
@@ -145,7 +145,7 @@ func (r *run) disableEval(global *goja.Object, kinds []*goja.Program, named bool
 	}
 }
 
-func (r *run) refuseConstructor(prototype, refuse goja.Value) {
+func (r *machine) refuseConstructor(prototype, refuse goja.Value) {
 	object := prototype.ToObject(r.vm)
 	must(object.DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
 }
@@ -158,7 +158,7 @@ var (
 
 // globals creates the globals of a job on demand. It implements [goja.DynamicObject].
 type globals struct {
-	run  *run
+	run  *machine
 	job  *engine.Job
 	made map[string]goja.Value
 
@@ -185,7 +185,7 @@ func (g *globals) make(name string) goja.Value {
 		return r.function(name, r.export)
 	}
 	if r.scope.has(name) {
-		put(&g.jobNames, name, true)
+		engine.Put(&g.jobNames, name, true)
 		r.useGlobal(name)
 	}
 	if r.scope.objects[name] != nil {

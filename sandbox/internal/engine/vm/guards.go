@@ -3,8 +3,6 @@ package vm
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -24,36 +22,38 @@ import (
 // guards are the functions that install replacements, by the word that a program must contain.
 var guards = []struct {
 	word    string
-	install func(*run)
+	install func(*machine)
 }{
-	{"repeat", func(r *run) { r.guardLength("repeat", repeated) }},
-	{"padStart", func(r *run) { r.guardLength("padStart", padded) }},
-	{"padEnd", func(r *run) { r.guardLength("padEnd", padded) }},
-	{"flat", (*run).guardFlat},
-	{"parse", (*run).guardParse},
-	{"stringify", (*run).watchStringify},
-	{"getPrototypeOf", (*run).guardPrototypes},
-	{"RegExp", (*run).guardRegExp},
-	{"captureStackTrace", (*run).addCaptureStackTrace},
-	{"toLocale", (*run).addLocales},
-	{"localeCompare", (*run).addLocaleCompare},
-	{"groupBy", (*run).addGroupBy},
-	{"withResolvers", (*run).addWithResolvers},
+	{"repeat", func(r *machine) { r.guardLength("repeat", repeated) }},
+	{"padStart", func(r *machine) { r.guardLength("padStart", padded) }},
+	{"padEnd", func(r *machine) { r.guardLength("padEnd", padded) }},
+	{"flat", (*machine).guardFlat},
+	{"parse", (*machine).guardParse},
+	{"stringify", (*machine).watchStringify},
+	{"getPrototypeOf", (*machine).guardPrototypes},
+	{"RegExp", (*machine).guardRegExp},
+	{"captureStackTrace", func(r *machine) { // every error has a stack
+		r.addStatic("Error", "captureStackTrace", r.function("captureStackTrace", undefined))
+	}},
+	{"toLocale", (*machine).addLocales},
+	{"localeCompare", (*machine).addLocaleCompare},
+	{"groupBy", (*machine).addGroupBy},
+	{"withResolvers", (*machine).addWithResolvers},
 }
 
 // guard installs the guards that a program needs, or all of them if it has a prelude, whose
-// text may not be available.
-func (r *run) guard(job *engine.Job) {
+// source may not be available.
+func (r *machine) guard(job *engine.Job) {
 	for _, g := range guards {
 		if !r.guarded[g.word] && (job.Prelude != nil || strings.Contains(job.Source, g.word)) {
-			put(&r.guarded, g.word, true)
+			engine.Put(&r.guarded, g.word, true)
 			g.install(r)
 		}
 	}
 }
 
 // replace replaces a method.
-func (r *run) replace(holder *goja.Object, name string, guard func(goja.Callable, goja.FunctionCall) goja.Value) {
+func (r *machine) replace(holder *goja.Object, name string, guard func(goja.Callable, goja.FunctionCall) goja.Value) {
 	next, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {
 		return // an earlier program of the session removed it
@@ -63,7 +63,7 @@ func (r *run) replace(holder *goja.Object, name string, guard func(goja.Callable
 }
 
 // call calls the function that was replaced.
-func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
+func (r *machine) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	v, err := next(c.This, c.Arguments...)
 	if err != nil {
 		r.rethrow(err)
@@ -73,7 +73,7 @@ func (r *run) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 
 // rewordParseError replaces the message of an error of JSON.parse. Errors of a
 // reviver stay as they are.
-func (r *run) rewordParseError(err error, argument goja.Value) error {
+func (r *machine) rewordParseError(err error, argument goja.Value) error {
 	exception, ok := err.(*goja.Exception)
 	if !ok {
 		return err
@@ -99,9 +99,9 @@ func (r *run) rewordParseError(err error, argument goja.Value) error {
 	return err
 }
 
-// watchStringify makes JSON.stringify remember short texts of values that JSON cannot hold in full, and what was lost.
-// Long arrays are left out: they are no answers, and a function that is called for each member takes time.
-func (r *run) watchStringify() {
+// watchStringify makes JSON.stringify remember short results for values that JSON cannot represent in full, and what was lost.
+// Long arrays are skipped: they are not answers, and calling a function for each member takes time.
+func (r *machine) watchStringify() {
 	const maxTexts, maxText, maxItems = 20, 64 << 10, 1000
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "stringify", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		replacer := c.Argument(1)
@@ -118,13 +118,13 @@ func (r *run) watchStringify() {
 		text := r.call(next, goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), note, c.Argument(2)}})
 		if s, ok := text.(goja.String); ok && lost != nil && s.Length() <= maxText && len(r.texts) < maxTexts {
 			quoted, _ := r.convert.Encode(s, 0)
-			put(&r.texts, string(bytes.Trim(quoted, `"`)), lost)
+			engine.Put(&r.texts, string(bytes.Trim(quoted, `"`)), lost)
 		}
 		return text
 	})
 }
 
-func (r *run) prototype(class string) *goja.Object {
+func (r *machine) prototype(class string) *goja.Object {
 	return r.vm.Get(class).ToObject(r.vm).Get("prototype").ToObject(r.vm)
 }
 
@@ -132,7 +132,7 @@ func (r *run) prototype(class string) *goja.Object {
 const maxString = 1<<29 - 24
 
 // guardLength bounds the strings that a method creates.
-func (r *run) guardLength(name string, length func(text int, count float64) float64) {
+func (r *machine) guardLength(name string, length func(text int, count float64) float64) {
 	r.replace(r.prototype("String"), name, func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if text, ok := c.This.(goja.String); ok {
 			count := c.Argument(0)
@@ -149,52 +149,32 @@ func repeated(text int, count float64) float64 { return float64(text) * count }
 func padded(_ int, length float64) float64 { return length }
 
 // maxText returns the maximum length of a string.
-func (r *run) maxText() float64 {
+func (r *machine) maxText() float64 {
 	if r.memory > 0 {
 		return min(maxString, float64(r.memory)/2)
 	}
 	return maxString
 }
 
-func (r *run) rangeError(message string) goja.Value { return r.error("RangeError", message) }
+func (r *machine) rangeError(message string) goja.Value { return r.error("RangeError", message) }
 
-// maxFlat bounds the depth of flat.
+// maxFlat bounds the depth of flat, which recurses on the Go stack.
 const maxFlat = 1000
 
-// guardFlat bounds the depth of flat, which recurses on the Go stack.
-func (r *run) guardFlat() {
+func (r *machine) guardFlat() {
 	r.replace(r.prototype("Array"), "flat", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if depth := c.Argument(0); !goja.IsUndefined(depth) && depth.ToFloat() > maxFlat {
-			if array, ok := c.This.(*goja.Object); ok && r.deeper(array, maxFlat) {
-				panic(r.rangeError("flat: the array contains itself, or is nested too deep"))
-			}
 			c.Arguments = []goja.Value{r.vm.ToValue(maxFlat)}
 		}
 		return r.call(next, c)
 	})
 }
 
-// deeper reports whether arrays are nested in more than the given number of levels.
-func (r *run) deeper(array *goja.Object, levels int) bool {
-	if levels == 0 {
-		return true
-	}
-	if array.ClassName() != "Array" {
-		return false
-	}
-	for i := range int(array.Get("length").ToInteger()) {
-		if item, ok := array.Get(strconv.Itoa(i)).(*goja.Object); ok && r.deeper(item, levels-1) {
-			return true
-		}
-	}
-	return false
-}
-
-// maxParse bounds the nesting of texts that are passed to JSON.parse.
+// maxParse bounds the nesting of strings that are passed to JSON.parse.
 const maxParse = 10_000
 
 // guardParse bounds the depth of JSON.parse, which recurses on the Go stack.
-func (r *run) guardParse() {
+func (r *machine) guardParse() {
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "parse", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if v := r.parseResult(c); v != nil {
 			return v
@@ -211,22 +191,15 @@ func (r *run) guardParse() {
 	})
 }
 
-// addCaptureStackTrace adds a function that programs written for V8 call in the
-// constructors of their errors. It does nothing, because every error has a stack.
-func (r *run) addCaptureStackTrace() {
-	nothing := r.function("captureStackTrace", func(goja.FunctionCall) goja.Value { return goja.Undefined() })
-	_ = r.vm.Get("Error").ToObject(r.vm).Set("captureStackTrace", nothing)
-}
-
 // guardRegExp throws a SyntaxError for patterns that would never match.
-func (r *run) guardRegExp() {
+func (r *machine) guardRegExp() {
 	original := r.vm.Get("RegExp").ToObject(r.vm)
 	prototype := original.Get("prototype").ToObject(r.vm)
 	guarded := r.vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
 		r.checkPattern(c.Argument(0), c.Argument(1))
 		made, err := r.vm.New(original, c.Arguments...)
 		if err != nil {
-			r.rethrow(r.rewordPatternError(err))
+			r.rethrow(err)
 		}
 		if c.NewTarget != nil {
 			_ = made.SetPrototype(c.This.Prototype())
@@ -239,36 +212,9 @@ func (r *run) guardRegExp() {
 	_ = r.vm.GlobalObject().DefineDataProperty("RegExp", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// rewordPatternError replaces the messages of Go's regexp packages.
-func (r *run) rewordPatternError(err error) error {
-	exception, ok := err.(*goja.Exception)
-	if !ok {
-		return err
-	}
-	object, ok := exception.Value().(*goja.Object)
-	if !ok || r.convert.Text(object, "name") != "SyntaxError" {
-		return err
-	}
-	if message := patternError(r.convert.Text(object, "message")); message != "" {
-		_ = object.DefineDataProperty("message", r.vm.ToValue(message), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	}
-	return err
-}
-
-// parsingPattern matches goja's message for a pattern that Go's regexp packages refuse.
-var parsingPattern = regexp.MustCompile(`(?s)^Invalid regular expression \((?:re2|regexp2)\): ` +
-	`.*error parsing regexp: ([^\x60]*?)(?: in)?:? \x60(.*?)\x60\)*$`)
-
-func patternError(message string) string {
-	if m := parsingPattern.FindStringSubmatch(message); m != nil {
-		return "Invalid regular expression: /" + m[2] + "/: " + m[1]
-	}
-	return ""
-}
-
 // checkPattern throws if a pattern would never match. Patterns that are objects were
 // checked when they were created.
-func (r *run) checkPattern(pattern, flags goja.Value) {
+func (r *machine) checkPattern(pattern, flags goja.Value) {
 	text, isText := pattern.(goja.String)
 	options, hasFlags := flags.(goja.String)
 	if isText && hasFlags && check.NeverMatches(text.String(), options.String()) {
@@ -278,7 +224,7 @@ func (r *run) checkPattern(pattern, flags goja.Value) {
 }
 
 // rethrow throws an exception of the VM again.
-func (r *run) rethrow(err error) {
+func (r *machine) rethrow(err error) {
 	if exception, ok := err.(*goja.Exception); ok {
 		panic(exception.Value())
 	}
@@ -286,7 +232,7 @@ func (r *run) rethrow(err error) {
 }
 
 // error returns an error of a built-in class.
-func (r *run) error(class, message string) *goja.Object {
+func (r *machine) error(class, message string) *goja.Object {
 	e, err := r.vm.New(r.vm.Get(class), r.vm.ToValue(message))
 	if err != nil {
 		return r.typeError(message)

@@ -15,7 +15,7 @@ import (
 // engines. Everything else throws instead of returning a wrong result.
 
 // addLocales replaces the toLocale… methods of numbers and dates.
-func (r *run) addLocales() {
+func (r *machine) addLocales() {
 	r.replaceLocale("Number", "toLocaleString", r.localNumber)
 	for name, forms := range map[string]struct{ date, time bool }{
 		"toLocaleString": {true, true}, "toLocaleDateString": {true, false}, "toLocaleTimeString": {false, true},
@@ -26,19 +26,19 @@ func (r *run) addLocales() {
 	}
 }
 
-func (r *run) replaceLocale(class, name string, write func(goja.FunctionCall) string) {
+func (r *machine) replaceLocale(class, name string, write func(goja.FunctionCall) string) {
 	r.replace(r.prototype(class), name, func(_ goja.Callable, c goja.FunctionCall) goja.Value {
 		return r.vm.ToValue(write(c))
 	})
 }
 
 // refuseLocale throws an error for something that is not supported.
-func (r *run) refuseLocale(what string) {
+func (r *machine) refuseLocale(what string) {
 	panic(r.rangeError(what + "; format by hand"))
 }
 
 // checkLocale throws for any locale but en-US and its equivalents.
-func (r *run) checkLocale(method string, v goja.Value) {
+func (r *machine) checkLocale(method string, v goja.Value) {
 	list := []string{v.String()}
 	if array, ok := v.(*goja.Object); ok && array.ClassName() == "Array" {
 		list = strings.Split(v.String(), ",")
@@ -51,17 +51,17 @@ func (r *run) checkLocale(method string, v goja.Value) {
 
 // numberFormat holds the supported options of toLocaleString.
 type numberFormat struct {
-	least, most int // decimals
-	suffix      string
-	prefix      string
-	scale       float64
-	plain       bool // without thousands separators
+	minDigits, maxDigits int // decimals
+	suffix               string
+	prefix               string
+	scale                float64
+	plain                bool // without thousands separators
 }
 
 var currencySigns = map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "INR": "₹", "CNY": "CN¥", "JPY": "¥"}
 
-func (r *run) numberFormat(v goja.Value) numberFormat {
-	f := numberFormat{least: 0, most: 3, scale: 1}
+func (r *machine) numberFormat(v goja.Value) numberFormat {
+	f := numberFormat{maxDigits: 3, scale: 1}
 	options, ok := v.(*goja.Object)
 	if !ok {
 		return f
@@ -76,15 +76,15 @@ func (r *run) numberFormat(v goja.Value) numberFormat {
 	switch style := r.option(options, "style", "decimal"); style {
 	case "decimal":
 	case "percent":
-		f.suffix, f.scale, f.most = "%", 100, 0
+		f.suffix, f.scale, f.maxDigits = "%", 100, 0
 	case "currency":
 		code := strings.ToUpper(r.option(options, "currency", ""))
 		sign, known := currencySigns[code]
 		if !known {
 			r.refuseLocale(fmt.Sprintf("toLocaleString does not support the currency %q", code))
 		}
-		if f.prefix, f.least, f.most = sign, 2, 2; code == "JPY" {
-			f.least, f.most = 0, 0
+		if f.prefix, f.minDigits, f.maxDigits = sign, 2, 2; code == "JPY" {
+			f.minDigits, f.maxDigits = 0, 0
 		}
 	default:
 		r.refuseLocale(fmt.Sprintf("toLocaleString does not support the style %q", style))
@@ -94,7 +94,7 @@ func (r *run) numberFormat(v goja.Value) numberFormat {
 	return f
 }
 
-func (r *run) option(options *goja.Object, name, otherwise string) string {
+func (r *machine) option(options *goja.Object, name, otherwise string) string {
 	if v := options.Get(name); v != nil && !goja.IsUndefined(v) {
 		return v.String()
 	}
@@ -102,7 +102,7 @@ func (r *run) option(options *goja.Object, name, otherwise string) string {
 }
 
 // digits reads the options for the number of decimals.
-func (r *run) digits(options *goja.Object, f *numberFormat) {
+func (r *machine) digits(options *goja.Object, f *numberFormat) {
 	read := func(name string) (int, bool) {
 		v := options.Get(name)
 		if v == nil || goja.IsUndefined(v) {
@@ -114,22 +114,22 @@ func (r *run) digits(options *goja.Object, f *numberFormat) {
 		}
 		return int(n), true
 	}
-	least, hasLeast := read("minimumFractionDigits")
-	most, hasMost := read("maximumFractionDigits")
+	low, hasLow := read("minimumFractionDigits")
+	high, hasHigh := read("maximumFractionDigits")
 	switch {
-	case hasLeast && hasMost && least > most:
+	case hasLow && hasHigh && low > high:
 		panic(r.rangeError("maximumFractionDigits value is out of range."))
-	case hasLeast && hasMost:
-		f.least, f.most = least, most
-	case hasLeast:
-		f.least, f.most = least, max(f.most, least)
-	case hasMost:
-		f.least, f.most = min(f.least, most), most
+	case hasLow && hasHigh:
+		f.minDigits, f.maxDigits = low, high
+	case hasLow:
+		f.minDigits, f.maxDigits = low, max(f.maxDigits, low)
+	case hasHigh:
+		f.minDigits, f.maxDigits = min(f.minDigits, high), high
 	}
 }
 
 // localNumber implements Number.prototype.toLocaleString.
-func (r *run) localNumber(c goja.FunctionCall) string {
+func (r *machine) localNumber(c goja.FunctionCall) string {
 	n, ok := numberOf(c.This)
 	if !ok {
 		panic(r.typeError("Number.prototype.toLocaleString requires that 'this' be a Number"))
@@ -142,9 +142,9 @@ func (r *run) localNumber(c goja.FunctionCall) string {
 	case math.IsInf(n, 0):
 		return sign(n) + f.prefix + "∞" + f.suffix
 	}
-	whole, fraction, _ := strings.Cut(rounded(math.Abs(n), f.most), ".")
+	whole, fraction, _ := strings.Cut(rounded(math.Abs(n), f.maxDigits), ".")
 	fraction = strings.TrimRight(fraction, "0")
-	fraction += strings.Repeat("0", max(0, f.least-len(fraction)))
+	fraction += strings.Repeat("0", max(0, f.minDigits-len(fraction)))
 	if fraction != "" {
 		fraction = "." + fraction
 	}

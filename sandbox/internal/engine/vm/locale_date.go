@@ -12,7 +12,7 @@ import (
 
 // localDate formats a date as 3/9/2025, 8:05:00 AM, or according to its options. It puts an
 // ordinary space before AM, where some engines have a narrow one.
-func (r *run) localDate(method string, c goja.FunctionCall, date, clock bool) string {
+func (r *machine) localDate(method string, c goja.FunctionCall, date, clock bool) string {
 	object, ok := c.This.(*goja.Object)
 	if !ok || object.ClassName() != "Date" {
 		panic(r.typeError("this is not a Date object."))
@@ -61,7 +61,7 @@ var layouts = map[string]map[string]string{
 }
 
 // dateOptions returns the layouts for the options. It throws if they are not supported.
-func (r *run) dateOptions(method string, options *goja.Object) map[string]string {
+func (r *machine) dateOptions(method string, options *goja.Object) map[string]string {
 	if options == nil {
 		return nil
 	}

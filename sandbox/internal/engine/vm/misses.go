@@ -12,7 +12,7 @@ import (
 const (
 	maxPlaces = 500     // in the results of a VM
 	maxLooks  = 1000    // reads of one missing member of a place whose positions are looked up
-	maxText   = 1 << 20 // bytes of a text that is recognized as a result
+	maxText   = 1 << 20 // bytes of a string that is recognized as a result
 )
 
 // misses notices reads of members that objects in results do not have. These objects have a
@@ -22,14 +22,14 @@ const (
 type misses struct {
 	left    int                       // places that can be made
 	tools   map[string]*convert.Place // the results of tools, by their paths
-	texts   map[uint64]*convert.Place // results that are text, by their hashes
+	texts   map[uint64]*convert.Place // results that are strings, by their hashes
 	seed    maphash.Seed
 	objects *goja.Object          // Object.prototype
 	base    *goja.Object          // the target of the proxies: an empty object
 	hidden  map[*goja.Object]bool // the proxies
 }
 
-// missKey is a missing member of a place, or of text if the place is nil.
+// missKey is a missing member of a place, or of a string if the place is nil.
 type missKey struct {
 	place  *convert.Place
 	member string
@@ -37,7 +37,7 @@ type missKey struct {
 
 // watchMembers prepares for the reads of missing members before the first call of a program
 // that reads members. promise is the promise of the call.
-func (r *run) watchMembers(promise *goja.Object) {
+func (r *machine) watchMembers(promise *goja.Object) {
 	m := &r.misses
 	if m.tools != nil || !r.program.ReadsMembers() {
 		return
@@ -50,7 +50,7 @@ func (r *run) watchMembers(promise *goja.Object) {
 }
 
 // resultOf returns the place of the result of a call, or nil if the program reads no members.
-func (r *run) resultOf(c pendingCall) *convert.Place {
+func (r *machine) resultOf(c pendingCall) *convert.Place {
 	m := &r.misses
 	if !r.program.ReadsMembers() || c.reply.Error != nil || m.tools == nil {
 		return nil
@@ -62,15 +62,15 @@ func (r *run) resultOf(c pendingCall) *convert.Place {
 	return m.tools[tool]
 }
 
-// noteText remembers the text that a call returned.
-func (r *run) noteText(value goja.Value, c pendingCall) {
+// noteText remembers a string that a call returned.
+func (r *machine) noteText(value goja.Value, c pendingCall) {
 	if text, ok := value.(goja.String); ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPlaces {
 		r.misses.texts[maphash.String(r.misses.seed, text.String())] = r.resultOf(c)
 	}
 }
 
-// placeOfText returns the place of the result that a text is, or nil.
-func (r *run) placeOfText(text goja.String) *convert.Place {
+// placeOfText returns the place of the result that is equal to a string, or nil.
+func (r *machine) placeOfText(text goja.String) *convert.Place {
 	if len(r.misses.texts) == 0 || text.Length() > maxText {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (r *run) placeOfText(text goja.String) *convert.Place {
 }
 
 // sentinel returns the prototype of the objects at a place, or of String.prototype.
-func (r *run) sentinel(p *convert.Place) *goja.Object {
+func (r *machine) sentinel(p *convert.Place) *goja.Object {
 	proxy := r.vm.NewProxy(r.misses.base, &goja.ProxyTrapConfig{
 		Get: func(base *goja.Object, name string, receiver goja.Value) goja.Value {
 			if name == "__proto__" {
@@ -110,7 +110,7 @@ func (r *run) sentinel(p *convert.Place) *goja.Object {
 }
 
 // visible returns the prototype that a program sees in place of prototype.
-func (r *run) visible(prototype *goja.Object) goja.Value {
+func (r *machine) visible(prototype *goja.Object) goja.Value {
 	switch {
 	case prototype == nil:
 		return goja.Null()
@@ -121,16 +121,16 @@ func (r *run) visible(prototype *goja.Object) goja.Value {
 }
 
 // looks counts a read of a missing member, and reports whether its position is worth finding.
-func (r *run) looks(key missKey) bool {
+func (r *machine) looks(key missKey) bool {
 	if r.looked[key] == maxLooks || len(r.missing) == engine.MaxMisses || r.ended {
 		return false
 	}
-	put(&r.looked, key, r.looked[key]+1)
+	engine.Put(&r.looked, key, r.looked[key]+1)
 	return true
 }
 
-// missed records the read of a member that an object at a place, or a text, does not have.
-func (r *run) missed(p *convert.Place, name string, receiver goja.Value) {
+// missed records the read of a member that an object at a place, or a string, does not have.
+func (r *machine) missed(p *convert.Place, name string, receiver goja.Value) {
 	m := engine.Miss{Member: name}
 	promise, _ := receiver.(*goja.Object)
 	if text, ok := receiver.(goja.String); ok && p == nil {
@@ -157,14 +157,14 @@ func (r *run) missed(p *convert.Place, name string, receiver goja.Value) {
 	}
 }
 
-func (r *run) miss(m engine.Miss) {
+func (r *machine) miss(m engine.Miss) {
 	if m.Line > 0 && !slices.Contains(r.missing, m) {
 		r.missing = append(r.missing, m)
 	}
 }
 
 // guardPrototypes hides the prototypes of places from the functions that return prototypes.
-func (r *run) guardPrototypes() {
+func (r *machine) guardPrototypes() {
 	for _, holder := range []string{"Object", "Reflect"} {
 		r.replace(r.vm.Get(holder).ToObject(r.vm), "getPrototypeOf", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 			prototype, _ := r.call(next, c).(*goja.Object)
@@ -175,7 +175,7 @@ func (r *run) guardPrototypes() {
 
 // parseResult returns what JSON.parse makes of a result, with the prototypes of the result, or
 // nil for other arguments. An object or array is parsed already.
-func (r *run) parseResult(c goja.FunctionCall) goja.Value {
+func (r *machine) parseResult(c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) != 1 {
 		return nil
 	}

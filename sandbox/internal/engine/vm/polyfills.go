@@ -33,7 +33,7 @@ var polyfills = sync.OnceValue(func() map[string]func() *goja.Program {
 })
 
 // polyfill evaluates a file. If there are helpers, the file is a function that takes them.
-func (r *run) polyfill(name string, helpers ...func(goja.FunctionCall) goja.Value) goja.Value {
+func (r *machine) polyfill(name string, helpers ...func(goja.FunctionCall) goja.Value) goja.Value {
 	value, err := r.vm.RunProgram(polyfills()[name]())
 	if err != nil {
 		r.rethrow(err) // the program removed what the file depends on
@@ -48,32 +48,32 @@ func (r *run) polyfill(name string, helpers ...func(goja.FunctionCall) goja.Valu
 	return r.apply(value, arguments...)
 }
 
-func (r *run) apply(function goja.Value, arguments ...goja.Value) goja.Value {
+func (r *machine) apply(function goja.Value, arguments ...goja.Value) goja.Value {
 	callable, _ := goja.AssertFunction(function)
 	return r.call(callable, goja.FunctionCall{This: goja.Undefined(), Arguments: arguments})
 }
 
 // addStatic adds a function to a built-in class.
-func (r *run) addStatic(class, name string, function goja.Value) {
+func (r *machine) addStatic(class, name string, function goja.Value) {
 	if holder, ok := r.vm.Get(class).(*goja.Object); ok { // the program may have replaced the class
 		_ = holder.DefineDataProperty(name, function, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 }
 
-func (r *run) addGroupBy() {
+func (r *machine) addGroupBy() {
 	functions := r.apply(r.polyfill("groupBy")).ToObject(r.vm)
 	r.addStatic("Object", "groupBy", functions.Get("0"))
 	r.addStatic("Map", "groupBy", functions.Get("1"))
 }
 
-func (r *run) addWithResolvers() {
+func (r *machine) addWithResolvers() {
 	r.addStatic("Promise", "withResolvers", r.polyfill("withResolvers"))
 }
 
-func (r *run) structuredClone() goja.Value { return r.polyfill("structuredClone", r.kindOf) }
+func (r *machine) structuredClone() goja.Value { return r.polyfill("structuredClone", r.kindOf) }
 
 // kindOf returns the kind of an object for structuredClone.
-func (r *run) kindOf(c goja.FunctionCall) goja.Value {
+func (r *machine) kindOf(c goja.FunctionCall) goja.Value {
 	kind := "Object"
 	if o, ok := c.Argument(0).(*goja.Object); ok {
 		kind = convert.CloneKind(o)

@@ -28,7 +28,7 @@ func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 	return code, failure
 }
 
-// compilePrelude compiles a prelude. Its text is no more trusted than a program's.
+// compilePrelude compiles a prelude. Its source is no more trusted than that of a program.
 func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 	defer func() {
 		if recover() != nil {
@@ -48,7 +48,7 @@ func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 
 // preload runs the prelude of a program, once in each VM, and reports whether that
 // succeeded.
-func (r *run) preload(p *engine.Prelude, code *goja.Program) bool {
+func (r *machine) preload(p *engine.Prelude, code *goja.Program) bool {
 	r.prelude = nil
 	if p == nil {
 		return true
@@ -65,7 +65,7 @@ func (r *run) preload(p *engine.Prelude, code *goja.Program) bool {
 		}
 		return false
 	}
-	put(&r.preloaded, p.Hash, value)
+	engine.Put(&r.preloaded, p.Hash, value)
 	r.prelude = value
 	return true
 }

@@ -18,7 +18,7 @@ import (
 const (
 	keptSource  = 64 << 10 // of all programs together
 	keptProgram = 8 << 10  // of one
-	leastSource = 512      // what the shortest program counts as
+	minSource   = 512      // what the shortest program counts as
 )
 
 // programKey is everything that the parse of a program depends on.
@@ -63,7 +63,7 @@ func (e *Engine) program(key programKey) (*program, *engine.Failure) {
 // keepProgram adds a compiled program to the cache.
 func (e *Engine) keepProgram(key programKey, p *program) {
 	if len(key.text) <= keptProgram {
-		e.programs.add(key, p, max(len(key.text), leastSource), bounds{keptSource / leastSource, keptSource})
+		e.programs.add(key, p, max(len(key.text), minSource), bounds{keptSource / minSource, keptSource})
 	}
 }
 

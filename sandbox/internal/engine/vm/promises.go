@@ -56,7 +56,7 @@ func handled(p *goja.Promise) bool {
 }
 
 // notePromise records that the program uses a promise like a value.
-func (r *run) notePromise(o *goja.Object, use string, at engine.Pos) {
+func (r *machine) notePromise(o *goja.Object, use string, at engine.Pos) {
 	if o == nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (r *run) notePromise(o *goja.Object, use string, at engine.Pos) {
 }
 
 // promiseAsText returns a failure if an answer contains the text of a promise.
-func (r *run) promiseAsText(answer []byte) *engine.Failure {
+func (r *machine) promiseAsText(answer []byte) *engine.Failure {
 	converted := slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Use == engine.Converted })
 	if !converted || !bytes.Contains(answer, []byte("[object Promise]")) {
 		return nil
@@ -88,7 +88,7 @@ func (r *run) promiseAsText(answer []byte) *engine.Failure {
 
 // promiseUses lists the misused promises of the program. Promises that were never awaited
 // are listed only if the program ended by itself.
-func (r *run) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
+func (r *machine) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 	for _, u := range r.promises.uses {
 		u.Awaited = handled(u.promise)
 		list = append(list, u.PromiseMisuse)
@@ -117,7 +117,7 @@ func (r *run) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 
 // instrumentPromises makes the engine notice when a promise is converted to text, to a
 // number or to JSON. The result of the conversion does not change.
-func (r *run) instrumentPromises(promise *goja.Object) {
+func (r *machine) instrumentPromises(promise *goja.Object) {
 	if r.instrumented {
 		return
 	}
@@ -137,7 +137,7 @@ func (r *run) instrumentPromises(promise *goja.Object) {
 }
 
 // instrument adds a method to promises that records their use.
-func (r *run) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
+func (r *machine) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {
 			r.notePromise(o, use, r.position())

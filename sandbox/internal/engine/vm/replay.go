@@ -20,7 +20,7 @@ func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 }
 
 // turn records a turn and moves the clock.
-func (r *run) turn(t engine.Turn) {
+func (r *machine) turn(t engine.Turn) {
 	t.At = r.clock.turn()
 	if r.recording {
 		r.turns = append(r.turns, t)
@@ -42,7 +42,7 @@ type replay struct {
 }
 
 // rebuild runs a program of the log again, within the limits of the current run.
-func (r *run) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
+func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
 	p := &replay{step: s, pending: map[int]pendingCall{}}
 	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), nil, p)
 	switch f := result.Failure; {
@@ -66,7 +66,7 @@ func diverged(format string, args ...any) *engine.Failure {
 }
 
 // expect compares a call with the recorded one.
-func (p *replay) expect(r *run, c pendingCall) {
+func (p *replay) expect(r *machine, c pendingCall) {
 	tool := r.scope.tools[c.Tool].Path()
 	if c.ID > len(p.step.Calls) {
 		r.diverge("it made %d calls, and now also %s(%.80s)", len(p.step.Calls), tool, c.Args)
@@ -81,13 +81,13 @@ func (p *replay) expect(r *run, c pendingCall) {
 	p.pending[c.ID] = c
 }
 
-func (r *run) diverge(format string, args ...any) {
+func (r *machine) diverge(format string, args ...any) {
 	r.end(&engine.Result{Failure: diverged(format, args...)})
 	r.vm.Interrupt(errEnded)
 }
 
 // replayTurn repeats the next recorded turn.
-func (r *run) replayTurn() {
+func (r *machine) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
 		r.diverge("it waited %d times, and now once more", p.at)

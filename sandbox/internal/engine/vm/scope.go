@@ -25,44 +25,31 @@ type index struct {
 // have the same tools.
 func (e *Engine) scope(job *engine.Job, earlier map[string]bool) *scope {
 	known := e.index.Load()
-	if known == nil || !same(known.tools, job.Tools) {
+	if known == nil || !engine.SameTools(known.tools, job.Tools) {
 		known = newIndex(job.Tools)
 		e.index.Store(known)
 	}
 	s := &scope{index: known, earlier: earlier}
 	for i, input := range job.Inputs {
-		put(&s.inputs, input.Name, i)
+		engine.Put(&s.inputs, input.Name, i)
 	}
 	return s
-}
-
-// same reports whether two lists share their elements.
-func same(a, b []engine.Binding) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 func newIndex(tools []engine.Binding) *index {
 	x := &index{tools: tools}
 	for i, b := range tools {
 		if b.Namespace == "" {
-			put(&x.globals, b.Names[0], i)
+			engine.Put(&x.globals, b.Names[0], i)
 			continue
 		}
 		members := x.objects[b.Namespace]
 		for _, name := range b.Names {
-			put(&members, name, i)
+			engine.Put(&members, name, i)
 		}
-		put(&x.objects, b.Namespace, members)
+		engine.Put(&x.objects, b.Namespace, members)
 	}
 	return x
-}
-
-// put sets a key and creates the map if it is nil.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
 }
 
 // find finds a tool. namespace is "" for a global function.

@@ -76,7 +76,7 @@ func (t *timers) index(id int64) int {
 }
 
 // startTimer returns setTimeout or setInterval.
-func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
+func (r *machine) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		callback, ok := goja.AssertFunction(call.Argument(0))
 		if !ok {
@@ -94,13 +94,13 @@ func (r *run) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-func (r *run) clearTimer(call goja.FunctionCall) goja.Value {
+func (r *machine) clearTimer(call goja.FunctionCall) goja.Value {
 	r.timers.clear(call.Argument(0).ToInteger())
 	return goja.Undefined()
 }
 
 // sleep returns a promise that is resolved after a number of milliseconds.
-func (r *run) sleep(call goja.FunctionCall) goja.Value {
+func (r *machine) sleep(call goja.FunctionCall) goja.Value {
 	promise, resolve, _ := r.vm.NewPromise()
 	r.timers.set(milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
 	return r.vm.ToValue(promise)

@@ -3,6 +3,8 @@ package vm
 import (
 	"maps"
 	"slices"
+
+	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
 // toolUses records the tools that a program of a session has seen. With these tools alone
@@ -13,27 +15,27 @@ type toolUses struct {
 }
 
 // use records that the program has seen a tool. namespace is "" for a global function.
-func (r *run) use(namespace, name string) {
+func (r *machine) use(namespace, name string) {
 	if tool, ok := r.scope.find(namespace, name); ok && r.recording {
-		put(&r.used.tools, tool, true)
+		engine.Put(&r.used.tools, tool, true)
 	}
 }
 
 // useGlobal records that the program has seen a global, which may be a namespace.
-func (r *run) useGlobal(name string) {
+func (r *machine) useGlobal(name string) {
 	if _, ok := r.scope.objects[name]; ok && r.recording {
-		put(&r.used.objects, name, true)
+		engine.Put(&r.used.objects, name, true)
 	}
 	r.use("", name)
 }
 
-// list returns the indices of the tools, sorted. For a namespace of which no tool was
-// seen it includes one, so that the namespace exists.
+// list returns the indices of the tools, sorted. For a namespace none of whose tools
+// was seen, it includes one, so that the namespace exists.
 func (u *toolUses) list(x *index) []int {
 	for name := range u.objects {
 		members := slices.Collect(maps.Values(x.objects[name]))
 		if !slices.ContainsFunc(members, func(tool int) bool { return u.tools[tool] }) {
-			put(&u.tools, slices.Min(members), true)
+			engine.Put(&u.tools, slices.Min(members), true)
 		}
 	}
 	return slices.Sorted(maps.Keys(u.tools))

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-func (r *run) urlSearchParams() goja.Value {
+func (r *machine) urlSearchParams() goja.Value {
 	helpers := []func(goja.FunctionCall) goja.Value{
 		r.textFunction(urlDecoded), r.textFunction(urlEncoded), r.textFunction(wellFormed),
 	}
 	return r.polyfill("URLSearchParams", helpers...)
 }
 
-// textFunction makes a function of the VM from one that converts a text.
-func (r *run) textFunction(change func(string) string) func(goja.FunctionCall) goja.Value {
+// textFunction makes a function of the VM from a Go function that converts a string.
+func (r *machine) textFunction(change func(string) string) func(goja.FunctionCall) goja.Value {
 	return func(c goja.FunctionCall) goja.Value {
 		text := r.textOf(c.Argument(0)).String()
 		if 3*float64(len(text)) > r.maxText() {

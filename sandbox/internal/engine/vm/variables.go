@@ -14,7 +14,7 @@ type declared struct {
 }
 
 // declare records a variable. It replaces an earlier one with the same name.
-func (r *run) declare(name string, getter goja.Value) {
+func (r *machine) declare(name string, getter goja.Value) {
 	get, ok := goja.AssertFunction(getter)
 	if !ok {
 		return
@@ -25,7 +25,7 @@ func (r *run) declare(name string, getter goja.Value) {
 
 // variables lists the declarations of the session's programs, in order. It runs no getters
 // and touches no proxies, so that programs cannot notice it.
-func (r *run) variables() []engine.Variable {
+func (r *machine) variables() []engine.Variable {
 	if r.intrinsics == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ type watchdog struct {
 	quiet    bool          // that is all it does now
 	replies  int           // that it has received
 	idle     *time.Timer   // calls announce
-	next     int           // the least number of replies that may be announced
+	next     int           // the smallest number of replies that may be announced
 	cause    error         // of the first stop
 	stopped  bool          // the run has ended
 }
@@ -65,18 +65,18 @@ type spent struct{ elapsed, computed, waited time.Duration }
 
 // left returns the time in which no limit can be exceeded, or zero if there is no limit.
 func left(l engine.Limits, s spent) time.Duration {
-	var least time.Duration
+	var shortest time.Duration
 	for _, budget := range []struct{ limit, spent time.Duration }{
 		{l.Time, s.elapsed}, {l.Compute, s.computed},
 	} {
 		if budget.limit <= 0 {
 			continue
 		}
-		if rest := max(budget.limit-budget.spent, 1); least == 0 || rest < least {
-			least = rest
+		if rest := max(budget.limit-budget.spent, 1); shortest == 0 || rest < shortest {
+			shortest = rest
 		}
 	}
-	return least
+	return shortest
 }
 
 // check is called by the timer when a limit may have been exceeded.
@@ -248,14 +248,7 @@ func (w *watchdog) failure(cause error) *engine.Failure {
 			Hint: "look for endless loops and for quadratic work",
 		}
 	case errors.Is(cause, engine.ErrMemory):
-		return outOfMemory()
+		return engine.OutOfMemory()
 	}
-	return &engine.Failure{Kind: engine.KindStopped, Message: "the program was stopped"}
-}
-
-func outOfMemory() *engine.Failure {
-	return &engine.Failure{
-		Kind: engine.KindMemory, Message: "the program ran out of memory",
-		Hint: "keep less data at once: process it in parts, and do not build huge strings or arrays",
-	}
+	return engine.Stopped()
 }

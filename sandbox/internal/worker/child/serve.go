@@ -6,7 +6,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
@@ -18,19 +17,19 @@ type server struct {
 	in    *worker.Reader
 	out   *worker.Writer
 	tools []engine.Binding // of the next run
-	runs  chan *run
+	runs  chan *attempt
 	done  chan error
 
 	growth *growth // nil if memory is not measured
 
 	mu  sync.Mutex
-	cur *run // the run in progress, or nil
+	cur *attempt // the run in progress, or nil
 }
 
 func newServer(link io.ReadWriter, f Run) *server {
 	return &server{
 		run: f, in: worker.NewReader(link, worker.MaxBody), out: worker.NewWriter(link),
-		runs: make(chan *run, 1), done: make(chan error, 1),
+		runs: make(chan *attempt, 1), done: make(chan error, 1),
 	}
 }
 
@@ -97,7 +96,7 @@ func (s *server) handle(f worker.Frame) error {
 			return err
 		}
 		job.Tools = s.tools
-		r := newRun(s, f.Run, job)
+		r := newAttempt(s, f.Run, job)
 		s.setCurrent(r)
 		s.runs <- r
 		return nil
@@ -124,7 +123,7 @@ func (s *server) execute() {
 	}
 }
 
-func (s *server) setCurrent(r *run) {
+func (s *server) setCurrent(r *attempt) {
 	s.mu.Lock()
 	s.cur = r
 	s.mu.Unlock()
@@ -162,13 +161,14 @@ func shortened(res *engine.Result) *engine.Result {
 		return res
 	}
 	f := *res.Failure
-	f.Message, f.Hint = cut(f.Message), cut(f.Hint)
+	f.Message, f.Hint = engine.Shorten(f.Message, maxMessage), engine.Shorten(f.Hint, maxMessage)
 	if t := f.Tool; t != nil {
-		f.Tool = &engine.ToolError{Tool: cut(t.Tool), Kind: cut(t.Kind), Message: cut(t.Message), ID: cut(t.ID)}
+		f.Tool = &engine.ToolError{
+			Tool: engine.Shorten(t.Tool, maxMessage), Kind: engine.Shorten(t.Kind, maxMessage),
+			Message: engine.Shorten(t.Message, maxMessage), ID: engine.Shorten(t.ID, maxMessage),
+		}
 	}
 	short := *res
 	short.Failure = &f
 	return &short
 }
-
-func cut(s string) string { return display.Cut(s, maxMessage) }

@@ -35,7 +35,7 @@ func diagnose(log string, state *os.ProcessState) *engine.Failure {
 	}
 	for _, m := range memoryMessages {
 		if strings.Contains(log, m) {
-			return outOfMemory()
+			return engine.OutOfMemory()
 		}
 	}
 	for _, m := range crashMessages {
@@ -52,11 +52,11 @@ func diagnose(log string, state *os.ProcessState) *engine.Failure {
 		if s.String() == "bad system call" {
 			return crashed("it made a forbidden system call")
 		}
-		return outOfMemory()
+		return engine.OutOfMemory()
 	}
 	switch state.ExitCode() {
 	case 1, 2, statusRace: // 2 is the Go runtime's
-		return outOfMemory()
+		return engine.OutOfMemory()
 	}
 	return crashed(state.String())
 }
@@ -77,23 +77,11 @@ func timedOut(limit time.Duration) *engine.Failure {
 	}
 }
 
-func stopped() *engine.Failure {
-	return &engine.Failure{Kind: engine.KindStopped, Message: "the program was stopped"}
-}
-
 func unread(cause error) *engine.Failure {
 	return &engine.Failure{
 		Kind:    engine.KindMemory,
 		Message: "tool results waiting for the program exceed its memory: " + cause.Error(),
 		Hint:    "request less data at once, and await a few calls before making more",
-	}
-}
-
-func outOfMemory() *engine.Failure {
-	return &engine.Failure{
-		Kind:    engine.KindMemory,
-		Message: "the program ran out of memory",
-		Hint:    "keep less data at once: process it in parts, and do not build huge strings or arrays",
 	}
 }
 

@@ -7,6 +7,6 @@
 // A worker is this same executable, started again; see package child. If a run ends
 // badly, its worker is killed and replaced, and the caller still gets a typed result.
 //
-// Pool decides which worker runs a job, instance is one worker, run is one job in it,
+// Pool decides which worker runs a job, instance is one worker, attempt is one job in it,
 // process is the operating system's part.
 package host

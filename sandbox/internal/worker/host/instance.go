@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// Reasons for which the host kills a worker, besides [worker.ErrBreach] and errUnread.
+// Reasons for which the host kills a worker, other than [worker.ErrBreach] and errUnread.
 var (
 	errTimeout = errors.New("the deadline has passed")
 	errStopped = errors.New("the caller canceled the run")
@@ -37,7 +37,6 @@ type instance struct {
 	out      *worker.Writer
 	box      *outbox          // to which out writes
 	runs     uint32           // the number of the last run
-	spoke    bool             // whether it has sent anything in a run
 	tools    []engine.Binding // those sent last
 	sessions map[string]int   // the sessions whose VMs it has, and how many programs they have run
 	preludes map[string]bool  // the preludes that it has compiled
@@ -139,7 +138,7 @@ func (w *instance) disconnect(err error) {
 	w.retire()
 }
 
-// kill ends the worker. The first cause is the one that is reported.
+// kill ends the worker. Only the first cause is reported.
 func (w *instance) kill(cause error) {
 	w.mu.Lock()
 	if w.cause == nil {

@@ -39,7 +39,7 @@ type Options struct {
 	Resident int64
 	// Warm is how many workers stay when there is nothing to do. Default: 1.
 	Warm int
-	// Idle is when the other idle workers end. Default: 30 seconds.
+	// Idle is after what time the other idle workers end. Default: 30 seconds.
 	Idle time.Duration
 	// Command is a program and its arguments to run instead of this executable.
 	Command []string
@@ -67,8 +67,8 @@ func (o *Options) complete() error {
 	if o.Memory < minMemory {
 		return fmt.Errorf("a memory limit of %d bytes is too small: use at least %d", o.Memory, int64(minMemory))
 	}
-	if most := max(o.Max, o.Workers); most > maxWorkers {
-		return fmt.Errorf("%d workers are too many: use at most %d", most, maxWorkers)
+	if n := max(o.Max, o.Workers); n > maxWorkers {
+		return fmt.Errorf("%d workers are too many: use at most %d", n, maxWorkers)
 	}
 	if o.Workers > 0 && o.Workers < o.Max {
 		return fmt.Errorf("%d workers are too few for %d programs that compute at the same time", o.Workers, o.Max)
@@ -90,10 +90,9 @@ func orDefault[T comparable](value, def T) T {
 // Pool runs jobs in worker processes. It is safe for concurrent use. A job has a worker
 // for itself: a tool that runs another job in the same pool takes a second worker.
 type Pool struct {
-	opts    Options
-	slots   *slots
-	starter starter
-	close   sync.Once
+	opts  Options
+	slots *slots
+	close sync.Once
 
 	mu    sync.Mutex
 	idle  []idleInstance // the last one is used next
@@ -121,7 +120,6 @@ func NewPool(o Options) (*Pool, error) {
 	}
 	o.MinIsolation = w.isolation
 	p := &Pool{opts: o, slots: newSlots(&o)}
-	p.starter.start = func(ctx context.Context) (*instance, error) { return newInstance(ctx, &p.opts) }
 	p.sweep = time.AfterFunc(o.Idle, p.trim)
 	p.park(w)
 	return p, nil
@@ -131,11 +129,10 @@ func NewPool(o Options) (*Pool, error) {
 func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 
 // Run runs one job in its own worker. If all slots are taken, it waits in line; the
-// job's time limit starts after that. A nil ticket is that of a run that is not nested.
+// job's time limit starts after that. A run that is not nested has a nil ticket.
 // Whatever the program does to its worker, Run returns a result. An error means that the
 // program has not run: ctx was done, the pool is closed, the job cannot be encoded, a nested
-// run cannot have a worker ([ErrNested]), or no worker can be started ([ErrCannotStart] if
-// Run did not try because several have failed).
+// run cannot have a worker ([ErrNested]), or no worker can be started.
 //
 // Run calls the methods of host on its own goroutine, and never after it has returned.
 // If one of them panics, so does Run. If ctx is done during the run, the result is a
@@ -187,9 +184,6 @@ func (p *Pool) try(
 		}
 	}()
 	res, reusable, err = w.do(ctx, t, job, host)
-	if w.spoke {
-		p.starter.worked()
-	}
 	return res, err
 }
 
@@ -204,14 +198,12 @@ func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	for {
 		w := p.unpark(job)
 		if w == nil {
-			return p.starter.instance(ctx)
+			return newInstance(ctx, &p.opts)
 		}
 		if w.process.idle() {
 			return w, nil
 		}
-		if w.retire(); !w.spoke {
-			p.starter.failed(w.exitError())
-		}
+		w.retire()
 	}
 }
 
@@ -237,12 +229,12 @@ func (p *Pool) warm() {
 	if !needed || p.Closed() {
 		return
 	}
-	if w, err := p.starter.instance(context.Background()); err == nil && !p.park(w) {
+	if w, err := newInstance(context.Background(), &p.opts); err == nil && !p.park(w) {
 		w.retire()
 	}
 }
 
-// park makes a worker idle. It reports false if enough others are.
+// park makes a worker idle. It returns false if enough workers are idle.
 func (p *Pool) park(w *instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,7 +262,7 @@ func (p *Pool) unpark(job *engine.Job) *instance {
 }
 
 // trim ends the workers that have been idle for too long, and schedules itself for the
-// others.
+// remaining ones.
 func (p *Pool) trim() {
 	p.mu.Lock()
 	old := 0

@@ -403,7 +403,7 @@ func TestNoise(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	mustEcho(t, p, "next")
-	if n := len(first(p).log.String()); n < logPart || n > 2*logPart+10 {
+	if n := len(first(p).log.String()); n == 0 || n > logSize {
 		t.Errorf("%d bytes were kept", n)
 	}
 }
@@ -663,80 +663,12 @@ func TestHostile(t *testing.T) {
 	mustEcho(t, p, "after all")
 }
 
-// TestBackOff has workers that fail to start.
-func TestBackOff(t *testing.T) {
-	t.Parallel()
-	p := newPool(t, Options{Max: 2})
-	good := p.starter.start
-	var tries atomic.Int32
-	p.starter.start = func(context.Context) (*instance, error) {
-		tries.Add(1)
-		return nil, errors.New("start worker: no luck")
-	}
-	first(p).end()
-	<-first(p).exited
-	for i := range freeFailures {
-		if _, err := p.Run(t.Context(), nil, job("echo:x"), &host{}); fmt.Sprint(err) != "start worker: no luck" && i == 0 {
-			t.Error(err)
-		}
-	}
-	n := tries.Load()
-	for range 50 {
-		_, err := p.Run(t.Context(), nil, job("echo:x"), &host{})
-		if !errors.Is(err, ErrCannotStart) && fmt.Sprint(err) != "start worker: no luck" {
-			t.Error(err)
-		}
-	}
-	if more := tries.Load() - n; more > 25 {
-		t.Errorf("%d tries in 50 runs", more)
-	}
-	p.starter.mu.Lock()
-	p.starter.start, p.starter.next = good, time.Time{}
-	p.starter.mu.Unlock()
-	mustEcho(t, p, "again")
-	if p.starter.failures != 0 {
-		t.Error("the failures still count")
-	}
-}
-
-func TestInterval(t *testing.T) {
-	t.Parallel()
-	var s starter
-	last := time.Duration(0)
-	for range 100 {
-		s.failed(errors.New("no"))
-		if d := s.interval(); d < last || d > lastInterval {
-			t.Fatalf("%v after %v", d, last)
-		} else {
-			last = d
-		}
-	}
-	if last != lastInterval {
-		t.Error(last)
-	}
-}
-
-func TestBootAndDie(t *testing.T) {
+// TestIdleWorkersDie has workers that are ready, but die before their first run.
+func TestIdleWorkersDie(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
-	err := stillborns(t, p)
-	for begin := time.Now(); err == nil && time.Since(begin) < endTime; { // on a very busy machine, it was time for the next try
-		err = stillborns(t, p)
-	}
-	if !errors.Is(err, ErrCannotStart) || !strings.Contains(err.Error(), "it ended with signal: killed") {
-		t.Error(err)
-	}
-	p.starter.mu.Lock()
-	p.starter.next = time.Time{}
-	p.starter.mu.Unlock()
-	mustEcho(t, p, "later")
-}
-
-// stillborns runs a program in a pool whose workers are ready, but die before their first run.
-func stillborns(t *testing.T, p *Pool) error {
-	t.Helper()
 	p.unpark(&engine.Job{}).retire()
-	for range freeFailures {
+	for range 3 {
 		w, err := newInstance(t.Context(), &p.opts)
 		if err != nil {
 			t.Fatal(err)
@@ -747,8 +679,7 @@ func stillborns(t *testing.T, p *Pool) error {
 		p.idle = append(p.idle, idleInstance{w, time.Now()})
 		p.mu.Unlock()
 	}
-	_, err := p.Run(t.Context(), nil, job("echo:x"), &host{})
-	return err
+	mustEcho(t, p, "later")
 }
 
 // TestDiagnosis has the ways in which workers have been observed to die.

@@ -10,7 +10,7 @@ import (
 
 // replyTo returns the function that answers a call once. It may be called on any
 // goroutine, and after the run.
-func (r *run) replyTo(id int) func(engine.Reply) {
+func (r *attempt) replyTo(id int) func(engine.Reply) {
 	var answered atomic.Bool
 	return func(a engine.Reply) {
 		if !answered.Swap(true) {
@@ -20,7 +20,7 @@ func (r *run) replyTo(id int) func(engine.Reply) {
 }
 
 // reply sends the reply to a call, or keeps it until the run has a slot.
-func (r *run) reply(a worker.Reply) {
+func (r *attempt) reply(a worker.Reply) {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	switch {
@@ -34,7 +34,7 @@ func (r *run) reply(a worker.Reply) {
 }
 
 // add adds the reply to a call to what flush sends.
-func (r *run) add(a worker.Reply) {
+func (r *attempt) add(a worker.Reply) {
 	r.sent++
 	if r.w.out.Add(worker.KindReply, r.id, &a) != nil {
 		a.Reply = engine.Reply{Error: &engine.ToolError{
@@ -45,7 +45,7 @@ func (r *run) add(a worker.Reply) {
 }
 
 // flush sends what was added. Errors of the connection are found by the reader.
-func (r *run) flush() {
+func (r *attempt) flush() {
 	if err := r.w.out.Flush(); errors.Is(err, errUnread) {
 		r.w.kill(err)
 	}

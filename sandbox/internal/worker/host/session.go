@@ -66,12 +66,6 @@ func (w *instance) outgoing(job *engine.Job) (sent *engine.Job, abridged bool) {
 	return &out, abridged
 }
 
-// sameSlice reports whether two slices share their memory. Tools belong to a snapshot
-// that does not change.
-func sameSlice(a, b []engine.Binding) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
 // replays reports whether the worker must run the session's earlier programs again.
 func (w *instance) replays(job *engine.Job) bool {
 	s := job.Session

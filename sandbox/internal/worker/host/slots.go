@@ -238,7 +238,7 @@ func (s *slots) grant() {
 			t.slot = &slot{}
 		default:
 			lender := t.ancestor(func(a *Ticket) bool { return a.slot != nil && a.slot.holders[len(a.slot.holders)-1] == a })
-			if lender == nil { // or others share the slot, who are not ancestors
+			if lender == nil { // or runs that are not ancestors share the slot
 				i++
 				continue
 			}

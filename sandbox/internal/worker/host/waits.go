@@ -14,7 +14,7 @@ type waits struct {
 	still   bool           // all calls in progress wait for a person or a nested run
 	told    bool           // what the worker knows of its program's clocks: they stand still
 	sent    int            // replies
-	next    int            // the least number of replies with which the program may wait again
+	next    int            // the smallest number of replies with which the program may wait again
 
 	deadline *time.Timer   // kills the worker; nil if there is no limit of time
 	end      time.Time     // of the deadline
@@ -23,7 +23,7 @@ type waits struct {
 
 // wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A
 // worker whose program does not really wait wastes only its own time.
-func (r *run) wait(f worker.Frame) error {
+func (r *attempt) wait(f worker.Frame) error {
 	var replies int
 	if err := f.DecodeUntrusted(&replies, 0); err != nil {
 		return err
@@ -42,14 +42,14 @@ func (r *run) wait(f worker.Frame) error {
 	return nil
 }
 
-func (r *run) isWaiting() bool {
+func (r *attempt) isWaiting() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	return r.waiting
 }
 
 // hold keeps a reply until the run has a slot. Waiting for it counts toward no limit.
-func (r *run) hold(a worker.Reply) {
+func (r *attempt) hold(a worker.Reply) {
 	if r.held = append(r.held, a); len(r.held) > 1 {
 		return
 	}
@@ -71,7 +71,7 @@ func (r *run) hold(a worker.Reply) {
 }
 
 // setStill stops or starts the program's clocks.
-func (r *run) setStill(still bool) {
+func (r *attempt) setStill(still bool) {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	if r.still = still; !r.over.Load() {
@@ -81,7 +81,7 @@ func (r *run) setStill(still bool) {
 
 // tellClock tells the worker whether the program's clocks stand still while it waits, and adjusts
 // the deadline.
-func (r *run) tellClock() {
+func (r *attempt) tellClock() {
 	still := r.still || len(r.held) > 0
 	switch {
 	case r.deadline == nil:
@@ -99,7 +99,7 @@ func (r *run) tellClock() {
 }
 
 // stopDeadline reports whether the deadline had not passed.
-func (r *run) stopDeadline() bool {
+func (r *attempt) stopDeadline() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	deadline := r.deadline

@@ -10,9 +10,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// run is one job in this worker. It implements [engine.Host] and [engine.Supervisor] by
+// attempt is one job in this worker. It implements [engine.Host] and [engine.Supervisor] by
 // exchanging frames with the host.
-type run struct {
+type attempt struct {
 	s       *server
 	id      uint32
 	job     *engine.Job
@@ -26,14 +26,14 @@ type run struct {
 	pending map[int]func(engine.Reply) // calls without a reply
 }
 
-func newRun(s *server, id uint32, job *engine.Job) *run {
-	r := &run{s: s, id: id, job: job, verdict: make(chan bool, 1), pending: map[int]func(engine.Reply){}}
+func newAttempt(s *server, id uint32, job *engine.Job) *attempt {
+	r := &attempt{s: s, id: id, job: job, verdict: make(chan bool, 1), pending: map[int]func(engine.Reply){}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
 
 // Report implements [engine.Host].
-func (r *run) Report(report engine.Report) {
+func (r *attempt) Report(report engine.Report) {
 	if err := r.s.out.Send(worker.KindReport, r.id, report); err != nil {
 		r.s.end(err)
 	}
@@ -41,10 +41,10 @@ func (r *run) Report(report engine.Report) {
 }
 
 // Allowed implements [engine.Host].
-func (r *run) Allowed() bool { return r.clean || <-r.verdict }
+func (r *attempt) Allowed() bool { return r.clean || <-r.verdict }
 
 // decide receives the verdict.
-func (r *run) decide(f worker.Frame) error {
+func (r *attempt) decide(f worker.Frame) error {
 	var ok bool
 	if err := f.Decode(&ok); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r *run) decide(f worker.Frame) error {
 }
 
 // Call implements [engine.Host].
-func (r *run) Call(c engine.Call, reply func(engine.Reply)) {
+func (r *attempt) Call(c engine.Call, reply func(engine.Reply)) {
 	r.mu.Lock()
 	r.pending[c.ID] = reply
 	r.mu.Unlock()
@@ -67,7 +67,7 @@ func (r *run) Call(c engine.Call, reply func(engine.Reply)) {
 }
 
 // answer passes a reply to the call that waits for it.
-func (r *run) answer(f worker.Frame) error {
+func (r *attempt) answer(f worker.Frame) error {
 	var a worker.Reply
 	if err := f.Decode(&a); err != nil {
 		return err
@@ -83,10 +83,10 @@ func (r *run) answer(f worker.Frame) error {
 }
 
 // Clock implements [engine.Host].
-func (r *run) Clock(still func(bool)) { r.still.Store(&still) }
+func (r *attempt) Clock(still func(bool)) { r.still.Store(&still) }
 
 // clock stops or starts the program's clocks.
-func (r *run) clock(f worker.Frame) error {
+func (r *attempt) clock(f worker.Frame) error {
 	var still bool
 	if err := f.Decode(&still); err != nil {
 		return err
@@ -98,10 +98,10 @@ func (r *run) clock(f worker.Frame) error {
 }
 
 // Begin implements [engine.Supervisor].
-func (r *run) Begin(func(error)) {}
+func (r *attempt) Begin(func(error)) {}
 
 // Waiting implements [engine.Supervisor].
-func (r *run) Waiting(replies int) {
+func (r *attempt) Waiting(replies int) {
 	if err := r.s.out.Send(worker.KindWaiting, r.id, replies); err != nil {
 		r.s.end(err)
 	}
@@ -112,11 +112,11 @@ func (r *run) Waiting(replies int) {
 const patience = 100 * time.Millisecond
 
 // Patience implements [engine.Supervisor].
-func (r *run) Patience() time.Duration { return patience }
+func (r *attempt) Patience() time.Duration { return patience }
 
 // Stuck implements [engine.Supervisor]. It reports the failure and ends the process,
 // because the program will not end.
-func (r *run) Stuck(f *engine.Failure) {
+func (r *attempt) Stuck(f *engine.Failure) {
 	_ = r.s.out.Send(worker.KindLast, r.id, &engine.Result{Failure: f})
 	leave(0)
 }

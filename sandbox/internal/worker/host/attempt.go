@@ -27,7 +27,7 @@ const (
 // Limits of what a worker may send.
 const (
 	maxFrame    = 16 << 20
-	frameMargin = 128 << 10 // what any frame may need besides the following
+	frameMargin = 128 << 10 // what any frame may need in addition
 	// outputFactor is what a byte of output may become: there are two streams of the
 	// console with their ends, in which any byte may become \u0000, and a value.
 	outputFactor = 14
@@ -49,8 +49,8 @@ var errLeftover = errors.New("the worker has not finished its last run")
 // sent anything in this run. The program has not run.
 var errLost = errors.New("the worker was killed before the program began")
 
-// run is one job in a worker.
-type run struct {
+// attempt is one job in a worker.
+type attempt struct {
 	w        *instance
 	ticket   *Ticket
 	id       uint32
@@ -78,7 +78,7 @@ func (w *instance) do(
 	ctx context.Context, t *Ticket, job *engine.Job, host engine.Host,
 ) (res *engine.Result, reusable bool, err error) {
 	w.runs++
-	r := &run{w: w, ticket: t, id: w.runs, job: job, host: host, replays: w.replays(job)}
+	r := &attempt{w: w, ticket: t, id: w.runs, job: job, host: host, replays: w.replays(job)}
 	w.in.Limit = r.limit
 	r.startDeadline()
 	host.Clock(r.setStill)
@@ -105,7 +105,7 @@ func (w *instance) do(
 }
 
 // failed returns the outcome of a run without a result.
-func (r *run) failed(err error) (*engine.Result, error) {
+func (r *attempt) failed(err error) (*engine.Result, error) {
 	switch {
 	case errors.Is(err, worker.ErrEncode):
 		return nil, fmt.Errorf("job: %w", err)
@@ -125,7 +125,7 @@ func (r *run) failed(err error) (*engine.Result, error) {
 }
 
 // failure returns why a run has no result.
-func (r *run) failure(err error) *engine.Failure {
+func (r *attempt) failure(err error) *engine.Failure {
 	r.over.Store(true)
 	if r.w.killed() == nil {
 		r.w.disconnect(err)
@@ -134,7 +134,7 @@ func (r *run) failure(err error) *engine.Failure {
 	case errors.Is(cause, errTimeout):
 		return timedOut(r.job.Limits.Time)
 	case errors.Is(cause, errStopped):
-		return stopped()
+		return engine.Stopped()
 	case errors.Is(cause, errUnread):
 		return unread(cause)
 	case errors.Is(cause, worker.ErrBreach):
@@ -144,7 +144,7 @@ func (r *run) failure(err error) *engine.Failure {
 }
 
 // limit returns the maximum length of a frame's body.
-func (r *run) limit(k worker.Kind) int {
+func (r *attempt) limit(k worker.Kind) int {
 	output, argument := r.job.Limits.Output, r.job.Limits.Argument
 	switch {
 	case k == worker.KindReport:
@@ -159,7 +159,7 @@ func (r *run) limit(k worker.Kind) int {
 
 // sessionElements returns how many array elements a result may need to describe the run
 // of a session's program.
-func (r *run) sessionElements() int {
+func (r *attempt) sessionElements() int {
 	if r.job.Session == nil {
 		return 0
 	}
@@ -167,7 +167,7 @@ func (r *run) sessionElements() int {
 }
 
 // startDeadline starts the timer that kills a worker which does not end the run itself.
-func (r *run) startDeadline() {
+func (r *attempt) startDeadline() {
 	limit := r.job.Limits.Time
 	if limit <= 0 {
 		return
@@ -180,7 +180,7 @@ func (r *run) startDeadline() {
 }
 
 // stop asks the worker to end the run, and kills it soon after that.
-func (r *run) stop() {
+func (r *attempt) stop() {
 	r.canceled.Store(true)
 	time.AfterFunc(stopPeriod, func() { r.w.kill(errStopped) })
 	_ = r.w.out.Send(worker.KindStop, r.id, nil)
@@ -188,7 +188,7 @@ func (r *run) stop() {
 
 // close makes the run drop late replies. It reports whether the worker has read
 // everything; it is unknown how long the rest would take.
-func (r *run) close() bool {
+func (r *attempt) close() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	r.over.Store(true)
@@ -196,7 +196,7 @@ func (r *run) close() bool {
 }
 
 // exchange sends the job and handles the worker's frames until the result arrives.
-func (r *run) exchange() (*engine.Result, error) {
+func (r *attempt) exchange() (*engine.Result, error) {
 	// Other errors are found by the reader, after what the worker sent before them.
 	if err := r.send(); errors.Is(err, worker.ErrEncode) || errors.Is(err, errUnread) {
 		return nil, err
@@ -209,11 +209,11 @@ func (r *run) exchange() (*engine.Result, error) {
 }
 
 // send sends the job, and its tools if they differ from those of the last run.
-func (r *run) send() error {
+func (r *attempt) send() error {
 	out := r.w.out
 	out.Lock()
 	defer out.Unlock()
-	if !sameSlice(r.w.tools, r.job.Tools) {
+	if !engine.SameTools(r.w.tools, r.job.Tools) {
 		if err := out.Add(worker.KindTools, r.id, r.job.Tools); err != nil {
 			return err
 		}
@@ -228,12 +228,12 @@ func (r *run) send() error {
 }
 
 // receive handles one frame, and returns the result if that is what it contains.
-func (r *run) receive() (*engine.Result, error) {
+func (r *attempt) receive() (*engine.Result, error) {
 	f, err := r.w.in.Next()
 	if err != nil {
 		return nil, err
 	}
-	r.w.spoke, r.heard = true, true
+	r.heard = true
 	if f.Run < r.id && r.id > 1 && !r.reported {
 		return nil, errLeftover
 	}
@@ -259,7 +259,7 @@ func breach(format string, args ...any) error {
 }
 
 // report passes the report to the host and sends the verdict if the worker waits for it.
-func (r *run) report(f worker.Frame) error {
+func (r *attempt) report(f worker.Frame) error {
 	if r.reported {
 		return breach("a second report")
 	}
@@ -285,7 +285,7 @@ func (r *run) report(f worker.Frame) error {
 }
 
 // call passes a tool call to the host.
-func (r *run) call(f worker.Frame) error {
+func (r *attempt) call(f worker.Frame) error {
 	var c engine.Call
 	if err := f.DecodeUntrusted(&c, 0); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (r *run) call(f worker.Frame) error {
 }
 
 // result decodes and checks the result.
-func (r *run) result(f worker.Frame) (*engine.Result, error) {
+func (r *attempt) result(f worker.Frame) (*engine.Result, error) {
 	var res *engine.Result
 	if err := f.DecodeUntrusted(&res, arrayRoom+turnRoom*r.sessionElements()); err != nil {
 		return nil, err
@@ -337,7 +337,7 @@ func (r *run) result(f worker.Frame) (*engine.Result, error) {
 	return res, checkSize("value", len(res.Value), r.job.Limits.Output)
 }
 
-func (r *run) checkFailure(f *engine.Failure) error {
+func (r *attempt) checkFailure(f *engine.Failure) error {
 	if f == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func FuzzHost(f *testing.F) {
 		h := &distrustful{fail: t.Error}
 		w := newInstanceOn(recorded{bytes.NewReader(wire)}, &Options{Memory: 1 << 20})
 		w.in.Limit = func(worker.Kind) int { return 1 << 12 }
-		r := &run{w: w, id: 1, job: job("x"), host: h}
+		r := &attempt{w: w, id: 1, job: job("x"), host: h}
 		res, err := r.exchange()
 		if res == nil && err == nil {
 			t.Errorf("%v, %v", res, err)

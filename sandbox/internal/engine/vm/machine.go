@@ -15,8 +15,8 @@ import (
 	"golang.org/x/text/collate"
 )
 
-// run is a VM and the program that runs in it. It belongs to one goroutine.
-type run struct {
+// machine is a VM and the program that runs in it. It belongs to one goroutine.
+type machine struct {
 	vm            *goja.Runtime
 	convert       convert.Converter
 	globals       *globals
@@ -70,7 +70,6 @@ type programState struct {
 	replay    *replay           // the earlier run that this one repeats, or nil
 
 	stdout, stderr stream
-	printed        consoleState
 
 	started bool // the program has begun
 	stopped bool // by a limit or by the caller
@@ -80,7 +79,7 @@ type programState struct {
 }
 
 // begin prepares the VM for a program.
-func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host, again *replay) {
+func (r *machine) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host, again *replay) {
 	r.programState = programState{
 		host: host, replay: again, limits: job.Limits, scope: s, recording: job.Session != nil && again == nil,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
@@ -99,7 +98,7 @@ func (r *run) begin(ctx context.Context, s *scope, job *engine.Job, host engine.
 }
 
 // execute runs the program until it ends.
-func (r *run) execute(code *goja.Program) {
+func (r *machine) execute(code *goja.Program) {
 	r.started = true
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
@@ -111,7 +110,7 @@ func (r *run) execute(code *goja.Program) {
 }
 
 // promised returns the promise that the value of the program is, or nil.
-func (r *run) promised(value goja.Value) *goja.Promise {
+func (r *machine) promised(value goja.Value) *goja.Promise {
 	object, ok := value.(*goja.Object)
 	if !ok {
 		return nil
@@ -134,7 +133,7 @@ func (r *run) promised(value goja.Value) *goja.Promise {
 
 // loop delivers replies and timers until the program has settled and every call has been
 // answered.
-func (r *run) loop(value goja.Value, main *goja.Promise) {
+func (r *machine) loop(value goja.Value, main *goja.Promise) {
 	for !r.ended && r.unsettled(main) {
 		if len(r.waiting) == 0 && len(r.timers.list) == 0 {
 			r.end(&engine.Result{Failure: &engine.Failure{
@@ -153,7 +152,7 @@ func (r *run) loop(value goja.Value, main *goja.Promise) {
 
 // unsettled reports whether the program is still running: its promise is pending, or it
 // made calls that have no reply.
-func (r *run) unsettled(main *goja.Promise) bool {
+func (r *machine) unsettled(main *goja.Promise) bool {
 	if main == nil || main.State() == goja.PromiseStateFulfilled {
 		return len(r.waiting) > 0
 	}
@@ -161,7 +160,7 @@ func (r *run) unsettled(main *goja.Promise) bool {
 }
 
 // next waits for the next event and delivers it.
-func (r *run) next() {
+func (r *machine) next() {
 	if r.replay != nil {
 		r.replayTurn()
 		return
@@ -183,7 +182,7 @@ func (r *run) next() {
 }
 
 // end records the first result. No guest code runs afterwards.
-func (r *run) end(result *engine.Result) {
+func (r *machine) end(result *engine.Result) {
 	if !r.ended {
 		r.ended, r.result = true, result
 		r.timers.list = nil
@@ -192,7 +191,7 @@ func (r *run) end(result *engine.Result) {
 
 // recovered ends a run that panicked, because a getter was interrupted after the program
 // had ended or because goja has a bug.
-func (r *run) recovered(p any) {
+func (r *machine) recovered(p any) {
 	switch p := p.(type) {
 	case *goja.InterruptedError:
 		r.check(p)
@@ -202,7 +201,7 @@ func (r *run) recovered(p any) {
 		r.end(&engine.Result{Failure: r.rejectionOf(p)})
 	case runtime.Error:
 		if strings.HasPrefix(p.Error(), "runtime error: makeslice:") {
-			r.end(&engine.Result{Failure: outOfMemory()})
+			r.end(&engine.Result{Failure: engine.OutOfMemory()})
 		}
 	}
 	r.end(&engine.Result{Failure: &engine.Failure{
@@ -212,7 +211,7 @@ func (r *run) recovered(p any) {
 }
 
 // rejectionOf is like rejection, and handles values that throw when they are described.
-func (r *run) rejectionOf(v goja.Value) (f *engine.Failure) {
+func (r *machine) rejectionOf(v goja.Value) (f *engine.Failure) {
 	r.failing = true
 	defer func() {
 		p := recover()
@@ -227,7 +226,7 @@ func (r *run) rejectionOf(v goja.Value) (f *engine.Failure) {
 }
 
 // check ends the run if err is an interrupt or an uncaught exception.
-func (r *run) check(err error) {
+func (r *machine) check(err error) {
 	var interrupt *goja.InterruptedError
 	switch {
 	case err == nil:
@@ -240,7 +239,7 @@ func (r *run) check(err error) {
 }
 
 // interrupted ends the run because the watchdog, the host or submit interrupted it.
-func (r *run) interrupted(cause error) {
+func (r *machine) interrupted(cause error) {
 	if !errors.Is(cause, errEnded) {
 		r.stopped = true
 		r.end(&engine.Result{Failure: r.watch.failure(cause)})
@@ -248,7 +247,7 @@ func (r *run) interrupted(cause error) {
 }
 
 // finish takes the value of a program that has settled.
-func (r *run) finish(value goja.Value, main *goja.Promise) {
+func (r *machine) finish(value goja.Value, main *goja.Promise) {
 	if main != nil {
 		value = main.Result()
 		if main.State() == goja.PromiseStateRejected {
@@ -277,7 +276,7 @@ func (r *run) finish(value goja.Value, main *goja.Promise) {
 }
 
 // unhandled returns a failure for the first rejection that nothing handles, or nil.
-func (r *run) unhandled() *engine.Failure {
+func (r *machine) unhandled() *engine.Failure {
 	if len(r.rejected) == 0 {
 		return nil
 	}
@@ -288,7 +287,7 @@ func (r *run) unhandled() *engine.Failure {
 
 // unawaited returns a failure if calls have no reply, or if a call failed and nothing
 // handles that. The answer may be based on effects that have not happened.
-func (r *run) unawaited() *engine.Failure {
+func (r *machine) unawaited() *engine.Failure {
 	calls := slices.Collect(maps.Keys(r.waiting))
 	for _, p := range r.rejected {
 		if object, ok := p.Result().(*goja.Object); ok && r.thrownBy[object].reply.Error != nil {
@@ -312,7 +311,7 @@ func (r *run) unawaited() *engine.Failure {
 const maxUnawaited = 10
 
 // watchRejections records rejected promises until something handles them.
-func (r *run) watchRejections() {
+func (r *machine) watchRejections() {
 	r.vm.SetPromiseRejectionTracker(func(p *goja.Promise, op goja.PromiseRejectionOperation) {
 		if op == goja.PromiseRejectionReject {
 			r.rejected = append(r.rejected, p)
