@@ -77,11 +77,6 @@ func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	return b.contest.run(ctx, "BestOfN", b.Module, in, nil)
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (b *BestOfN[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, b, in)
-}
-
 // contest is what BestOfN and Refine have in common: attempts one after the other, and their scores.
 type contest[In, Out any] struct {
 	n         int

@@ -181,11 +181,6 @@ func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func()
 	}
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (c *Chat[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, c, in)
-}
-
 // chatFormat is the version of the format of records.
 const chatFormat = "writ chat 1"
 

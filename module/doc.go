@@ -129,10 +129,10 @@
 // model can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer
 // violates the signature, or if a reply cannot be read, the model is shown an observation.
 //
-// During a run, Options.OnEvent is called for every [Event]. [Start], and the method Stream of every module, yield the
-// events of one run, with the model's text as it arrives:
+// During a run, Options.OnEvent is called for every [Event]. [Start] begins a run and yields its
+// events, with the text of the model as it arrives:
 //
-//	for event, err := range predict.Stream(ctx, in).Events() { … }
+//	for event, err := range module.Start(ctx, predict, in).Events() { … }
 //
 // # How replies are read
 //

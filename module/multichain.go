@@ -101,11 +101,6 @@ func (c *MultiChainComparison[In, Out]) Compare(
 	return c.compare(ctx, r, in, answers)
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (c *MultiChainComparison[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, c, in)
-}
-
 // usable returns why the answers to in cannot be compared.
 func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error {
 	switch {

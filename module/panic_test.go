@@ -193,7 +193,7 @@ func TestObserverPanics(t *testing.T) {
 			_, last := e.(module.Failed)
 			failed = failed || last
 		}})
-		pred, err := m.Stream(t.Context(), anything).Result()
+		pred, err := module.Start(t.Context(), m, anything).Result()
 		var part *module.IncompleteError
 		if !errors.As(err, &part) || pred != nil || part.Err.Error() != "the observer of events panicked: observer" {
 			t.Errorf("got %v and %v", pred, err)

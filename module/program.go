@@ -129,11 +129,6 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	return act.Run(ctx, in)
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (p *Program[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, p, in)
-}
-
 // Fallbacks returns how many runs of the module, and of its clones, have asked the model because the program gave no
 // answer. If there are many, the program should be compiled again.
 func (p *Program[In, Out]) Fallbacks() int {
@@ -163,8 +158,8 @@ type compiled struct {
 	fallbacks atomic.Int64
 }
 
-// KindChanged is the kind of the finding about a program that was written for another signature or for other tools.
-const KindChanged sandbox.Kind = "changed"
+// kindChanged is the kind of the finding about a program that was written for another signature or for other tools.
+const kindChanged sandbox.Kind = "changed"
 
 // isCompiled reports whether the program that is next, or the last one, is the compiled one.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
@@ -202,6 +197,6 @@ func (r *codeRun) outdated() *sandbox.Outcome {
 	if !r.isCompiled() || r.compiled.outdated == "" {
 		return nil
 	}
-	changed := sandbox.Finding{Kind: KindChanged, Message: r.compiled.outdated}
+	changed := sandbox.Finding{Kind: kindChanged, Message: r.compiled.outdated}
 	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: changed, Findings: []sandbox.Finding{changed}}}
 }

@@ -176,11 +176,6 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 	return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, conversation.ErrNoCall)
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (a *ReAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, a, in)
-}
-
 func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *reactRun, error) {
 	switch {
 	case a == nil:

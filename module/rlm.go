@@ -34,7 +34,7 @@ type RLM[In, Out any] struct {
 
 	// Nested answers calls of rlm: its programs submit {reply: string}, and rlm returns that text. It is nil if Depth
 	// is 1.
-	Nested *RLM[SubTask, SubReply]
+	Nested *RLM[subTask, subReply]
 
 	coder   coder[In, Out]
 	box     *sandbox.Sandbox
@@ -195,11 +195,6 @@ func (m *RLM[In, Out]) usable() error {
 		return nil
 	}
 	return m.Nested.usable()
-}
-
-// Stream is like Run, with the events of the run; see [Start].
-func (m *RLM[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, m, in)
 }
 
 // rlmSession is the session in which the programs of a run call models.
