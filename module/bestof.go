@@ -139,7 +139,7 @@ func (c *contest[In, Out]) run(
 func (c *contest[In, Out]) begin(
 	ctx context.Context, module string, m Module[In, Out], in In,
 ) (context.Context, *contestRun[In, Out], error) {
-	_, err := Rollouts(m, min(c.n, 1))
+	_, err := rollouts(m, min(c.n, 1))
 	switch {
 	case ctx == nil:
 		return nil, nil, errNoContext

@@ -106,7 +106,7 @@
 //
 // A module is made of a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller
 // opens and closes. It is safe for concurrent use and keeps no state between runs, except for a [Chat], and for a
-// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session]. [CheckIndependent] recognizes these exceptions.
+// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session]. [Predictor.Shared] recognizes these exceptions.
 //
 //   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
 //     the adapter) may be changed before the first run.

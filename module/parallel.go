@@ -88,7 +88,7 @@ func Samples[In, Out any](
 	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
 ) (results Results[Out], err error) {
 	defer rescue("Samples", &err)
-	copies, err := Rollouts(m, n)
+	copies, err := rollouts(m, n)
 	if err != nil {
 		return nil, err
 	}

@@ -101,8 +101,8 @@ func (c fallback) check(t *testing.T) {
 	if err != nil || pred.Output.Total != 2 {
 		t.Fatalf("got %v, %v", pred, err)
 	}
-	if o.sent.Load() != 1 || p.Fallbacks() != 1 {
-		t.Errorf("%d parcels were sent, with %d fallbacks", o.sent.Load(), p.Fallbacks())
+	if o.sent.Load() != 1 {
+		t.Errorf("%d parcels were sent", o.sent.Load())
 	}
 	if got := pred.Trajectory.Fallback; got != c.reason || !slices.Equal(reasons, []string{got}) {
 		t.Errorf("the reason is %s, the events have %q", got, reasons)
@@ -157,7 +157,7 @@ func TestProgramIsOutdated(t *testing.T) {
 		return 0, nil
 	}, nil)
 	send := tools.Func("send", "", func(_ context.Context, p crate) (int, error) { return 0, nil }, nil)
-	rename := func(s *module.Script) { s.Tools[0] = module.ScriptTool{Path: "pack", Declaration: unseen} }
+	rename := func(s *module.Script) { s.Tools[0] = "0a0b0c0d pack(" + unseen }
 	for name, c := range map[string]fallback{
 		"another answer type": {
 			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Signature = texts.Spec().String() },
@@ -173,7 +173,10 @@ func TestProgramIsOutdated(t *testing.T) {
 			edit: func(s *module.Script) {
 				code := module.Script{Code: s.Code}
 				*s = module.NewProgram(adding, code, inProcess(t), toolSet(t, heavy, send), nil).Script
-				s.Tools[0].Declaration, s.Tools[1].Declaration = unseen, unseen
+				for i, tool := range s.Tools {
+					head, _, _ := strings.Cut(tool, "(")
+					s.Tools[i] = head + "(" + unseen
+				}
 			},
 			reason: "the tool weigh has changed since the program was written",
 		},
@@ -233,7 +236,7 @@ func TestProgramDoubts(t *testing.T) {
 			ends++
 		}
 	}}
-	alone := module.NewProgram(adding, script, inProcess(t), set, &module.ProgramOptions{Options: *o})
+	alone := module.NewProgram(adding, script, inProcess(t), set, o)
 	pred, err := alone.Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 2 || ends != 1 || len(pred.Evidence()) != 1 {
 		t.Errorf("without a model: %v, %v, after %d ends", pred, err, ends)
@@ -246,7 +249,7 @@ func TestProgramDoubts(t *testing.T) {
 	}
 }
 
-// Clones share the count of fallbacks, and a module within another keeps its path.
+// A module within another keeps its path.
 func TestProgramClone(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(submit1, submit1)
@@ -265,9 +268,6 @@ func TestProgramClone(t *testing.T) {
 		if err != nil || pred.Trajectory.Runs[0].Name != "Adder" || pred.Trajectory.Runs[0].Module != "Program" {
 			t.Errorf("got %v, %v", pred, err)
 		}
-	}
-	if p.Fallbacks() != 2 || (*module.Program[orders, sum])(nil).Fallbacks() != 0 {
-		t.Errorf("%d fallbacks", p.Fallbacks())
 	}
 }
 

@@ -41,27 +41,33 @@ func (s *Script) changedSignature(now Script) (changes []string, err error) {
 
 // changedTools compares the tools that a program was written for with the present tools that it mentions, and returns
 // the differences. Models are shown these, so they contain nothing from the script's file except names.
-func (s *Script) changedTools(mentioned []ScriptTool, set *tools.Set) (changes []string) {
-	all := set.Bindings()
+func (s *Script) changedTools(mentioned []string, set *tools.Set) (changes []string) {
+	all, known := set.Bindings(), map[string]bool{}
 	for _, was := range s.Tools {
-		at := slices.IndexFunc(all, func(b *tools.Binding) bool { return b.Path() == was.Path })
+		schemas, path, err := toolIn(was)
+		if err != nil {
+			changes = append(changes, "a tool of the script cannot be read: "+err.Error())
+			continue
+		}
+		known[path] = true
+		at := slices.IndexFunc(all, func(b *tools.Binding) bool { return b.Path() == path })
 		switch {
 		case at < 0:
-			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", was.Path))
-		case declared(all[at]).Schemas != was.Schemas:
-			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written", was.Path))
+			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", path))
+		case !strings.HasPrefix(declared(all[at]), schemas+" "):
+			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written", path))
 		}
 	}
 	for _, t := range mentioned {
-		if !slices.ContainsFunc(s.Tools, func(was ScriptTool) bool { return was.Path == t.Path }) {
-			changes = append(changes, fmt.Sprintf("the program mentions the tool %s, but was not written for it", t.Path))
+		if _, path, _ := toolIn(t); !known[path] {
+			changes = append(changes, fmt.Sprintf("the program mentions the tool %s, but was not written for it", path))
 		}
 	}
 	return changes
 }
 
 // mentioned returns the tools whose names are in the code. A name in a comment counts as well.
-func mentioned(code string, set *tools.Set) (list []ScriptTool) {
+func mentioned(code string, set *tools.Set) (list []string) {
 	names := namesIn(code)
 	inCode := func(name string) bool { return strings.Contains(code, name) }
 	for _, b := range set.Bindings() {
@@ -85,7 +91,7 @@ func namesIn(code string) map[string]bool {
 }
 
 // declared returns what a script keeps about a tool.
-func declared(b *tools.Binding) ScriptTool {
+func declared(b *tools.Binding) string {
 	const most = 1000 // bytes of each part of a declaration
 	text := declare.Signature(b, most)
 	if result, err := schema.Compile(b.OutputSchema); err == nil && b.OutputSchema != nil {
@@ -97,7 +103,7 @@ func declared(b *tools.Binding) ScriptTool {
 		sum.Write([]byte{'\n'})
 	}
 	oneLine := strings.Join(strings.Fields(lineBreaks.Replace(text)), " ")
-	return ScriptTool{b.Path(), oneLine, hex.EncodeToString(sum.Sum(nil)[:4])}
+	return hex.EncodeToString(sum.Sum(nil)[:4]) + " " + oneLine
 }
 
 // canonical returns a schema without texts for people, with sorted keywords. A schema that cannot be decoded is
