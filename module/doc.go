@@ -99,7 +99,8 @@
 //     returns the most frequent answer.
 //
 // Each of them is a [Module]. A struct of yours with a method Run is a module too, and works with all of the above.
-// [Compose] records what its parts do, and [Tool] lets the programs of another module call it. [Predictors], [Clone],
+// It returns &Prediction{Output: …} or the error of a part; the function that runs it, such as [Start] or [Parallel],
+// records what its parts do. [Tool] lets the programs of another module call it. [Predictors], [Clone],
 // [Save] and [Load] work with the modules in its exported fields.
 //
 // # What a module is made of

@@ -23,7 +23,7 @@ type Event interface {
 // Origin is when and where an event happened. It is part of every event.
 type Origin struct {
 	Time   time.Time
-	Module string // the kind of module, such as "CodeAct", or the name for Compose
+	Module string // the kind of module, such as "CodeAct"
 	Name   string // the path of the module in the enclosing one, such as "Sort"
 	Run    uint64 // a random number for each run of a module
 	Parent uint64 // the enclosing run, or 0

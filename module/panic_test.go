@@ -323,7 +323,6 @@ func TestNoContext(t *testing.T) {
 		"one of several": results[1].Err,
 		"Samples":        second(module.Samples(none, one, anything, 2, nil)),
 		"Start":          second(module.Start(none, one, anything).Result()),
-		"Compose":        second(module.Compose(none, "C", func(context.Context) (int, error) { return 1, nil })),
 	}
 	for _, k := range everyKind(t, total1()) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))

@@ -249,23 +249,22 @@ func TestProgramDoubts(t *testing.T) {
 	}
 }
 
+type team struct{ Adder *module.Program[orders, sum] }
+
+func (m *team) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
+	return m.Adder.Run(ctx, in)
+}
+
 // A module within another keeps its path.
 func TestProgramClone(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(submit1, submit1)
 	act := module.NewCodeAct(adding, model, inProcess(t), nil, nil)
 	p := act.Program(module.Script{Code: `null.x`})
-	type team struct{ Adder *module.Program[orders, sum] }
 	for range 2 {
 		c := module.Clone(&team{p})
-		pred, err := module.Compose(t.Context(), c, func(ctx context.Context) (sum, error) {
-			pred, err := c.Adder.Run(ctx, anything)
-			if err != nil {
-				return sum{}, err
-			}
-			return pred.Output, nil
-		})
-		if err != nil || pred.Trajectory.Runs[0].Name != "Adder" || pred.Trajectory.Runs[0].Module != "Program" {
+		pred, err := module.Start(t.Context(), c, anything).Result()
+		if err != nil || pred.Trajectory.Name != "Adder" || pred.Trajectory.Module != "Program" {
 			t.Errorf("got %v, %v", pred, err)
 		}
 	}

@@ -112,7 +112,11 @@ func TestMetricMistakes(t *testing.T) {
 	}
 	const bounds = "; it must be from -1e9 to 1e9"
 	for want, metric := range map[string]func() (module.Score, error){
-		"the metric did not return":  func() (module.Score, error) { runtime.Goexit(); panic("unreachable") },
+		"the metric failed: module: the run ended its goroutine with runtime.Goexit instead of returning": func() (
+			module.Score, error) {
+			runtime.Goexit()
+			panic("unreachable")
+		},
 		"the metric failed: no idea": returns(module.Score{}, errors.New("no idea")),
 
 		"the metric failed: its value is NaN" + bounds:    returns(module.Score{Value: math.NaN()}, nil),
