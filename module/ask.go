@@ -118,21 +118,17 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 // request returns the request for a conversation.
 func (p *Predictor) request(messages []conversation.Message, options []llms.CallOption) ModelRequest {
 	o := lm.Options(options)
-	temperature := p.Temperature
-	if temperature == nil {
-		temperature = lm.SamplingOf(options).Temperature
-	}
 	return ModelRequest{
 		Messages: conversation.Contents(messages), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
-		Options: o, Temperature: temperature, Rollout: p.Rollout,
+		Options: o, Rollout: p.Rollout,
 	}
 }
 
 func responseOf(reply lm.Reply, err error) ModelResponse {
 	return ModelResponse{
 		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
-		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Failed: reply.Failed,
-		Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
+		FinishReason: reply.StopReason, Failed: reply.Failed, Truncated: reply.Truncated,
+		Usage: usageOf(reply, err), Err: err,
 	}
 }
 

@@ -84,7 +84,7 @@ func bare(err error) string {
 	return text
 }
 
-func shorten(text string, most int) string { return prompt.Shorten(text, most) }
+func shorten(text string, limit int) string { return prompt.Shorten(text, limit) }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 

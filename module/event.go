@@ -54,9 +54,8 @@ type ModelRequest struct {
 	// Model is the name of the model, or "" if it is unknown.
 	Model string
 
-	// Options are the call options, applied. Temperature is nil if none was requested.
-	Options     llms.CallOptions
-	Temperature *float64
+	// Options are the call options, applied.
+	Options llms.CallOptions
 
 	// Schema is the JSON Schema that the reply is constrained to, or nil.
 	Schema json.RawMessage
@@ -90,7 +89,6 @@ type ModelResponse struct {
 	Origin
 	Text         string
 	Thinking     string // if the provider reports it
-	ToolCalls    []llms.ToolCall
 	Model        string // the model that replied, if the provider reports it
 	ID           string // the provider's ID of the reply
 	FinishReason string

@@ -92,10 +92,10 @@ func namesIn(code string) map[string]bool {
 
 // declared returns what a script keeps about a tool.
 func declared(b *tools.Binding) string {
-	const most = 1000 // bytes of each part of a declaration
-	text := declare.Signature(b, most)
+	const limit = 1000 // bytes of each part of a declaration
+	text := declare.Signature(b, limit)
 	if result, err := schema.Compile(b.OutputSchema); err == nil && b.OutputSchema != nil {
-		text += ": " + shorten(result.TypeScript(nil), most)
+		text += ": " + shorten(result.TypeScript(nil), limit)
 	}
 	sum := sha256.New()
 	for _, raw := range []json.RawMessage{b.InputSchema, b.OutputSchema} {

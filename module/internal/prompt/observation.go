@@ -22,7 +22,7 @@ type Observation struct {
 // section is a part of an observation.
 type section struct {
 	title   string                // including white space around it
-	cut     func(most int) string // the text in at most the given number of bytes; nil if it is text
+	cut     func(limit int) string // the text in at most the given number of bytes; nil if it is text
 	text    string                // the whole text
 	first   bool                  // the section gets its space before the others
 	brief   string                // one sentence, for an old observation
@@ -34,7 +34,7 @@ type section struct {
 func (o *Observation) add(s section) {
 	if s.cut == nil {
 		text := s.text
-		s.cut = func(most int) string { return Cut(text, most) }
+		s.cut = func(limit int) string { return Cut(text, limit) }
 	} else {
 		s.text = s.cut(unlimited)
 	}

@@ -75,7 +75,7 @@ func (s shape) sample(depth int) string {
 	case s.text(), s.any():
 		return `"…"`
 	case s.number():
-		return fmt.Sprint(max(s.least, 1))
+		return fmt.Sprint(max(s.minimum, 1))
 	case s.kinds["boolean"]:
 		return "true"
 	case depth == 0:

@@ -19,7 +19,7 @@ type shape struct {
 	items     *shape          // of an array
 	members   []member        // of an object
 	rest      *shape          // of an object's other members; nil if it admits none
-	least     float64         // the smallest number
+	minimum     float64         // the smallest number
 }
 
 type member struct {
@@ -47,7 +47,7 @@ func shapeOf(raw json.RawMessage) shape {
 	if json.Unmarshal(raw, &k) != nil {
 		return shape{} // a boolean, or a form that is not known here
 	}
-	s := shape{kinds: map[string]bool{}, format: k.Format, least: k.Minimum}
+	s := shape{kinds: map[string]bool{}, format: k.Format, minimum: k.Minimum}
 	for _, choice := range append(k.AnyOf, k.OneOf...) {
 		s.join(shapeOf(choice))
 	}
@@ -94,7 +94,7 @@ func (s *shape) join(o shape) {
 	if o.rest != nil {
 		s.rest = o.rest
 	}
-	s.format, s.least = cmp.Or(o.format, s.format), max(s.least, o.least)
+	s.format, s.minimum = cmp.Or(o.format, s.format), max(s.minimum, o.minimum)
 }
 
 func (s shape) any() bool    { return len(s.kinds) == 0 }
