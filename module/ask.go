@@ -49,8 +49,8 @@ func (r *run) askFitting(ctx context.Context, step int) error {
 	}
 }
 
-// withoutTools puts the question as text, for a model that refused tools. It reports whether that changes
-// anything.
+// withoutTools changes the run to calls as text, for a model that refused tools. It returns false if the run cannot be
+// changed.
 func (r *run) withoutTools(step int) bool {
 	if step > 1 || r.predictor.callsTools() == nil {
 		return false
@@ -193,5 +193,5 @@ func tokensOf(r ModelResponse, promptTokens int) int {
 	return promptTokens + estimateTokens(len(r.Text))
 }
 
-// estimateTokens returns about how many tokens a text has.
+// estimateTokens estimates the tokens in a number of bytes.
 func estimateTokens(bytes int) int { return (bytes + 3) / 4 }

@@ -24,7 +24,7 @@ import (
 //
 //	await llm(prompt, schema)
 //
-// which returns a text or, if there is a JSON Schema, a value that is valid against it.
+// which returns a string or, with a JSON Schema, a value that is valid against it.
 //
 // Make a Program with [NewProgram], or with [CodeAct.Program] if a CodeAct should take over when it fails; package
 // optimize writes programs from examples. A Program is safe for concurrent use.

@@ -71,7 +71,7 @@ func mentioned(code string, set *tools.Set) (list []string) {
 	names := namesIn(code)
 	inCode := func(name string) bool { return strings.Contains(code, name) }
 	for _, b := range set.Bindings() {
-		isNamed := names[b.Names[0]] || slices.ContainsFunc(b.Names[1:], inCode) // the others are no identifiers
+		isNamed := names[b.Names[0]] || slices.ContainsFunc(b.Names[1:], inCode) // the other names are not identifiers
 		if isNamed && (b.Object == "" || names[b.Object]) {
 			list = append(list, declared(b))
 		}
@@ -106,7 +106,7 @@ func declared(b *tools.Binding) string {
 	return hex.EncodeToString(sum.Sum(nil)[:4]) + " " + oneLine
 }
 
-// canonical returns a schema without texts for people, with sorted keywords. A schema that cannot be decoded is
+// canonical returns a schema without descriptions, with sorted keywords. A schema that cannot be decoded is
 // returned as it is.
 func canonical(raw json.RawMessage) []byte {
 	var value any
@@ -120,7 +120,7 @@ func canonical(raw json.RawMessage) []byte {
 	return text
 }
 
-// withoutTexts removes the keywords for people from a schema and the schemas within it.
+// withoutTexts removes descriptions from a schema and the schemas within it.
 func withoutTexts(value any) any {
 	switch v := value.(type) {
 	case []any:

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is how many bytes of a text a model is shown where no other limit applies.
+// MaxText is the maximum number of bytes that a model is shown where no other limit applies.
 const MaxText = 8000
 
-// unlimited is more bytes than any text has.
+// unlimited is effectively unlimited.
 const unlimited = 1 << 28
 
 // Cut returns text in at most the given number of bytes. It keeps the beginning and the end of a longer text,

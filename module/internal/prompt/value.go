@@ -114,7 +114,7 @@ func oneLine(raw json.RawMessage, limit int) string {
 	return escapeBreaks(valueOf(raw).outlined(limit))
 }
 
-// minOutline is the least number of bytes in which items and members are worth showing.
+// minOutline is the minimum number of bytes in which items and members are worth showing.
 const minOutline = 40
 
 // outlined returns the value as JSON in at most the given number of bytes, with comments in place of what does

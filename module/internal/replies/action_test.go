@@ -24,7 +24,7 @@ var written = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "words", tool: "send", args: `dear ann`,
 		wrong: `the field "args": it is not one JSON object: there is 'd' in line 1 where a value was expected`},
 	{name: "a variable in it", tool: "act", args: "{k: `a ${input}`}",
-		wrong: `the field "args": it is not one JSON object: a text in it is to be computed; write it out`},
+		wrong: `the field "args": it is not one JSON object: a string in it is an expression; write its value`},
 	{name: "a list", tool: "send", args: `["ann"]`,
 		wrong: `the field "args": it is not one JSON object: write the object that the tool takes`},
 	{name: "a number", tool: "send", args: `7`,
@@ -45,8 +45,8 @@ var written = []struct{ name, tool, args, called, with, wrong string }{
 		with: `{"now":true,"to":null}`},
 	{name: "a comment", tool: "act", args: `{"k": "a" /* the key */}`, called: "act", with: `{"k":"a"}`},
 	{name: "half of a character", tool: "act", args: `{"k": "a\ud83d"}`,
-		wrong: `the field "args": it is not one JSON object: a text in it has half of a character, or an escape that ` +
-			`JSON does not know; write the character itself, and a backslash as \\`},
+		wrong: `the field "args": it is not one JSON object: a string in it contains an unpaired surrogate ` +
+			`escape, or an escape that JSON does not have; write the character itself, and a backslash as \\`},
 }
 
 // replied has the values of a reply.

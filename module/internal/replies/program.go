@@ -39,9 +39,10 @@ var (
 	errEmptyProgram = errors.New("the program is empty; write it in one ```js block")
 )
 
-// ReadProgram finds the program in a reply: the one fenced block of JavaScript. The text before it is the reasoning. A program that may be cut off, and one of several, is an
-// error, worded for the model. A reply that has none of these forms is an error, too, but also returned as the Code: it
-// may be a program as a whole, which only a check in the sandbox can tell.
+// ReadProgram finds the program in a reply: the one fenced block of JavaScript. The text before it is the reasoning. A
+// program that may be cut off, or several programs, are an error, worded for the model. A reply without a fence is an
+// error, too, but ReadProgram also returns it as the Code: the whole reply may be a program, which only a check in the
+// sandbox can tell.
 func ReadProgram(said string, truncated bool) (Program, error) {
 	text, err := visible(said)
 	if err != nil {
@@ -78,7 +79,7 @@ func Code(value string) (string, error) {
 	return p.Code, err
 }
 
-// checked refuses a program in which there is nothing to run.
+// checked returns an error if the program has nothing to run.
 func (p Program) checked() (Program, error) {
 	if at := endMarker.FindStringIndex(p.Code); at != nil && blank(p.Code[at[1]:]) {
 		p.Code = strings.TrimRight(p.Code[:at[0]], "\n") // it ended before its fence
@@ -89,8 +90,8 @@ func (p Program) checked() (Program, error) {
 	return p, nil
 }
 
-// onlyProgram returns the block that is a program, or nil. Next to other blocks, one without a language must have
-// what may be a call or a declaration.
+// onlyProgram returns the block that is a program, or nil. If there are several blocks, one without a language is a
+// program only if it contains what looks like a call or a declaration.
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
 		switch {
@@ -116,7 +117,7 @@ var (
 	endMarker   = regexp.MustCompile(`(?im)^[ \t]*\[\[ ## completed ## \]\]`)
 )
 
-// withoutMarks is a text without the markers of fields in it.
+// withoutMarks removes the markers of fields from text.
 func withoutMarks(text string) string {
 	return strings.TrimSpace(programMark.ReplaceAllString(text, ""))
 }
