@@ -23,8 +23,8 @@ import (
 // these variables.
 //
 // The model is shown earlier turns as the question, the programs that ran to their end (shortened) and the answer, or
-// the reason why there is no answer. When the turns exceed Options.HistoryBytes, the older half is replaced by a line that
-// says so; the variables are kept.
+// the reason why there is no answer. When the turns exceed Options.HistoryBytes, the older half is replaced by a line
+// that says so; the variables are kept.
 //
 // The session that holds the variables records the programs and the results of their calls, up to 1/32 of
 // [sandbox.Limits].Memory. When it is full, the next program is not run, the variables are gone, and the model is

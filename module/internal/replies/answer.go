@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Answer converts a submitted value to a valid answer if only its form differs: if scalars are written as strings, or if
-// it is the bare value of the only output.
+// Answer converts a submitted value to a valid answer if only its form differs: if scalars are written as strings, or
+// if it is the bare value of the only output.
 func Answer(spec *signature.Spec, value json.RawMessage) json.RawMessage {
 	if len(value) == 0 || len(spec.Validate(value)) == 0 {
 		return value

@@ -8,8 +8,9 @@ type block struct {
 	start, end int
 }
 
-// fences finds the fenced blocks in text by the rules of Markdown: a closing fence has the same character as the opening
-// one, is at least as long, and has no tag. Open reports whether the last block is not closed; blocks does not contain it.
+// fences finds the fenced blocks in text by the rules of Markdown: a closing fence has the same character as the
+// opening one, is at least as long, and has no tag. Open reports whether the last block is not closed; blocks does not
+// contain it.
 func fences(text string) (blocks []block, open bool) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return nil, false

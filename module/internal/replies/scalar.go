@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// word reads a constant, a number, a boolean, null or a duration that is written as a string. It returns nil if the shape
-// does not admit the value, or admits any string.
+// word reads a constant, a number, a boolean, null or a duration that is written as a string. It returns nil if the
+// shape does not admit the value, or admits any string.
 func (s shape) word(text string) json.RawMessage {
 	if s.constants != nil {
 		if constant := s.constant(text); constant != nil {

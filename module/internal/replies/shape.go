@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// shape is the part of a schema that helps to read a value that is not written as JSON. Values that it does not describe
-// are read strictly.
+// shape is the part of a schema that helps to read a value that is not written as JSON. Values that it does not
+// describe are read strictly.
 type shape struct {
 	kinds     map[string]bool // types of JSON Schema; empty if the schema has no type
 	format    string          // of a string, or schema.Nanoseconds of an integer

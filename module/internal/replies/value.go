@@ -8,9 +8,9 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// readValue reads one value. In text, a string is unquoted or a JSON string, and any other value is JSON; both may be in
-// a fence. A value in another notation is accepted if it is unambiguous. Only says that the field is the only output. If
-// an optional field has no value, readValue returns nil and no error.
+// readValue reads one value. In text, a string is unquoted or a JSON string, and any other value is JSON; both may be
+// in a fence. A value in another notation is accepted if it is unambiguous. Only says that the field is the only
+// output. If an optional field has no value, readValue returns nil and no error.
 func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 	if g.json != nil {
 		return readMember(f, g.json, only)
