@@ -127,13 +127,7 @@ func TestAgentIsAModule(t *testing.T) {
 		return module.Score{Value: float64(len(pred.Output.Answer))}, nil
 	}
 	best := module.NewBestOfN(bot, 2, longest, 100, nil)
-	pred, err := module.Compose(t.Context(), best, func(ctx context.Context) (agent.Answer, error) {
-		pred, err := best.Run(ctx, agent.Task{Task: "hello"})
-		if err != nil {
-			return agent.Answer{}, err
-		}
-		return pred.Output, nil
-	})
+	pred, err := best.Run(t.Context(), agent.Task{Task: "hello"})
 	if err != nil || !strings.HasPrefix(pred.Output.Answer, "hello ") || len(model.Requests()) != 2 {
 		t.Errorf("got %v, %v", pred, err)
 	}

@@ -33,7 +33,7 @@ func Example_showField() {
 		panic(err)
 	}
 
-	stream := module.NewPredict(triage, model, nil).Stream(context.Background(), mail{"Where is my order?"})
+	stream := module.Start(context.Background(), module.NewPredict(triage, model, nil), mail{"Where is my order?"})
 	for event, err := range stream.Events() {
 		if err != nil {
 			panic(err)

@@ -108,7 +108,7 @@ func Example_eventsOfService() {
 	lines := &strings.Builder{}
 
 	ctx := module.Observe(context.Background(), func(_ context.Context, e module.Event) {
-		line, err := json.Marshal(e)
+		line, err := json.Marshal(map[string]any{"type": fmt.Sprintf("%T", e), "event": e})
 		mu.Lock()
 		defer mu.Unlock()
 		fmt.Fprintln(lines, cmp.Or(string(line), fmt.Sprint(err)))
@@ -118,19 +118,22 @@ func Example_eventsOfService() {
 		panic(err)
 	}
 	for line := range strings.Lines(lines.String()) {
-		var e struct{ Event, Module string }
+		var e struct {
+			Type  string
+			Event module.Origin
+		}
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			panic(err)
 		}
-		fmt.Println(e.Event, e.Module)
+		fmt.Println(e.Type, e.Event.Module)
 	}
 	// Output:
-	// run_start CodeAct
-	// model_request CodeAct
-	// model_response CodeAct
-	// program_start CodeAct
-	// tool_call_start CodeAct
-	// tool_call_end CodeAct
-	// program_end CodeAct
-	// answered CodeAct
+	// module.RunStart CodeAct
+	// module.ModelRequest CodeAct
+	// module.ModelResponse CodeAct
+	// module.ProgramStart CodeAct
+	// module.ToolCallStart CodeAct
+	// module.ToolCallEnd CodeAct
+	// module.ProgramEnd CodeAct
+	// module.Answered CodeAct
 }

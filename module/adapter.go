@@ -29,8 +29,7 @@ type Adapter interface {
 	Answer(spec *signature.Spec, outputs signature.Values) string
 
 	// Read finds the outputs in a reply; truncated reports whether the reply was cut off at the token limit. Read
-	// returns all required outputs, each valid for its field, or an error that tells the model what is wrong: the
-	// adapters of this package return a *[ReadError].
+	// returns all required outputs, each valid for its field, or an error that tells the model everything that is wrong.
 	Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error)
 }
 

@@ -49,8 +49,8 @@ func (r *run) askFitting(ctx context.Context, step int) error {
 	}
 }
 
-// withoutTools puts the question as text, for a model that refused tools. It reports whether that changes
-// anything.
+// withoutTools changes the run to calls as text, for a model that refused tools. It returns false if the run cannot be
+// changed.
 func (r *run) withoutTools(step int) bool {
 	if step > 1 || r.predictor.callsTools() == nil {
 		return false
@@ -118,21 +118,17 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 // request returns the request for a conversation.
 func (p *Predictor) request(messages []conversation.Message, options []llms.CallOption) ModelRequest {
 	o := lm.Options(options)
-	temperature := p.Temperature
-	if temperature == nil {
-		temperature = lm.SamplingOf(options).Temperature
-	}
 	return ModelRequest{
 		Messages: conversation.Contents(messages), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
-		Options: o, Temperature: temperature, Rollout: p.Rollout,
+		Options: o, Rollout: p.Rollout,
 	}
 }
 
 func responseOf(reply lm.Reply, err error) ModelResponse {
 	return ModelResponse{
 		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
-		FinishReason: reply.StopReason, ToolCalls: reply.ToolCalls, Failed: reply.Failed,
-		Truncated: reply.Truncated, Usage: usageOf(reply, err), Err: err,
+		FinishReason: reply.StopReason, Failed: reply.Failed, Truncated: reply.Truncated,
+		Usage: usageOf(reply, err), Err: err,
 	}
 }
 
@@ -197,5 +193,5 @@ func tokensOf(r ModelResponse, promptTokens int) int {
 	return promptTokens + estimateTokens(len(r.Text))
 }
 
-// estimateTokens returns about how many tokens a text has.
+// estimateTokens estimates the tokens in a number of bytes.
 func estimateTokens(bytes int) int { return (bytes + 3) / 4 }

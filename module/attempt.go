@@ -74,10 +74,10 @@ func rollout(outer, n, i int) int {
 	return -1 - int(sum.Sum64()>>1)
 }
 
-// Rollouts returns n copies of a module that give different answers to the same input, as [Samples] uses them: their
+// rollouts returns n copies of a module that give different answers to the same input, as [Samples] uses them: their
 // Predictors have a Rollout of their own, so that a cache gives different replies, and a Temperature of 1 unless they
 // have one. It returns an error if the module has no Predictors or, like a [Chat], cannot be copied.
-func Rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
+func rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 	switch {
 	case n < 1:
 		return nil, errNoAttempts

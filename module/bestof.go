@@ -77,11 +77,6 @@ func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	return b.contest.run(ctx, "BestOfN", b.Module, in, nil)
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (b *BestOfN[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, b, in)
-}
-
 // contest is what BestOfN and Refine have in common: attempts one after the other, and their scores.
 type contest[In, Out any] struct {
 	n         int
@@ -144,7 +139,7 @@ func (c *contest[In, Out]) run(
 func (c *contest[In, Out]) begin(
 	ctx context.Context, module string, m Module[In, Out], in In,
 ) (context.Context, *contestRun[In, Out], error) {
-	_, err := Rollouts(m, min(c.n, 1))
+	_, err := rollouts(m, min(c.n, 1))
 	switch {
 	case ctx == nil:
 		return nil, nil, errNoContext

@@ -309,7 +309,7 @@ type shelf struct {
 // The events show attempts as runs within the run, and every score.
 func TestBestOfNEvents(t *testing.T) {
 	t.Parallel()
-	s := module.NewBestOfN(answering(total(3), total(9)), 3, fairly, .9, nil).Stream(t.Context(), anything)
+	s := module.Start(t.Context(), module.NewBestOfN(answering(total(3), total(9)), 3, fairly, .9, nil), anything)
 	var got []string
 	var outer uint64
 	for e, err := range s.Events() {

@@ -46,8 +46,3 @@ func (c *ChainOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction[O
 	}
 	return predict(ctx, "ChainOfThought", c.Predictor, c.signature, in)
 }
-
-// Stream is like Run, with the events of the run; see [Start].
-func (c *ChainOfThought[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, c, in)
-}

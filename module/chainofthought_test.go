@@ -53,7 +53,7 @@ func TestMoreThanTheSignature(t *testing.T) {
 // ChainOfThought streams as Predict does, under its own name.
 func TestChainOfThoughtStream(t *testing.T) {
 	t.Parallel()
-	s := module.NewChainOfThought(adding, llmtest.New(fits), nil).Stream(t.Context(), anything)
+	s := module.Start(t.Context(), module.NewChainOfThought(adding, llmtest.New(fits), nil), anything)
 	got, err := kinds(t, s)
 	if len(got) != 4 || err != nil {
 		t.Errorf("got %v, %v", got, err)

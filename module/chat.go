@@ -23,8 +23,8 @@ import (
 // these variables.
 //
 // The model is shown earlier turns as the question, the programs that ran to their end (shortened) and the answer, or
-// the reason why there is no answer. When the turns exceed HistoryBytes, the older half is replaced by a line that
-// says so; the variables are kept.
+// the reason why there is no answer. When the turns exceed Options.HistoryBytes, the older half is replaced by a line
+// that says so; the variables are kept.
 //
 // The session that holds the variables records the programs and the results of their calls, up to 1/32 of
 // [sandbox.Limits].Memory. When it is full, the next program is not run, the variables are gone, and the model is
@@ -54,24 +54,14 @@ type chatHistory struct {
 	past     conversation.Past
 }
 
-// ChatOptions configures a [Chat]. The zero value, and nil, are the defaults.
-type ChatOptions struct {
-	// Options are the options of all modules, for each turn. MaxIters is 8 by default.
-	Options
-
-	// HistoryBytes is the approximate maximum size of the earlier turns in the prompt. The last turn is always shown.
-	// If HistoryBytes is not positive, it is 24,000.
-	HistoryBytes int
-}
-
 // NewChat returns a conversation that answers the questions of sig with programs, which may call the tools of set; a
 // nil set has no tools. The inputs of a turn are constants of its programs. Nil options are the defaults. Run reports
 // missing or incompatible parts before it calls the model.
 func NewChat[In, Out any](
-	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *ChatOptions,
+	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *Options,
 ) *Chat[In, Out] {
 	if o == nil {
-		o = &ChatOptions{}
+		o = &Options{}
 	}
 	c := &Chat[In, Out]{coder: coder[In, Out]{
 		name:        "Chat",
@@ -179,11 +169,6 @@ func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("module: %s: another turn is still in progress: %w", failure, context.Cause(ctx))
 	}
-}
-
-// Stream is like Run, with the events of the run; see [Start].
-func (c *Chat[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, c, in)
 }
 
 // chatFormat is the version of the format of records.

@@ -28,7 +28,7 @@ type told struct {
 
 var talking = signature.Must(signature.New[saying, told]("Answer."))
 
-func newChat(t *testing.T, o *module.ChatOptions, set *tools.Set, replies ...string) (*module.Chat[saying, told],
+func newChat(t *testing.T, o *module.Options, set *tools.Set, replies ...string) (*module.Chat[saying, told],
 	*llmtest.Model) {
 	t.Helper()
 	model := llmtest.New(replies...)
@@ -45,7 +45,7 @@ func transcriptOf(r llmtest.Request) string {
 func TestChat(t *testing.T) {
 	t.Parallel()
 	h := &handlers{called: map[string]int{}}
-	chat, model := newChat(t, &module.ChatOptions{Options: module.Options{MaxIters: 2, FreeTurns: -1}}, h.set(t),
+	chat, model := newChat(t, &module.Options{MaxIters: 2, FreeTurns: -1}, h.set(t),
 		fence("const seen = [1, 2, 3]; console.log('three'); seen"),
 		fence("submit({answer: 'three'})"),
 		fence("await send({to: 'Rat', text: 'x'}); throw new Error('no')"),
@@ -102,7 +102,7 @@ func TestChatTellsOmittedTurns(t *testing.T) {
 		replies = append(replies, fence(fmt.Sprintf("const v%d = %d; submit({answer: '%s'})", i, i,
 			strings.Repeat("x", 1000))))
 	}
-	chat, model := newChat(t, &module.ChatOptions{HistoryBytes: 5000}, nil,
+	chat, model := newChat(t, &module.Options{HistoryBytes: 5000}, nil,
 		append(replies, fence("submit({answer: String(v0)})"))...)
 	for range 6 {
 		if _, err := chat.Run(t.Context(), saying{strings.Repeat("Why? ", 1000)}); err != nil {

@@ -172,8 +172,3 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	r.learn(ctx, outcome)
 	return outcome, nil
 }
-
-// Stream is like Run, with the events of the run; see [Start].
-func (c *CodeAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, c, in)
-}

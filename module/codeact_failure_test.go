@@ -316,7 +316,7 @@ func TestCancelledInTool(t *testing.T) {
 func TestProgramOfThoughtStreams(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New("```js\n({total: limit})\n```")
-	stream := module.NewProgramOfThought(adding, model, inProcess(t), nil).Stream(t.Context(), orders{Limit: 4})
+	stream := module.Start(t.Context(), module.NewProgramOfThought(adding, model, inProcess(t), nil), orders{Limit: 4})
 	var told []string
 	for e, err := range stream.Events() {
 		if err != nil {

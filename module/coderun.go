@@ -260,14 +260,14 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	if unread != nil {
 		return out, nil, err
 	}
-	call, parentheses, unread := replies.ReadCall(program.Code)
-	if unread != nil || !parentheses || call.Tool != conversation.Submit {
+	answer, ok := replies.Submission(program.Code)
+	if !ok {
 		return out, nil, err
 	}
-	if out, err = c.coder.signature.Decode(call.Args); err != nil {
+	if out, err = c.coder.signature.Decode(answer); err != nil {
 		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
-	return out, call.Args, nil
+	return out, answer, nil
 }
 
 // keeper is a [Sandbox] whose programs see what earlier ones declared, such as a *[sandbox.Session].

@@ -31,7 +31,9 @@ func TestUnfencedReply(t *testing.T) {
 		},
 		"RLM": func(m *llmtest.Model) module.Module[orders, sum] { return module.NewRLM(adding, m, box, nil, nil) },
 		"Program": func(m *llmtest.Model) module.Module[orders, sum] {
-			return module.NewProgram(adding, failing, box, nil, &module.ProgramOptions{Fallback: m, Sub: llmtest.New("y")})
+			p := module.NewCodeAct(adding, m, box, nil, nil).Program(failing)
+			p.Sub.Model = llmtest.New("y")
+			return p
 		},
 	} {
 		model := llmtest.New("Done.", "1 + 1", `{"total": 3}`, program)

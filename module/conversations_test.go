@@ -111,17 +111,6 @@ var combinations = map[string]func(*testing.T, *llmtest.Model) string{
 		m := module.NewMultiChainComparison(judging, module.NewChainOfThought(judging, model, nil), 1, model, nil)
 		return runCombined(t, m)
 	},
-	"multichain compare": func(t *testing.T, model *llmtest.Model) string {
-		m := module.NewMultiChainComparison(judging, nil, 0, model, nil)
-		pred, err := m.Compare(t.Context(), broken, []*module.Prediction[verdict]{
-			{
-				Output:     verdict{Mood: "bad", Score: .9},
-				Trajectory: module.Trajectory{Steps: []module.Step{{Reasoning: "It broke.\nTwice."}}},
-			},
-			{Output: verdict{Mood: "good", Score: .2}},
-		})
-		return showCombined(t, pred, err)
-	},
 }
 
 var (

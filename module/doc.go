@@ -99,14 +99,15 @@
 //     returns the most frequent answer.
 //
 // Each of them is a [Module]. A struct of yours with a method Run is a module too, and works with all of the above.
-// [Compose] records what its parts do, and [Tool] lets the programs of another module call it. [Predictors], [Clone],
+// It returns &Prediction{Output: …} or the error of a part; the function that runs it, such as [Start] or [Parallel],
+// records what its parts do. [Tool] lets the programs of another module call it. [Predictors], [Clone],
 // [Save] and [Load] work with the modules in its exported fields.
 //
 // # What a module is made of
 //
 // A module is made of a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller
 // opens and closes. It is safe for concurrent use and keeps no state between runs, except for a [Chat], and for a
-// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session]. [CheckIndependent] recognizes these exceptions.
+// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session]. [Predictor.Shared] recognizes these exceptions.
 //
 //   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
 //     the adapter) may be changed before the first run.
@@ -129,10 +130,10 @@
 // model can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer
 // violates the signature, or if a reply cannot be read, the model is shown an observation.
 //
-// During a run, Options.OnEvent is called for every [Event]. [Start], and the method Stream of every module, yield the
-// events of one run, with the model's text as it arrives:
+// During a run, Options.OnEvent is called for every [Event]. [Start] begins a run and yields its
+// events, with the text of the model as it arrives:
 //
-//	for event, err := range predict.Stream(ctx, in).Events() { … }
+//	for event, err := range module.Start(ctx, predict, in).Events() { … }
 //
 // # How replies are read
 //

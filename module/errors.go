@@ -62,7 +62,7 @@ var (
 	errNoReturn  = errors.New("module: the run ended its goroutine with runtime.Goexit instead of returning")
 )
 
-// failures is several errors with one short text.
+// failures joins several errors under one short message.
 type failures struct {
 	text string
 	errs []error
@@ -71,8 +71,8 @@ type failures struct {
 func (f *failures) Error() string   { return f.text }
 func (f *failures) Unwrap() []error { return f.errs }
 
-// bare returns the text of an error for use within another error of this package, without the prefix "module: ", even
-// if the caller wrapped the error.
+// bare returns the message of an error for use within another error of this package: without the prefix "module: ",
+// even if the caller wrapped the error.
 func bare(err error) string {
 	text := fmt.Sprint(err)
 	for ; err != nil; err = errors.Unwrap(err) {
@@ -84,7 +84,7 @@ func bare(err error) string {
 	return text
 }
 
-func shorten(text string, most int) string { return prompt.Shorten(text, most) }
+func shorten(text string, limit int) string { return prompt.Shorten(text, limit) }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 

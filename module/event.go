@@ -13,7 +13,7 @@ import (
 // Event is something that happens in a run: a [RunStart], [ModelRequest], [TextDelta], [ModelResponse],
 // [ReplyRejected], [ProgramStart], [ToolCallStart], [ToolCallEnd], [ProgramEnd], [FellBack], [Scored],
 // [Answered] or [Failed]. Everything that this package reports about a run, such as its [Trajectory] and
-// [Usage], is made of its events. The JSON of an event has its type as the member "event".
+// [Usage], is made of its events.
 type Event interface {
 	// From returns when and in which run it happened.
 	From() Origin
@@ -22,12 +22,12 @@ type Event interface {
 
 // Origin is when and where an event happened. It is part of every event.
 type Origin struct {
-	Time   time.Time `json:"time"`
-	Module string    `json:"module"`                  // the kind of module, such as "CodeAct", or the name for Compose
-	Name   string    `json:"name,omitempty"`          // the path of the module in the enclosing one, such as "Sort"
-	Run    uint64    `json:"run,string"`              // a random number for each run of a module
-	Parent uint64    `json:"parent,string,omitempty"` // the enclosing run, or 0
-	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole
+	Time   time.Time
+	Module string // the kind of module, such as "CodeAct"
+	Name   string // the path of the module in the enclosing one, such as "Sort"
+	Run    uint64 // a random number for each run of a module
+	Parent uint64 // the enclosing run, or 0
+	Step   int    // from 1; 0 for the run as a whole
 }
 
 // From returns o.
@@ -43,27 +43,25 @@ type ModelRequest struct {
 	Origin
 
 	// Predictor is the path of the [Predictor] that asks, as in [Predictors].
-	Predictor string `json:"predictor"`
+	Predictor string
 
 	// Inputs are the inputs of the question.
-	Inputs signature.Values `json:"inputs,omitempty"`
+	Inputs signature.Values
 
-	// Messages is the whole prompt. The JSON of an image or a file is its type and size.
-	Messages []llms.MessageContent `json:"-"`
+	// Messages is the whole prompt.
+	Messages []llms.MessageContent
 
 	// Model is the name of the model, or "" if it is unknown.
-	Model string `json:"model,omitempty"`
+	Model string
 
-	// Options are the call options, applied. Temperature is nil if none was requested.
-	Options     llms.CallOptions `json:"-"`
-	Temperature *float64         `json:"temperature,omitempty"`
+	// Options are the call options, applied.
+	Options llms.CallOptions
 
-	// Schema is the JSON Schema that the reply is constrained to, or nil. The JSON of the event has the
-	// tools of Options as "tools".
-	Schema json.RawMessage `json:"schema,omitempty"`
+	// Schema is the JSON Schema that the reply is constrained to, or nil.
+	Schema json.RawMessage
 
 	// Rollout is [Predictor].Rollout.
-	Rollout int `json:"rollout,omitempty"`
+	Rollout int
 
 	extract bool // the steps are used up
 }
@@ -81,75 +79,74 @@ func (e ModelRequest) Question() string { return lm.LastText(e.Messages) }
 // pieces.
 type TextDelta struct {
 	Origin
-	Field    string `json:"field,omitempty"` // the output that the text belongs to; "" for text outside of outputs
-	Text     string `json:"text"`
-	Thinking bool   `json:"thinking,omitempty"` // the text belongs to the model's thinking, not to its reply
+	Field    string // the output that the text belongs to; "" for text outside of outputs
+	Text     string
+	Thinking bool // the text belongs to the model's thinking, not to its reply
 }
 
 // ModelResponse reports the reply of the model, or that the request failed.
 type ModelResponse struct {
 	Origin
-	Text         string          `json:"text"`
-	Thinking     string          `json:"thinking,omitempty"` // if the provider reports it
-	ToolCalls    []llms.ToolCall `json:"tool_calls,omitempty"`
-	Model        string          `json:"model,omitempty"` // the model that replied, if the provider reports it
-	ID           string          `json:"id,omitempty"`    // the provider's ID of the reply
-	FinishReason string          `json:"finish_reason,omitempty"`
-	Failed       string          `json:"failed,omitempty"`    // how the models that a models.Fallback tried first failed
-	Truncated    bool            `json:"truncated,omitempty"` // the reply was cut off at the token limit
-	Usage        Usage           `json:"usage"`
-	Duration     time.Duration   `json:"duration_ns"`
-	Err          error           `json:"-"` // its text is the JSON member "error"
+	Text         string
+	Thinking     string // if the provider reports it
+	Model        string // the model that replied, if the provider reports it
+	ID           string // the provider's ID of the reply
+	FinishReason string
+	Failed       string // how the models that a models.Fallback tried first failed
+	Truncated    bool   // the reply was cut off at the token limit
+	Usage        Usage
+	Duration     time.Duration
+	Err          error
 }
 
 // ReplyRejected reports that a reply cannot be used, and what the model is told about it.
 type ReplyRejected struct {
 	Origin
-	Observation string `json:"observation"`
+	Observation string
 }
 
 // ProgramStart reports that a program is about to be checked and run, or that a [ReAct] is about to make a
 // call.
 type ProgramStart struct {
 	Origin
-	Code      string `json:"code"`
-	Reasoning string `json:"reasoning,omitempty"` // the part of the reply that explains
-	Compiled  bool   `json:"compiled,omitempty"`  // the program of a [Program], which no model wrote in this run
+	Code      string
+	Reasoning string // the part of the reply that explains
+	Compiled  bool   // the program of a [Program], which no model wrote in this run
 }
 
 // FellBack reports that the compiled program of a [Program] gave no answer, and that the model is about to be asked.
 type FellBack struct {
 	Origin
-	Reason string `json:"reason"` // one line
+	Reason string // one line
 }
 
 // ToolCallStart reports that a tool is about to be called, or that the journal is about to answer the call.
 // An observer cannot prevent the call; policies can.
 type ToolCallStart struct {
 	Origin
-	Call sandbox.Call `json:"call"` // without a result
+	Call sandbox.Call // without a result
 }
 
 // ToolCallEnd reports that a tool call has ended or, if it is Pending, that the program no longer waits for
 // it.
 type ToolCallEnd struct {
 	Origin
-	Call sandbox.Call `json:"call"`
+	Call sandbox.Call
 }
 
 // ProgramEnd reports how a program ended and what the model is told about it. The observation is empty if the
 // program submitted the answer or the run ends.
 type ProgramEnd struct {
 	Origin
-	Outcome     *sandbox.Outcome `json:"outcome,omitempty"`
-	Observation string           `json:"observation,omitempty"`
+	Outcome     *sandbox.Outcome
+	Observation string
 }
 
 // Scored reports the answer of an attempt of a [BestOfN] or [Refine], and its score. Its Step is the number of
 // the attempt.
 type Scored struct {
 	Origin
-	Score Score `json:"score"`
+	Score Score
 
 	attempt *recorder
 }
@@ -157,12 +154,12 @@ type Scored struct {
 // Answered reports that a run found its answer.
 type Answered struct {
 	Origin
-	Output    json.RawMessage `json:"output,omitempty"` // the object of all outputs
-	Reasoning string          `json:"reasoning,omitempty"`
+	Output    json.RawMessage // the object of all outputs
+	Reasoning string
 }
 
 // Failed reports that a run ended without an answer.
 type Failed struct {
 	Origin
-	Err error `json:"-"` // its text is the JSON member "error"
+	Err error
 }

@@ -12,20 +12,18 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// composed is a pipeline that uses Compose.
+// composed is a module of two modules.
 type composed struct{ Sort, Check *module.Predict[orders, sum] }
 
 func (c *composed) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
-	return module.Compose(ctx, c, func(ctx context.Context) (sum, error) {
-		if _, err := c.Sort.Run(ctx, in); err != nil {
-			return sum{}, err
-		}
-		pred, err := c.Check.Run(ctx, in)
-		if err != nil {
-			return sum{}, err
-		}
-		return pred.Output, nil
-	})
+	if _, err := c.Sort.Run(ctx, in); err != nil {
+		return nil, err
+	}
+	pred, err := c.Check.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &module.Prediction[sum]{Output: pred.Output}, nil
 }
 
 // Runs have the names of their fields, however the whole module is run.

@@ -31,19 +31,17 @@ func NewAnswering(model llms.Model) *Answering {
 	return &Answering{module.NewPredict(judge, model, nil), module.NewChainOfThought(write, model, nil)}
 }
 
-// Run implements [module.Module]. Compose records both parts, even if the second one fails.
+// Run implements [module.Module]. The function that runs it records both parts, even if the second one fails.
 func (a *Answering) Run(ctx context.Context, in Review) (*module.Prediction[Letter], error) {
-	return module.Compose(ctx, "Answering", func(ctx context.Context) (Letter, error) {
-		verdict, err := a.Judge.Run(ctx, in)
-		if err != nil {
-			return Letter{}, fmt.Errorf("judging: %w", err)
-		}
-		letter, err := a.Write.Run(ctx, Review{fmt.Sprintf("%s (%s)", in.Text, verdict.Output.Mood)})
-		if err != nil {
-			return Letter{}, fmt.Errorf("writing: %w", err)
-		}
-		return letter.Output, nil
-	})
+	verdict, err := a.Judge.Run(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("judging: %w", err)
+	}
+	letter, err := a.Write.Run(ctx, Review{fmt.Sprintf("%s (%s)", in.Text, verdict.Output.Mood)})
+	if err != nil {
+		return nil, fmt.Errorf("writing: %w", err)
+	}
+	return &module.Prediction[Letter]{Output: letter.Output}, nil
 }
 
 // Any struct with a method Run is a module. Its predictors have paths and can be changed, cloned, saved and loaded;

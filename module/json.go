@@ -75,17 +75,6 @@ func stepsOf(list []stepJSON) []Step {
 	return steps
 }
 
-// MarshalJSON writes the text of Err as "error", and the trajectory.
-func (e *IncompleteError) MarshalJSON() ([]byte, error) {
-	if e == nil {
-		return []byte("null"), nil
-	}
-	return json.Marshal(struct {
-		Error      string     `json:"error"`
-		Trajectory Trajectory `json:"trajectory"`
-	}{errorText(e.Err), e.Trajectory})
-}
-
 // MarshalJSON writes infinite values as the greatest finite number, and NaN as 0.
 func (s Score) MarshalJSON() ([]byte, error) {
 	type plain Score
@@ -109,101 +98,4 @@ func errorText(err error) string {
 		return ""
 	}
 	return fmt.Sprint(err)
-}
-
-// MarshalJSON writes the event as "run_start".
-func (e RunStart) MarshalJSON() ([]byte, error) {
-	type plain RunStart
-	return eventJSON("run_start", plain(e))
-}
-
-// MarshalJSON writes the event as "model_request", with the text of the messages.
-func (e ModelRequest) MarshalJSON() ([]byte, error) {
-	type plain ModelRequest
-	return eventJSON("model_request", struct {
-		plain
-		Messages []lm.RecordedMessage `json:"messages"`
-		Tools    []lm.RecordedTool    `json:"tools,omitempty"`
-	}{plain(e), lm.RecordMessages(e.Messages), lm.RecordTools(e.Options.Tools)})
-}
-
-// MarshalJSON writes the event as "text_delta".
-func (e TextDelta) MarshalJSON() ([]byte, error) {
-	type plain TextDelta
-	return eventJSON("text_delta", plain(e))
-}
-
-// MarshalJSON writes the event as "model_response", with the text of Err as "error".
-func (e ModelResponse) MarshalJSON() ([]byte, error) {
-	type plain ModelResponse
-	return eventJSON("model_response", struct {
-		plain
-		Error string `json:"error,omitempty"`
-	}{plain(e), errorText(e.Err)})
-}
-
-// MarshalJSON writes the event as "reply_rejected".
-func (e ReplyRejected) MarshalJSON() ([]byte, error) {
-	type plain ReplyRejected
-	return eventJSON("reply_rejected", plain(e))
-}
-
-// MarshalJSON writes the event as "program_start".
-func (e ProgramStart) MarshalJSON() ([]byte, error) {
-	type plain ProgramStart
-	return eventJSON("program_start", plain(e))
-}
-
-// MarshalJSON writes the event as "fell_back".
-func (e FellBack) MarshalJSON() ([]byte, error) {
-	type plain FellBack
-	return eventJSON("fell_back", plain(e))
-}
-
-// MarshalJSON writes the event as "tool_call_start".
-func (e ToolCallStart) MarshalJSON() ([]byte, error) {
-	type plain ToolCallStart
-	return eventJSON("tool_call_start", plain(e))
-}
-
-// MarshalJSON writes the event as "tool_call_end".
-func (e ToolCallEnd) MarshalJSON() ([]byte, error) {
-	type plain ToolCallEnd
-	return eventJSON("tool_call_end", plain(e))
-}
-
-// MarshalJSON writes the event as "program_end".
-func (e ProgramEnd) MarshalJSON() ([]byte, error) {
-	type plain ProgramEnd
-	return eventJSON("program_end", plain(e))
-}
-
-// MarshalJSON writes the event as "scored".
-func (e Scored) MarshalJSON() ([]byte, error) {
-	type plain Scored
-	return eventJSON("scored", plain(e))
-}
-
-// MarshalJSON writes the event as "answered".
-func (e Answered) MarshalJSON() ([]byte, error) {
-	type plain Answered
-	return eventJSON("answered", plain(e))
-}
-
-// MarshalJSON writes the event as "failed", with the text of Err as "error".
-func (e Failed) MarshalJSON() ([]byte, error) {
-	type plain Failed
-	return eventJSON("failed", struct {
-		plain
-		Error string `json:"error"`
-	}{plain(e), errorText(e.Err)})
-}
-
-// eventJSON returns the JSON of an event with its type as the first member.
-func eventJSON(event string, e any) ([]byte, error) {
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte(`{"event":"`+event+`",`), raw[1:]...), nil // every event has an Origin
 }

@@ -50,12 +50,11 @@ func recorded(t *testing.T, observe func(context.Context, module.Event)) *module
 	return pred
 }
 
-// TestJSON compares a run and its events as JSON.
+// TestJSON compares the JSON of a run and the types of its events.
 func TestJSON(t *testing.T) {
 	t.Parallel()
-	var events []module.Event
-	pred := recorded(t, func(_ context.Context, e module.Event) { events = append(events, e) })
-	events = append(events, module.Failed{Origin: events[0].From(), Err: module.ErrNoAnswer})
+	var events []string
+	pred := recorded(t, func(_ context.Context, e module.Event) { events = append(events, fmt.Sprintf("%T", e)) })
 	raw, err := json.MarshalIndent(map[string]any{"prediction": pred, "events": events}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -78,11 +77,7 @@ func TestJSONBack(t *testing.T) {
 	pred := recorded(t, func(context.Context, module.Event) {})
 	chosen := module.Trajectory{Runs: []module.Trajectory{pred.Trajectory}, Chosen: 1,
 		Score: &module.Score{Value: math.Inf(1)}}
-	composed, err := module.Compose(t.Context(), "whole", func(context.Context) (sum, error) { return sum{Total: 9}, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, was := range []module.Trajectory{pred.Trajectory, chosen, composed.Trajectory, {}} {
+	for _, was := range []module.Trajectory{pred.Trajectory, chosen, {}} {
 		raw, err := json.Marshal(was)
 		if err != nil {
 			t.Fatal(err)
@@ -110,27 +105,6 @@ func TestJSONBack(t *testing.T) {
 	}
 }
 
-// TestJSONOfErrors encodes an error with a trajectory, and one that panics when its text is read.
-func TestJSONOfErrors(t *testing.T) {
-	t.Parallel()
-	var typedNil *tools.ToolError
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{errors.New("down"), `{"error":"down","trajectory":{"usage":{"calls":0,"input_tokens":0,"output_tokens":0}}}`},
-		{typedNil, `{"error":"\u003cnil\u003e","trajectory":{"usage":{"calls":0,"input_tokens":0,"output_tokens":0}}}`},
-	} {
-		if raw, err := json.Marshal(&module.IncompleteError{Err: c.err}); err != nil || string(raw) != c.want {
-			t.Errorf("%v\ngot  %s\nwant %s", err, raw, c.want)
-		}
-	}
-	var none *module.IncompleteError
-	if raw, err := json.Marshal(none); err != nil || string(raw) != "null" {
-		t.Errorf("nil: %v %s", err, raw)
-	}
-}
-
 // TestLogValue logs a run with effects and one that failed.
 func TestLogValue(t *testing.T) {
 	t.Parallel()
@@ -146,12 +120,11 @@ func TestLogValue(t *testing.T) {
 			return a
 		}}))
 	pred := recorded(t, func(context.Context, module.Event) {})
-	logger.Info("answered", "run", pred)
+	logger.Info("answered", "run", pred.Trajectory)
 	_, err := module.NewPredict(adding, llmtest.New("no", "no"), nil).Run(t.Context(), orders{Limit: 1})
 	if part, ok := errors.AsType[*module.IncompleteError](err); ok {
 		logger.Info("failed", "run", part.Trajectory)
 	}
-	logger.Info("none", "run", (*module.Prediction[sum])(nil))
 	want := strings.ReplaceAll(`msg=answered run.id=any run.module=CodeAct run.steps=3 run.runs=0
  run.calls.ok=2 run.calls.failed=1
  run.usage.calls=3 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=40 run.duration=any
@@ -159,7 +132,6 @@ msg=failed run.id=any run.module=Predict run.steps=2 run.runs=0
  run.usage.calls=2 run.usage.hits=0 run.usage.input_tokens=any run.usage.output_tokens=0 run.duration=any
  run.error="the model's reply cannot be used: the field \"total\" cannot be read:
  the value must be an integer, not \"no\""
-msg=none run=<nil>
 `, "\n ", " ")
 	if log.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", log.String(), want)

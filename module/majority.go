@@ -15,7 +15,7 @@ import (
 //	module.Majority(answers, func(v Verdict) any { return v.Mood })
 //
 // Two values are equal if their JSON is equal. The order of members does not matter, nor do case, English articles,
-// spacing and punctuation in texts; punctuation within numbers does.
+// spacing and punctuation in strings; punctuation within numbers does.
 //
 // The trajectories of all answers are in Trajectory.Runs of the prediction. Majority returns an error if there
 // are no answers, a value cannot be encoded, or key panics.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -71,7 +70,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	if err := c.usable(ctx, in); err != nil {
 		return nil, err
 	}
-	if _, err := Rollouts(c.Module, c.n); err != nil {
+	if _, err := rollouts(c.Module, c.n); err != nil {
 		return nil, err
 	}
 	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)
@@ -82,28 +81,6 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 		return nil, r.incomplete(reasonOf(err))
 	}
 	return c.compare(ctx, r, in, answers)
-}
-
-// Compare compares answers that were found in another way. It is the second half of Run and returns the same errors.
-// The trajectories of the answers are not part of the result.
-func (c *MultiChainComparison[In, Out]) Compare(
-	ctx context.Context, in In, answers []*Prediction[Out],
-) (pred *Prediction[Out], err error) {
-	defer rescue("Run of MultiChainComparison", &err)
-	if err := c.usable(ctx, in); err != nil {
-		return nil, err
-	}
-	if len(answers) == 0 || slices.Contains(answers, nil) {
-		return nil, errNoPredictions
-	}
-	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)
-	defer r.rescue(&err)
-	return c.compare(ctx, r, in, answers)
-}
-
-// Stream is like Run, with the events of the run; see [Start].
-func (c *MultiChainComparison[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, c, in)
 }
 
 // usable returns why the answers to in cannot be compared.

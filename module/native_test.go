@@ -162,7 +162,7 @@ func TestNativeStream(t *testing.T) {
 		model, _ := openStub(t, protocol, nil,
 			stub.Reply{Text: `{"title":"It \"broke\"","tags":["a"],"owner":"Ann","level":5}`})
 		fields := map[string]string{}
-		for e, err := range module.NewPredict(triaging, model, nil).Stream(t.Context(), broken).Events() {
+		for e, err := range module.Start(t.Context(), module.NewPredict(triaging, model, nil), broken).Events() {
 			if err != nil {
 				t.Fatal(protocol, err)
 			}

@@ -14,7 +14,6 @@ type scope struct {
 	run    *recorder                    // the run in progress, or nil
 	paths  map[*Predictor]string        // of the predictors of the module that runs
 	asks   *Predictor                   // of the run in progress, or nil
-	frozen bool                         // runs do not add to their LearnedTypes
 }
 
 type scopeKey struct{}
@@ -39,14 +38,6 @@ func (s scope) in(ctx context.Context) context.Context {
 func Observe(ctx context.Context, f func(context.Context, Event)) context.Context {
 	s := scopeOf(ctx)
 	s.tell = both(s.tell, f)
-	return s.in(ctx)
-}
-
-// FreezeTypes returns a context in which runs declare their Options.LearnedTypes but do not add to them, so that no run
-// depends on the runs before it.
-func FreezeTypes(ctx context.Context) context.Context {
-	s := scopeOf(ctx)
-	s.frozen = true
 	return s.in(ctx)
 }
 

@@ -34,6 +34,10 @@ type Options struct {
 	// A repeated reply or program counts as a step. Zero means MaxIters, and a negative number means none.
 	FreeTurns int
 
+	// HistoryBytes is the approximate maximum size of the earlier turns in the prompt of a Chat. The last turn is always
+	// shown. If HistoryBytes is not positive, it is 24,000.
+	HistoryBytes int
+
 	// Journal configures the record of each run's calls. Nil means the defaults.
 	Journal *journal.Options
 

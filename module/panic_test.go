@@ -193,7 +193,7 @@ func TestObserverPanics(t *testing.T) {
 			_, last := e.(module.Failed)
 			failed = failed || last
 		}})
-		pred, err := m.Stream(t.Context(), anything).Result()
+		pred, err := module.Start(t.Context(), m, anything).Result()
 		var part *module.IncompleteError
 		if !errors.As(err, &part) || pred != nil || part.Err.Error() != "the observer of events panicked: observer" {
 			t.Errorf("got %v and %v", pred, err)
@@ -323,7 +323,6 @@ func TestNoContext(t *testing.T) {
 		"one of several": results[1].Err,
 		"Samples":        second(module.Samples(none, one, anything, 2, nil)),
 		"Start":          second(module.Start(none, one, anything).Result()),
-		"Compose":        second(module.Compose(none, "C", func(context.Context) (int, error) { return 1, nil })),
 	}
 	for _, k := range everyKind(t, total1()) {
 		errs[fmt.Sprintf("%T", k.m)] = second(k.m.Run(none, anything))

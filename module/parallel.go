@@ -88,7 +88,7 @@ func Samples[In, Out any](
 	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
 ) (results Results[Out], err error) {
 	defer rescue("Samples", &err)
-	copies, err := Rollouts(m, n)
+	copies, err := rollouts(m, n)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func runModule[In, Out any](ctx context.Context, m Module[In, Out], in In) Resul
 	return runIn(ctx, group(ctx), m, m, in)
 }
 
-// runIn does so in a group, with a module that may be a copy of original.
+// runIn runs a module, which may be a copy of original, and records it in a group.
 func runIn[In, Out any](ctx context.Context, g *recorder, m, original Module[In, Out], in In) Result[Out] {
 	s := scopeOf(ctx)
 	if missing(m) == nil {
@@ -198,7 +198,7 @@ func runAll[Out any](
 	return b.results, b.err()
 }
 
-// end counts a run that has ended. A panic of Progress ends the others.
+// end counts a run that has ended. A panic of Progress ends the remaining runs.
 func (b *batch[Out]) end(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

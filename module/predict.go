@@ -39,11 +39,6 @@ func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	return predict(ctx, "Predict", p.Predictor, p.signature, in)
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (p *Predict[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, p, in)
-}
-
 // predict runs a module that asks one question.
 func predict[In, Out any](
 	ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In,

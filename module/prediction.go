@@ -3,7 +3,6 @@ package module
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -40,21 +39,12 @@ func (t Trajectory) evidence() []sandbox.Finding {
 	return all
 }
 
-// LogValue implements [slog.LogValuer] with the summary of the trajectory.
-func (p *Prediction[Out]) LogValue() slog.Value {
-	if p == nil {
-		return slog.Value{}
-	}
-	return p.Trajectory.LogValue()
-}
-
 // ErrMaxIters is the reason in an [IncompleteError] when a run has used up its steps. The message includes how the
 // last step ended. To allow more steps, raise Options.MaxIters.
 var ErrMaxIters = errors.New("the steps are used up")
 
 // ErrNoAnswer is the reason in an [IncompleteError] when a reply cannot be read or violates the signature, even after
-// the model was told why. The error also wraps the error that describes the problems of the reply, such as a
-// *[ReadError].
+// the model was told why. The error also wraps the one of the adapter.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
 // IncompleteError reports that a module did not find an answer. Run of every module returns it for all errors after
@@ -107,9 +97,6 @@ func (e *IncompleteError) Unwrap() error {
 	}
 	return e.Err
 }
-
-// LogValue implements [slog.LogValuer] with the text of the error. Log the trajectory as another attribute.
-func (e *IncompleteError) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
 // MayHaveActed is for [tools.Handler]: if a tool runs the module, its call may have had effects.
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }

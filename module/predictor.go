@@ -3,8 +3,6 @@ package module
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,7 +74,7 @@ type Predictor struct {
 	decided bool                  // a run has begun, so the form of calls is fixed
 	set     *tools.Set            // the tools of its programs or calls; or nil
 	inside  inside                // copied by the function Clone
-	shares  shared                // what the runs of its module share; or ""
+	shares  string                // what Shared returns
 	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
 	onEvent func(context.Context, Event)
 	system  memo.Last[promptKey, string]
@@ -99,13 +97,14 @@ func (p *Predictor) use(set *tools.Set) {
 	}
 }
 
-// shared is what makes the runs of a module depend on each other.
-type shared string
-
 const (
-	sharedConversation shared = "conversation"
-	sharedSession      shared = "session"
+	sharedConversation = "conversation"
+	sharedSession      = "session"
 )
+
+// Shared returns what makes the runs of the predictor's module depend on each other: "conversation" for a [Chat],
+// "session" if the Sandbox is a *[sandbox.Session], and otherwise "".
+func (p *Predictor) Shared() string { return p.shares }
 
 // Demo is an example question with its answer.
 type Demo struct {
@@ -125,42 +124,6 @@ func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (De
 	}
 	inputs, outputs := conversation.Sides(sig.Spec(), turn)
 	return Demo{Inputs: inputs, Outputs: outputs}, nil
-}
-
-// NewDemoFromMap returns a demo of values by the names of their fields. Inputs of spec become inputs of the
-// demo. All other values become outputs, so a map may also have the "reasoning" of a [ChainOfThought]. Fields
-// may be missing; Run of the module reports names and values that do not fit.
-func NewDemoFromMap(spec *signature.Spec, values map[string]any) (Demo, error) {
-	if spec == nil {
-		return Demo{}, errNoSignature
-	}
-	var d Demo
-	rest := maps.Clone(values)
-	add := func(to *signature.Values, name string) error {
-		value, ok := rest[name]
-		if !ok {
-			return nil
-		}
-		delete(rest, name)
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("module: the value of %q: %w", name, err)
-		}
-		*to = append(*to, signature.Value{Name: name, JSON: raw})
-		return nil
-	}
-	var errs []error
-	for _, f := range spec.Inputs() {
-		errs = append(errs, add(&d.Inputs, f.Name))
-	}
-	errs = append(errs, add(&d.Outputs, "reasoning"))
-	for _, f := range spec.Outputs() {
-		errs = append(errs, add(&d.Outputs, f.Name))
-	}
-	for _, name := range slices.Sorted(maps.Keys(rest)) {
-		errs = append(errs, add(&d.Outputs, name))
-	}
-	return d, errors.Join(errs...)
 }
 
 // Clone returns a copy whose fields can be changed without changing p's. Modules that are tools are shared; the

@@ -164,7 +164,7 @@ func TestOwnAdapterOfSteps(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]string{
 		"CodeAct": "reasoning = One.\ncode = submit({total: 1})", "RLM": "code = submit({total: 1})",
-		"ProgramOfThought": "```js\nsubmit({total: 1})\n```", "ReAct": "tool = submit({\"total\": 1})",
+		"ProgramOfThought": "```js\nsubmit({total: 1})\n```", "ReAct": "tool = submit\nargs = {\"total\": 1}",
 	} {
 		model := llmtest.New("?", reply)
 		a := acting(t, model, &module.Options{Adapter: lined{module.Markers()}})[name]

@@ -1,7 +1,6 @@
 package module_test
 
 import (
-	"encoding/json"
 	"errors"
 	"testing"
 
@@ -49,24 +48,5 @@ func TestPredictorFieldErrors(t *testing.T) {
 	}
 	if n := len(model.Requests()); n != 0 {
 		t.Errorf("the model was called %d times", n)
-	}
-}
-
-func TestNewDemoFromMap(t *testing.T) {
-	t.Parallel()
-	d, err := module.NewDemoFromMap(grading.Spec(), map[string]any{
-		"score": 90, "answer": "Nobody.", "question": "Who?", "reasoning": "The context names nobody.", "code": "1 + 1",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := json.Marshal(d)
-	const want = `{"inputs":{"question":"Who?"},"outputs":{"reasoning":"The context names nobody.",` +
-		`"answer":"Nobody.","score":90,"code":"1 + 1"}}`
-	if err != nil || string(got) != want {
-		t.Errorf("got %s and %v, want %s", got, err, want)
-	}
-	if _, err := module.NewDemoFromMap(grading.Spec(), map[string]any{"score": make(chan int)}); err == nil {
-		t.Error("no error for a value that has no JSON")
 	}
 }

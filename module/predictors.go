@@ -61,23 +61,6 @@ func Clone[M any](m M) M {
 	return copied
 }
 
-// CheckIndependent returns an error if runs of a module, or of a module in any struct of modules, depend on each other:
-// if it is a [Chat], or its Sandbox is a *[sandbox.Session]. It looks only in exported fields, as [Predictors] does.
-func CheckIndependent(m any) error {
-	for path, p := range Predictors(m) {
-		if path == ownField {
-			path = "the module"
-		}
-		switch p.shares {
-		case sharedConversation:
-			return fmt.Errorf("module: the runs of %s are turns of one conversation, since it is a Chat; use a CodeAct", path)
-		case sharedSession:
-			return fmt.Errorf("module: the runs of %s share the variables of a session; use a *sandbox.Sandbox", path)
-		}
-	}
-	return nil
-}
-
 // checkCopy returns why copies of a struct cannot make attempts: they would have locks of their own for what they
 // share.
 func checkCopy(t reflect.Type) error {

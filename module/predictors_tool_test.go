@@ -245,11 +245,12 @@ func TestChatInTool(t *testing.T) {
 	t.Parallel()
 	chat := module.NewChat(adding, llmtest.New(), inProcess(t), nil, nil)
 	act := module.NewCodeAct(adding, llmtest.New(), inProcess(t), toolSet(t, askTool(chat)), nil)
-	if _, err := module.Rollouts(act, 2); err == nil {
+	if _, err := module.Samples(t.Context(), act, anything, 2, nil); err == nil {
 		t.Error("a Chat made attempts")
 	}
-	want := "module: the runs of Tools[ask] are turns of one conversation, since it is a Chat; use a CodeAct"
-	if err := module.CheckIndependent(act); err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
+	for path, p := range module.Predictors(act) {
+		if want := map[string]string{"Tools[ask]": "conversation"}[path]; p.Shared() != want {
+			t.Errorf("%s shares %q", path, p.Shared())
+		}
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -26,7 +24,7 @@ import (
 //
 //	await llm(prompt, schema)
 //
-// which returns a text or, if there is a JSON Schema, a value that is valid against it.
+// which returns a string or, with a JSON Schema, a value that is valid against it.
 //
 // Make a Program with [NewProgram], or with [CodeAct.Program] if a CodeAct should take over when it fails; package
 // optimize writes programs from examples. A Program is safe for concurrent use.
@@ -34,44 +32,31 @@ type Program[In, Out any] struct {
 	// Script is the program and what it was written for. To keep it, write it to a file with [Script.Write].
 	Script Script
 
-	// Predictor asks for further programs when the compiled one fails. If its Model is nil, which is the default of
+	// Predictor asks for further programs when the compiled one fails. If its Model is nil, as in a module of
 	// NewProgram, Run then returns an error.
 	Predictor *Predictor
 
-	// Sub answers calls of llm. It is nil if the program does not mention llm.
+	// Sub answers calls of llm. It is nil if the program does not mention llm. Its Model is that of the Predictor; if
+	// it is nil, the program has no llm.
 	Sub *Predictor
 
 	coder coder[In, Out]
 	tools *tools.Set // without llm
 }
 
-// ProgramOptions configures [NewProgram]. The zero value, and nil, are the defaults.
-type ProgramOptions struct {
-	// Options are the options of all modules. MaxIters is 8 by default, and does not count the compiled program.
-	Options
-
-	// Fallback is the model that writes further programs when the compiled one fails. Nil means none.
-	Fallback llms.Model
-
-	// Sub is the model that answers calls of llm. Nil means Fallback.
-	Sub llms.Model
-}
-
 // NewProgram returns a module that answers sig with a program, which may call the tools of set; a nil set has no
 // tools. If the script has no Signature, it is a new program, and the module's Script says what it was written for: sig
-// and the present tools. Nil options are the defaults. Run reports missing or incompatible parts before it starts the
-// program.
+// and the present tools. Nil options are the defaults: MaxIters is 8, and does not count the program. Run reports
+// missing or incompatible parts before it starts the program. For a program that a model replaces when it fails, use
+// [CodeAct.Program].
 func NewProgram[In, Out any](
-	sig *signature.Signature[In, Out], s Script, box Sandbox, set *tools.Set, o *ProgramOptions,
+	sig *signature.Signature[In, Out], s Script, box Sandbox, set *tools.Set, o *Options,
 ) *Program[In, Out] {
-	if o == nil {
-		o = &ProgramOptions{}
-	}
 	p := &Program[In, Out]{Script: s, coder: coder[In, Out]{
 		signature: sig, environment: environment{box: box, set: set, options: o.orDefault(8)},
 	}}
-	p.Predictor = p.coder.question(o.Fallback, "")
-	p.finish(o.Sub)
+	p.Predictor = p.coder.question(nil, "")
+	p.finish()
 	return p
 }
 
@@ -85,12 +70,12 @@ func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	} else {
 		p.coder, p.Predictor = c.coder, Clone(c.Predictor)
 	}
-	p.finish(nil)
+	p.finish()
 	return p
 }
 
 // finish completes a module that has a Predictor, unless its coder has an error.
-func (p *Program[In, Out]) finish(sub llms.Model) {
+func (p *Program[In, Out]) finish() {
 	c := &p.coder
 	if c.name = "Program"; c.err == nil && blank(p.Script.Code) {
 		c.err = errors.New("module: the Program has no code; put it into Script.Code")
@@ -102,11 +87,8 @@ func (p *Program[In, Out]) finish(sub llms.Model) {
 	if c.compiled, c.err = p.Script.compile(c.signature.Spec(), c.set); c.err != nil {
 		return
 	}
-	if sub == nil {
-		sub = p.Predictor.Model
-	}
-	if namesIn(p.Script.Code)[llmTool.Name] && sub != nil {
-		p.Sub = c.options.sub(sub)
+	if namesIn(p.Script.Code)[llmTool.Name] {
+		p.Sub = c.options.sub(p.Predictor.Model)
 		c.set, c.err = c.set.Plus(askTool)
 		p.Predictor.set = c.set
 	}
@@ -120,27 +102,17 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 		return nil, notMade("Program")
 	}
 	act := CodeAct[In, Out]{Predictor: p.Predictor, coder: p.coder}
-	if p.Sub != nil && p.coder.err == nil {
+	switch {
+	case p.Sub == nil || p.coder.err != nil:
+	case p.Sub.Model == nil:
+		act.coder.set = p.tools
+	default:
 		if err := p.Sub.usable(); err != nil {
 			return nil, err
 		}
 		act.coder.sub = p.Sub
 	}
 	return act.Run(ctx, in)
-}
-
-// Stream is like Run, with the events of the run; see [Start].
-func (p *Program[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, p, in)
-}
-
-// Fallbacks returns how many runs of the module, and of its clones, have asked the model because the program gave no
-// answer. If there are many, the program should be compiled again.
-func (p *Program[In, Out]) Fallbacks() int {
-	if p == nil || p.coder.compiled == nil {
-		return 0
-	}
-	return int(p.coder.compiled.fallbacks.Load())
 }
 
 // Briefing returns what a model must know to write the program of such a module: its constants, the type of the answer,
@@ -158,13 +130,12 @@ func (p *Program[In, Out]) Briefing() string {
 
 // compiled is the first program of a run.
 type compiled struct {
-	code      string
-	outdated  string // why it must not run; or ""
-	fallbacks atomic.Int64
+	code     string
+	outdated string // why it must not run; or ""
 }
 
-// KindChanged is the kind of the finding about a program that was written for another signature or for other tools.
-const KindChanged sandbox.Kind = "changed"
+// kindChanged is the kind of the finding about a program that was written for another signature or for other tools.
+const kindChanged sandbox.Kind = "changed"
 
 // isCompiled reports whether the program that is next, or the last one, is the compiled one.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
@@ -187,7 +158,6 @@ func (r *codeRun) ask(ctx context.Context) error {
 		r.outcome = nil // the step has ended
 		return fmt.Errorf("the compiled program failed and has no fallback: %w", why)
 	}
-	r.compiled.fallbacks.Add(1)
 	reason := why.Error()
 	if f := r.outcome.Failure; f != nil && len(f.Findings) > 0 {
 		reason = f.Findings[0].String() // the error may begin with the number of findings
@@ -202,6 +172,6 @@ func (r *codeRun) outdated() *sandbox.Outcome {
 	if !r.isCompiled() || r.compiled.outdated == "" {
 		return nil
 	}
-	changed := sandbox.Finding{Kind: KindChanged, Message: r.compiled.outdated}
+	changed := sandbox.Finding{Kind: kindChanged, Message: r.compiled.outdated}
 	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: changed, Findings: []sandbox.Finding{changed}}}
 }

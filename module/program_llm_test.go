@@ -29,7 +29,8 @@ let kind;
 try { await llm('fail') } catch (e) { kind = e.kind }
 if (word !== 'four' || n !== 4 || kind !== 'failed') throw new Error(JSON.stringify({word, n, kind}));
 submit({total: n})`
-	p := module.NewProgram(adding, module.Script{Code: code}, inProcess(t), nil, &module.ProgramOptions{Sub: sub})
+	p := module.NewProgram(adding, module.Script{Code: code}, inProcess(t), nil, nil)
+	p.Sub.Model = sub
 	pred, err := p.Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 4 {
 		t.Fatalf("got %v, %v", pred, err)

@@ -100,8 +100,8 @@ func (c fallback) check(t *testing.T) {
 	if err != nil || pred.Output.Total != 2 {
 		t.Fatalf("got %v, %v", pred, err)
 	}
-	if o.sent.Load() != 1 || p.Fallbacks() != 1 {
-		t.Errorf("%d parcels were sent, with %d fallbacks", o.sent.Load(), p.Fallbacks())
+	if o.sent.Load() != 1 {
+		t.Errorf("%d parcels were sent", o.sent.Load())
 	}
 	if got := pred.Trajectory.Fallback; got != c.reason || !slices.Equal(reasons, []string{got}) {
 		t.Errorf("the reason is %s, the events have %q", got, reasons)
@@ -156,7 +156,7 @@ func TestProgramIsOutdated(t *testing.T) {
 		return 0, nil
 	}, nil)
 	send := tools.Func("send", "", func(_ context.Context, p crate) (int, error) { return 0, nil }, nil)
-	rename := func(s *module.Script) { s.Tools[0] = module.ScriptTool{Path: "pack", Declaration: unseen} }
+	rename := func(s *module.Script) { s.Tools[0] = "0a0b0c0d pack(" + unseen }
 	for name, c := range map[string]fallback{
 		"another answer type": {
 			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Signature = texts.Spec().String() },
@@ -172,7 +172,10 @@ func TestProgramIsOutdated(t *testing.T) {
 			edit: func(s *module.Script) {
 				code := module.Script{Code: s.Code}
 				*s = module.NewProgram(adding, code, inProcess(t), toolSet(t, heavy, send), nil).Script
-				s.Tools[0].Declaration, s.Tools[1].Declaration = unseen, unseen
+				for i, tool := range s.Tools {
+					head, _, _ := strings.Cut(tool, "(")
+					s.Tools[i] = head + "(" + unseen
+				}
 			},
 			reason: "the tool weigh has changed since the program was written",
 		},
@@ -232,7 +235,7 @@ func TestProgramDoubts(t *testing.T) {
 			ends++
 		}
 	}}
-	alone := module.NewProgram(adding, script, inProcess(t), set, &module.ProgramOptions{Options: *o})
+	alone := module.NewProgram(adding, script, inProcess(t), set, o)
 	pred, err := alone.Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 2 || ends != 1 || len(pred.Evidence()) != 1 {
 		t.Errorf("without a model: %v, %v, after %d ends", pred, err, ends)
@@ -245,28 +248,24 @@ func TestProgramDoubts(t *testing.T) {
 	}
 }
 
-// Clones share the count of fallbacks, and a module within another keeps its path.
+type team struct{ Adder *module.Program[orders, sum] }
+
+func (m *team) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
+	return m.Adder.Run(ctx, in)
+}
+
+// A module within another keeps its path.
 func TestProgramClone(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(submit1, submit1)
 	act := module.NewCodeAct(adding, model, inProcess(t), nil, nil)
 	p := act.Program(module.Script{Code: `null.x`})
-	type team struct{ Adder *module.Program[orders, sum] }
 	for range 2 {
 		c := module.Clone(&team{p})
-		pred, err := module.Compose(t.Context(), c, func(ctx context.Context) (sum, error) {
-			pred, err := c.Adder.Run(ctx, anything)
-			if err != nil {
-				return sum{}, err
-			}
-			return pred.Output, nil
-		})
-		if err != nil || pred.Trajectory.Runs[0].Name != "Adder" || pred.Trajectory.Runs[0].Module != "Program" {
+		pred, err := module.Start(t.Context(), c, anything).Result()
+		if err != nil || pred.Trajectory.Name != "Adder" || pred.Trajectory.Module != "Program" {
 			t.Errorf("got %v, %v", pred, err)
 		}
-	}
-	if p.Fallbacks() != 2 || (*module.Program[orders, sum])(nil).Fallbacks() != 0 {
-		t.Errorf("%d fallbacks", p.Fallbacks())
 	}
 }
 

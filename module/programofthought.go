@@ -43,8 +43,3 @@ func (p *ProgramOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction
 	act := CodeAct[In, Out]{Predictor: p.Predictor, coder: p.coder}
 	return act.Run(ctx, in)
 }
-
-// Stream is like Run, with the events of the run; see [Start].
-func (p *ProgramOfThought[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, p, in)
-}

@@ -108,7 +108,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			r.observe(told)
 			continue
 		}
-		out, answer, err := a.answer(r, next)
+		out, answer, err := a.answer(r, next.Args)
 		if err != nil {
 			r.observe(r.rejected(a.signature.Spec(), answer, err))
 			continue
@@ -125,12 +125,11 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 	return answered(r.accept(), out, answer, "")
 }
 
-// answer takes in what was submitted.
-func (a *ReAct[In, Out]) answer(r *reactRun, next replies.Action) (out Out, answer json.RawMessage, err error) {
-	if answer, err = r.submit(next, a.signature.Spec()); err == nil {
-		out, err = a.signature.Decode(answer)
-		r.gate.judge(r.run, r.outcome, answer)
-	}
+// answer reads the arguments of submit as the answer.
+func (a *ReAct[In, Out]) answer(r *reactRun, args json.RawMessage) (out Out, answer json.RawMessage, err error) {
+	answer = r.submit(args, a.signature.Spec())
+	out, err = a.signature.Decode(answer)
+	r.gate.judge(r.run, r.outcome, answer)
 	return out, answer, err
 }
 
@@ -146,7 +145,7 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 	if unread != nil || next.Tool != conversation.Submit {
 		return out, nil, err
 	}
-	if out, answer, err = a.answer(r, next); err != nil {
+	if out, answer, err = a.answer(r, next.Args); err != nil {
 		r.ended()
 		err = fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
@@ -165,7 +164,7 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		}
 		args, err := argumentsOf(c)
 		if err == nil {
-			out, answer, err = a.answer(r, replies.Action{Tool: conversation.Submit, Args: args})
+			out, answer, err = a.answer(r, args)
 		}
 		if err == nil {
 			return out, answer, nil
@@ -174,11 +173,6 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, conversation.ErrNoCall)
-}
-
-// Stream is like Run, with the events of the run; see [Start].
-func (a *ReAct[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, a, in)
 }
 
 func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *reactRun, error) {

@@ -93,26 +93,3 @@ func TestReActWithHistory(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
-
-// A text is accepted in place of the object if the tool, or the answer, has only one text.
-func TestReActTextForAnObject(t *testing.T) {
-	t.Parallel()
-	type greeting struct {
-		Name string `json:"name"`
-	}
-	set := toolSet(t,
-		tools.Func("greet", "", func(_ context.Context, g greeting) (string, error) { return "Hello, " + g.Name, nil }, nil),
-		tools.Func("count", "", func(_ context.Context, o orders) (int, error) { return o.Limit, nil }, nil))
-	model := llmtest.New(action("greet", "Ann"), action("count", "seven"), action("submit", "Hello, Ann"))
-	greeted := signature.Must(signature.New[orders, greeting]("Greet."))
-	pred, err := module.NewReAct(greeted, model, set, nil).Run(t.Context(), anything)
-	if err != nil || pred.Output.Name != "Hello, Ann" {
-		t.Fatalf("got %+v, %v", pred, err)
-	}
-	for i, want := range []string{"greet returned:\n\"Hello, Ann\"",
-		`count was not called: args must be one JSON object, not the text "seven"`} {
-		if got := pred.Trajectory.Steps[i].Observation; got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -52,11 +51,7 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error())), nil
 	}
 	b := r.tools.Bindings[tool]
-	args, err := a.For(b.InputSchema, b.Named(a.Args), replies.TextField)
-	if err != nil {
-		return fmt.Sprintf("%s was not called: %s", b.Path(), prompt.Indented(err.Error())), nil
-	}
-	call, err := r.perform(ctx, tool, args)
+	call, err := r.perform(ctx, tool, replies.Timed(b.InputSchema, a.Args))
 	if err != nil {
 		return "", err
 	}
@@ -103,18 +98,13 @@ func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	return source
 }
 
-// submit takes in an answer, with its values as they are spelled right.
-func (r *reactRun) submit(a replies.Action, task *signature.Spec) (json.RawMessage, error) {
-	output := func(name string) signature.Field { f, _ := task.Field(name); return f }
-	schema := task.OutputSchema().Raw()
-	answer, err := a.For(schema, (&tools.Binding{Tool: &tools.Tool{InputSchema: schema}}).Named(a.Args), output)
-	if err != nil {
-		return nil, err
-	}
+// submit records the answer that the model submitted, and returns it in the form of the signature.
+func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMessage {
+	answer := replies.Timed(task.OutputSchema().Raw(), args)
 	answer = replies.Answer(task, task.OutputSchema().DropUnset(answer))
 	r.start(conversation.Submit, answer)
 	r.outcome = &sandbox.Outcome{Value: answer, Submitted: true}
-	return answer, nil
+	return answer
 }
 
 // rejected returns the observation on an invalid answer.
@@ -166,7 +156,7 @@ func (a *ReAct[In, Out]) callTools(
 	if path := r.predictor.calling.Path(calls[0]); path == conversation.Submit && len(calls) == 1 {
 		args, err := argumentsOf(calls[0])
 		if err == nil {
-			out, answer, err = a.answer(r, replies.Action{Tool: conversation.Submit, Args: args})
+			out, answer, err = a.answer(r, args)
 		}
 		if err == nil {
 			return out, answer, true, nil
@@ -214,10 +204,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 
 // argumentsOf returns the arguments of a call.
 func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
-	args, plain, err := replies.Arguments(c.FunctionCall.Arguments)
-	if err == nil && plain {
-		err = errors.New("it is not one JSON object")
-	}
+	args, err := replies.Arguments(c.FunctionCall.Arguments)
 	if err != nil {
 		return nil, fmt.Errorf("its argument cannot be read: %w", err)
 	}

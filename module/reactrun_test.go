@@ -355,21 +355,21 @@ func TestConcurrentReActs(t *testing.T) {
 func TestReActLastAnswerOfWrongShape(t *testing.T) {
 	t.Parallel()
 	options := &module.Options{MaxIters: 1}
-	pred, err := module.NewReAct(adding, llmtest.New(action("submit", "three"), submits1), nil, options).Run(t.Context(),
+	pred, err := module.NewReAct(adding, llmtest.New(action("submit", `{"total": "three"}`), submits1), nil, options).Run(t.Context(),
 		anything)
 	if err != nil || pred.Output.Total != 1 {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	want := `The submitted answer was not accepted:
-args must be one JSON object, not the text "three"
+total must be an integer, not "three"
 Submit it in this form, with your values: submit({total: 1})
 
 One step is left: submit, and say in the answer what is missing or uncertain.`
 	if got := pred.Trajectory.Steps[0].Observation; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	_, err = module.NewReAct(adding, llmtest.New(action("submit", "three"), action("submit", "three")), nil,
-		options).Run(t.Context(), anything)
+	_, err = module.NewReAct(adding, llmtest.New(action("submit", `{"total": "three"}`), action("submit", `{"total": "three"}`)),
+		nil, options).Run(t.Context(), anything)
 	if !errors.Is(err, module.ErrMaxIters) {
 		t.Errorf("got %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // recorder builds the trajectory of a run from its events. A run within it has a recorder of its own, which
-// the enclosing recorder lists from the beginning, so that nothing is lost whatever becomes of the run.
+// the enclosing recorder lists from the beginning, so that nothing is lost, even if the run panics.
 //
 // Only emit writes the embedded trajectory, with the lock held. The goroutine of the run reads it without the
 // lock; others call trajectory.

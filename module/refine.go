@@ -50,11 +50,6 @@ func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out]
 	return r.contest.run(ctx, "Refine", r.Module, in, r.feedback)
 }
 
-// Stream is like Run, with the events of the run; see [Start].
-func (r *Refine[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, r, in)
-}
-
 // feedback returns the hints for the next attempt, by the paths of the predictors.
 func (r *Refine[In, Out]) feedback(
 	ctx context.Context, c *contestRun[In, Out], score Score,

@@ -34,7 +34,7 @@ type RLM[In, Out any] struct {
 
 	// Nested answers calls of rlm: its programs submit {reply: string}, and rlm returns that text. It is nil if Depth
 	// is 1.
-	Nested *RLM[SubTask, SubReply]
+	Nested *RLM[subTask, subReply]
 
 	coder   coder[In, Out]
 	box     *sandbox.Sandbox
@@ -102,8 +102,8 @@ func (o RLMOptions) strategy() prompt.RLM {
 
 // uncounted returns how often a program may call llm and rlm in addition to the sandbox's Limits.Calls.
 func (o RLMOptions) uncounted() map[string]int {
-	const most = 10_000 // limits the work that a program causes by repeated prompts
-	calls := map[string]int{llmTool.Name: min(o.MaxCalls, most)}
+	const limit = 10_000 // limits the work that a program causes by repeated prompts
+	calls := map[string]int{llmTool.Name: min(o.MaxCalls, limit)}
 	if o.Depth > 1 {
 		calls[rlmTool.Name] = calls[llmTool.Name]
 	}
@@ -174,13 +174,13 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	most := m.options.strategy()
+	limit := m.options.strategy()
 	calls := &subCalls{
 		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}
-	act.coder.budget = func() string { return most.Left(calls.budget.Left()) }
+	act.coder.budget = func() string { return limit.Left(calls.budget.Left()) }
 	return act.Run(ctx, in)
 }
 
@@ -195,11 +195,6 @@ func (m *RLM[In, Out]) usable() error {
 		return nil
 	}
 	return m.Nested.usable()
-}
-
-// Stream is like Run, with the events of the run; see [Start].
-func (m *RLM[In, Out]) Stream(ctx context.Context, in In) *Stream[Out] {
-	return Start[In, Out](ctx, m, in)
 }
 
 // rlmSession is the session in which the programs of a run call models.

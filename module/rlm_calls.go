@@ -25,20 +25,20 @@ type subPrompt struct {
 	Prompt string `json:"prompt" jsonschema:"minLength=1"`
 }
 
-// SubTask is what a program of an [RLM] delegates with rlm: the input of RLM.Nested.
-type SubTask struct {
+// subTask is what a program of an [RLM] delegates with rlm: the input of RLM.Nested.
+type subTask struct {
 	Prompt  string          `json:"prompt"  jsonschema:"minLength=1,description=the task"`
 	Context json.RawMessage `json:"context" jsonschema:"description=the material: any value"`
 }
 
-// SubReply is the answer to a [SubTask]: the output of RLM.Nested.
-type SubReply struct {
+// subReply is the answer to a [subTask]: the output of RLM.Nested.
+type subReply struct {
 	Reply string `json:"reply"` // rlm returns it unchanged
 }
 
 var (
-	subQuestion  = signature.Must(signature.New[subPrompt, SubReply](""))
-	taskQuestion = signature.Must(signature.New[SubTask, SubReply](
+	subQuestion  = signature.Must(signature.New[subPrompt, subReply](""))
+	taskQuestion = signature.Must(signature.New[subTask, subReply](
 		"Do what the prompt says, with the context as the material."))
 )
 
@@ -50,7 +50,7 @@ var (
 		Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompts,
 	}
 	rlmTool = tools.Func("rlm", "Works out a task over a context that is too long for one prompt.",
-		func(ctx context.Context, in SubTask) (string, error) {
+		func(ctx context.Context, in subTask) (string, error) {
 			defer tools.Pause(ctx)()
 			return subCallsOf(ctx).delegate(ctx, in)
 		}, &tools.Hints{Class: tools.Read})
@@ -91,7 +91,7 @@ type subCalls struct {
 	budget *budget.Budget
 	width  int // calls at the same time
 	sub    *Predictor
-	nested *RLM[SubTask, SubReply]
+	nested *RLM[subTask, subReply]
 
 	answers memo.Answers
 }
@@ -181,7 +181,7 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 }
 
 // delegate runs a nested RLM.
-func (c *subCalls) delegate(ctx context.Context, in SubTask) (string, error) {
+func (c *subCalls) delegate(ctx context.Context, in subTask) (string, error) {
 	return c.answers.Once(in, func() (string, error) {
 		pred, err := c.nested.Run(ctx, in)
 		if err == nil {

@@ -35,9 +35,9 @@ type Script struct {
 	// Instructions are those of the signature. Spaces and line breaks do not matter.
 	Instructions string
 
-	// Tools are the tools whose names occur in Code, even in a comment. If Code has the name of another tool, the program
-	// is not run.
-	Tools []ScriptTool
+	// Tools are the tools whose names occur in Code, even in a comment, each as a hash of its schemas and its
+	// declaration: "5d2c01aa orders.list(args: …): …". If Code has the name of another tool, the program is not run.
+	Tools []string
 
 	// From says where the program came from, for people.
 	From string
@@ -46,11 +46,17 @@ type Script struct {
 	Examples []Demo
 }
 
-// ScriptTool is a tool for which a program was written.
-type ScriptTool struct {
-	Path        string // as programs write it: orders.list
-	Declaration string // for people
-	Schemas     string // identifies the schemas of the argument and the result, apart from descriptions
+// toolIn returns the hash of the schemas and the path of one of the Tools of a Script.
+func toolIn(line string) (schemas, path string, err error) {
+	schemas, declaration, _ := strings.Cut(line, " ")
+	path, _, found := strings.Cut(declaration, "(")
+	switch {
+	case !found:
+		return "", "", errors.New("the declaration of the tool is missing")
+	case !toolPath.MatchString(path):
+		return "", "", fmt.Errorf("%q is not the name of a tool", shorten(path, 100))
+	}
+	return schemas, path, nil
 }
 
 // scriptTitle is the beginning of the file of a script.
@@ -89,7 +95,7 @@ func (s Script) text() (string, error) {
 		line("instructions", strings.TrimSpace(text))
 	}
 	for _, t := range s.Tools {
-		line("tool", t.Schemas+" "+t.Declaration)
+		line("tool", t)
 	}
 	line("from", s.From)
 	for _, e := range s.Examples {
@@ -177,15 +183,10 @@ func (s *Script) add(key, value string) error {
 			return err
 		}
 	case "tool":
-		schemas, declaration, _ := strings.Cut(value, " ")
-		path, _, found := strings.Cut(declaration, "(")
-		switch {
-		case !found:
-			return errors.New("the declaration of the tool is missing")
-		case !toolPath.MatchString(path):
-			return fmt.Errorf("%q is not the name of a tool", shorten(path, 100))
+		s.Tools = append(s.Tools, value)
+		if _, _, err := toolIn(value); err != nil {
+			return err
 		}
-		s.Tools = append(s.Tools, ScriptTool{path, declaration, schemas})
 	case "from":
 		s.From = value
 	case "example":

@@ -41,31 +41,37 @@ func (s *Script) changedSignature(now Script) (changes []string, err error) {
 
 // changedTools compares the tools that a program was written for with the present tools that it mentions, and returns
 // the differences. Models are shown these, so they contain nothing from the script's file except names.
-func (s *Script) changedTools(mentioned []ScriptTool, set *tools.Set) (changes []string) {
-	all := set.Bindings()
+func (s *Script) changedTools(mentioned []string, set *tools.Set) (changes []string) {
+	all, known := set.Bindings(), map[string]bool{}
 	for _, was := range s.Tools {
-		at := slices.IndexFunc(all, func(b *tools.Binding) bool { return b.Path() == was.Path })
+		schemas, path, err := toolIn(was)
+		if err != nil {
+			changes = append(changes, "a tool of the script cannot be read: "+err.Error())
+			continue
+		}
+		known[path] = true
+		at := slices.IndexFunc(all, func(b *tools.Binding) bool { return b.Path() == path })
 		switch {
 		case at < 0:
-			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", was.Path))
-		case declared(all[at]).Schemas != was.Schemas:
-			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written", was.Path))
+			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", path))
+		case !strings.HasPrefix(declared(all[at]), schemas+" "):
+			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written", path))
 		}
 	}
 	for _, t := range mentioned {
-		if !slices.ContainsFunc(s.Tools, func(was ScriptTool) bool { return was.Path == t.Path }) {
-			changes = append(changes, fmt.Sprintf("the program mentions the tool %s, but was not written for it", t.Path))
+		if _, path, _ := toolIn(t); !known[path] {
+			changes = append(changes, fmt.Sprintf("the program mentions the tool %s, but was not written for it", path))
 		}
 	}
 	return changes
 }
 
 // mentioned returns the tools whose names are in the code. A name in a comment counts as well.
-func mentioned(code string, set *tools.Set) (list []ScriptTool) {
+func mentioned(code string, set *tools.Set) (list []string) {
 	names := namesIn(code)
 	inCode := func(name string) bool { return strings.Contains(code, name) }
 	for _, b := range set.Bindings() {
-		isNamed := names[b.Names[0]] || slices.ContainsFunc(b.Names[1:], inCode) // the others are no identifiers
+		isNamed := names[b.Names[0]] || slices.ContainsFunc(b.Names[1:], inCode) // the other names are not identifiers
 		if isNamed && (b.Object == "" || names[b.Object]) {
 			list = append(list, declared(b))
 		}
@@ -85,11 +91,11 @@ func namesIn(code string) map[string]bool {
 }
 
 // declared returns what a script keeps about a tool.
-func declared(b *tools.Binding) ScriptTool {
-	const most = 1000 // bytes of each part of a declaration
-	text := declare.Signature(b, most)
+func declared(b *tools.Binding) string {
+	const limit = 1000 // bytes of each part of a declaration
+	text := declare.Signature(b, limit)
 	if result, err := schema.Compile(b.OutputSchema); err == nil && b.OutputSchema != nil {
-		text += ": " + shorten(result.TypeScript(nil), most)
+		text += ": " + shorten(result.TypeScript(nil), limit)
 	}
 	sum := sha256.New()
 	for _, raw := range []json.RawMessage{b.InputSchema, b.OutputSchema} {
@@ -97,10 +103,10 @@ func declared(b *tools.Binding) ScriptTool {
 		sum.Write([]byte{'\n'})
 	}
 	oneLine := strings.Join(strings.Fields(lineBreaks.Replace(text)), " ")
-	return ScriptTool{b.Path(), oneLine, hex.EncodeToString(sum.Sum(nil)[:4])}
+	return hex.EncodeToString(sum.Sum(nil)[:4]) + " " + oneLine
 }
 
-// canonical returns a schema without texts for people, with sorted keywords. A schema that cannot be decoded is
+// canonical returns a schema without descriptions, with sorted keywords. A schema that cannot be decoded is
 // returned as it is.
 func canonical(raw json.RawMessage) []byte {
 	var value any
@@ -114,7 +120,7 @@ func canonical(raw json.RawMessage) []byte {
 	return text
 }
 
-// withoutTexts removes the keywords for people from a schema and the schemas within it.
+// withoutTexts removes descriptions from a schema and the schemas within it.
 func withoutTexts(value any) any {
 	switch v := value.(type) {
 	case []any:

@@ -12,7 +12,7 @@ import (
 // The events are printed as they happen. The answer is typed.
 func ExampleStart() {
 	model := llmtest.New("[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]")
-	stream := module.NewPredict(judge, model, nil).Stream(context.Background(), Review{"Broke twice."})
+	stream := module.Start(context.Background(), module.NewPredict(judge, model, nil), Review{"Broke twice."})
 	for event, err := range stream.Events() {
 		if err != nil {
 			log.Fatal(err)

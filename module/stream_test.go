@@ -58,9 +58,9 @@ func TestStream(t *testing.T) {
 // The error of the run is the last item of a stream.
 func TestStreamOfAFailure(t *testing.T) {
 	t.Parallel()
-	s := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil,
-		&module.Options{MaxIters: 1, FreeTurns: -1}).
-		Stream(t.Context(), anything)
+	m := module.NewCodeAct(adding, llmtest.New("no program", submit1), inProcess(t), nil,
+		&module.Options{MaxIters: 1, FreeTurns: -1})
+	s := module.Start(t.Context(), m, anything)
 	got, err := kinds(t, s)
 	if want := "RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 Failed0"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
@@ -78,7 +78,7 @@ func TestStreamLeavingLoopCancels(t *testing.T) {
 		<-ctx.Done()
 		return llmtest.Reply{}, ctx.Err()
 	})
-	s := module.NewPredict(adding, model, nil).Stream(t.Context(), anything)
+	s := module.Start(t.Context(), module.NewPredict(adding, model, nil), anything)
 	next, stop := iter.Pull2(s.Events())
 	if _, err, _ := next(); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestDeltas(t *testing.T) {
 	})
 	p := module.NewPredict(adding, model, nil)
 	var text strings.Builder
-	for e, err := range p.Stream(t.Context(), anything).Events() {
+	for e, err := range module.Start(t.Context(), p, anything).Events() {
 		if err != nil {
 			t.Fatal(err)
 		}

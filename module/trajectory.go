@@ -18,12 +18,11 @@ type Trajectory struct {
 	// ID is Origin.Run of its events. It is 0 for a group of runs.
 	ID uint64 `json:"id,string,omitempty"`
 
-	// Module is the kind of module, such as "CodeAct", or the name that was passed to [Compose]. It is
-	// empty for a group of runs.
+	// Module is the kind of module, such as "CodeAct". It is empty for a group of runs.
 	Module string `json:"module,omitempty"`
 
 	// Name is the path of the module within the enclosing module, such as "Sort", if a function that was
-	// passed the enclosing module runs it: [Compose], [Start], [Parallel] and others.
+	// passed the enclosing module runs it: [Start], [Parallel] and others.
 	Name string `json:"name,omitempty"`
 
 	// Began is when the run began, and Duration is how long it took.

@@ -26,7 +26,7 @@ func TestTrajectoryIsDisplayable(t *testing.T) {
 	}}}
 	incomplete := &module.IncompleteError{Err: errors.New(evil), Trajectory: trajectory}
 	for _, text := range []string{
-		trajectory.String(), incomplete.Error(), trajectory.LogValue().String(), incomplete.LogValue().String(),
+		trajectory.String(), incomplete.Error(), trajectory.LogValue().String(),
 	} {
 		if strings.ContainsAny(text, "\x1b\u202e\u009b\r\u2028") || !utf8.ValidString(text) {
 			t.Errorf("%q", text)

@@ -101,7 +101,7 @@ func callText(c sandbox.Call) string {
 	return text + " → " + shorten(string(c.Result), 200)
 }
 
-// writeParagraph writes a text under its name, unless it is empty.
+// writeParagraph writes text under its name, unless it is empty.
 func writeParagraph(b *strings.Builder, margin, name, text string) {
 	if blank(text) {
 		return

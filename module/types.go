@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
@@ -52,7 +53,7 @@ func (r *codeRun) learn(ctx context.Context, out *sandbox.Outcome) {
 			room -= len(t)
 		}
 	}
-	if l := r.options.LearnedTypes; l != nil && !scopeOf(ctx).frozen {
+	if l := r.options.LearnedTypes; l != nil && !state.Frozen(ctx) {
 		l.Merge(&r.seen)
 	}
 }

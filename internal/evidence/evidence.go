@@ -94,7 +94,7 @@ func Failed(
 
 var already = regexp.MustCompile(`(?i)\balready\b`)
 
-// seen reports whether later calls show what became of an effect: the server's list was read to the end, or something
+// seen reports whether later calls show the result of an effect: the server's list was read to the end, or something
 // with one of its arguments, or a whole array, was read while none of its lists is unfinished.
 func seen(e journal.Entry, later []journal.Entry, server string, find func(string) *tools.Binding) bool {
 	read, related := Lists{}, false

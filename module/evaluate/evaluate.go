@@ -22,8 +22,8 @@ type Options struct {
 	// Workers is the maximum number of concurrent runs. Zero means 8.
 	Workers int
 
-	// Samples is how often each example is run. If it is greater than 1, the runs differ in Predictor.Rollout. Zero
-	// means 1.
+	// Samples is how often each example is run. If it is greater than 1, each run has a Rollout of its own and, unless it
+	// is set, a Temperature of 1, as in [module.Samples]. Zero means 1.
 	Samples int
 
 	// MaxErrors is how many results may have an error; one more ends the evaluation. Zero means 10, and a negative
@@ -129,14 +129,33 @@ func prepare[In, Out any](
 	}
 	e.setDefaults()
 	if e.modules = []module.Module[In, Out]{m}; e.Samples > 1 {
-		if e.modules, err = module.Rollouts(m, e.Samples); err != nil {
-			return nil, fmt.Errorf("evaluate: %w", err)
+		if e.modules, err = rollouts(m, e.Samples); err != nil {
+			return nil, err
 		}
 	}
 	if err := e.expect(); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// rollouts returns n copies of a module that give different answers to the same input.
+func rollouts[In, Out any](m module.Module[In, Out], n int) ([]module.Module[In, Out], error) {
+	copies, found := make([]module.Module[In, Out], n), false
+	for i := range copies {
+		copies[i] = module.Clone(m)
+		for _, p := range module.Predictors(copies[i]) {
+			found, p.Rollout = true, p.Rollout*n+i
+			if p.Temperature == nil {
+				varied := 1.0
+				p.Temperature = &varied
+			}
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("evaluate: %T has no Predictor in its exported fields, so all samples would be the same", m)
+	}
+	return copies, nil
 }
 
 func (e *evaluation[In, Out]) setDefaults() {

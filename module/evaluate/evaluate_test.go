@@ -80,9 +80,9 @@ func TestEvaluateMistakes(t *testing.T) {
 		{"nil pointer", (*module.Predict[Question, Answer])(nil), []example{{}}, metric, "the module is nil"},
 		{"no metric", atlas{}, []example{{}}, nil, "the metric is nil"},
 		{"chat", chat, []example{{}}, metric, "evaluate: the answers would depend on the order of the examples: " +
-			"module: the runs of the module are turns of one conversation, since it is a Chat; use a CodeAct"},
-		{"session", wrapped{shared}, []example{{}}, metric, "module: the runs of Act share the variables of a session; " +
-			"use a *sandbox.Sandbox"},
+			"the runs of Predictor share a conversation; use a CodeAct with a *sandbox.Sandbox"},
+		{"session", wrapped{shared}, []example{{}}, metric, "the runs of Act share a session; use a CodeAct with a " +
+			"*sandbox.Sandbox"},
 	} {
 		r, err := evaluate.Evaluate(t.Context(), test.m, test.examples, test.metric, nil)
 		if contains(t, err, test.want); r != nil {
@@ -112,7 +112,11 @@ func TestMetricMistakes(t *testing.T) {
 	}
 	const bounds = "; it must be from -1e9 to 1e9"
 	for want, metric := range map[string]func() (module.Score, error){
-		"the metric did not return":  func() (module.Score, error) { runtime.Goexit(); panic("unreachable") },
+		"the metric failed: module: the run ended its goroutine with runtime.Goexit instead of returning": func() (
+			module.Score, error) {
+			runtime.Goexit()
+			panic("unreachable")
+		},
 		"the metric failed: no idea": returns(module.Score{}, errors.New("no idea")),
 
 		"the metric failed: its value is NaN" + bounds:    returns(module.Score{Value: math.NaN()}, nil),
@@ -270,7 +274,7 @@ func TestSamples(t *testing.T) {
 	}
 	_, err = evaluate.Evaluate(t.Context(), atlas{}, examples, evaluate.ExactMatch[Question, Answer](),
 		&evaluate.Options{Samples: 2})
-	contains(t, err, "has no Predictor in its exported fields, so all attempts would be the same")
+	contains(t, err, "has no Predictor in its exported fields, so all samples would be the same")
 }
 
 // The report has the usage and the cost of the module and, apart from them, of the metric.

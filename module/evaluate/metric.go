@@ -37,11 +37,7 @@ func (m Metric[In, Out]) apply(
 		defer cancel()
 	}
 	done := make(chan scoring, 1)
-	go func() {
-		s := scoring{err: errors.New("the metric did not return")} // if it calls runtime.Goexit
-		defer func() { done <- s }()
-		s = m.call(ctx, e, got)
-	}()
+	go func() { done <- m.call(ctx, e, got) }()
 	select {
 	case s := <-done:
 		if s.err != nil && errors.Is(context.Cause(ctx), errSlowMetric) {
@@ -58,19 +54,32 @@ func (m Metric[In, Out]) apply(
 
 var errSlowMetric = errors.New("the metric is too slow")
 
+// scorer is a metric as a module that scores a prediction.
+type scorer[In, Out any] struct {
+	metric Metric[In, Out]
+	got    *module.Prediction[Out]
+}
+
+// Run implements [module.Module].
+func (s scorer[In, Out]) Run(ctx context.Context, e Example[In, Out]) (*module.Prediction[module.Score], error) {
+	score, err := s.metric(ctx, e, s.got)
+	if err == nil {
+		err = checkScore(score)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &module.Prediction[module.Score]{Output: score}, nil
+}
+
 // call runs the metric as a module, which records the usage of its models and turns a panic into an error.
 func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) scoring {
-	pred, err := module.Compose(ctx, "metric", func(ctx context.Context) (module.Score, error) {
-		s, err := m(ctx, e, got)
-		if err == nil {
-			err = checkScore(s)
-		}
-		return s, err
-	})
-	result := module.Result[module.Score]{Prediction: pred, Err: err}
+	results, _ := module.Parallel(ctx, scorer[In, Out]{m, got}, []Example[In, Out]{e}, nil)
+	result := results[0]
+	err := result.Err
 	s := scoring{usage: result.Trajectory().UsageByModel(), err: err}
 	if err == nil {
-		s.score = pred.Output
+		s.score = result.Prediction.Output
 	} else if panicked, ok := errors.AsType[*module.PanicError](err); ok {
 		s.err = fmt.Errorf("%w, at %s", &module.PanicError{In: "the metric", Value: panicked.Value, Stack: panicked.Stack},
 			panicLocation(panicked))

@@ -10,16 +10,16 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/internal/state"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
 // WithPolicy returns a context in which the tools of m are subject to the policy, and in which runs do not add to their
-// LearnedTypes (see [module.FreezeTypes]). [Evaluate] calls it; call it yourself
-// if you run modules without Evaluate.
+// LearnedTypes. [Evaluate] calls it; call it yourself if you run modules without Evaluate.
 //
-// WithPolicy returns an error if the answers of m depend on the order of its runs, according to
-// [module.CheckIndependent], or if m has tools with effects and the policy is nil.
+// WithPolicy returns an error if the answers of m depend on the order of its runs (see [module.Predictor.Shared]), or if
+// m has tools with effects and the policy is nil.
 //
 // A call that reaches a tool with effects without passing [Act] ends the run with an error, and the tool is not called.
 // That includes tools that [module.Tools] does not list, such as those of a module of your own.
@@ -27,10 +27,13 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	if ctx == nil {
 		return nil, errors.New("evaluate: the context is nil")
 	}
-	if err := module.CheckIndependent(m); err != nil {
-		return nil, fmt.Errorf("evaluate: the answers would depend on the order of the examples: %w", err)
+	for path, p := range module.Predictors(m) {
+		if shared := p.Shared(); shared != "" {
+			return nil, fmt.Errorf("evaluate: the answers would depend on the order of the examples: the runs of %s share a "+
+				"%s; use a CodeAct with a *sandbox.Sandbox", path, shared)
+		}
 	}
-	ctx = module.FreezeTypes(ctx)
+	ctx = state.Freeze(ctx)
 	if policy != nil {
 		return tools.WithPolicies(ctx, policy, guard), nil
 	}

@@ -21,17 +21,15 @@ type shuffled struct {
 }
 
 func (m *shuffled) Run(ctx context.Context, in question) (*module.Prediction[answer], error) {
-	return module.Compose(ctx, m, func(ctx context.Context) (answer, error) {
-		var answers [3]answer
-		for _, i := range m.order {
-			pred, err := m.Sub.Run(ctx, question{in.Number + 1000*i})
-			if err != nil {
-				return answer{}, err
-			}
-			answers[i] = pred.Output
+	var answers [3]answer
+	for _, i := range m.order {
+		pred, err := m.Sub.Run(ctx, question{in.Number + 1000*i})
+		if err != nil {
+			return nil, err
 		}
-		return answers[0], nil
-	})
+		answers[i] = pred.Output
+	}
+	return &module.Prediction[answer]{Output: answers[0]}, nil
 }
 
 // The order in which concurrent calls arrive changes neither a search nor how it continues.

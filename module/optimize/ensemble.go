@@ -37,28 +37,30 @@ func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[
 	if e == nil || len(e.Modules) == 0 {
 		return nil, errors.New("optimize: the Ensemble has no modules")
 	}
-	return module.Compose(ctx, e, func(ctx context.Context) (out Out, err error) {
-		results, err := module.Parallel(ctx, member[In, Out]{e.Modules, in}, inOrder(len(e.Modules)),
-			&module.ParallelOptions{Workers: len(e.Modules), Collect: true})
-		answers := results.Predictions()
-		if len(answers) == 0 {
-			return out, fmt.Errorf("optimize: no module of the Ensemble has an answer: %w", err)
+	results, err := module.Parallel(ctx, member[In, Out]{e.Modules, in}, inOrder(len(e.Modules)),
+		&module.ParallelOptions{Workers: len(e.Modules), Collect: true})
+	answers := results.Predictions()
+	if len(answers) == 0 {
+		return nil, fmt.Errorf("optimize: no module of the Ensemble has an answer: %w", err)
+	}
+	vote := e.Vote
+	if vote == nil {
+		vote = func(answers []*module.Prediction[Out]) (*module.Prediction[Out], error) {
+			return module.Majority(answers, nil)
 		}
-		vote := e.Vote
-		if vote == nil {
-			vote = func(answers []*module.Prediction[Out]) (*module.Prediction[Out], error) {
-				return module.Majority(answers, nil)
-			}
-		}
-		chosen, err := vote(answers)
-		if err == nil && chosen == nil {
-			err = errors.New("optimize: the Vote of the Ensemble returned nothing")
-		}
-		if err != nil {
-			return out, err
-		}
-		return chosen.Output, nil
-	})
+	}
+	chosen, err := vote(answers)
+	switch {
+	case err != nil:
+		return nil, err
+	case chosen == nil:
+		return nil, errors.New("optimize: the Vote of the Ensemble returned nothing")
+	}
+	var all module.Trajectory
+	for _, r := range results {
+		all.Runs = append(all.Runs, r.Trajectory())
+	}
+	return &module.Prediction[Out]{Output: chosen.Output, Trajectory: all}, nil
 }
 
 // member runs one of the modules, by its index.

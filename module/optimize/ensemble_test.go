@@ -46,7 +46,7 @@ func TestEnsemble(t *testing.T) {
 		}
 		e := optimize.NewEnsemble(members)
 		e.Vote = c.vote
-		pred, err := e.Run(t.Context(), question{1})
+		pred, err := module.Start(t.Context(), e, question{1}).Result()
 		got := fmt.Sprint(err)
 		if err == nil {
 			got = pred.Output.Text

@@ -125,17 +125,15 @@ type desk struct {
 }
 
 func (d *desk) Run(ctx context.Context, in letter) (*module.Prediction[response], error) {
-	return module.Compose(ctx, d, func(ctx context.Context) (response, error) {
-		sorted, err := d.Sort.Run(ctx, in)
-		if err != nil {
-			return response{}, err
-		}
-		answered, err := d.Reply.Run(ctx, routed{in.Body, sorted.Output.Topic})
-		if err != nil {
-			return response{}, err
-		}
-		return answered.Output, nil
-	})
+	sorted, err := d.Sort.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	answered, err := d.Reply.Run(ctx, routed{in.Body, sorted.Output.Topic})
+	if err != nil {
+		return nil, err
+	}
+	return &module.Prediction[response]{Output: answered.Output}, nil
 }
 
 func newDesk() *desk {

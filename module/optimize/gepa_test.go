@@ -36,17 +36,15 @@ type twoSteps struct {
 }
 
 func (m *twoSteps) Run(ctx context.Context, in question) (*module.Prediction[reply], error) {
-	return module.Compose(ctx, m, func(ctx context.Context) (reply, error) {
-		d, err := m.Draft.Run(ctx, in)
-		if err != nil {
-			return reply{}, err
-		}
-		pred, err := m.Polish.Run(ctx, d.Output)
-		if err != nil {
-			return reply{}, err
-		}
-		return pred.Output, nil
-	})
+	d, err := m.Draft.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	pred, err := m.Polish.Run(ctx, d.Output)
+	if err != nil {
+		return nil, err
+	}
+	return &module.Prediction[reply]{Output: pred.Output}, nil
 }
 
 // newTwoSteps returns a module whose answers are the instructions of its steps.

@@ -81,10 +81,10 @@ func Indent(text, prefix string) string {
 	return prefix + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+prefix)
 }
 
-func clip(text string, most int) string {
+func clip(text string, limit int) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > most {
-		return string(runes[:most]) + "…"
+	if len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
 	return string(runes)
 }

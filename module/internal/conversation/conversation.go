@@ -100,7 +100,7 @@ func Append(list []Message, more ...Message) []Message {
 	return list
 }
 
-// Size returns the bytes of the texts of messages.
+// Size returns the total size of the text of messages in bytes.
 func Size(list []Message) (n int) {
 	for _, m := range list {
 		n += len(m.Text)

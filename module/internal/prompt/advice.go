@@ -103,8 +103,8 @@ const (
 // CutCalls fits calls into the prompt of an advisor. The more there are, the less is shown of each; of too many, only
 // the first and the last.
 func CutCalls(calls []JudgedCall) []JudgedCall {
-	if most := maxCalls / (2 * minCall); len(calls) > most {
-		calls = append(calls[:most/2:most/2], calls[len(calls)-most/2:]...)
+	if limit := maxCalls / (2 * minCall); len(calls) > limit {
+		calls = append(calls[:limit/2:limit/2], calls[len(calls)-limit/2:]...)
 	}
 	for i, c := range calls {
 		share := min(maxCalls/(2*len(calls)), MaxText)

@@ -6,34 +6,34 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is how many bytes of a text a model is shown where no other limit applies.
+// MaxText is the maximum number of bytes that a model is shown where no other limit applies.
 const MaxText = 8000
 
-// unlimited is more bytes than any text has.
+// unlimited is effectively unlimited.
 const unlimited = 1 << 28
 
 // Cut returns text in at most the given number of bytes. It keeps the beginning and the end of a longer text,
 // if possible in whole lines, and says between them how much is omitted.
-func Cut(text string, most int) string { return cut(text, most, "") }
+func Cut(text string, limit int) string { return cut(text, limit, "") }
 
 // cut is [Cut] with a prefix for the line that says how much is omitted.
-func cut(text string, most int, comment string) string {
-	if len(text) <= most {
+func cut(text string, limit int, comment string) string {
+	if len(text) <= limit {
 		return text
 	}
-	head, tail := ends(text, text, most)
+	head, tail := ends(text, text, limit)
 	omitted := length(text) - length(head) - length(tail)
-	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" omitted …", tail, most)
+	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" omitted …", tail, limit)
 }
 
 // cutOutput is [Cut] for console output that was shortened: the worker kept only its beginning, text, and its end,
 // tail. All is the length of the whole output in bytes.
-func cutOutput(text, tail string, all, most int) string {
+func cutOutput(text, tail string, all, limit int) string {
 	if len(text) == all {
-		return Cut(text, most)
+		return Cut(text, limit)
 	}
-	head, tail := ends(text, tail, most)
-	return joinEnds(head, "… "+Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, most)
+	head, tail := ends(text, tail, limit)
+	return joinEnds(head, "… "+Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, limit)
 }
 
 // roomForMark is the number of bytes reserved for the line that says how much is omitted.
@@ -41,8 +41,8 @@ const roomForMark = 60
 
 // ends returns the beginning of head and the end of tail, three to one, so that they fit into the given number
 // of bytes together with the mark. Lines stay whole unless that would drop more than half of an end.
-func ends(head, tail string, most int) (string, string) {
-	room := max(most-roomForMark, 0)
+func ends(head, tail string, limit int) (string, string) {
+	room := max(limit-roomForMark, 0)
 	head, tail = prefix(head, room*3/4), suffix(tail, room/4)
 	if i := strings.LastIndexByte(head, '\n'); i >= len(head)/2 {
 		head = head[:i+1]
@@ -53,37 +53,37 @@ func ends(head, tail string, most int) (string, string) {
 	return head, tail
 }
 
-func joinEnds(head, mark, tail string, most int) string {
-	if most < roomForMark {
-		return Shorten(mark, most)
+func joinEnds(head, mark, tail string, limit int) string {
+	if limit < roomForMark {
+		return Shorten(mark, limit)
 	}
 	return strings.ToValidUTF8(fmt.Sprintf("%s\n%s\n%s", strings.TrimSuffix(head, "\n"), mark, tail), "")
 }
 
 // Shorten returns the beginning of text in at most the given number of bytes, with an ellipsis if it is cut.
-func Shorten(text string, most int) string {
+func Shorten(text string, limit int) string {
 	const mark = "…"
 	switch {
-	case len(text) <= most:
+	case len(text) <= limit:
 		return text
-	case most < len(mark):
+	case limit < len(mark):
 		return ""
 	}
-	return strings.ToValidUTF8(prefix(text, most-len(mark)), "") + mark
+	return strings.ToValidUTF8(prefix(text, limit-len(mark)), "") + mark
 }
 
 // prefix returns the beginning of text without splitting a character.
-func prefix(text string, most int) string {
-	most = min(most, len(text))
-	for most > 0 && most < len(text) && !utf8.RuneStart(text[most]) {
-		most--
+func prefix(text string, limit int) string {
+	limit = min(limit, len(text))
+	for limit > 0 && limit < len(text) && !utf8.RuneStart(text[limit]) {
+		limit--
 	}
-	return text[:most]
+	return text[:limit]
 }
 
 // suffix returns the end of text without splitting a character.
-func suffix(text string, most int) string {
-	from := max(len(text)-most, 0)
+func suffix(text string, limit int) string {
+	from := max(len(text)-limit, 0)
 	for from < len(text) && !utf8.RuneStart(text[from]) {
 		from++
 	}

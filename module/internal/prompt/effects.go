@@ -41,12 +41,12 @@ func repeated(failed journal.Entry, later []journal.Entry) bool {
 func (s effects) empty() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }
 
 // listEffects lists the calls of a run that may have changed something, in at most the given number of bytes.
-func listEffects(entries []journal.Entry, doneTitle string, most int) string {
-	return effectsOf(entries).list(effectTitles{doneTitle, failedTitle, unknownNote}, most)
+func listEffects(entries []journal.Entry, doneTitle string, limit int) string {
+	return effectsOf(entries).list(effectTitles{doneTitle, failedTitle, unknownNote}, limit)
 }
 
 // openEffects lists the effects of a step that a later program of the step may repeat or continue, and how.
-func openEffects(entries []journal.Entry, advise bool, most int) string {
+func openEffects(entries []journal.Entry, advise bool, limit int) string {
 	s := effectsOf(entries)
 	var notes string
 	if len(s.done) > 0 && advise {
@@ -56,7 +56,7 @@ func openEffects(entries []journal.Entry, advise bool, most int) string {
 		notes += repetition(s.failed, entries)
 	}
 	titles := effectTitles{"Done so far:", "Reported an error, but may have taken effect. Check first:", unknownNote}
-	return s.list(titles, most-len(notes)) + notes
+	return s.list(titles, limit-len(notes)) + notes
 }
 
 // repetition says how to repeat the calls of the tool that failed last. It is "" if all were repeated.
@@ -108,7 +108,7 @@ type effectTitles struct{ done, failed, unknownNote string }
 
 // list lists effects in at most the given number of bytes. If they do not fit, done calls lose their arguments
 // and results first.
-func (s effects) list(titles effectTitles, most int) string {
+func (s effects) list(titles effectTitles, limit int) string {
 	var text string
 	for _, detail := range []struct{ uncertain, done int }{{300, 300}, {300, 100}, {300, 0}, {100, 0}, {0, 0}} {
 		var b strings.Builder
@@ -123,11 +123,11 @@ func (s effects) list(titles effectTitles, most int) string {
 		declared := func(e journal.Entry) bool { return !undeclared(e) }
 		writeEntries(&b, titles.done, slices.DeleteFunc(slices.Clone(s.done), undeclared), detail.done)
 		writeEntries(&b, undeclaredTitle, slices.DeleteFunc(slices.Clone(s.done), declared), detail.done)
-		if text = b.String(); len(text) <= most {
+		if text = b.String(); len(text) <= limit {
 			return text
 		}
 	}
-	return Cut(text, most)
+	return Cut(text, limit)
 }
 
 // writeEntries lists calls under a title. Detail is the number of bytes of each one's arguments and result;
@@ -170,16 +170,16 @@ func groups(entries []journal.Entry, key func(journal.Entry) string) (list [][]j
 
 // writeGroup writes the calls of a tool in one line, with the first and the last arguments.
 func writeGroup(b *strings.Builder, list []journal.Entry) {
-	const most = 80
+	const limit = 80
 	if len(list) == 1 {
-		writeEntry(b, list[0], most)
+		writeEntry(b, list[0], limit)
 		return
 	}
 	fmt.Fprintf(b, "\n- %s ×%d", list[0].Tool, len(list))
 	if list[0].ID != "" {
 		b.WriteString(" (" + idRanges(list) + ")")
 	}
-	b.WriteString(", from " + oneLine(list[0].Args, most) + " to " + oneLine(list[len(list)-1].Args, most))
+	b.WriteString(", from " + oneLine(list[0].Args, limit) + " to " + oneLine(list[len(list)-1].Args, limit))
 }
 
 // idRanges lists the IDs of entries, with consecutive ones as a range: E1–E3, E7.
@@ -201,23 +201,23 @@ func idRanges(list []journal.Entry) string {
 }
 
 // writeEntry writes a call and its arguments, after its ID if it has one.
-func writeEntry(b *strings.Builder, e journal.Entry, most int) {
+func writeEntry(b *strings.Builder, e journal.Entry, limit int) {
 	b.WriteString("\n- ")
 	if e.ID != "" {
 		b.WriteString(e.ID + " ")
 	}
-	b.WriteString(e.Tool + "(" + oneLine(e.Args, most) + ")")
+	b.WriteString(e.Tool + "(" + oneLine(e.Args, limit) + ")")
 }
 
 // ending is the result or the error of a call, if it is known.
-func ending(e journal.Entry, most int) string {
+func ending(e journal.Entry, limit int) string {
 	switch {
 	case e.State == tools.StateFailed:
-		return " → " + errorLine(e.Err, most)
+		return " → " + errorLine(e.Err, limit)
 	case e.State == tools.StateOK && e.Err != nil:
-		return " → its result cannot be used: " + errorLine(e.Err, most)
+		return " → its result cannot be used: " + errorLine(e.Err, limit)
 	case e.State == tools.StateOK && len(e.Result) > 0:
-		return " → " + oneLine(e.Result, most)
+		return " → " + oneLine(e.Result, limit)
 	}
 	return ""
 }
@@ -225,7 +225,7 @@ func ending(e journal.Entry, most int) string {
 // readLines lists what a program read, in at most ten lines. Calls of one tool with the same ending share a line. The
 // model knows the types of long results.
 func readLines(reads []journal.Entry) string {
-	const most, maxRead = 10, 300
+	const limit, maxRead = 10, 300
 	var b strings.Builder
 	failure := func(e journal.Entry) string {
 		if e.State == tools.StateFailed {
@@ -234,7 +234,7 @@ func readLines(reads []journal.Entry) string {
 		return ""
 	}
 	all := groups(reads, func(e journal.Entry) string { return e.Tool + failure(e) })
-	for _, group := range all[:min(len(all), most)] {
+	for _, group := range all[:min(len(all), limit)] {
 		if n := len(group); n > 1 {
 			fmt.Fprintf(&b, "\n- %s ×%d%s", group[0].Tool, n, failure(group[0]))
 			continue
@@ -244,7 +244,7 @@ func readLines(reads []journal.Entry) string {
 			b.WriteString(ending(group[0], maxRead))
 		}
 	}
-	if more := len(all) - most; more > 0 {
+	if more := len(all) - limit; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d more", more)
 	}
 	return b.String()

@@ -84,7 +84,7 @@ func Matching(declarations string) string {
 // Variables lists the variables that earlier programs left, the newest of many. It leaves out those that have
 // the name of an input.
 func Variables(list []sandbox.Variable, inputs map[string]any) string {
-	const most = 30
+	const limit = 30
 	var lines []string
 	for _, v := range list {
 		if _, hidden := inputs[v.Name]; !hidden {
@@ -95,7 +95,7 @@ func Variables(list []sandbox.Variable, inputs map[string]any) string {
 		return ""
 	}
 	text := "Variables from earlier programs that you can use:"
-	if older := len(lines) - most; older > 0 {
+	if older := len(lines) - limit; older > 0 {
 		lines = lines[older:]
 		text += fmt.Sprintf("\n- %s, not listed", Plural(older, "older variable"))
 	}

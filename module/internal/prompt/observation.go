@@ -12,7 +12,7 @@ const maxObservation = 4 << 10
 // Observation is what a model is told after a step. Its sections share a limited space: what happened and what
 // was done come first, and the others are cut if they do not fit.
 type Observation struct {
-	happened string // what came of the step; its first line summarizes it
+	happened string // the result of the step; its first line is a summary
 	sections []section
 	next     string // what to do, and which budgets are nearly used up
 	effects  string // the effects of the step, for Brief
@@ -21,20 +21,20 @@ type Observation struct {
 
 // section is a part of an observation.
 type section struct {
-	title   string                // including white space around it
-	cut     func(most int) string // the text in at most the given number of bytes; nil if it is text
-	text    string                // the whole text
-	first   bool                  // the section gets its space before the others
-	brief   string                // one sentence, for an old observation
-	lost    bool                  // brief does not say everything
-	example string                // how a program prints a part of the text
+	title   string                 // including white space around it
+	cut     func(limit int) string // the text in at most the given number of bytes; nil if it is text
+	text    string                 // the whole text
+	first   bool                   // the section gets its space before the others
+	brief   string                 // one sentence, for an old observation
+	lost    bool                   // brief does not say everything
+	example string                 // how a program prints a part of the text
 }
 
 // add adds a section unless it is empty.
 func (o *Observation) add(s section) {
 	if s.cut == nil {
 		text := s.text
-		s.cut = func(most int) string { return Cut(text, most) }
+		s.cut = func(limit int) string { return Cut(text, limit) }
 	} else {
 		s.text = s.cut(unlimited)
 	}

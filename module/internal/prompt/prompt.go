@@ -2,8 +2,8 @@
 //
 //   - The forms of replies ([Markers], [Object], [Native], [Program], [Verbatim]) write system prompts and questions,
 //     and read replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
-//   - An [Observation] says what came of a program. [Step] makes it of the program's outcome and its calls, and cuts
-//     it to a limited size. [Call] says what came of a single call.
+//   - An [Observation] reports the result of a program. [Step] makes it from the program's outcome and its calls, and
+//     cuts it to a limited size. [Call] reports the result of a single call.
 //   - [Cut] and [Shorten] fit a text into a number of bytes, and [Preview] the inputs of a question.
 //
 // Every text is a function of plain data. A system prompt is the same for every step and every run, so that

@@ -25,17 +25,17 @@ func escapeBreaks(text string) string { return escaper.Replace(text) }
 
 // Indented returns text for a place after other text on a line: later lines are indented, and a long text is cut.
 func Indented(text string) string {
-	const most = maxObservation / 2
-	return Cut(indenter.Replace(Cut(text, most)), most)
+	const limit = maxObservation / 2
+	return Cut(indenter.Replace(Cut(text, limit)), limit)
 }
 
 // errorLine returns the text of an error on one line, without the name of the tool.
-func errorLine(err error, most int) string {
+func errorLine(err error, limit int) string {
 	text := fmt.Sprint(err)
 	if te, ok := errors.AsType[*tools.ToolError](err); ok {
 		text = te.Message
 	}
-	return escapeBreaks(Shorten(text, most))
+	return escapeBreaks(Shorten(text, limit))
 }
 
 // findings lists findings, each on a line of its own and then its frame.
@@ -67,12 +67,12 @@ func fenced(text string) string {
 }
 
 // fencedIn returns a part of a text in at most the given number of bytes including its fence, if it needs one.
-func fencedIn(most int, part func(most int) string) string {
-	if text := fenced(part(most)); len(text) <= most {
+func fencedIn(limit int, part func(limit int) string) string {
+	if text := fenced(part(limit)); len(text) <= limit {
 		return text
 	}
-	for room := most - len(fenced("\n")) + 1; room > 0; room = room * 3 / 4 {
-		if text := fenced(part(room)); len(text) <= most {
+	for room := limit - len(fenced("\n")) + 1; room > 0; room = room * 3 / 4 {
+		if text := fenced(part(room)); len(text) <= limit {
 			return text
 		}
 	}

@@ -88,9 +88,9 @@ func (s Step) Questioned(facts []sandbox.Finding) *Observation {
 // Orphaned is the observation on a valid answer of a program that did not make all calls that earlier programs made.
 // Failed says that an effect failed and that nobody has looked after it.
 func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Observation {
-	const most = 500 // bytes
+	const limit = 500 // bytes
 	submit := "submit(…)"
-	if len(answer) <= most {
+	if len(answer) <= limit {
 		submit = fmt.Sprintf("submit(%s)", answer)
 	}
 	happened := "The answer is valid."
@@ -140,8 +140,8 @@ func (s Step) addDetails(o *Observation, warnings []sandbox.Finding) {
 		s.addOpen(o)
 	}
 	if f != nil && f.Tool != nil && f.Tool.Data != nil {
-		o.add(section{title: "\n\n", cut: func(most int) string {
-			return show(f.Tool.Data, "The error's data", " is", most)
+		o.add(section{title: "\n\n", cut: func(limit int) string {
+			return show(f.Tool.Data, "The error's data", " is", limit)
 		}})
 	}
 	o.addConsole("console", s.Outcome.Stdout)
@@ -183,8 +183,8 @@ func (s Step) addOpen(o *Observation) {
 		title = "\n\nWrite the whole program again, not only the rest."
 	}
 	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // its message has its own advice
-	o.add(section{title: title, first: true, cut: func(most int) string {
-		return openEffects(s.Open, s.Left > 0 && !held, most)
+	o.add(section{title: title, first: true, cut: func(limit int) string {
+		return openEffects(s.Open, s.Left > 0 && !held, limit)
 	}})
 }
 
@@ -194,8 +194,8 @@ func (s Step) addClosed(o *Observation) {
 		return slices.ContainsFunc(s.Orphans, func(o journal.Entry) bool { return o.ID == e.ID })
 	}
 	done := slices.DeleteFunc(slices.Clone(s.Open), isOrphan)
-	o.add(section{title: "\n", first: true, cut: func(most int) string {
-		return listEffects(done, "Done; do not repeat:", most)
+	o.add(section{title: "\n", first: true, cut: func(limit int) string {
+		return listEffects(done, "Done; do not repeat:", limit)
 	}})
 	o.addOrphans(s.Orphans)
 }
@@ -207,8 +207,8 @@ func (o *Observation) addOrphans(orphans []journal.Entry) {
 	}
 	const title, undo = "\n\nDone by earlier programs, but not called by this one:",
 		"\nIf that was wrong, undo it, or say so in the answer."
-	o.add(section{title: title, first: true, cut: func(most int) string {
-		return effects{done: orphans}.list(effectTitles{}, most-len(undo)) + undo
+	o.add(section{title: title, first: true, cut: func(limit int) string {
+		return effects{done: orphans}.list(effectTitles{}, limit-len(undo)) + undo
 	}})
 }
 
@@ -253,7 +253,7 @@ func (s Step) addValue(o *Observation) {
 			brief = v.String()
 		}
 		o.add(section{
-			title: " ", cut: func(most int) string { return show(out.Value, "Its value", " is", most) },
+			title: " ", cut: func(limit int) string { return show(out.Value, "Its value", " is", limit) },
 			brief: "Its value was " + escapeBreaks(brief) + ".", lost: lost, example: sliceExamples[v.kind],
 		})
 	}
@@ -282,29 +282,29 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 	if printed.Bytes == 0 {
 		return
 	}
-	part := func(most int) string {
+	part := func(limit int) string {
 		if !printed.Cut() {
-			return Cut(strings.TrimRight(printed.Text, "\n"), most)
+			return Cut(strings.TrimRight(printed.Text, "\n"), limit)
 		}
-		return cutOutput(printed.Text, strings.TrimRight(printed.Tail, "\n"), printed.Bytes, most)
+		return cutOutput(printed.Text, strings.TrimRight(printed.Tail, "\n"), printed.Bytes, limit)
 	}
 	brief := fmt.Sprintf("It printed %s.", Plural(printed.Bytes, "byte"))
 	if printed.Bytes <= maxBrief {
 		brief = "It printed: " + escapeBreaks(part(maxBrief))
 	}
 	o.add(section{
-		title: "\n\n" + name + ":\n", cut: func(most int) string { return fencedIn(most, part) },
+		title: "\n\n" + name + ":\n", cut: func(limit int) string { return fencedIn(limit, part) },
 		brief: brief, lost: printed.Bytes > maxBrief, example: shortRows,
 	})
 }
 
 // rejectedAnswer says what is wrong with an answer, and how to submit it if its shape is wrong.
 func rejectedAnswer(spec *signature.Spec, answer json.RawMessage, err error) (happened, form string) {
-	const most = 2 // findings that are listed next to the form
+	const limit = 2 // findings that are listed next to the form
 	happened = "The submitted answer was not accepted"
 	invalid, ok := errors.AsType[*signature.InvalidError](err)
 	misshapen := replies.Misshapen(spec, answer)
-	if !misshapen || !ok || len(invalid.Findings) <= most {
+	if !misshapen || !ok || len(invalid.Findings) <= limit {
 		happened += ":\n" + err.Error()
 	} else {
 		happened += "."

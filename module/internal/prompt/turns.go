@@ -65,7 +65,7 @@ type PastTurn struct {
 	Orphans []journal.Entry
 }
 
-// String tells the model of a later turn what came of the turn.
+// String summarizes the turn for later ones.
 func (t PastTurn) String() string {
 	var b strings.Builder
 	if t.Failed > 0 {

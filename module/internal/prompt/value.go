@@ -73,107 +73,107 @@ func itemKinds(items []json.RawMessage) string {
 }
 
 // describe describes a value and shows it, or a part of it in the given number of bytes.
-func describe(raw json.RawMessage, most int) string {
+func describe(raw json.RawMessage, limit int) string {
 	v := valueOf(raw)
-	if len(v.raw) <= most {
+	if len(v.raw) <= limit {
 		return v.String() + ":\n" + string(v.raw)
 	}
-	return v.String() + ", shown in part:\n" + v.part(most)
+	return v.String() + ", shown in part:\n" + v.part(limit)
 }
 
 // show shows a value in at most the given number of bytes, after a subject and a verb, such as "Its value" and
 // " is". A string of several lines is shown unescaped in a fence.
-func show(raw json.RawMessage, subject, verb string, most int) string {
+func show(raw json.RawMessage, subject, verb string, limit int) string {
 	v := valueOf(raw)
 	escaped := v.kind == "string" && len(v.raw) != len(v.text)+len(`""`)
-	if lead := subject + ":\n"; !escaped && len(lead)+len(v.raw) <= most {
+	if lead := subject + ":\n"; !escaped && len(lead)+len(v.raw) <= limit {
 		return lead + fenced(string(v.raw))
 	}
 	subject += verb
-	if text := subject + " this string:\n" + fenced(v.text); v.kind == "string" && len(text) <= most {
+	if text := subject + " this string:\n" + fenced(v.text); v.kind == "string" && len(text) <= limit {
 		return text
 	}
 	lead := fmt.Sprintf("%s %s, shown in part:\n", subject, v)
-	return Shorten(lead+fencedIn(most-len(lead), v.part), most)
+	return Shorten(lead+fencedIn(limit-len(lead), v.part), limit)
 }
 
 // part returns the value in at most the given number of bytes: a string as text without its middle, anything
 // else as JSON with comments in place of what does not fit.
-func (v value) part(most int) string {
+func (v value) part(limit int) string {
 	if v.kind == "string" {
-		return Cut(v.text, most)
+		return Cut(v.text, limit)
 	}
-	return v.outlined(most)
+	return v.outlined(limit)
 }
 
 // oneLine returns a value as JSON on one line, in at most the given number of bytes.
-func oneLine(raw json.RawMessage, most int) string {
-	if len(raw) <= most {
+func oneLine(raw json.RawMessage, limit int) string {
+	if len(raw) <= limit {
 		return escapeBreaks(string(raw))
 	}
-	return escapeBreaks(valueOf(raw).outlined(most))
+	return escapeBreaks(valueOf(raw).outlined(limit))
 }
 
-// minOutline is the least number of bytes in which items and members are worth showing.
+// minOutline is the minimum number of bytes in which items and members are worth showing.
 const minOutline = 40
 
 // outlined returns the value as JSON in at most the given number of bytes, with comments in place of what does
 // not fit.
-func (v value) outlined(most int) string {
-	for room := most; room >= minOutline; room = room * 7 / 8 {
+func (v value) outlined(limit int) string {
+	for room := limit; room >= minOutline; room = room * 7 / 8 {
 		var b strings.Builder
-		if v.outline(&b, room); b.Len() <= most {
+		if v.outline(&b, room); b.Len() <= limit {
 			return b.String()
 		}
 	}
-	return Shorten("/* "+v.String()+" */", most)
+	return Shorten("/* "+v.String()+" */", limit)
 }
 
-func outline(b *strings.Builder, raw json.RawMessage, most int) {
-	if len(raw) <= max(most, minOutline/2) {
+func outline(b *strings.Builder, raw json.RawMessage, limit int) {
+	if len(raw) <= max(limit, minOutline/2) {
 		b.Write(bytes.TrimSpace(raw))
 		return
 	}
-	valueOf(raw).outline(b, most)
+	valueOf(raw).outline(b, limit)
 }
 
 // outline writes the value in about the given number of bytes.
-func (v value) outline(b *strings.Builder, most int) {
+func (v value) outline(b *strings.Builder, limit int) {
 	switch {
-	case v.kind == "string" && most < minOutline/4:
+	case v.kind == "string" && limit < minOutline/4:
 		fmt.Fprintf(b, "/* %s */", v)
 	case v.kind == "string":
-		room := max(min(most, len(v.text)/2), 0)
+		room := max(min(limit, len(v.text)/2), 0)
 		text := prefix(v.text, room*3/4) + "…" + suffix(v.text, room/4)
 		fmt.Fprintf(b, "%s /* %s */", jsonvalue.Text(text), Plural(length(v.text), "character"))
 	case v.kind == "object" && v.members == nil:
-		b.WriteString(Shorten(string(v.raw), most))
+		b.WriteString(Shorten(string(v.raw), limit))
 	case v.kind == "array" && len(v.items) == 0: // long because of white space
 		b.WriteString("[]")
 	case v.kind == "object" && len(v.members) == 0:
 		b.WriteString("{}")
-	case most < minOutline:
+	case limit < minOutline:
 		fmt.Fprintf(b, "/* %s */", v)
 	case v.kind == "array":
-		outlineArray(b, v.items, most)
+		outlineArray(b, v.items, limit)
 	case v.kind == "object":
-		outlineObject(b, v.members, most)
+		outlineObject(b, v.members, limit)
 	default:
-		fmt.Fprintf(b, "%s /* %s */", Shorten(string(v.raw), most), v)
+		fmt.Fprintf(b, "%s /* %s */", Shorten(string(v.raw), limit), v)
 	}
 }
 
 // outlineArray writes the first items and the last one, or only the first one if there is little room.
-func outlineArray(b *strings.Builder, items []json.RawMessage, most int) {
-	start, each, last := b.Len(), most/4, len(items)-1
+func outlineArray(b *strings.Builder, items []json.RawMessage, limit int) {
+	start, each, last := b.Len(), limit/4, len(items)-1
 	b.WriteByte('[')
 	if each < 2*minOutline && len(items[0]) > each && last > 0 {
-		outline(b, items[0], most*3/4)
+		outline(b, items[0], limit*3/4)
 		fmt.Fprintf(b, ", /* … %d more … */]", last)
 		return
 	}
 	shown := 0
-	for shown < last && b.Len()-start < most/2 {
+	for shown < last && b.Len()-start < limit/2 {
 		outline(b, items[shown], each)
 		b.WriteString(", ")
 		shown++
@@ -186,14 +186,14 @@ func outlineArray(b *strings.Builder, items []json.RawMessage, most int) {
 }
 
 // outlineObject writes the first members with their values, then only keys, and then how many more there are.
-func outlineObject(b *strings.Builder, members signature.Values, most int) {
-	start, each := b.Len(), most/min(len(members), 4)
+func outlineObject(b *strings.Builder, members signature.Values, limit int) {
+	start, each := b.Len(), limit/min(len(members), 4)
 	b.WriteByte('{')
 	for i, m := range members {
-		if used := b.Len() - start; used > most {
+		if used := b.Len() - start; used > limit {
 			fmt.Fprintf(b, "/* … %s … */", Plural(len(members)-i, "more key"))
 			break
-		} else if used > most*3/4 {
+		} else if used > limit*3/4 {
 			each = 0
 		}
 		b.WriteString(jsonvalue.Text(Shorten(m.Name, minOutline)) + ": ")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/signature/schema"
 )
 
 // actionReply is what the model is asked for: the next call.
@@ -30,89 +31,68 @@ var ActionAlone = signature.Must(signature.New[struct{}, struct {
 	Args map[string]any `json:"args,omitempty"`
 }]("")).Spec()
 
-// TextField returns the field of an argument that is text.
-func TextField(name string) signature.Field {
-	f, _ := ActionAlone.Field("tool")
-	f.Name = name
-	return f
-}
-
 // Action is one tool call that a model wrote as text.
 type Action struct {
 	Tool string
-	Args json.RawMessage // an object, or a string that may be the value of its only member
-
-	plain bool // Args is a string that was written without quotes
+	Args json.RawMessage // an object
 }
 
 // ReadAction reads the fields "tool" and "args" of a reply.
 func ReadAction(values signature.Values) (Action, error) {
 	tool, _ := values.Get("tool")
-	args, _ := values.Get("args")
-	a, within, err := ReadCall(PlainText(tool))
+	written, _ := values.Get("args")
+	args, err := Arguments(PlainText(written))
 	if err != nil {
-		return Action{}, fmt.Errorf("the arguments after the name of the tool: %w; put them in args", err)
-	}
-	own, err := a.with(PlainText(args))
-	switch {
-	case err != nil:
 		return Action{}, fmt.Errorf("the field %q: %w", "args", err)
-	case within && string(a.Args) != "{}" && string(own.Args) != "{}":
-		return Action{}, errors.New("there are arguments both after the name of the tool and in args; put them in args")
-	case !within || string(a.Args) == "{}":
-		a = own
 	}
-	return a, nil
+	return Action{Tool: Undecorated(Unfence(PlainText(tool))), Args: args}, nil
 }
 
-// with reads the field "args", which may also repeat the whole call.
-func (a Action) with(args string) (Action, error) {
-	if !strings.HasPrefix(args, "{") {
-		if again, parentheses, err := ReadCall(args); parentheses && again.Tool == a.Tool {
-			return again, err
-		}
-	}
-	var err error
-	a.Args, a.plain, err = Arguments(args)
-	return a, err
-}
+// noArguments are the ways in which models write that a tool gets no arguments.
+var noArguments = map[string]bool{"": true, "null": true, "None": true, "undefined": true}
 
-// callExpression is a call as programs write it: await mail.send({"to": "ann"});
-var callExpression = regexp.MustCompile(`(?s)^(?:await\s+)?([^\s("'\x60]+(?:\["[^"]*"\])?)\s*\((.*)\)\s*;?$`)
-
-// ReadCall reads the name of a tool and the arguments in parentheses after it, if there are any.
-func ReadCall(text string) (a Action, parentheses bool, err error) {
-	text = Undecorated(Unfence(text))
-	m := callExpression.FindStringSubmatch(text)
-	if m == nil {
-		return Action{Tool: text}, false, nil
+// Arguments reads the arguments of a call, which are one JSON object.
+func Arguments(text string) (json.RawMessage, error) {
+	if text = strings.TrimSpace(Unfence(text)); noArguments[text] {
+		return json.RawMessage("{}"), nil
 	}
-	args, err := Expression(m[2])
-	return Action{Tool: m[1], Args: args}, true, err
-}
-
-// For returns the arguments as an object of a schema, with durations that have a unit in nanoseconds. The names of
-// members in args are already those of the schema. A string becomes the only member, whose field is returned by
-// field.
-func (a Action) For(schema, args json.RawMessage, field func(name string) signature.Field) (json.RawMessage, error) {
-	switch {
-	case args[0] != '{':
-		return nil, fmt.Errorf("args must be one JSON object, not the text %.100s", args)
-	case !a.plain:
-		return Timed(schema, args), nil
+	value, err := wholeJSON(text)
+	switch object := (signature.Values{}); {
+	case err != nil:
+	case value[0] != '{':
+		err = errors.New("write the object that the tool takes")
+	default:
+		err = json.Unmarshal(value, &object)
 	}
-	var object signature.Values
-	if err := json.Unmarshal(args, &object); err != nil {
-		return nil, err
-	}
-	only := &object[0]
-	text := PlainText(only.JSON)
-	value, err := ArgumentText(field(only.Name), text)
 	if err != nil {
-		return nil, fmt.Errorf("args must be one JSON object with %s: it is not clear which value the text %.100q gives",
-			only.Name, text)
+		return nil, fmt.Errorf("it is not one JSON object: %s", strings.TrimPrefix(err.Error(), "signature: "))
 	}
-	only.JSON = value
-	args, err = object.MarshalJSON()
-	return Timed(schema, args), err
+	return value, nil
+}
+
+// submission is a program that does nothing but submit: submit({"total": 12});
+var submission = regexp.MustCompile(`(?s)^(?:await\s+)?submit\s*\((.*)\)\s*;?$`)
+
+// Submission returns the answer of a program that only submits an object without expressions.
+func Submission(code string) (answer json.RawMessage, ok bool) {
+	m := submission.FindStringSubmatch(strings.TrimSpace(code))
+	if m == nil {
+		return nil, false
+	}
+	answer, err := Arguments(m[1])
+	return answer, err == nil
+}
+
+// Timed returns the arguments of a tool with the times in them that have a unit in nanoseconds, where its schema asks
+// for those.
+func Timed(of, args json.RawMessage) json.RawMessage {
+	if !strings.Contains(string(of), `"`+schema.Nanoseconds+`"`) {
+		return args
+	}
+	return shapeOf(of).spelled(args, func(s shape, text string) json.RawMessage {
+		if s.lasts() {
+			return duration(text)
+		}
+		return nil
+	})
 }

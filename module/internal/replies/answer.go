@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Answer returns a submitted value in the form of an answer where only its form differs: with scalars that are
-// spelled as text, or as the value of the only output.
+// Answer converts a submitted value to a valid answer if only its form differs: if scalars are written as strings, or
+// if it is the bare value of the only output.
 func Answer(spec *signature.Spec, value json.RawMessage) json.RawMessage {
 	if len(value) == 0 || len(spec.Validate(value)) == 0 {
 		return value
@@ -75,7 +75,7 @@ func (s shape) sample(depth int) string {
 	case s.text(), s.any():
 		return `"…"`
 	case s.number():
-		return fmt.Sprint(max(s.least, 1))
+		return fmt.Sprint(max(s.minimum, 1))
 	case s.kinds["boolean"]:
 		return "true"
 	case depth == 0:

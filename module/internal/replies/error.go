@@ -14,18 +14,18 @@ type Error struct {
 
 // Problem is one thing that is wrong with a reply.
 type Problem struct {
-	Field   string // "" if it is the reply as a whole
+	Field   string // "" for the whole reply
 	Kind    Kind
 	Message string // worded for the model
 }
 
-// Kind tells a reply that cannot be read from one with a value that is not allowed.
+// Kind distinguishes a reply that cannot be read from a reply with an invalid value.
 type Kind string
 
 // The kinds of problems.
 const (
-	KindStructure  Kind = "structure"  // there is no value, or it is not certain which
-	KindConstraint Kind = "constraint" // there is a value of the right type that breaks a rule
+	KindStructure  Kind = "structure"  // the value is missing or ambiguous
+	KindConstraint Kind = "constraint" // the value has the right type but violates a rule
 )
 
 // Error lists the problems, one on a line.
@@ -49,7 +49,7 @@ func (p Problem) String() string {
 	}
 }
 
-// structural is the error of a value that was not found, or of a reply without one.
+// structural returns the error about a value that is missing or ambiguous.
 func structural(field, format string, args ...any) error {
 	return &Error{[]Problem{{field, KindStructure, fmt.Sprintf(format, args...)}}}
 }

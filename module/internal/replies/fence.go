@@ -8,8 +8,9 @@ type block struct {
 	start, end int
 }
 
-// fences finds the fenced blocks of a text, as Markdown does: a fence is closed by one of the same sign that is at
-// least as long and has no tag. Open reports whether the last block is not closed; it is not among the blocks.
+// fences finds the fenced blocks in text by the rules of Markdown: a closing fence has the same character as the
+// opening one, is at least as long, and has no tag. Open reports whether the last block is not closed; blocks does not
+// contain it.
 func fences(text string) (blocks []block, open bool) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return nil, false
@@ -36,7 +37,7 @@ func fences(text string) (blocks []block, open bool) {
 	return blocks, mark != ""
 }
 
-// fence returns the run of backticks or tildes that makes a line a fence, and what follows it.
+// fence returns the backticks or tildes of a line that is a fence, and the rest of the line.
 func fence(line string) (run, info string) {
 	line = strings.Trim(line, " \t")
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
@@ -49,7 +50,7 @@ func fence(line string) (run, info string) {
 	return run, strings.TrimSpace(info)
 }
 
-// Unfence returns what stands in a fence, if the text is a fenced block and nothing else.
+// Unfence returns the content of a fenced block if text is nothing else, and otherwise text.
 func Unfence(text string) string {
 	text = strings.TrimSpace(text)
 	if blocks, open := fences(text); len(blocks) == 1 && !open && blocks[0].start == 0 && blocks[0].end == len(text) {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// lax reads JSON as models write it and turns it into JSON: with comments, trailing commas, bare keys, other quotes,
-// line breaks in texts, and Python's literals. It goes through the text once. What could mean something else is an
-// error: an expression, an ellipsis, a missing bracket.
+// lax converts JSON as models write it to strict JSON: it accepts comments, trailing commas, keys without quotes, other
+// quotes, line breaks in strings, and the literals of Python. It reads its input once. Ambiguous input is an error: an
+// expression, an ellipsis, a missing bracket.
 type lax struct {
 	text  string
 	at    int
@@ -25,11 +25,11 @@ const maxDepth = 200
 var (
 	errCutValue    = errors.New("it ends in the middle of a value")
 	errAbbreviated = errors.New("it is abbreviated; write it in full")
-	errEscape      = errors.New(`a text in it has half of a character, or an escape that JSON does not know; write the ` +
-		`character itself, and a backslash as \\`)
+	errEscape      = errors.New(`a string in it contains an unpaired surrogate escape, or an escape that JSON does not ` +
+		`have; write the character itself, and a backslash as \\`)
 )
 
-// readJSON reads the value that a text begins with, and returns what follows it.
+// readJSON reads the value at the beginning of text, and returns the rest of text.
 func readJSON(text string) (value json.RawMessage, rest string, err error) {
 	l := &lax{text: text}
 	if err := l.value(); err != nil {
@@ -38,7 +38,7 @@ func readJSON(text string) (value json.RawMessage, rest string, err error) {
 	return l.out, text[l.at:], nil
 }
 
-// wholeJSON reads a text that is one value.
+// wholeJSON reads text that is a single value.
 func wholeJSON(text string) (json.RawMessage, error) {
 	value, rest, err := readJSON(text)
 	if err == nil && !blank(rest) {
@@ -47,8 +47,8 @@ func wholeJSON(text string) (json.RawMessage, error) {
 	return value, err
 }
 
-// peek returns the next byte that is neither white space nor in a comment, 0 at the end. A comment with an ellipsis
-// may stand for what is left out; it is returned.
+// peek returns the next byte that is neither white space nor in a comment, or 0 at the end. It does not skip a comment
+// with an ellipsis, which may replace values.
 func (l *lax) peek() byte {
 	for l.at < len(l.text) {
 		rest := l.text[l.at:]
@@ -86,7 +86,7 @@ func (l *lax) container(open byte) error {
 	if l.depth++; l.depth > maxDepth {
 		return errors.New("it is nested too deeply")
 	}
-	end := open + 2 // as ASCII has them
+	end := open + 2 // in ASCII
 	l.at++
 	l.out = append(l.out, open)
 	for first := true; l.peek() != end; first = false {
@@ -164,7 +164,7 @@ func (l *lax) word() error {
 	return nil
 }
 
-// string reads a text in quotes.
+// string reads a string in quotes.
 func (l *lax) string(quote byte) error {
 	from := len(l.out)
 	l.out = append(l.out, '"')
@@ -185,7 +185,7 @@ func (l *lax) string(quote byte) error {
 		case c == '"', c < ' ':
 			l.out = fmt.Appendf(l.out, `\u%04x`, c)
 		case quote == '`' && strings.HasPrefix(l.text[l.at:], "${"):
-			return errors.New("a text in it is to be computed; write it out")
+			return errors.New("a string in it is an expression; write its value")
 		default:
 			l.out = append(l.out, c)
 		}

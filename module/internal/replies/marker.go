@@ -8,10 +8,10 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// marker is the line that a value stands under.
+// marker returns the line above the value of a field.
 func marker(field string) string { return "[[ ## " + field + " ## ]]" }
 
-// EndName is the name of the marker that ends a reply.
+// EndName returns the name of the marker at the end of a reply.
 func EndName(outputs []signature.Field) string {
 	name := "completed"
 	for slices.ContainsFunc(outputs, func(f signature.Field) bool { return strings.EqualFold(f.Name, name) }) {
@@ -20,14 +20,15 @@ func EndName(outputs []signature.Field) string {
 	return name
 }
 
-// mark is a marker in a text.
+// mark is a marker in a reply.
 type mark struct {
 	name       string // as it is written
-	hashed     bool   // with the signs ##
+	hashed     bool   // with ##
 	start, end int
 }
 
-// marksIn finds the markers of a text, which begin a line, possibly decorated: [[ ## name ## ]], or [[name]].
+// marksIn finds the markers in text. They are at the beginning of a line, possibly after Markdown: [[ ## name ## ]], or
+// [[name]].
 func marksIn(text string) (marks []mark) {
 	line := 0 // where the line begins; -1 if it has no further marker
 	for at := 0; ; {
@@ -51,13 +52,13 @@ func marksIn(text string) (marks []mark) {
 	}
 }
 
-// seeming finds what may seem to be a marker, also within a line.
+// seeming matches what looks like a marker, anywhere in a line.
 var seeming = regexp.MustCompile(`\[\[[ \t]*#+[^\n\]]{1,90}#[ \t]*\]\]`)
 
-// HasMarker reports whether a text has a marker, or may seem to have one.
+// HasMarker reports whether text contains a marker, or something that looks like one.
 func HasMarker(text string) bool { return firstMark(text) != "" || seeming.MatchString(text) }
 
-// firstMark is the name of the first marker in a text.
+// firstMark returns the name of the first marker in text, or "".
 func firstMark(text string) string {
 	for _, m := range marksIn(text) {
 		if m.hashed {
@@ -124,7 +125,7 @@ func (r reply) marked() (found fields, whole bool, err error) {
 	return found, whole, err
 }
 
-// isPlaceholder reports whether a text is what the prompt shows in the place of a value.
+// isPlaceholder reports whether text is a copy of the placeholder that the prompt shows.
 func isPlaceholder(f signature.Field, text string) bool {
 	return text == NotGiven || strings.HasPrefix(text, "{") && text == Placeholder(f.Name)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// maxObjects bounds how many places of a reply are looked at for a JSON object.
+// maxObjects limits the positions in a reply at which a JSON object is tried.
 const maxObjects = 50
 
-// object reads a reply in which there is a JSON object with outputs: the whole reply, the text of a fence, or next to
-// prose. Several of them must agree, and no other answer may stand next to them.
+// object reads a reply that contains a JSON object with outputs: as the whole reply, in a fence, or next to prose.
+// Several objects must agree, and the reply must not contain another answer.
 func (r reply) object() (found fields, err error) {
 	if strings.IndexByte(r.text, '{') < 0 {
 		return nil, nil
@@ -47,8 +47,8 @@ func (r reply) object() (found fields, err error) {
 	return found, nil
 }
 
-// objects are the JSON objects of a reply, and what stands around them. The error is why one that begins with an
-// output, or begins the reply, cannot be read.
+// objects returns the JSON objects of a reply and the text around them. It returns an error if it cannot read an object
+// that begins with an output or is at the beginning of the reply.
 func (r reply) objects() (objects []json.RawMessage, around string, err error) {
 	text := strings.TrimSpace(Unfence(r.text))
 	for at, n := 0, 0; ; n++ {
@@ -74,7 +74,7 @@ func (r reply) objects() (objects []json.RawMessage, around string, err error) {
 // firstKey finds the name of the first member of an object.
 var firstKey = regexp.MustCompile(`^\{\s*["']?(\w+)["']?\s*:`)
 
-// begins reports whether a text begins as an object with an output.
+// begins reports whether text begins like an object whose first member is an output.
 func (r reply) begins(text string) bool {
 	m := firstKey.FindStringSubmatch(text)
 	if m == nil {
@@ -84,8 +84,8 @@ func (r reply) begins(text string) bool {
 	return known
 }
 
-// members are the outputs that an object gives, possibly within its only member that is an object. An object that is
-// the value of the only output is that.
+// members returns the outputs in an object, or in its only member that is an object. If there is one output, the object
+// may also be its value.
 func (r reply) members(object json.RawMessage) (fields, error) {
 	for inner := object; inner != nil; {
 		var all signature.Values

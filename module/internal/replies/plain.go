@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unescaped is the text of a JSON string without escapes, which most are.
+// unescaped returns the content of a JSON string without escapes, the most frequent case.
 func unescaped(value json.RawMessage) ([]byte, bool) {
 	n := len(value)
 	if n < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
@@ -16,7 +16,7 @@ func unescaped(value json.RawMessage) ([]byte, bool) {
 	return value[1 : n-1], true
 }
 
-// PlainText is a value as text: a string without its quotes, anything else as JSON.
+// PlainText returns the content of a JSON string, and any other value as JSON.
 func PlainText(value json.RawMessage) string {
 	if text, ok := unescaped(value); ok {
 		return string(text)
@@ -31,8 +31,8 @@ func PlainText(value json.RawMessage) string {
 	return string(value)
 }
 
-// quotedText is the text of a JSON string. Null, which decodes into a string too, has none, nor has a string with
-// half of a character.
+// quotedText returns the content of a JSON string. It fails for null, which also decodes into a Go string, and for an
+// unpaired surrogate escape.
 func quotedText(value string) (text string, ok bool) {
 	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil
 	whole := !strings.Contains(text, "\ufffd") || strings.Contains(value, "\ufffd") ||
@@ -40,7 +40,7 @@ func quotedText(value string) (text string, ok bool) {
 	return text, ok && whole
 }
 
-// Quote returns a text as a JSON string.
+// Quote returns text as a JSON string.
 func Quote(text string) json.RawMessage {
 	if strings.ContainsFunc(text, escaped) {
 		quoted, _ := json.Marshal(text) // a string always encodes

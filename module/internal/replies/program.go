@@ -39,10 +39,10 @@ var (
 	errEmptyProgram = errors.New("the program is empty; write it in one ```js block")
 )
 
-// ReadProgram finds the program in a reply: the one fenced block of JavaScript, or the field "code" of a JSON object or
-// under its marker. The text before it is the reasoning. A program that may be cut off, and one of several, is an
-// error, worded for the model. A reply that has none of these forms is an error, too, but also returned as the Code: it
-// may be a program as a whole, which only a check in the sandbox can tell.
+// ReadProgram finds the program in a reply: the one fenced block of JavaScript. The text before it is the reasoning. A
+// program that may be cut off, or several programs, are an error, worded for the model. A reply without a fence is an
+// error, too, but ReadProgram also returns it as the Code: the whole reply may be a program, which only a check in the
+// sandbox can tell.
 func ReadProgram(said string, truncated bool) (Program, error) {
 	text, err := visible(said)
 	if err != nil {
@@ -50,12 +50,6 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	}
 	if truncated && !endMarker.MatchString(text) {
 		return Program{}, errCutOff
-	}
-	if p, ok := programObject(text); ok {
-		return p.checked()
-	}
-	if inner := Unfence(text); firstMark(inner) != "" {
-		text = inner
 	}
 	blocks, open := fences(text)
 	if open {
@@ -65,19 +59,14 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	switch {
 	case err != nil:
 		return Program{}, err
-	case found != nil && codeMember.MatchString(text[:found.start]+text[found.end:]):
-		return Program{}, errTwoPrograms
 	case found != nil:
 		return Program{withoutMarks(text[:found.start]), found.text}.checked()
 	case len(blocks) > 0:
 		return Program{}, fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; write it in one "+
 			"```js block", blocks[0].tag)
 	}
-	return unfencedProgram(text)
+	return Program{Code: text}, errNoProgram
 }
-
-// codeMember finds a program in a JSON object.
-var codeMember = regexp.MustCompile(`\{\s*(?:"reasoning".*)?"code"\s*:\s*"`)
 
 // Code finds the program in the value of a field, which may be fenced.
 func Code(value string) (string, error) {
@@ -90,7 +79,7 @@ func Code(value string) (string, error) {
 	return p.Code, err
 }
 
-// checked refuses a program in which there is nothing to run.
+// checked returns an error if the program has nothing to run.
 func (p Program) checked() (Program, error) {
 	if at := endMarker.FindStringIndex(p.Code); at != nil && blank(p.Code[at[1]:]) {
 		p.Code = strings.TrimRight(p.Code[:at[0]], "\n") // it ended before its fence
@@ -101,8 +90,8 @@ func (p Program) checked() (Program, error) {
 	return p, nil
 }
 
-// onlyProgram returns the block that is a program, or nil. Next to other blocks, one without a language must have
-// what may be a call or a declaration.
+// onlyProgram returns the block that is a program, or nil. If there are several blocks, one without a language is a
+// program only if it contains what looks like a call or a declaration.
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
 		switch {
@@ -128,42 +117,7 @@ var (
 	endMarker   = regexp.MustCompile(`(?im)^[ \t]*\[\[ ## completed ## \]\]`)
 )
 
-// withoutMarks is a text without the markers of fields in it.
+// withoutMarks removes the markers of fields from text.
 func withoutMarks(text string) string {
 	return strings.TrimSpace(programMark.ReplaceAllString(text, ""))
-}
-
-// programObject reads a reply that is one JSON object. Objects within a reply are not looked at: programs are full of
-// them.
-func programObject(text string) (p Program, ok bool) {
-	object, err := wholeJSON(strings.TrimSpace(Unfence(text)))
-	if err != nil || object[0] != '{' {
-		return p, false
-	}
-	r := reply{outputs: programQuestion.Spec().Outputs()}
-	found, err := r.members(object)
-	if err != nil {
-		return p, false
-	}
-	values, err := r.settle(found)
-	if err != nil {
-		return p, false
-	}
-	for _, v := range values {
-		if v.Name == "code" {
-			p.Code, ok = strings.Trim(Unfence(PlainText(v.JSON)), "\n"), true
-		} else {
-			p.Reasoning = PlainText(v.JSON)
-		}
-	}
-	return p, ok
-}
-
-// unfencedProgram reads code that stands under its marker, up to the next one.
-func unfencedProgram(text string) (Program, error) {
-	before, code, marked := strings.Cut(text, marker("code"))
-	if end := programMark.FindStringIndex(code); marked && end != nil {
-		return Program{withoutMarks(before), strings.TrimSpace(code[:end[0]])}.checked()
-	}
-	return Program{Code: text}, errNoProgram
 }

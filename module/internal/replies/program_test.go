@@ -52,16 +52,9 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "CRLF", reply: "So:\r\n```js\r\na()\r\nb()\r\n```\r\n", reasoning: "So:", code: "a()\nb()"},
 	{name: "markers", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, reasoning: "why",
 		code: "a()"},
-	{name: "markers without a fence", reply: "[[ ## code ## ]]\na()\nb()" + end, code: "a()\nb()"},
-	{name: "reasoning after the code", reply: "[[ ## code ## ]]\na()\n[[ ## reasoning ## ]]\nwhy" + end, code: "a()"},
-	{name: "markers in a fence", reply: "```\n[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\na()" + end + "\n```",
-		reasoning: "why", code: "a()"},
 	{name: "end marker in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
 	{name: "marker as text", reply: "```js\na(`\n[[ ## code ## ]]\n`)\n```", code: "a(`\n[[ ## code ## ]]\n`)"},
-	{name: "JSON", reply: `{"code": "a()", "reasoning": "why"}`, reasoning: "why", code: "a()"},
-	{name: "JSON in a fence, with a fence", reply: "```json\n{\"code\": \"```js\\na()\\n```\"}\n```", code: "a()"},
 	{name: "JSON with two programs", reply: `{"code": "a()", "code": "b()"}`, wrong: none},
-	{name: "JSON next to a program", reply: "{\"code\": \"a()\"}\n```js\nb()\n```", wrong: several},
 	{name: "JSON in a program", reply: "```js\na({\"code\": \"b()\"})\n```", code: `a({"code": "b()"})`},
 }
 

@@ -33,7 +33,7 @@ type reply struct {
 	text    string
 }
 
-// given is what a reply gives for a field: text, or a JSON value.
+// given is the value of a field in a reply: text, or JSON.
 type given struct {
 	text string
 	json json.RawMessage
@@ -48,8 +48,8 @@ func (f fields) add(other fields) {
 	}
 }
 
-// Read finds the outputs in a reply, in whatever form, of a model that was asked for one. If the reply was truncated
-// at the limit of tokens, the answer must be complete all the same. Every error is an [*Error].
+// Read finds the outputs in a reply of any form; asked is the form that the model was asked for. If the reply was
+// truncated at the token limit, Read returns an error unless the answer is complete. Every error is an [*Error].
 func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
 	r := reply{outputs: spec.Outputs(), text: said}
 	var err error
@@ -68,8 +68,7 @@ func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signat
 	return r.settle(found)
 }
 
-// fields finds what is given for the fields, or nil. Whole reports whether the reply says itself where the answer
-// ends.
+// fields finds the values of the fields, or nil. Whole reports whether the reply marks the end of the answer.
 func (r reply) fields() (found fields, whole bool, err error) {
 	if found, whole, err = r.marked(); found != nil || err != nil {
 		return found, whole, err
@@ -86,7 +85,7 @@ func (r reply) fields() (found fields, whole bool, err error) {
 	return nil, false, nil
 }
 
-// only refuses an answer next to which the rest of the reply, in another form, gives a different one.
+// only adds what the rest of a reply gives in another form, so that different answers are found.
 func (r reply) only(found fields, rest string) error {
 	other := reply{r.outputs, strings.TrimSpace(rest)}
 	if other.text == "" {
@@ -103,8 +102,8 @@ func (r reply) only(found fields, rest string) error {
 	return nil
 }
 
-// bare reports whether a reply can be nothing but the value of the only output. A text must be one paragraph, since
-// some of several may be about it, and without signs of another form.
+// bare reports whether the whole reply can be the value of the only output. Text must be a single paragraph, since one
+// of several may be a comment, and must not look like another form.
 func (r reply) bare() bool {
 	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
 		!strings.Contains(r.text, " ## ") && !strings.ContainsAny(r.text[:min(1, len(r.text))], "{[<")
@@ -149,8 +148,7 @@ func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err
 	return value, nil
 }
 
-// Verbatim reads a reply that is the answer as it stands, even if it is empty. The error
-// is an [*Error].
+// Verbatim returns the whole reply as the answer, even if it is empty. The error is an [*Error].
 func Verbatim(said string, truncated bool) (string, error) {
 	if truncated {
 		return "", errCutOff
@@ -158,12 +156,12 @@ func Verbatim(said string, truncated bool) (string, error) {
 	return strings.TrimSpace(said), nil
 }
 
-// OutputNamed finds an output by its name, or by a variant of it that is no other output's.
+// OutputNamed finds an output by its name, or by an unambiguous variant of it.
 func OutputNamed(spec *signature.Spec, name string) (signature.Field, bool) {
 	return fieldNamed(spec.Outputs(), name)
 }
 
-// fieldNamed finds a field by its name, or by a variant that is no other field's: First name for first_name.
+// fieldNamed finds a field by its name, or by an unambiguous variant of it: First name for first_name.
 func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	at := nearestName(len(fields), func(i int) string { return fields[i].Name }, strings.TrimSuffix(name, "?"))
 	if at < 0 {
@@ -172,8 +170,8 @@ func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	return fields[at], true
 }
 
-// nearestName returns the index of the one of n names that is the same, or else of the only one that differs in
-// nothing but case and in what joins its words. Otherwise it returns -1.
+// nearestName returns the index of the name among n names, or else of the only one that differs just in case and in the
+// separators of its words. Otherwise it returns -1.
 func nearestName(n int, at func(int) string, name string) int {
 	found, same := -1, 0
 	for i := range n {
@@ -196,7 +194,7 @@ func sameName(a, b string) bool {
 
 var joints = strings.NewReplacer("_", "", " ", "", "-", "")
 
-// equalJSON compares values, however their texts are escaped.
+// equalJSON compares values, regardless of escapes in their strings.
 func equalJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true

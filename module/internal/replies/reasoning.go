@@ -28,7 +28,7 @@ func UnusedName(spec *signature.Spec, name string) string {
 	return name
 }
 
-// reasoning is the output in which a model explains the others.
+// reasoning is the output in which a model explains its answer.
 var reasoning, _ = signature.Must(signature.New[struct{}, struct {
 	Reasoning string `json:"reasoning" jsonschema:"description=the steps that lead to the answer"`
 }]("")).Spec().Field("reasoning")
@@ -52,8 +52,8 @@ func Explained(
 	return slices.DeleteFunc(slices.Clone(values), explains), strings.Join(texts, "\n\n")
 }
 
-// Lenient returns a spec in which the outputs that are not needed, such as thoughts, may be missing or of any type:
-// the answer does not depend on them, so they are not worth another question.
+// Lenient returns a spec in which the outputs that are not needed, such as thoughts, may be missing or of any type,
+// because the answer does not depend on them.
 func Lenient(spec *signature.Spec, needed func(name string) bool) *signature.Spec {
 	outputs, all := spec.Outputs(), true
 	for i, f := range outputs {

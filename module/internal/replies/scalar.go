@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// word reads a constant, a number, a boolean, null or a time that is spelled as text. It returns nil if the shape
-// does not admit the value. Where any text is admitted, text stays what it is.
+// word reads a constant, a number, a boolean, null or a duration that is written as a string. It returns nil if the
+// shape does not admit the value, or admits any string.
 func (s shape) word(text string) json.RawMessage {
 	if s.constants != nil {
 		if constant := s.constant(text); constant != nil {
@@ -41,7 +41,7 @@ func (s shape) word(text string) json.RawMessage {
 	return integral(json.RawMessage(word))
 }
 
-// duration reads a time with its unit: 90s, 1h30m.
+// duration reads a duration with its unit: 90s, 1h30m.
 func duration(text string) json.RawMessage {
 	d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
 	if err != nil || jsonNumber.MatchString(text) {
@@ -50,12 +50,12 @@ func duration(text string) json.RawMessage {
 	return strconv.AppendInt(nil, int64(d), 10)
 }
 
-// booleans are the words that stand for them.
+// booleans are the words for booleans.
 var booleans = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
 
 var plainNumber = regexp.MustCompile(`^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)$`)
 
-// constant returns the constant that a text spells, ignoring case.
+// constant returns the constant that text names, ignoring case.
 func (s shape) constant(text string) json.RawMessage {
 	for _, word := range []string{text, Undecorated(text)} {
 		if at := nearestName(len(s.constants), func(i int) string { return s.constants[i] }, word); at >= 0 {
@@ -65,7 +65,7 @@ func (s shape) constant(text string) json.RawMessage {
 	return nil
 }
 
-// Undecorated is a word without what models put around it: **Good.** is Good.
+// Undecorated removes Markdown, quotes and a final period from a word: **Good.** becomes Good.
 func Undecorated(text string) string {
 	word := strings.TrimSpace(text)
 	for {
@@ -89,7 +89,7 @@ func Undecorated(text string) string {
 	}
 }
 
-// boxed is a value as TeX frames it.
+// boxed matches a value in TeX: $\boxed{4}$.
 var boxed = regexp.MustCompile(`^\$*\\boxed\{(?:\\text\{)?([^{}]+)\}?\}\$*$`)
 
 // integral writes a whole number that is written as a fraction, 42.0 or 4.2e1, as the integer that it is.

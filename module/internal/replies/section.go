@@ -2,8 +2,8 @@ package replies
 
 import "strings"
 
-// labeled reads a reply whose outputs stand in sections that begin with their names: Mood: good, or under headings.
-// All required outputs must be there; a text that is the only output must begin the reply.
+// labeled reads a reply with a section for each output, which begins with the name of the output (Mood: good) or has it
+// as a heading. All required outputs must be present; if text is the only output, the reply must begin with it.
 func (r reply) labeled() (fields, error) {
 	blocks, _ := fences(r.text)
 	found := fields{}
@@ -42,13 +42,13 @@ func (r reply) labeled() (fields, error) {
 // label is the name of an output at the beginning of a line.
 type label struct {
 	name   string
-	text   bool   // the output is a text
+	text   bool   // the output is a string
 	inline string // what follows it on its line
 	start  int    // where its section begins
 	bold   bool   // the section ends with **
 }
 
-// end ends the section of a label. A value on the line of its label ends before an empty line, unless it is a text.
+// end ends the section of a label. A value on the line of its label ends at an empty line, unless it is a string.
 func (l label) end(found fields, text string, at int) {
 	if l.name == "" {
 		return
@@ -63,7 +63,7 @@ func (l label) end(found fields, text string, at int) {
 	found[l.name] = append(found[l.name], given{text: strings.TrimSpace(section)})
 }
 
-// decoration is what stands around names in a reply.
+// decoration is the characters around names in a reply.
 const decoration = " \t>*_#`-•\"0123456789.)["
 
 // label reads a line that begins with the name of an output, or of the end marker, and a colon, or is a heading with

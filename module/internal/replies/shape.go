@@ -10,16 +10,16 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// shape is what a schema admits, as far as it helps to read a value that is spelled in another way than JSON's. What
-// it does not know is read strictly.
+// shape is the part of a schema that helps to read a value that is not written as JSON. Values that it does not
+// describe are read strictly.
 type shape struct {
-	kinds     map[string]bool // types of JSON Schema; none if the schema does not say
-	format    string          // of a text, or schema.Nanoseconds of an integer
-	constants []string        // the texts that it lists
+	kinds     map[string]bool // types of JSON Schema; empty if the schema has no type
+	format    string          // of a string, or schema.Nanoseconds of an integer
+	constants []string        // the strings that it lists
 	items     *shape          // of an array
 	members   []member        // of an object
 	rest      *shape          // of an object's other members; nil if it admits none
-	least     float64         // the smallest number
+	minimum   float64         // the smallest number
 }
 
 type member struct {
@@ -28,7 +28,7 @@ type member struct {
 	required bool
 }
 
-// keywords are those of a schema that a shape is made of.
+// keywords are the keywords of a schema from which a shape is made.
 type keywords struct {
 	Type         any
 	Enum         []any
@@ -47,7 +47,7 @@ func shapeOf(raw json.RawMessage) shape {
 	if json.Unmarshal(raw, &k) != nil {
 		return shape{} // a boolean, or a form that is not known here
 	}
-	s := shape{kinds: map[string]bool{}, format: k.Format, least: k.Minimum}
+	s := shape{kinds: map[string]bool{}, format: k.Format, minimum: k.Minimum}
 	for _, choice := range append(k.AnyOf, k.OneOf...) {
 		s.join(shapeOf(choice))
 	}
@@ -94,17 +94,17 @@ func (s *shape) join(o shape) {
 	if o.rest != nil {
 		s.rest = o.rest
 	}
-	s.format, s.least = cmp.Or(o.format, s.format), max(s.least, o.least)
+	s.format, s.minimum = cmp.Or(o.format, s.format), max(s.minimum, o.minimum)
 }
 
 func (s shape) any() bool    { return len(s.kinds) == 0 }
 func (s shape) text() bool   { return s.kinds["string"] }
 func (s shape) number() bool { return s.kinds["integer"] || s.kinds["number"] }
 
-// lasts reports whether a value is a time in nanoseconds, which models may write with its unit.
+// lasts reports whether a value is a duration in nanoseconds, which models may write with its unit.
 func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text() }
 
-// admits reports whether a value is of a kind that the shape admits, so that only a rule can be against it.
+// admits reports whether the shape admits the type of a value, so that only a constraint can be violated.
 func (s shape) admits(value json.RawMessage) bool {
 	switch kind := kinds[value[0]]; kind {
 	case "":
@@ -117,11 +117,11 @@ func (s shape) admits(value json.RawMessage) bool {
 // kinds are the types of values that are no numbers, by how they begin.
 var kinds = map[byte]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null"}
 
-// spelling returns a scalar as a shape wants it that is spelled as a text, or nil.
+// spelling converts a scalar that is written as a string to the type of a shape. It returns nil if it cannot.
 type spelling func(s shape, text string) json.RawMessage
 
-// spelled returns a value whose scalars are as the shape has them where they are spelled in another way, and names of
-// members too: "42" as 42, 42.0 as 42, "Good" as "good".
+// spelled returns a value with scalars and names of members as the shape has them: 42 for "42" and 42.0, "good" for
+// "Good".
 func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
 	switch c := value[0]; {
 	case c == '{' && (s.members != nil || s.rest != nil):

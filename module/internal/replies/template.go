@@ -17,8 +17,7 @@ var (
 	errChannel  = structural("", "the reply ends before its thoughts do; answer in the final channel")
 )
 
-// visible is the part of a reply that is meant to be read: without the tokens of the model's template and without
-// thoughts.
+// visible returns a reply without the tokens of the model's template and without thoughts.
 func visible(said string) (string, error) {
 	if len(said) > maxReply {
 		return "", errTooLong
@@ -40,7 +39,7 @@ func visible(said string) (string, error) {
 	return text, nil
 }
 
-// endTokens finds the tokens of a template at the end of a text, and the channels of others at its beginning.
+// endTokens matches template tokens at the end of a reply; channel matches the header of a channel at its beginning.
 var (
 	endTokens = regexp.MustCompile(`(?:\s*(?:<\|[A-Za-z0-9_]{1,40}\|>|</s>|<end_of_turn>))+\s*$`)
 	channel   = regexp.MustCompile(`^(?:<\|start\|>\w*)?<\|channel\|>`)

@@ -8,9 +8,9 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// readValue reads one value: JSON, or text as the prompt asks for it: a text as it is or as a JSON string, anything
-// else as JSON, all possibly in a fence. A value that is spelled in another way is read if it can mean only one
-// thing. Only says that the field is the only output. No value and no error means that an optional field has none.
+// readValue reads one value. In text, a string is unquoted or a JSON string, and any other value is JSON; both may be
+// in a fence. A value in another notation is accepted if it is unambiguous. Only says that the field is the only
+// output. If an optional field has no value, readValue returns nil and no error.
 func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 	if g.json != nil {
 		return readMember(f, g.json, only)
@@ -35,7 +35,7 @@ func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 	return readText(f, text)
 }
 
-// trimmed is a text without the white space around it, but with the indentation of its first line if it has several.
+// trimmed removes the white space around text, but keeps the indentation of the first of several lines.
 func trimmed(text string) string {
 	inner := strings.TrimSpace(text)
 	if at := strings.Index(text, inner); at > 0 && strings.Contains(inner, "\n") {
@@ -45,18 +45,18 @@ func trimmed(text string) string {
 	return inner
 }
 
-// readText reads a text, which may be a JSON string.
+// readText reads a string, which may be written as a JSON string.
 func readText(f signature.Field, text string) (json.RawMessage, error) {
 	if text[0] != '"' || !json.Valid([]byte(text)) {
 		return Quote(text), nil
 	}
 	if _, ok := quotedText(text); !ok {
-		return nil, structural(f.Name, "has half of a character as an escape; write the character itself")
+		return nil, structural(f.Name, "contains an unpaired surrogate escape; write the character itself")
 	}
 	return json.RawMessage(text), nil
 }
 
-// readAny reads a value that is not any text.
+// readAny reads a value of a type other than an unrestricted string.
 func readAny(f signature.Field, text string) (json.RawMessage, error) {
 	if plainJSON(text) && fits(f, json.RawMessage(text)) {
 		return json.RawMessage(text), nil
@@ -126,7 +126,7 @@ func readMember(f signature.Field, value json.RawMessage, only bool) (json.RawMe
 	return nil, mismatch(f, s, value)
 }
 
-// asText is the text of a finite number or a boolean; nil of anything else.
+// asText returns a finite number or a boolean as a JSON string, and nil for any other value.
 func asText(value json.RawMessage) json.RawMessage {
 	if strings.IndexByte(`"{[n`, value[0]) >= 0 {
 		return nil
@@ -134,13 +134,12 @@ func asText(value json.RawMessage) json.RawMessage {
 	return Quote(string(value))
 }
 
-// plainJSON reports whether a text is JSON without numbers that may be spelled in another way, and without escapes
-// that may be half of a character.
+// plainJSON reports whether text is JSON without escapes, fractions and exponents, so that nothing must be normalized.
 func plainJSON(text string) bool {
 	return !strings.ContainsAny(text, `.eE\`) && json.Valid([]byte(text))
 }
 
-// startsJSON reports whether a text may be JSON.
+// startsJSON reports whether text may be JSON.
 func startsJSON(text string) bool { return strings.IndexByte(`{["'-0123456789tfnTFN`, text[0]) >= 0 }
 
 // huge finds numbers that may be larger than any that a program can hold.

@@ -14,15 +14,15 @@ func WriteMarker(b *strings.Builder, field string) {
 	b.WriteString(" ## ]]")
 }
 
-// Placeholder is what stands for a value where the prompt shows the form of replies. Models sometimes repeat that
-// form before they fill it in.
+// Placeholder returns the placeholder of a value in the form that the prompt shows. Models sometimes repeat the form
+// before they fill it in.
 func Placeholder(field string) string { return "{" + field + "}" }
 
 // NotGiven replaces a required output that a demo lacks.
 const NotGiven = "(not given in this example)"
 
-// Written is a value as it is read back from under its marker: as text, or as JSON where the text would be read as
-// something else.
+// Written returns a value as it is written under its marker: as text, or as JSON if the text would be read as another
+// value.
 func Written(f signature.Field, value json.RawMessage) string {
 	text := PlainText(value)
 	if string(value) != text && !isPlaceholder(f, text) && !strings.Contains(text, "[[") &&
@@ -36,7 +36,7 @@ func Written(f signature.Field, value json.RawMessage) string {
 	return string(Quote(text))
 }
 
-// readsAs reports whether a text under the marker of a field is read as a value.
+// readsAs reports whether text under the marker of a field is read as the value.
 func readsAs(f signature.Field, text string, value json.RawMessage) bool {
 	read, err := readValue(f, given{text: text}, false)
 	return err == nil && read != nil && equalJSON(read, value)

@@ -47,17 +47,15 @@ func (s *solver) Run(ctx context.Context, in asked) (*module.Prediction[answered
 	if s.One != nil {
 		return s.One.Run(ctx, in)
 	}
-	return module.Compose(ctx, s, func(ctx context.Context) (answered, error) {
-		facts, err := s.Find.Run(ctx, in)
-		if err != nil {
-			return answered{}, err
-		}
-		pred, err := s.Write.Run(ctx, facts.Output)
-		if err != nil {
-			return answered{}, err
-		}
-		return pred.Output, nil
-	})
+	facts, err := s.Find.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	pred, err := s.Write.Run(ctx, facts.Output)
+	if err != nil {
+		return nil, err
+	}
+	return &module.Prediction[answered]{Output: pred.Output}, nil
 }
 
 // exact scores the answers of the tasks. The feedback on a wrong answer is what was expected, and the note of the
