@@ -97,7 +97,7 @@ func TestRLMNeedsMemory(t *testing.T) {
 	defer box.Close()
 	m, model := rlm(t, box, llmtest.New(), nil)
 	_, err = m.Run(t.Context(), book{"x"})
-	const want = "module: an RLM keeps texts in the memory of its programs; the sandbox's Limits.Memory must be at " +
+	const want = "module: an RLM keeps its inputs in the memory of its programs; the sandbox's Limits.Memory must be at " +
 		"least 4 MiB"
 	if err == nil || err.Error() != want || len(model.Requests()) > 0 {
 		t.Errorf("got %v", err)
