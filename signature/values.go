@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -141,27 +142,19 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 
 // split returns the members of a JSON object.
 func split(raw json.RawMessage) (Values, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+	c, valid := jsonvalue.NewCursor(bytes.Clone(raw))
+	if !valid || c.Peek() != '{' {
 		return nil, errors.New("signature: values must be a JSON object")
 	}
 	all := Values{}
 	known := map[string]bool{}
-	for d.More() {
-		token, err := d.Token()
-		var value json.RawMessage
-		if err == nil {
-			err = d.Decode(&value)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("signature: values: %w", err)
-		}
-		name, _ := token.(string)
+	for c.Skip(1); c.Peek() != '}'; {
+		name := c.Text()
 		if known[name] {
 			return nil, fmt.Errorf("signature: the value of %q is given twice", name)
 		}
 		known[name] = true
-		all = append(all, Value{name, value})
+		all = append(all, Value{name, c.Value()})
 	}
 	return all, nil
 }
