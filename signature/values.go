@@ -109,17 +109,25 @@ func (v Value) String() string {
 // MarshalJSON returns the values as an object. The error names the value that is
 // not JSON.
 func (v Values) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
+	size := 2
+	for _, value := range v {
+		size += len(value.Name) + len(value.JSON) + len(`"":null,`)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, size))
 	b.WriteByte('{')
 	for i, value := range v {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(literal(value.Name))
-		b.WriteByte(':')
+		if jsonvalue.IsIdentifier(value.Name) { // it needs no escapes
+			b.WriteString(`"` + value.Name + `":`)
+		} else {
+			b.Write(literal(value.Name))
+			b.WriteByte(':')
+		}
 		if value.JSON == nil {
 			b.WriteString("null")
-		} else if err := json.Compact(&b, value.JSON); err != nil {
+		} else if err := json.Compact(b, value.JSON); err != nil {
 			return nil, fmt.Errorf("signature: the value of %q is not JSON: %w", value.Name, err)
 		}
 	}
@@ -132,7 +140,7 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
 		return fmt.Errorf("signature: values: %w", err)
 	}
-	all, err := split(raw)
+	all, err := split(bytes.Clone(raw))
 	if err != nil {
 		return err
 	}
@@ -140,13 +148,13 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// split returns the members of a JSON object.
+// split returns the members of a JSON object, which refer to it.
 func split(raw json.RawMessage) (Values, error) {
-	c, valid := jsonvalue.NewCursor(bytes.Clone(raw))
+	c, valid := jsonvalue.NewCursor(raw)
 	if !valid || c.Peek() != '{' {
 		return nil, errors.New("signature: values must be a JSON object")
 	}
-	all := Values{}
+	all := make(Values, 0, 4)
 	known := map[string]bool{}
 	for c.Skip(1); c.Peek() != '}'; {
 		name := c.Text()
