@@ -113,7 +113,7 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
 	s.defaults = s.findDefaults()
-	s.fills, s.dates = fills(doc.Value, s.raw), s.Mentions(`"format":"date"`)
+	s.fills, s.dates = fills(doc.Value, s.raw), bytes.Contains(s.raw, []byte(`"format":"date"`))
 	s.anyText = anyText(doc.Value)
 	s.quick = newQuick(doc.Value)
 	return s, nil
@@ -121,9 +121,6 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 
 // Raw returns the schema as compact JSON.
 func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
-
-// Mentions reports whether the schema contains a text, without copying it.
-func (s *Schema) Mentions(text string) bool { return bytes.Contains(s.raw, []byte(text)) }
 
 // AnyText reports whether the schema admits every string and nothing else, so
 // that strings need no validation.
@@ -147,7 +144,7 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 	return s.validate(value, nil)
 }
 
-// ValidatePartial checks a value of which some parts are unknown, such as the arguments of
+// ValidatePartial checks a value with unknown parts, such as the arguments of
 // a call in a program that has not run. It reports only problems that exist regardless of
 // the unknown parts.
 //
