@@ -24,7 +24,7 @@ const (
 // Document is decoded JSON.
 type Document struct {
 	Value    any
-	Bytes    int        // length of the text
+	Bytes    int        // length of the source
 	Values   int        // number of values
 	Deepest  int        // deepest nesting of objects and arrays
 	Repeated [][]string // places of names that occur twice in an object, the first 20
@@ -61,7 +61,7 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
 // Names returns the names of an object of the document: first those of the text
-// that the object still has, in their order, then the others, sorted.
+// that the object still has, in their order, then any further names, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))
 	known := make(map[string]bool, len(object))

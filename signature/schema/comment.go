@@ -188,18 +188,18 @@ func (p *printer) size(s spot, low, high, unit string) string {
 // bounds writes a range: 1–100, ≥ 1 or ≤ 100.
 func bounds(s spot, low, high, unit string) string {
 	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
-	least, most := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
-	if unit != "" && (most && to != "1" || !most && from != "1") {
+	lower, upper := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
+	if unit != "" && (upper && to != "1" || !upper && from != "1") {
 		unit += "s"
 	}
 	switch {
-	case least && most && from == to:
+	case lower && upper && from == to:
 		return from + unit
-	case least && most:
+	case lower && upper:
 		return from + "–" + to + unit
-	case least:
+	case lower:
 		return "≥ " + from + unit
-	case most:
+	case upper:
 		return "≤ " + to + unit
 	default:
 		return ""

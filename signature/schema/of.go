@@ -150,11 +150,11 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 		return &jsonschema.Schema{Type: "string"}, nil
 	case reflect.Float32, reflect.Float64:
 		r := ranges[t.Kind()]
-		return &jsonschema.Schema{Type: "number", Minimum: r.least, Maximum: r.most}, nil
+		return &jsonschema.Schema{Type: "number", Minimum: r.min, Maximum: r.max}, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		r := ranges[t.Kind()]
-		return &jsonschema.Schema{Type: "integer", Minimum: r.least, Maximum: r.most}, nil
+		return &jsonschema.Schema{Type: "integer", Minimum: r.min, Maximum: r.max}, nil
 	default:
 		if path == "" {
 			return nil, typeError(path, t, "cannot be JSON")
@@ -165,16 +165,16 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 
 // ranges are the ranges of the kinds of numbers that hold less than JSON numbers
 // commonly do. For 64 bits, decoding checks the range.
-var ranges = map[reflect.Kind]struct{ least, most json.Number }{
+var ranges = map[reflect.Kind]struct{ min, max json.Number }{
 	reflect.Int8:    {"-128", "127"},
 	reflect.Int16:   {"-32768", "32767"},
 	reflect.Int32:   {"-2147483648", "2147483647"},
-	reflect.Uint:    {least: "0"},
+	reflect.Uint:    {min: "0"},
 	reflect.Uint8:   {"0", "255"},
 	reflect.Uint16:  {"0", "65535"},
 	reflect.Uint32:  {"0", "4294967295"},
-	reflect.Uint64:  {least: "0"},
-	reflect.Uintptr: {least: "0"},
+	reflect.Uint64:  {min: "0"},
+	reflect.Uintptr: {min: "0"},
 	reflect.Float32: {"-340282346638528859811704183484516925440", "340282346638528859811704183484516925440"},
 }
 

@@ -110,8 +110,8 @@ func abbreviated(before, after string) bool {
 	return after != "" && unicode.IsLower([]rune(after)[0])
 }
 
-func cutAtWord(text string, most int) string {
-	cut := strings.ToValidUTF8(text[:most-len("…")], "")
+func cutAtWord(text string, limit int) string {
+	cut := strings.ToValidUTF8(text[:limit-len("…")], "")
 	if i := strings.LastIndexByte(cut, ' '); i > 0 {
 		cut = cut[:i]
 	}
