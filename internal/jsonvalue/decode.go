@@ -33,7 +33,7 @@ type Document struct {
 	order map[uintptr]order // of each object
 }
 
-// order is the order of an object's names in the text. It refers to the object
+// order is the order of an object's names in the source. It refers to the object
 // so that no other gets its address.
 type order struct {
 	object map[string]any
@@ -60,7 +60,7 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 // address identifies an object.
 func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// Names returns the names of an object of the document: first those of the text
+// Names returns the names of an object of the document: first those of the source
 // that the object still has, in their order, then any further names, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))

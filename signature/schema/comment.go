@@ -168,7 +168,7 @@ func kindOfNumber(s spot) []string {
 	return all
 }
 
-// short puts a fact between two texts, or returns nothing if it is long or empty.
+// short puts a fact between two strings, or returns nothing if it is long or empty.
 func short(before, fact, after string) string {
 	if fact == "" || len(fact) > maxFact {
 		return ""
@@ -216,15 +216,15 @@ func bound(s spot, name, sign string) string {
 	return sign + jsonvalue.Literal(s.keyword(name))
 }
 
-// Comment returns a text for use in a block comment: one line, as [OneLine]
+// Comment returns a string for use in a block comment: one line, as [OneLine]
 // returns it, that cannot end the comment. Only the two characters that would
 // end it are changed, so that globs such as src/**/*.ts stay readable.
 func Comment(text string) string {
 	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
 }
 
-// OneLine returns a text as one line of visible characters that cannot end a
-// fenced block. Use [Comment] for text in a block comment.
+// OneLine returns a string as one line of visible characters that cannot end a
+// fenced block. Use [Comment] in a block comment.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
