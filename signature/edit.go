@@ -13,7 +13,7 @@ func (s *Spec) WithInstructions(text string) *Spec {
 	return &edited
 }
 
-// AppendInputs returns a copy with more inputs after the others. It returns the same errors
+// AppendInputs returns a copy with additional inputs at the end. It returns the same errors
 // as [NewSpec].
 func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	edited := *s
@@ -21,7 +21,7 @@ func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	return edited.built()
 }
 
-// AppendOutputs returns a copy with more outputs after the others. It returns the same
+// AppendOutputs returns a copy with additional outputs at the end. It returns the same
 // errors as [NewSpec].
 func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
@@ -29,15 +29,7 @@ func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	return edited.built()
 }
 
-// PrependInputs returns a copy with more inputs before the others. It returns the same
-// errors as [NewSpec].
-func (s *Spec) PrependInputs(fields ...Field) (*Spec, error) {
-	edited := *s
-	edited.inputs = slices.Concat(fields, s.inputs)
-	return edited.built()
-}
-
-// PrependOutputs returns a copy with more outputs before the others. A model writes outputs
+// PrependOutputs returns a copy with additional outputs at the beginning. A model writes outputs
 // in their order. It returns the same errors as [NewSpec].
 func (s *Spec) PrependOutputs(fields ...Field) (*Spec, error) {
 	edited := *s

@@ -42,9 +42,6 @@ func TestEdits(t *testing.T) {
 		{"append inputs", func() (*signature.Spec, error) { return spec.AppendInputs(two...) },
 			`{text: string /* ≥ 1 character. What was said. */; score: number /* integer. How sure. */; any?: unknown} → ` +
 				outputs},
-		{"prepend inputs", func() (*signature.Spec, error) { return spec.PrependInputs(two...) },
-			`{score: number /* integer. How sure. */; any?: unknown; text: string /* ≥ 1 character. What was said. */} → ` +
-				outputs},
 		{"append outputs", func() (*signature.Spec, error) { return spec.AppendOutputs(score) },
 			`{text: string /* ≥ 1 character. What was said. */} → {sent: string /* date. The day. */; email?: string; ` +
 				`phone?: string; note?: string; score: number /* integer. How sure. */}`},
@@ -113,7 +110,7 @@ func TestEditErrors(t *testing.T) {
 	}{
 		{"taken", func() (*signature.Spec, error) { return spec.AppendOutputs(text) }, `signature: output field "text": ` +
 			`an input field has the same name; rename one`},
-		{"reserved", func() (*signature.Spec, error) { return spec.PrependInputs(signature.Field{Name: "new"}) },
+		{"reserved", func() (*signature.Spec, error) { return spec.AppendInputs(signature.Field{Name: "new"}) },
 			`signature: input field "new": the name is reserved in JavaScript; choose another`},
 		{"unknown", func() (*signature.Spec, error) { return spec.Delete("txt") }, `signature: field "txt" does not ` +
 			`exist; the fields are text, sent, email, phone, note`},

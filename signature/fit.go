@@ -10,15 +10,15 @@ import (
 func integral(k reflect.Kind) bool { return reflect.Int <= k && k <= reflect.Uintptr }
 
 // bounds returns the range of a Go integer type.
-func bounds(t reflect.Type) (least, most string) {
+func bounds(t reflect.Type) (lowest, highest string) {
 	switch k := t.Kind(); {
 	case !integral(k):
 		return "", ""
 	case k >= reflect.Uint:
 		return "0", strconv.FormatUint(math.MaxUint64>>(64-t.Bits()), 10)
 	default:
-		most := int64(math.MaxInt64) >> (64 - t.Bits())
-		return strconv.FormatInt(-most-1, 10), strconv.FormatInt(most, 10)
+		highest := int64(math.MaxInt64) >> (64 - t.Bits())
+		return strconv.FormatInt(-highest-1, 10), strconv.FormatInt(highest, 10)
 	}
 }
 

@@ -36,7 +36,7 @@ func (f Field) Kind() Kind {
 	if f.Schema == nil || f.Schema.AnyText() {
 		return KindValue
 	}
-	if !f.Schema.Mentions(`"` + kindKeyword + `"`) {
+	if !bytes.Contains(f.Schema.Raw(), []byte(`"`+kindKeyword+`"`)) {
 		return KindValue
 	}
 	return kindOf(f.Schema.Raw())

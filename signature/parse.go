@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Parse makes a signature from a text, for inputs and outputs that are known only
+// Parse makes a signature from a string, for inputs and outputs that are known only
 // at run time:
 //
 //	qa, err := signature.Parse(`question, context: list[str] -> answer: str, score: float(ge=0, le=1)`, "Be brief.")
@@ -26,7 +26,7 @@ import (
 //	object     = "{" [ member { "," member } ] "}" .
 //	member     = ( name | string ) [ "?" ] [ ":" type ] .
 //	rule       = name "=" value .
-//	value      = JSON | "True" | "False" | "None" | text in single quotes .
+//	value      = JSON | "True" | "False" | "None" | string in single quotes .
 //
 // The named types are Python's types, and DSPy's Image, File and History:
 //
@@ -62,7 +62,7 @@ func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	return typed[Values, Values](spec)
 }
 
-// ParseField makes a field from a text as in [Parse], for edits of a [Spec]:
+// ParseField makes a field from a string as in [Parse], for edits of a [Spec]:
 //
 //	sure, err := signature.ParseField(`sure: float(ge=0, le=1, desc="how sure")`)
 //	…

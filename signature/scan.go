@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	maxText    = 64 << 10 // bytes of a signature's text
+	maxText    = 64 << 10 // bytes of a signature
 	maxFields  = 500      // on one side of the arrow
 	maxNests   = 50       // types within types
 	maxChoices = 500      // in one union
 	maxSchemas = 1000     // each is compiled
 )
 
-// scanner reads the text of a signature. A mistake panics with a syntaxError, which
+// scanner reads the source of a signature. A mistake panics with a syntaxError, which
 // rescue turns into an error.
 type scanner struct {
 	text    string
@@ -154,7 +154,7 @@ func (s *scanner) value() json.RawMessage {
 	return rewritten(value)
 }
 
-// quoted reads a text in single quotes.
+// quoted reads a string in single quotes.
 func (s *scanner) quoted() json.RawMessage {
 	start := s.at
 	var b strings.Builder

@@ -232,8 +232,8 @@ func decodeFinding(err error) schema.Finding {
 		return schema.Finding{Message: "does not decode: " + err.Error()}
 	}
 	number, isNumber := strings.CutPrefix(wrong.Value, "number ")
-	if least, most := bounds(wrong.Type); isNumber && most != "" && isInteger(number) {
-		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("must be from %s to %s, not %s", least, most, number)}
+	if lowest, highest := bounds(wrong.Type); isNumber && highest != "" && isInteger(number) {
+		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("must be from %s to %s, not %s", lowest, highest, number)}
 	}
 	return schema.Finding{
 		Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value),

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -224,7 +225,7 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if findings := s.Validate(output); findings != nil {
 		return nil, &InvalidError{findings}
 	}
-	values, err := split(s.out.Complete(output))
+	values, err := split(bytes.Clone(s.out.Complete(output)))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // String returns the fields in the notation of [Parse], without the instructions.
 // Types that the notation cannot express are written as JSON Schema, in schema({…}).
-// Parsing the text yields the same fields.
+// Parsing the result yields the same fields.
 func (s *Spec) String() string {
 	if s == nil {
 		return "<nil>"
@@ -24,7 +24,7 @@ func (s *Spec) String() string {
 	return b.String()
 }
 
-// String returns the signature's [Spec] as text.
+// String returns the [Spec] of the signature in the notation of [Parse].
 func (s *Signature[In, Out]) String() string { return s.Spec().String() }
 
 func writeSide(b *strings.Builder, fields []Field, rules Values) {
@@ -188,7 +188,7 @@ func shape(keywords Values) string {
 
 func joined(list json.RawMessage, spell func(json.RawMessage) string, by string) string {
 	var all []json.RawMessage
-	_ = json.Unmarshal(list, &all) // otherwise parsing the text again fails
+	_ = json.Unmarshal(list, &all) // otherwise parsing the result fails
 	texts := make([]string, len(all))
 	for i, raw := range all {
 		texts[i] = spell(raw)

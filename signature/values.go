@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -108,17 +109,25 @@ func (v Value) String() string {
 // MarshalJSON returns the values as an object. The error names the value that is
 // not JSON.
 func (v Values) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
+	size := 2
+	for _, value := range v {
+		size += len(value.Name) + len(value.JSON) + len(`"":null,`)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, size))
 	b.WriteByte('{')
 	for i, value := range v {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(literal(value.Name))
-		b.WriteByte(':')
+		if jsonvalue.IsIdentifier(value.Name) { // it needs no escapes
+			b.WriteString(`"` + value.Name + `":`)
+		} else {
+			b.Write(literal(value.Name))
+			b.WriteByte(':')
+		}
 		if value.JSON == nil {
 			b.WriteString("null")
-		} else if err := json.Compact(&b, value.JSON); err != nil {
+		} else if err := json.Compact(b, value.JSON); err != nil {
 			return nil, fmt.Errorf("signature: the value of %q is not JSON: %w", value.Name, err)
 		}
 	}
@@ -131,7 +140,7 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
 		return fmt.Errorf("signature: values: %w", err)
 	}
-	all, err := split(raw)
+	all, err := split(bytes.Clone(raw))
 	if err != nil {
 		return err
 	}
@@ -139,29 +148,21 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// split returns the members of a JSON object.
+// split returns the members of a JSON object, which refer to it.
 func split(raw json.RawMessage) (Values, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+	c, valid := jsonvalue.NewCursor(raw)
+	if !valid || c.Peek() != '{' {
 		return nil, errors.New("signature: values must be a JSON object")
 	}
-	all := Values{}
+	all := make(Values, 0, 4)
 	known := map[string]bool{}
-	for d.More() {
-		token, err := d.Token()
-		var value json.RawMessage
-		if err == nil {
-			err = d.Decode(&value)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("signature: values: %w", err)
-		}
-		name, _ := token.(string)
+	for c.Skip(1); c.Peek() != '}'; {
+		name := c.Text()
 		if known[name] {
 			return nil, fmt.Errorf("signature: the value of %q is given twice", name)
 		}
 		known[name] = true
-		all = append(all, Value{name, value})
+		all = append(all, Value{name, c.Value()})
 	}
 	return all, nil
 }

@@ -1,6 +1,6 @@
 package jsonvalue
 
-// Count returns how many commas, and how many braces that open an object, a JSON text has
+// Count returns how many commas, and how many braces that open an object, a JSON value has
 // outside of strings. They bound the number of values before anything is decoded.
 func Count(text []byte) (commas, objects int) {
 	quoted := false

@@ -24,7 +24,7 @@ const (
 // Document is decoded JSON.
 type Document struct {
 	Value    any
-	Bytes    int        // length of the text
+	Bytes    int        // length of the source
 	Values   int        // number of values
 	Deepest  int        // deepest nesting of objects and arrays
 	Repeated [][]string // places of names that occur twice in an object, the first 20
@@ -33,7 +33,7 @@ type Document struct {
 	order map[uintptr]order // of each object
 }
 
-// order is the order of an object's names in the text. It refers to the object
+// order is the order of an object's names in the source. It refers to the object
 // so that no other gets its address.
 type order struct {
 	object map[string]any
@@ -48,7 +48,7 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 	if err := wellFormed(raw); err != nil {
 		return nil, err
 	}
-	d := decoder{text: raw, room: depth, doc: &Document{Bytes: len(raw)}}
+	d := decoder{Cursor: Cursor{text: raw}, room: depth, doc: &Document{Bytes: len(raw)}}
 	if ordered {
 		d.doc.order = map[uintptr]order{}
 	}
@@ -60,8 +60,8 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 // address identifies an object.
 func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// Names returns the names of an object of the document: first those of the text
-// that the object still has, in their order, then the others, sorted.
+// Names returns the names of an object of the document: first those of the source
+// that the object still has, in their order, then any further names, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))
 	known := make(map[string]bool, len(object))
@@ -132,37 +132,96 @@ func wellFormed(raw json.RawMessage) error {
 	return fmt.Errorf("is not valid JSON: %v", err)
 }
 
-// decoder reads valid JSON, several times as fast as the tokens of
-// encoding/json.
-type decoder struct {
-	doc  *Document
+// Cursor reads the tokens of valid JSON without copying them.
+type Cursor struct {
 	text []byte
-	at   int      // in text
-	path []string // of the value being read
-	room int
+	at   int
 }
 
-// skip moves to the first byte of the next token and returns it.
-func (d *decoder) skip() byte {
+// NewCursor returns a cursor at the beginning of a JSON value, or false if it is not valid JSON.
+func NewCursor(raw json.RawMessage) (Cursor, bool) { return Cursor{text: raw}, json.Valid(raw) }
+
+// Peek moves to the first byte of the next token and returns it.
+func (c *Cursor) Peek() byte {
 	for {
-		switch c := d.text[d.at]; c {
+		switch b := c.text[c.at]; b {
 		case ' ', '\t', '\n', '\r', ',', ':':
-			d.at++
+			c.at++
 		default:
-			return c
+			return b
 		}
 	}
 }
 
+// Skip moves over n bytes of a token.
+func (c *Cursor) Skip(n int) { c.at += n }
+
+// String moves over a string. It returns the string without its quotes, and whether it has no escapes.
+func (c *Cursor) String() (raw []byte, plain bool) {
+	start := c.at + 1
+	end, plain := closing(c.text, c.at)
+	c.at = end + 1
+	return c.text[start:end], plain
+}
+
+// Number moves over a number.
+func (c *Cursor) Number() []byte {
+	start := c.at
+	for c.at < len(c.text) && strings.IndexByte("+-.0123456789Ee", c.text[c.at]) >= 0 {
+		c.at++
+	}
+	return c.text[start:c.at]
+}
+
+// Text moves over a string and decodes it.
+func (c *Cursor) Text() string {
+	start := c.at
+	if raw, plain := c.String(); plain && utf8.Valid(raw) {
+		return string(raw)
+	}
+	var text string
+	_ = json.Unmarshal(c.text[start:c.at], &text) // it is valid
+	return text
+}
+
+// Value moves over a value and returns it.
+func (c *Cursor) Value() json.RawMessage {
+	first := c.Peek()
+	start := c.at
+	switch first {
+	case '"':
+		c.String()
+	case '{', '[':
+		for c.Skip(1); c.Peek() != '}' && c.Peek() != ']'; {
+			c.Value()
+		}
+		c.Skip(1)
+	default:
+		for c.at < len(c.text) && strings.IndexByte(" \t\r\n,]}", c.text[c.at]) < 0 {
+			c.at++
+		}
+	}
+	return c.text[start:c.at:c.at]
+}
+
+// decoder decodes valid JSON, several times as fast as the tokens of
+// encoding/json.
+type decoder struct {
+	Cursor
+	doc  *Document
+	path []string // of the value being read
+	room int
+}
+
 func (d *decoder) next() (any, error) {
 	d.doc.Values++
-	switch d.skip() {
+	switch d.Peek() {
 	case '{':
 		return d.object()
 	case '[':
 		return d.array()
 	case '"':
-		return d.string(), nil
+		return d.Text(), nil
 	case 't':
 		d.at += len("true")
 		return true, nil
@@ -173,7 +232,7 @@ func (d *decoder) next() (any, error) {
 		d.at += len("null")
 		return nil, nil
 	}
-	n := d.number()
+	n := json.Number(d.Number())
 	return n, checkNumber(n)
 }
 
@@ -199,8 +258,8 @@ func (d *decoder) object() (any, error) {
 	}
 	object := map[string]any{}
 	var names []string
-	for d.skip() != '}' {
-		name := d.string()
+	for d.Peek() != '}' {
+		name := d.Text()
 		d.path[len(d.path)-1] = name
 		if _, twice := object[name]; twice {
 			d.repeat()
@@ -234,7 +293,7 @@ func (d *decoder) array() (any, error) {
 		return nil, err
 	}
 	array := []any{}
-	for d.skip() != ']' {
+	for d.Peek() != ']' {
 		d.path[len(d.path)-1] = strconv.Itoa(len(array))
 		value, err := d.next()
 		if err != nil {
@@ -244,18 +303,6 @@ func (d *decoder) array() (any, error) {
 	}
 	d.leave()
 	return array, nil
-}
-
-func (d *decoder) string() string {
-	start := d.at
-	end, plain := closing(d.text, d.at)
-	d.at = end + 1
-	if raw := d.text[start:d.at]; plain && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1])
-	}
-	var text string
-	_ = json.Unmarshal(d.text[start:d.at], &text) // it is valid
-	return text
 }
 
 // closing returns where the string that begins at a position ends, and whether
@@ -272,14 +319,6 @@ func closing(text []byte, at int) (end int, plain bool) {
 		}
 	}
 	return end, false
-}
-
-func (d *decoder) number() json.Number {
-	start := d.at
-	for d.at < len(d.text) && strings.IndexByte("+-.0123456789Ee", d.text[d.at]) >= 0 {
-		d.at++
-	}
-	return json.Number(d.text[start:d.at])
 }
 
 // checkNumber refuses numbers whose exact arithmetic would take too long.

@@ -50,12 +50,12 @@ func Literal(v any) string {
 // Literals returns the first 40 of the values as literals, followed by their
 // number if there are more.
 func Literals(values []any) []string {
-	const most = 40
+	const limit = 40
 	var all []string
-	for _, v := range values[:min(len(values), most)] {
+	for _, v := range values[:min(len(values), limit)] {
 		all = append(all, Literal(v))
 	}
-	if len(values) > most {
+	if len(values) > limit {
 		all = append(all, fmt.Sprintf("… (%d in all)", len(values)))
 	}
 	return all
@@ -103,9 +103,9 @@ func Type(raw json.RawMessage) string {
 
 // Clip returns the first 60 characters of a string.
 func Clip(s string) string {
-	const most = 60
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
+	const limit = 60
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
 	return s
 }

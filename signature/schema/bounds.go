@@ -135,11 +135,11 @@ func tollOf(s *jsonschema.Schema, followed bool) toll {
 		t.own += 1 + len(names)/4
 	}
 	for _, group := range memberRules(s) {
-		most := 0
+		largest := 0
 		for _, next := range group {
-			most = max(most, entry(next))
+			largest = max(largest, entry(next))
 		}
-		t.each += most
+		t.each += largest
 	}
 	if followed { // the library tracks unevaluated members by name
 		t.each += 1 + len(sameValue(s))

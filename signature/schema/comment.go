@@ -168,7 +168,7 @@ func kindOfNumber(s spot) []string {
 	return all
 }
 
-// short puts a fact between two texts, or returns nothing if it is long or empty.
+// short puts a fact between two strings, or returns nothing if it is long or empty.
 func short(before, fact, after string) string {
 	if fact == "" || len(fact) > maxFact {
 		return ""
@@ -188,18 +188,18 @@ func (p *printer) size(s spot, low, high, unit string) string {
 // bounds writes a range: 1–100, ≥ 1 or ≤ 100.
 func bounds(s spot, low, high, unit string) string {
 	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
-	least, most := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
-	if unit != "" && (most && to != "1" || !most && from != "1") {
+	lower, upper := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
+	if unit != "" && (upper && to != "1" || !upper && from != "1") {
 		unit += "s"
 	}
 	switch {
-	case least && most && from == to:
+	case lower && upper && from == to:
 		return from + unit
-	case least && most:
+	case lower && upper:
 		return from + "–" + to + unit
-	case least:
+	case lower:
 		return "≥ " + from + unit
-	case most:
+	case upper:
 		return "≤ " + to + unit
 	default:
 		return ""
@@ -216,15 +216,15 @@ func bound(s spot, name, sign string) string {
 	return sign + jsonvalue.Literal(s.keyword(name))
 }
 
-// Comment returns a text for use in a block comment: one line, as [OneLine]
+// Comment returns a string for use in a block comment: one line, as [OneLine]
 // returns it, that cannot end the comment. Only the two characters that would
 // end it are changed, so that globs such as src/**/*.ts stay readable.
 func Comment(text string) string {
 	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
 }
 
-// OneLine returns a text as one line of visible characters that cannot end a
-// fenced block. Use [Comment] for text in a block comment.
+// OneLine returns a string as one line of visible characters that cannot end a
+// fenced block. Use [Comment] in a block comment.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

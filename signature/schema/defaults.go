@@ -248,3 +248,11 @@ func valid(value any, rule *jsonschema.Schema) (any, int) {
 	}
 	return doc.Value, len(text)
 }
+
+// within returns the path of a place in a named value.
+func within(name, path string) string {
+	if path == "" || path[0] == '[' {
+		return name + path
+	}
+	return name + "." + path
+}

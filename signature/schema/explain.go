@@ -131,7 +131,7 @@ func (x *explainer) leaves(
 }
 
 // byImportance puts wrong values first, since they show which alternative was meant,
-// and sorts the others by place.
+// and sorts the remaining ones by place.
 func byImportance(a, b *jsonschema.ValidationError) int {
 	return cmp.Or(
 		cmp.Compare(importance(a), importance(b)),
@@ -177,7 +177,7 @@ func extent(e *jsonschema.ValidationError) int {
 	}
 }
 
-// first returns the first names, sorted, and the number of the others.
+// first returns the first names, sorted, and the number of remaining ones.
 func first(names []string) ([]string, int) {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) <= maxProblems {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -72,48 +71,6 @@ func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
 		}
 	}
 	return all
-}
-
-// checkNames refuses what encoding/json or the schema would silently ignore: two
-// fields with the same name, and tags that have no effect.
-func checkNames(t reflect.Type, path string) error {
-	fields := collect(t, 0, nil)
-	for i, f := range fields {
-		for _, g := range fields[:i] {
-			if f.json == g.json && f.depth == 0 && g.depth == 0 {
-				return fmt.Errorf("field %q: %s and %s both have this name in JSON; rename one", join(path, f.json), g.Name, f.Name)
-			}
-		}
-		if f.json == "-" {
-			return typeError(join(path, f.Name), f.Type,
-				`is named "-" in JSON, since its tag is json:"-,"; write json:"-" to leave the field out, or choose another name`)
-		}
-	}
-	if f, ok := taggedEmbedding(t, nil); ok {
-		return typeError(join(path, f.Name), f.Type,
-			"is embedded, where its jsonschema tag has no effect; tag its fields, or give it a name in JSON")
-	}
-	return nil
-}
-
-// taggedEmbedding finds an embedded struct with a jsonschema tag.
-func taggedEmbedding(t reflect.Type, outer []reflect.Type) (reflect.StructField, bool) {
-	if slices.Contains(outer, t) {
-		return reflect.StructField{}, false
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if !promoted(f) {
-			continue
-		}
-		if strings.Contains(string(f.Tag), "jsonschema") {
-			return f, true
-		}
-		if inner, ok := taggedEmbedding(deref(f.Type), append(outer, t)); ok {
-			return inner, true
-		}
-	}
-	return reflect.StructField{}, false
 }
 
 // promoted reports whether the fields of an embedded struct are promoted to the

@@ -25,12 +25,12 @@ type Finding struct {
 
 // Summary returns the first ten findings on one line.
 func Summary(findings []Finding) string {
-	const most = 10
+	const limit = 10
 	var lines []string
-	for _, f := range findings[:min(len(findings), most)] {
+	for _, f := range findings[:min(len(findings), limit)] {
 		lines = append(lines, f.String())
 	}
-	if more := len(findings) - most; more > 0 {
+	if more := len(findings) - limit; more > 0 {
 		if counted := findings[len(findings)-1].more; counted > 0 {
 			more += counted - 1
 		}

@@ -147,10 +147,10 @@ func elementsOf(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 // foldCase returns the same text for all texts that differ only in case.
 func foldCase(text string) string {
 	return strings.Map(func(r rune) rune {
-		least := r
+		lowest := r
 		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
+			lowest = min(lowest, other)
 		}
-		return least
+		return lowest
 	}, text)
 }

@@ -25,11 +25,11 @@ func Nearest(name string, among []string) string {
 
 // nearest is [Nearest] with at most the given number of comparisons. It also
 // returns how many it made.
-func nearest(name string, among []string, most int) (string, int) {
-	if len(name) > maxName || most <= 0 {
+func nearest(name string, among []string, limit int) (string, int) {
+	if len(name) > maxName || limit <= 0 {
 		return "", 0
 	}
-	best, least := "", max(1, utf8.RuneCountInString(name)/3)+1
+	best, bound := "", max(1, utf8.RuneCountInString(name)/3)+1
 	folded := fold(name)
 	compared := 0
 	for _, candidate := range among {
@@ -37,15 +37,15 @@ func nearest(name string, among []string, most int) (string, int) {
 			continue
 		}
 		other := fold(candidate)
-		if d := len(folded) - len(other); d >= least || -d >= least {
+		if d := len(folded) - len(other); d >= bound || -d >= bound {
 			continue
 		}
-		if compared == most {
+		if compared == limit {
 			break
 		}
 		compared++
-		if d := distance(folded, other, least); d < least && d < utf8.RuneCountInString(candidate) {
-			best, least = candidate, d
+		if d := distance(folded, other, bound); d < bound && d < utf8.RuneCountInString(candidate) {
+			best, bound = candidate, d
 		}
 	}
 	return best, compared

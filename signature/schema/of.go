@@ -38,12 +38,11 @@ import (
 //	arrays     minItems, maxItems, uniqueItems=true, and the rules of their items
 //	all        title, description, required, nullable, oneof_required=group, anyof_required=group
 //
-// In a tag, write a comma in a text as \\, or put the description into a tag of its own, jsonschema_description.
+// In a tag, write a comma in a value as \\, or put the description into a tag of its own, jsonschema_description.
 //
 // Of refuses recursive types, types that JSON cannot hold, such as channels,
-// functions and interfaces with methods, two fields with the same name, and tags
-// with an unknown rule, a rule that does not apply to the type, or a default or
-// example that does not fit. The error names the field.
+// functions and interfaces with methods, and tags with a rule that is unknown,
+// does not apply to the type or has a value that does not fit. The error names the field.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
 		if p := recover(); p != nil { // in a JSONSchema method, or over a tag
@@ -151,11 +150,11 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 		return &jsonschema.Schema{Type: "string"}, nil
 	case reflect.Float32, reflect.Float64:
 		r := ranges[t.Kind()]
-		return &jsonschema.Schema{Type: "number", Minimum: r.least, Maximum: r.most}, nil
+		return &jsonschema.Schema{Type: "number", Minimum: r.min, Maximum: r.max}, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		r := ranges[t.Kind()]
-		return &jsonschema.Schema{Type: "integer", Minimum: r.least, Maximum: r.most}, nil
+		return &jsonschema.Schema{Type: "integer", Minimum: r.min, Maximum: r.max}, nil
 	default:
 		if path == "" {
 			return nil, typeError(path, t, "cannot be JSON")
@@ -166,16 +165,16 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 
 // ranges are the ranges of the kinds of numbers that hold less than JSON numbers
 // commonly do. For 64 bits, decoding checks the range.
-var ranges = map[reflect.Kind]struct{ least, most json.Number }{
+var ranges = map[reflect.Kind]struct{ min, max json.Number }{
 	reflect.Int8:    {"-128", "127"},
 	reflect.Int16:   {"-32768", "32767"},
 	reflect.Int32:   {"-2147483648", "2147483647"},
-	reflect.Uint:    {least: "0"},
+	reflect.Uint:    {min: "0"},
 	reflect.Uint8:   {"0", "255"},
 	reflect.Uint16:  {"0", "65535"},
 	reflect.Uint32:  {"0", "4294967295"},
-	reflect.Uint64:  {least: "0"},
-	reflect.Uintptr: {least: "0"},
+	reflect.Uint64:  {min: "0"},
+	reflect.Uintptr: {min: "0"},
 	reflect.Float32: {"-340282346638528859811704183484516925440", "340282346638528859811704183484516925440"},
 }
 
@@ -214,34 +213,50 @@ func keyed(t reflect.Type) bool {
 	}
 }
 
-// object describes a struct.
+// object describes a struct. The reflector applies the tags of its fields: it is given a struct with the fields that
+// encoding/json sees, and the schemas of their types in the same order.
 func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, error) {
-	if err := checkNames(t, path); err != nil {
-		return nil, err
-	}
-	s := &jsonschema.Schema{
-		Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema,
-	}
-	for _, f := range fieldsOf(t) {
+	var (
+		properties []*property
+		tagged     []reflect.StructField
+	)
+	for i, f := range fieldsOf(t) {
 		at := join(path, f.json)
-		if strings.HasPrefix(f.Tag.Get("jsonschema")+",", "-,") {
+		if f.json == "-" || strings.HasPrefix(f.Tag.Get("jsonschema")+",", "-,") {
 			return nil, typeError(at, f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
 		}
-		p, err := g.schema(deref(f.Type), at)
+		s, err := g.schema(deref(f.Type), at)
 		if err != nil {
 			return nil, err
 		}
-		tagged, err := f.applyTags(p, s)
-		if err != nil {
+		p := newProperty(f, s)
+		if err := p.check(); err != nil {
 			return nil, fmt.Errorf("field %q: jsonschema tag: %w", at, err)
 		}
-		if tagged.required && p.Default == nil {
-			s.Required = append(s.Required, f.json)
+		properties = append(properties, p)
+		tagged = append(tagged, reflect.StructField{Name: fmt.Sprint("F", i), Type: anything, Tag: p.tags()})
+	}
+	next := 0
+	r := jsonschema.Reflector{DoNotReference: true, Anonymous: true, Mapper: func(t reflect.Type) *jsonschema.Schema {
+		if t != anything {
+			return nil
 		}
-		if tagged.nullable || f.Type.Kind() == reflect.Pointer {
-			p = nullable(p)
+		next++
+		return properties[next-1].schema
+	}}
+	s := r.ReflectFromType(reflect.StructOf(tagged))
+	s.Version = ""
+	for _, p := range properties {
+		if err := p.finish(); err != nil {
+			return nil, fmt.Errorf("field %q: jsonschema tag: %w", join(path, p.json), err)
 		}
-		s.Properties.Set(f.json, p)
+		if p.schema.Default != nil {
+			s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == p.json })
+		}
+		reflected, _ := s.Properties.Get(p.json)
+		if reflected != p.schema || p.Type.Kind() == reflect.Pointer {
+			s.Properties.Set(p.json, nullable(p.schema))
+		}
 	}
 	return s, nil
 }

@@ -149,8 +149,7 @@ func TestOfErrors(t *testing.T) {
 			A int `jsonschema:"-"`
 		}](), `field "A": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
 		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}),
-			`field "A": type int is named "-" in JSON, since its tag is json:"-,"; ` +
-				`write json:"-" to leave the field out, or choose another name`},
+			`field "-": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
 		{"bad pattern", reflect.TypeFor[struct {
 			P string `jsonschema:"pattern=("`
 		}](), "field \"P\": jsonschema tag: the pattern \"(\" does not compile: error parsing regexp: missing closing ) " +

@@ -61,6 +61,7 @@ type Schema struct {
 	dates    bool      // Encode may have to shorten times to dates
 	anyText  bool      // every string is valid, and nothing else
 	formats  bool      // "format" is checked
+	quick    *quick    // nil if the schema is not plain
 
 	busy  sync.Mutex
 	guard *guard    // contains compiled; used while busy is held
@@ -112,16 +113,14 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
 	s.defaults = s.findDefaults()
-	s.fills, s.dates = fills(doc.Value, s.raw), s.Mentions(`"format":"date"`)
+	s.fills, s.dates = fills(doc.Value, s.raw), bytes.Contains(s.raw, []byte(`"format":"date"`))
 	s.anyText = anyText(doc.Value)
+	s.quick = newQuick(doc.Value)
 	return s, nil
 }
 
 // Raw returns the schema as compact JSON.
 func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
-
-// Mentions reports whether the schema contains a text, without copying it.
-func (s *Schema) Mentions(text string) bool { return bytes.Contains(s.raw, []byte(text)) }
 
 // AnyText reports whether the schema admits every string and nothing else, so
 // that strings need no validation.
@@ -137,10 +136,15 @@ func (s *Schema) AnyText() bool { return s.anyText }
 // of steps and, for patterns, a limited time, in proportion to the size of the
 // value; a value that needs more is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
+	if s.quick != nil {
+		if c, valid := jsonvalue.NewCursor(value); valid && s.quick.fits(&c) {
+			return nil
+		}
+	}
 	return s.validate(value, nil)
 }
 
-// ValidatePartial checks a value of which some parts are unknown, such as the arguments of
+// ValidatePartial checks a value with unknown parts, such as the arguments of
 // a call in a program that has not run. It reports only problems that exist regardless of
 // the unknown parts.
 //

@@ -69,7 +69,7 @@ func MentionsFormat(sentence string) bool {
 
 var sentenceEnd = regexp.MustCompile(`[.!?]["')\]]* |[。！？]["')\]」』）]* ?`)
 
-// summary cuts a text without line breaks after a sentence, since half a sentence
+// summary cuts a string without line breaks after a sentence, since half a sentence
 // about a format misleads.
 func summary(text string) string {
 	if len(text) <= maxSummary {
@@ -88,7 +88,7 @@ func summary(text string) string {
 	return cutAtWord(text, maxSentence)
 }
 
-// sentences returns the end of each sentence in a text.
+// sentences returns the end of each sentence in a string.
 func sentences(text string) []int {
 	var ends []int
 	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
@@ -99,7 +99,7 @@ func sentences(text string) []int {
 	return append(ends, len(text))
 }
 
-// abbreviated reports whether the period between two texts belongs to an
+// abbreviated reports whether the period between two strings belongs to an
 // abbreviation.
 func abbreviated(before, after string) bool {
 	for _, short := range []string{"e.g", "i.e", "etc", "vs", "cf", "approx", "incl"} {
@@ -110,8 +110,8 @@ func abbreviated(before, after string) bool {
 	return after != "" && unicode.IsLower([]rune(after)[0])
 }
 
-func cutAtWord(text string, most int) string {
-	cut := strings.ToValidUTF8(text[:most-len("…")], "")
+func cutAtWord(text string, limit int) string {
+	cut := strings.ToValidUTF8(text[:limit-len("…")], "")
 	if i := strings.LastIndexByte(cut, ' '); i > 0 {
 		cut = cut[:i]
 	}

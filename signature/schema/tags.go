@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,334 +14,200 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// family is a set of JSON types to which a rule of a tag applies.
-type family int
-
-const (
-	texts family = 1 << iota
-	numbers
-	booleans
-	lists
-	others
-	anyType = texts | numbers | booleans | lists | others
-)
-
-// familyOf returns the family of a schema. That of a list includes the family of
-// its items, to which most rules apply.
-func familyOf(s *jsonschema.Schema) family {
-	switch s.Type {
-	case "string":
-		return texts
-	case "integer", "number":
-		return numbers
-	case "boolean":
-		return booleans
-	case "array":
-		if s.Items == nil || s.Items.Type == "array" {
-			return lists
-		}
-		return lists | familyOf(s.Items)
-	default:
-		return others
-	}
+// rules are the rules of a jsonschema tag by the JSON type they apply to.
+var rules = map[string][]string{
+	"string":  {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
+	"number":  {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "enum", "default", "example"},
+	"boolean": {"default"},
+	"array":   {"minItems", "maxItems", "uniqueItems"},
 }
 
-// rule is a rule of a jsonschema tag, such as minimum=1.
-type rule struct {
-	name    string
-	applies family
-	takes   kindOfValue
-}
+// always are the rules that apply to every type.
+var always = []string{"title", "description", "required", "nullable", "oneof_required", "anyof_required"}
 
-// kindOfValue is what a rule takes.
-type kindOfValue string
-
-const (
-	aNumber kindOfValue = "a number"
-	aCount  kindOfValue = "an integer of at least 0"
-	aText   kindOfValue = "a non-empty string"
-	aValue  kindOfValue = "a value of the type"
-	aTruth  kindOfValue = "true or false"
-	nothing kindOfValue = "no value"
-)
-
-var rules = []rule{
-	{"minItems", lists, aCount},
-	{"maxItems", lists, aCount},
-	{"uniqueItems", lists, aTruth},
-	{"minimum", numbers, aNumber},
-	{"exclusiveMinimum", numbers, aNumber},
-	{"maximum", numbers, aNumber},
-	{"exclusiveMaximum", numbers, aNumber},
-	{"multipleOf", numbers, aNumber},
-	{"minLength", texts, aCount},
-	{"maxLength", texts, aCount},
-	{"pattern", texts, aText},
-	{"format", texts, aText},
-	{"enum", texts | numbers, aValue},
-	{"default", texts | numbers | booleans, aValue},
-	{"example", texts | numbers, aValue},
-	{"title", anyType, aText},
-	{"description", anyType, aText},
-	{"required", anyType, nothing},
-	{"nullable", anyType, nothing},
-	{"oneof_required", anyType, aText},
-	{"anyof_required", anyType, aText},
-}
-
-// tagged is a field whose tags are applied to the schema of its type.
-type tagged struct {
+// property is a field of a struct and the schema of its type, to which tags are applied.
+type property struct {
 	field
-	schema   *jsonschema.Schema
-	family   family
-	own      jsonschema.Schema // the type, or the type of the items, without the tags
-	fixed    bool              // the length of the list
-	required bool
-	nullable bool
+	schema *jsonschema.Schema
+	own    jsonschema.Schema // the type, or the type of the items, without the tags
 }
 
-// applyTags applies the tags of a field to the schema s of its type. What they
-// say about the struct goes into its schema, parent.
-func (f field) applyTags(s, parent *jsonschema.Schema) (*tagged, error) {
-	t := &tagged{field: f, schema: s, required: !f.optional()}
-	if text := f.Tag.Get("jsonschema_description"); text != "" {
-		s.Description = text
-	}
-	if of := familyOf(s); f.option("string") && (of == numbers || of == booleans) {
+// newProperty prepares a schema for the tags of a field. It copies items, since other fields may share them.
+func newProperty(f field, s *jsonschema.Schema) *property {
+	if t := ruledBy(s); f.option("string") && (t == "number" || t == "boolean") {
 		s.Type, s.Minimum, s.Maximum = "string", "", ""
 	}
-	t.family = familyOf(s)
-	tag := f.Tag.Get("jsonschema")
-	switch {
-	case f.Tag.Get("jsonschema_extras") != "":
-		return nil, errors.New("jsonschema_extras is not supported; give the type a method JSONSchemaExtend")
-	case tag == "":
-		return t, nil
-	case t.family&lists != 0 && s.Items != nil: // other fields may share the items
+	if s.Items != nil {
 		items := *s.Items
 		s.Items = &items
 	}
-	valued, parts := t.of(texts), tagParts(tag)
-	if valued.Format == "date-time" && isTime(f.Type) && slices.Contains(parts, "format=date") {
-		valued.Format = "date"
-	}
-	t.own, t.fixed, valued.Enum = *valued, s.MinItems != nil, nil
-	given := map[string]bool{}
-	for _, part := range parts {
-		if err := t.apply(part, given, parent); err != nil {
-			return nil, err
-		}
-	}
-	if !given["enum"] {
-		valued.Enum = t.own.Enum
-	}
-	return t, t.checkValues(s)
+	p := &property{field: f, schema: s}
+	p.own = *p.scalar()
+	p.own.Description = s.Description
+	return p
 }
 
-// isTime reports whether a type consists of [time.Time].
-func isTime(t reflect.Type) bool {
-	of := []reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}
-	return t == moment || slices.Contains(of, t.Kind()) && isTime(t.Elem())
+// ruledBy returns the type of a schema as in [rules].
+func ruledBy(s *jsonschema.Schema) string {
+	if s.Type == "integer" {
+		return "number"
+	}
+	return s.Type
 }
 
-// apply applies one rule of the tag.
-func (t *tagged) apply(part string, given map[string]bool, parent *jsonschema.Schema) error {
-	name, text, assigned := strings.Cut(part, "=")
-	if name == "format" && text != "" && text == t.own.Format {
-		return nil // the type says so itself
+// scalar returns the schema to which most rules apply: that of the items of a list.
+func (p *property) scalar() *jsonschema.Schema {
+	if p.schema.Items != nil {
+		return p.schema.Items
 	}
-	r, err := t.rule(name, part, assigned, given)
-	if err != nil {
-		return err
-	}
-	value, err := t.parse(r, text, assigned)
-	if err != nil {
-		return err
-	}
-	once := name
-	if name == "enum" || name == "example" {
-		once = part
-	}
-	if given[once] && (name != "default" || t.family&lists == 0) {
-		return fmt.Errorf("the rule %s is repeated", once)
-	}
-	given[name], given[once] = true, true
-	return t.set(r, value, parent)
+	return p.schema
 }
 
-// of returns the schema to which the rules of a family apply: the type's, or the
-// one of its items.
-func (t *tagged) of(applies family) *jsonschema.Schema {
-	if t.family&lists != 0 && applies != lists && applies != anyType && t.schema.Items != nil {
-		return t.schema.Items
+// tags returns the tags of the field for the reflector.
+func (p *property) tags() reflect.StructTag {
+	options := ""
+	if p.optional() {
+		options = ",omitempty"
 	}
-	return t.schema
+	return reflect.StructTag(fmt.Sprintf(`json:%q jsonschema:%q jsonschema_description:%q`,
+		p.json+options, p.Tag.Get("jsonschema"), p.Tag.Get("jsonschema_description")))
 }
 
-// rule finds a rule by its name.
-func (t *tagged) rule(name, part string, assigned bool, given map[string]bool) (rule, error) {
-	var known []string
-	for _, r := range rules {
-		if !t.takes(r) {
+// check refuses rules that the reflector would ignore.
+func (p *property) check() error {
+	if p.Tag.Get("jsonschema_extras") != "" {
+		return errors.New("jsonschema_extras is not supported; give the type a method JSONSchemaExtend")
+	}
+	const comma = "\x00"
+	for rule := range strings.SplitSeq(strings.ReplaceAll(p.Tag.Get("jsonschema"), `\,`, comma), ",") {
+		if rule == "" {
 			continue
 		}
-		if r.name == name {
-			return r, nil
+		if err := p.checkRule(strings.ReplaceAll(rule, comma, ",")); err != nil {
+			return err
 		}
-		if !strings.Contains(r.name, "_") {
-			known = append(known, r.name)
-		}
-	}
-	exists := slices.ContainsFunc(rules, func(r rule) bool { return r.name == name })
-	near := Nearest(name, known)
-	switch {
-	case exists:
-		return rule{}, fmt.Errorf("the rule %s does not apply to %v; use %s", name, t.Type, strings.Join(known, ", "))
-	case near != "":
-		return rule{}, fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
-	case !assigned && given["enum"]:
-		return rule{}, fmt.Errorf("%q is not a rule; repeat the rule for each value, as in enum=a,enum=b", part)
-	case !assigned && len(given) == 0: // in a tag of the MCP SDK, the text is the description
-		return rule{}, fmt.Errorf(`%q is not a rule; for a description, write jsonschema:"description=%s"`, part, part)
-	case !assigned:
-		return rule{}, fmt.Errorf(`%q is not a rule; write a comma in a text as \\, or use jsonschema_description`, part)
-	default:
-		return rule{}, fmt.Errorf("unknown rule %q; use %s", name, strings.Join(known, ", "))
-	}
-}
-
-// takes reports whether a rule applies to the type, which does not say the same
-// itself.
-func (t *tagged) takes(r rule) bool {
-	switch {
-	case r.applies&t.family == 0:
-		return false
-	case r.name == "format":
-		return t.own.Format == ""
-	case r.name == "minItems", r.name == "maxItems":
-		return !t.fixed
-	default:
-		return true
-	}
-}
-
-var numeric = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-
-// parse returns the value of a rule as decoded JSON.
-func (t *tagged) parse(r rule, text string, assigned bool) (any, error) {
-	takes := r.takes
-	if takes == aValue {
-		switch of := t.family &^ lists; of {
-		case numbers:
-			takes = aNumber
-		case booleans:
-			takes = aTruth
-		}
-	}
-	ok := assigned
-	var value any = text
-	switch takes {
-	case nothing:
-		if assigned {
-			return nil, fmt.Errorf("the rule %s takes no value", r.name)
-		}
-		ok = true
-	case aNumber:
-		ok, value = numeric.MatchString(text), json.Number(text)
-	case aCount:
-		n, err := strconv.ParseUint(text, 10, 32)
-		ok, value = err == nil, n
-	case aTruth:
-		ok, value = text == "true" || text == "false", text == "true"
-	case aText:
-		ok = text != ""
-	case aValue:
-	}
-	switch {
-	case !ok && !assigned:
-		return nil, fmt.Errorf("the rule %s takes %s: %[1]s=…", r.name, takes)
-	case !ok:
-		return nil, fmt.Errorf("the rule %s takes %s, not %q", r.name, takes, text)
-	case r.name == "pattern":
-		if _, err := compilePattern(text, nil); err != nil {
-			return nil, fmt.Errorf("the pattern %s does not compile: %v", jsonvalue.Quote(text), err)
-		}
-	case r.name == "format":
-		return value, CheckFormat(text)
-	}
-	return value, nil
-}
-
-// set sets the keyword of a rule.
-func (t *tagged) set(r rule, value any, parent *jsonschema.Schema) error {
-	s := t.of(r.applies)
-	switch r.name {
-	case "required":
-		t.required = true
-	case "nullable":
-		t.nullable = true
-	case "enum":
-		var own []string
-		for _, v := range t.own.Enum {
-			own = append(own, jsonvalue.Text(v))
-		}
-		if own != nil && !slices.Contains(own, jsonvalue.Text(value)) {
-			return fmt.Errorf("%s is not a value of %v; its values are %s",
-				jsonvalue.Text(value), t.Type, strings.Join(own, ", "))
-		}
-		s.Enum = append(s.Enum, value)
-	case "example":
-		s.Examples = append(s.Examples, value)
-	case "default":
-		if t.family&lists != 0 {
-			list, _ := t.schema.Default.([]any)
-			value = append(list, value)
-		}
-		t.schema.Default = value
-	case "oneof_required":
-		parent.OneOf = requireInGroup(parent.OneOf, value, t.json)
-	case "anyof_required":
-		parent.AnyOf = requireInGroup(parent.AnyOf, value, t.json)
-	case "minimum":
-		s.Minimum = narrower(value, s.Minimum, 1)
-	case "maximum":
-		s.Maximum = narrower(value, s.Maximum, -1)
-	default:
-		return json.Unmarshal([]byte(`{"`+r.name+`":`+jsonvalue.Text(value)+`}`), s)
 	}
 	return nil
 }
 
-// narrower returns a bound in a tag, or the one of the type if that is narrower:
-// a value between the two could not be decoded.
-func narrower(tag any, own json.Number, sign int) json.Number {
-	n, _ := tag.(json.Number)
-	x, _ := new(big.Rat).SetString(n.String())
+func (p *property) checkRule(rule string) error {
+	name, value, assigned := strings.Cut(rule, "=")
+	of := ruledBy(p.schema)
+	known := slices.Clone(rules[of])
+	if items := p.schema.Items; of == "array" && items != nil {
+		if of = ruledBy(items); of != "array" {
+			known = append(known, rules[of]...)
+		}
+	}
+	switch alone := name == "required" || name == "nullable"; {
+	case slices.Contains(always, name) && alone != assigned:
+		return nil
+	case !assigned:
+		return fmt.Errorf(`%q is not a rule; write a rule as name=value and a comma as \\, `+
+			`or use jsonschema_description`, rule)
+	case !slices.Contains(known, name):
+		if near := Nearest(name, known); near != "" {
+			return fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
+		}
+		return fmt.Errorf("the rule %s does not apply to %v; use %s",
+			name, p.Type, strings.Join(append(known, always[:4]...), ", "))
+	case name == "format" && value != p.own.Format && !(p.own.Format == "date-time" && value == "date"):
+		if p.own.Format != "" {
+			return fmt.Errorf("the type %v already has the format %s", p.Type, p.own.Format)
+		}
+		return CheckFormat(value)
+	case p.schema.Items != nil && strings.Contains(value, "="):
+		return fmt.Errorf("the rule %s of a list cannot have a value with =; declare a type for the items", name)
+	}
+	return checkValue(name, value, of)
+}
+
+// checkValue checks the form of a rule's value. The type is that of the schema or of its items.
+func checkValue(name, value, of string) error {
+	takes, ok := "", true
+	switch {
+	case name == "uniqueItems":
+		takes, ok = "true", value == "true"
+	case slices.Contains([]string{"minLength", "maxLength", "minItems", "maxItems"}, name):
+		_, err := strconv.ParseUint(value, 10, 32)
+		takes, ok = "an integer of at least 0", err == nil
+	case of == "number":
+		var n float64
+		takes, ok = "a number", json.Unmarshal([]byte(value), &n) == nil && value != "null"
+	case of == "boolean":
+		takes, ok = "true or false", value == "true" || value == "false"
+	case name == "pattern":
+		if _, err := compilePattern(value, nil); err != nil {
+			return fmt.Errorf("the pattern %s does not compile: %v", jsonvalue.Quote(value), err)
+		}
+	}
+	if !ok {
+		return fmt.Errorf("the rule %s takes %s, not %q", name, takes, value)
+	}
+	return nil
+}
+
+// finish corrects the result of the reflector: the type keeps its description and its bounds, an enum selects
+// from the values of the type, and the defaults of a list have the type of its items. It then checks the values.
+func (p *property) finish() error {
+	s, scalar := p.schema, p.scalar()
+	if s.Description == "" {
+		s.Description = p.own.Description
+	}
+	scalar.Minimum = narrower(scalar.Minimum, p.own.Minimum, 1)
+	scalar.Maximum = narrower(scalar.Maximum, p.own.Maximum, -1)
+	if n := len(p.own.Enum); n > 0 && len(scalar.Enum) > n {
+		scalar.Enum = scalar.Enum[n:]
+		for _, v := range scalar.Enum {
+			if !slices.ContainsFunc(p.own.Enum, func(own any) bool { return jsonvalue.Text(own) == jsonvalue.Text(v) }) {
+				return fmt.Errorf("%s is not a value of %v", jsonvalue.Text(v), p.Type)
+			}
+		}
+	}
+	if list, _ := s.Default.([]any); s.Items != nil && ruledBy(s.Items) != "string" {
+		for i, v := range list {
+			list[i] = json.RawMessage(fmt.Sprint(v))
+		}
+	}
+	if scalar.Default != nil && s.Items != nil { // the reflector also adds the default of a list of booleans
+		scalar.Default = nil
+	}
+	return errors.Join(checkValues(s, "the default", s.Default), checkValues(scalar, "the example", scalar.Examples...),
+		checkValues(scalar, "a value of enum", scalar.Enum...))
+}
+
+// narrower returns a bound in a tag, or that of the type if it is narrower: a value between them could not be decoded.
+func narrower(tag, own json.Number, sign int) json.Number {
+	x, _ := new(big.Rat).SetString(tag.String())
 	y, bounded := new(big.Rat).SetString(own.String())
 	if bounded && x.Cmp(y) == -sign {
 		return own
 	}
-	return n
+	return tag
 }
 
-// requireInGroup adds a property to the group of a name, of which one or some
-// must be present.
-func requireInGroup(groups []*jsonschema.Schema, name any, property string) []*jsonschema.Schema {
-	for _, g := range groups {
-		if g.Title == name {
-			g.Required = append(g.Required, property)
-			return groups
+// checkValues refuses values that do not fit a schema.
+func checkValues(s *jsonschema.Schema, name string, values ...any) error {
+	raw, err := json.Marshal(s)
+	if err != nil || len(values) == 0 || values[0] == nil {
+		return err
+	}
+	compiled, err := compile(raw, true)
+	if err != nil {
+		return nil // it may refer to the rest of the document
+	}
+	for _, v := range values {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		findings := compiled.Validate(raw)
+		for i, f := range findings {
+			findings[i].Path = within(name, f.Path)
+		}
+		if len(findings) > 0 {
+			return errors.New(Summary(findings))
 		}
 	}
-	return append(groups, &jsonschema.Schema{Title: fmt.Sprint(name), Required: []string{property}})
-}
-
-// tagParts splits a tag at its commas, except escaped ones.
-func tagParts(tag string) []string {
-	const escaped = "\x00"
-	parts := strings.Split(strings.ReplaceAll(tag, `\,`, escaped), ",")
-	for i, part := range parts {
-		parts[i] = strings.ReplaceAll(part, escaped, ",")
-	}
-	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return nil
 }

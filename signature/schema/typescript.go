@@ -160,9 +160,9 @@ func (p *printer) enum(s spot) expr {
 	for i, v := range values {
 		all[i] = expr{jsonvalue.Literal(v), atAtom}
 	}
-	if most := p.options.Enum; most > 0 && len(all) > most+1 {
+	if limit := p.options.Enum; limit > 0 && len(all) > limit+1 {
 		p.cut()
-		return some(all[:most], len(all)-most, kindOf(values))
+		return some(all[:limit], len(all)-limit, kindOf(values))
 	}
 	return unite(all)
 }

@@ -100,7 +100,12 @@ func declared(f signature.Field) string {
 // Question writes each input under its marker, and then the reminder of the form of replies. Text is written as it
 // is and anything else as JSON. Text that has markers of its own is JSON, too, since it would pass for other inputs.
 func Question(inputs signature.Values, reminder string) string {
+	size := len(reminder)
+	for _, v := range inputs {
+		size += len(v.Name) + len(v.JSON) + 16 // the marker and line breaks
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, v := range inputs {
 		replies.WriteMarker(&b, v.Name)
 		text := replies.PlainText(v.JSON)

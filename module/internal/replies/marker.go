@@ -46,6 +46,9 @@ func marksIn(text string) (marks []mark) {
 			strings.Trim(text[line:open], " \t>*_#`-") == "" {
 			at += len(inner) + 2
 			end := len(text) - len(strings.TrimLeft(text[at:], "*_`:"))
+			if marks == nil {
+				marks = make([]mark, 0, 8)
+			}
 			marks = append(marks, mark{name, strings.Contains(inner, "#"), line, end})
 		}
 		line = -1
