@@ -25,6 +25,7 @@ var direct = []string{
 	"github.com/tmc/langchaingo",
 	"go.uber.org/goleak", // tests only
 	"golang.org/x/oauth2",
+	"golang.org/x/sync",
 	"golang.org/x/sys",
 	"golang.org/x/term",
 	"golang.org/x/text",

@@ -94,6 +94,9 @@ func (p *property) checkRule(rule string) error {
 	name, value, assigned := strings.Cut(rule, "=")
 	of := ruledBy(p.schema)
 	known := slices.Clone(rules[of])
+	if p.schema.MaxItems != nil { // a Go array, whose length is fixed
+		known = []string{"uniqueItems"}
+	}
 	if items := p.schema.Items; of == "array" && items != nil {
 		if of = ruledBy(items); of != "array" {
 			known = append(known, rules[of]...)

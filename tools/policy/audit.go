@@ -15,9 +15,12 @@ import (
 // AuditOptions configures [Audit]. Nil means the defaults.
 type AuditOptions struct {
 	// Content adds the arguments, the result, the error message and the line of the
-	// program to the record. A [Redact] policy inside of Audit replaces secrets in results,
-	// but not in arguments; [Secrets.Attr] replaces them in the whole log.
+	// program to the record.
 	Content bool
+
+	// Secrets, if set, are replaced in the content. A [Redact] policy inside of Audit
+	// replaces them in results, but not in arguments.
+	Secrets *Secrets
 }
 
 // Audit logs every call that reaches the policy. After the call has ended, it logs a record
@@ -84,10 +87,10 @@ func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, ou
 	if !o.Content {
 		return attrs
 	}
-	attrs = append(attrs, slog.String("args", string(c.Args)),
-		slog.String("source", c.SourceLine()))
+	attrs = append(attrs, slog.String("args", string(o.Secrets.JSON(c.Args))),
+		slog.String("source", o.Secrets.Text(c.SourceLine())))
 	if err != nil {
-		return append(attrs, slog.String("error", err.Error()))
+		return append(attrs, slog.String("error", o.Secrets.Text(err.Error())))
 	}
-	return append(attrs, slog.String("result", string(result)))
+	return append(attrs, slog.String("result", string(o.Secrets.JSON(result))))
 }

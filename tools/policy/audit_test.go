@@ -36,6 +36,10 @@ func TestAudit(t *testing.T) {
 		{"content of an error", &policy.AuditOptions{Content: true}, ``, errors.New("a secret word"),
 			`INFO outcome=failed ` + noContent +
 				`result_bytes=0 args="{\"k\":\"secret word\"}" source="await it.is(\u202e);" error="tool files.it: a secret word"`},
+		{"content without secrets", &policy.AuditOptions{Content: true, Secrets: newSecrets(t, "secret word")},
+			`"a secret word"`, nil,
+			`INFO outcome=ok ` + noContent +
+				`result_bytes=15 args="{\"k\":\"[redacted]\"}" source="await it.is(\u202e);" result="\"a [redacted]\""`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
