@@ -81,7 +81,7 @@ var errOpenText = structural("", "nothing says where the text ends; put the end 
 // an output gives nil.
 func (r reply) marked() (found fields, whole bool, err error) {
 	text := r.text
-	if inner := Unfence(text); firstMark(inner) != "" {
+	if inner := Unfence(text); len(inner) < len(text) && firstMark(inner) != "" {
 		text = inner
 	}
 	end := EndName(r.outputs)
