@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"maps"
-	"reflect"
 	"strings"
 )
 
@@ -88,13 +87,4 @@ func (s scope) pathOf(m any) string {
 		return name
 	}
 	return ""
-}
-
-// nameOf returns the name of a module's type.
-func nameOf(m any) string {
-	t := reflect.TypeOf(m)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.Name()
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
@@ -89,41 +88,6 @@ func TestNestedTooDeep(t *testing.T) {
 	if err != nil || out.Failure != nil || !errors.Is(failed, sandbox.ErrNested) {
 		t.Errorf("got %+v, %v; the innermost run: %v", out, err, failed)
 	}
-}
-
-// Two sandboxes that call each other return ErrNested as well, and a queue between a tool and its
-// program changes nothing.
-func TestNestedInOtherSandbox(t *testing.T) {
-	t.Parallel()
-	one := newBox(t, &sandbox.Options{Workers: 1, Processes: 1})
-	other := newBox(t, &sandbox.Options{Workers: 1, Processes: 1})
-	queue := serve.NewQueue(nil)
-	var both, refused sync.WaitGroup
-	both.Add(2)
-	refused.Add(2)
-	calling := func(box *sandbox.Sandbox) *tools.Set {
-		return newSet(t, tools.Func("run", "", func(ctx context.Context, _ struct{}) (nested bool, _ error) {
-			both.Done()
-			both.Wait()
-			err := queue.Do(ctx, "ann", func(ctx context.Context) error {
-				_, err := box.Run(ctx, sandbox.Program{Source: `1`})
-				return err
-			})
-			refused.Done()
-			refused.Wait() // until then, both sandboxes are full
-			return errors.Is(err, sandbox.ErrNested), nil
-		}, nil))
-	}
-	var runs sync.WaitGroup
-	for box, set := range map[*sandbox.Sandbox]*tools.Set{one: calling(other), other: calling(one)} {
-		runs.Go(func() {
-			out, err := box.Run(t.Context(), sandbox.Program{Source: `await run({})`, Tools: set})
-			if err != nil || string(out.Value) != "true" {
-				t.Errorf("got %+v, %v", out, err)
-			}
-		})
-	}
-	runs.Wait()
 }
 
 // A tool call of a program in a session cannot run another program in the session.

@@ -223,11 +223,9 @@ func (s *Server) unfaithful(r Request, reply Reply) string {
 		return ""
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(reply.Text))
-	problem := ""
+	problem := mismatch(schema, "", value)
 	if err != nil {
 		problem = err.Error()
-	} else {
-		problem = mismatch(schema, "", value)
 	}
 	if problem != "" {
 		return "stub: the reply does not follow the schema; fix it or set Options.Unconstrained: " + problem

@@ -39,14 +39,6 @@ func (c *clock) uint64() uint64 {
 	return rand.Uint64()
 }
 
-// time returns the current time of the program.
-func (c *clock) time() time.Time {
-	if c.pinned {
-		return c.now
-	}
-	return time.Now()
-}
-
 // turn moves the clock when the program is resumed, and returns its time in ms since 1970.
 func (c *clock) turn() int64 {
 	if !c.pinned {
