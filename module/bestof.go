@@ -200,7 +200,7 @@ func (r *contestRun[In, Out]) rescue(err *error) {
 	}
 }
 
-// fails records the error of an attempt, and reports whether it ends the run. The error includes that of the
+// fails records the error of an attempt, and reports whether it ends the run. The error includes the error of the
 // context if it is done.
 func (r *contestRun[In, Out]) fails(ctx context.Context, err error) bool {
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {

@@ -61,8 +61,8 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 	return true
 }
 
-// judge returns the evidence against the outcome of the last program, and keeps it for the trajectory. The answer is nil
-// if there is none.
+// judge returns the evidence against the outcome of the last program, and keeps it for the trajectory. The answer is
+// nil if there is none.
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
 	failed := evidence.Failed(answer, r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
@@ -70,7 +70,8 @@ func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []san
 	return facts
 }
 
-// confirmed reports whether an effect is one of the program whose answer the model has confirmed by submitting it again.
+// confirmed reports whether an effect is one of the program whose answer the model has confirmed by submitting it
+// again.
 func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
 	return func(e journal.Entry) bool {
 		return bytes.Equal(answer, r.gate.answer) && slices.ContainsFunc(r.gate.calls, func(c sandbox.Call) bool {

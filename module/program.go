@@ -36,7 +36,7 @@ type Program[In, Out any] struct {
 	// NewProgram, Run then returns an error.
 	Predictor *Predictor
 
-	// Sub answers calls of llm. It is nil if the program does not mention llm. Its Model is that of the Predictor; if
+	// Sub answers calls of llm. It is nil if the program does not mention llm. Its Model is the Model of the Predictor; if
 	// it is nil, the program has no llm.
 	Sub *Predictor
 

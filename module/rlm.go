@@ -20,9 +20,9 @@ import (
 // variables of earlier programs. Otherwise an RLM works like a [CodeAct]. It is safe for concurrent use.
 //
 // There is no need to raise the sandbox's limits: since a program waits for the models that it calls, its time limit
-// is extended by a minute for every Concurrency calls of llm in MaxCalls, and the arguments of a call may take up to 4 MiB.
-// Calls of llm and rlm count against MaxCalls; only those beyond MaxCalls count against Limits.Calls. Within a run, a
-// repeated prompt gets the same reply and is paid for once.
+// is extended by a minute for every Concurrency calls of llm in MaxCalls, and the arguments of a call may take up to
+// 4 MiB. Calls of llm and rlm count against MaxCalls; only those beyond MaxCalls count against Limits.Calls. Within a
+// run, a repeated prompt gets the same reply and is paid for once.
 //
 // The method was published by Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {

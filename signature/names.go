@@ -68,7 +68,7 @@ func checkName(name string) error {
 	}
 }
 
-// identifier reports whether a text is a JavaScript identifier.
+// identifier reports whether a string is a JavaScript identifier.
 func identifier(name string) bool {
 	for i, r := range name {
 		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {

@@ -13,7 +13,7 @@ import (
 type typ struct {
 	keywords Values          // of its schema; empty if it admits anything
 	whole    json.RawMessage // the schema instead, if given as JSON
-	family   string          // determines the rules: those of texts, of numbers, …
+	family   string          // determines the rules: strings, numbers, …
 	missing  bool            // a field may be left out, as with Optional
 	choices  []typ           // of a union without rules
 }

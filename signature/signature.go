@@ -53,7 +53,7 @@
 //
 // # Without Go types
 //
-// [Parse] makes a signature from a text in the notation of DSPy. Its inputs and
+// [Parse] makes a signature from a string in the notation of DSPy. Its inputs and
 // outputs are [Values]:
 //
 //	qa, err := signature.Parse(`question, context: list[str] -> answer: str`, "Answer briefly.")
@@ -61,7 +61,7 @@
 // A [Spec] is a signature without Go types. Modules work with a Spec; the Signature
 // is a typed wrapper. Edits of a Spec, such as [Spec.WithInstructions],
 // [Spec.AppendOutputs] and [Spec.WithDescription], return copies, and [Typed] adds
-// types to the result. [Spec.String] writes a Spec as a text that [Parse] reads.
+// types to the result. [Spec.String] writes a Spec as a string that [Parse] reads.
 package signature
 
 import (

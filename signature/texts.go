@@ -52,7 +52,7 @@ func broken(raw json.RawMessage) string {
 	return ""
 }
 
-// escaped returns the UTF-16 unit of the escape, such as \u00e9, that a text begins
+// escaped returns the UTF-16 unit of the escape, such as \u00e9, that a string begins
 // with, or 0.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {

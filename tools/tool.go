@@ -61,7 +61,8 @@ type Tool struct {
 // whether the call may be repeated. If it is unclear whether the effect happened, use
 // [Unknown]. A panic, and an error after effects that were made with ctx, such as those of a
 // module that the Handler runs, also leave the effect unknown, and so does an error with a method
-// MayHaveActed() bool that returns true. A ToolError with a kind is an exception. The value and the stack of a panic are for the host only: see [ToolError.Unwrap].
+// MayHaveActed() bool that returns true. A ToolError with a kind is an exception. The value and the stack of a panic
+// are for the host only: see [ToolError.Unwrap].
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]. A [Tool] is a Source, and so is a group of MCP servers.

@@ -175,7 +175,7 @@ func (c *catalog) complete(ctx context.Context) error {
 	return c.list(ctx, servers)
 }
 
-// list makes the current tools of servers those of the catalog.
+// list replaces the tools of the catalog with the current tools of servers.
 func (c *catalog) list(ctx context.Context, servers *shared) error {
 	all, err := servers.Tools(ctx)
 	if err != nil {

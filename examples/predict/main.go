@@ -119,7 +119,7 @@ func inputs(spec *signature.Spec, args []string, stdin io.Reader) (signature.Val
 	return in, nil
 }
 
-// value returns a text as JSON: a string, or the text itself if the input is not a string and the text fits it.
+// value returns an argument as a JSON string, unless the input is not a string and the argument is valid JSON.
 func value(spec *signature.Spec, name, text string) json.RawMessage {
 	quoted, _ := json.Marshal(text)
 	field, ok := spec.Field(name)

@@ -18,7 +18,7 @@ import (
 
 // Kinds of evidence. Those that the sandbox reports, too, are described at [sandbox.Kind].
 const (
-	KindFailedEffect sandbox.Kind = "failed_effect" // a failed call that may change data, which nobody looked after
+	KindFailedEffect sandbox.Kind = "failed_effect" // a failed call that may change data, which the run did not handle
 
 	kindPartialList   sandbox.Kind = "partial_list" // a list that was not read to the end
 	kindInexact       sandbox.Kind = "inexact"      // rounding errors of binary fractions in the answer
@@ -56,7 +56,7 @@ func Acts(b *tools.Binding) bool {
 	return class != tools.Read && (class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
 }
 
-// Failed returns facts about the effects that failed, that the run has not looked after or replaced, and whose error the
+// Failed returns facts about the effects that failed, that the run has not handled or replaced, and whose error the
 // answer does not contain. Unresolved are these effects, entries all calls of the run, and calls those of the last
 // program.
 func Failed(
@@ -198,7 +198,8 @@ func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
 	return facts
 }
 
-// noisy reports whether a number has at least 15 digits and, if rounded to 13, at most 11. It returns the rounded number.
+// noisy reports whether a number has at least 15 digits and, if rounded to 13, at most 11. It returns the rounded
+// number.
 func noisy(number string) (rounded string, ok bool) {
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil {

@@ -112,8 +112,8 @@ func limited(args json.RawMessage, rows int) bool {
 
 var searching = regexp.MustCompile(`(?i)(^|[^a-z])search($|[^a-z])|Search`)
 
-// Unfinished returns facts about the lists that the last program with reads has read and that no program has read to the
-// end. Searches are not among them.
+// Unfinished returns facts about the lists that the last program with reads has read and that no program has read to
+// the end. Searches are not among them.
 func (l *Lists) Unfinished() []sandbox.Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()

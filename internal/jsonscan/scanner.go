@@ -2,7 +2,7 @@
 // Small values take fifty times the memory of their text once they are Go values, so a
 // limit on bytes alone does not limit memory.
 //
-// To stop reading a text that has too many values:
+// To stop reading a document that has too many values:
 //
 //	scan := &jsonscan.Scanner{Limits: jsonscan.Limits{Values: 100_000}}
 //	text, err := io.ReadAll(io.TeeReader(body, scan))
@@ -135,7 +135,7 @@ func (s *Scanner) over() error {
 	return nil
 }
 
-// Check returns an error if the text exceeds a limit. It stops reading there.
+// Check returns an error if the document exceeds a limit. It stops reading there.
 func Check(text []byte, limits Limits) error {
 	s := Scanner{Limits: limits}
 	_, err := s.Write(text)

@@ -86,9 +86,9 @@ func Key(args json.RawMessage) string {
 	return string(key)
 }
 
-// Keys identifies the lists that calls read, like [Key], and recognizes a call whose argument is the token or the address
-// that an earlier result of its tool gave for the next page, whatever the name of that argument is. The zero value is
-// ready for use.
+// Keys identifies the lists that calls read, like [Key], and recognizes a call whose argument is the token or the
+// address that an earlier result of its tool gave for the next page, whatever the name of that argument is. The zero
+// value is ready for use.
 type Keys struct{ next map[string]string }
 
 // Of returns the key of the list that a call of a tool reads. The calls are given in their order.

@@ -18,8 +18,8 @@ import (
 // WithPolicy returns a context in which the tools of m are subject to the policy, and in which runs do not add to their
 // LearnedTypes. [Evaluate] calls it; call it yourself if you run modules without Evaluate.
 //
-// WithPolicy returns an error if the answers of m depend on the order of its runs (see [module.Predictor.Shared]), or if
-// m has tools with effects and the policy is nil.
+// WithPolicy returns an error if the answers of m depend on the order of its runs (see [module.Predictor.Shared]), or
+// if m has tools with effects and the policy is nil.
 //
 // A call that reaches a tool with effects without passing [Act] ends the run with an error, and the tool is not called.
 // That includes tools that [module.Tools] does not list, such as those of a module of your own.

@@ -86,7 +86,7 @@ type exchange struct {
 	Reply   response        `json:"reply,omitempty"`
 	Failure *failure        `json:"failure,omitempty"`
 
-	// Capabilities are those of the model; nil if it states none.
+	// Capabilities are the capabilities of the model; nil if the model states none.
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
 
 	Retry bool `json:"retry,omitempty"`

@@ -69,7 +69,7 @@ func data(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "</", "< /")
 }
 
-// element writes a text between tags, unless it is empty.
+// element writes a string between tags, unless it is empty.
 func element(b *strings.Builder, name, text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", name, text, name)

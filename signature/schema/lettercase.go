@@ -144,7 +144,7 @@ func elementsOf(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	return present(all)
 }
 
-// foldCase returns the same text for all texts that differ only in case.
+// foldCase returns the same string for all strings that differ only in case.
 func foldCase(text string) string {
 	return strings.Map(func(r rune) rune {
 		lowest := r

@@ -179,7 +179,8 @@ func (p *property) finish() error {
 		checkValues(scalar, "a value of enum", scalar.Enum...))
 }
 
-// narrower returns a bound in a tag, or that of the type if it is narrower: a value between them could not be decoded.
+// narrower returns a bound in a tag, or the bound of the type if it is narrower: a value between them could not be
+// decoded.
 func narrower(tag, own json.Number, sign int) json.Number {
 	x, _ := new(big.Rat).SetString(tag.String())
 	y, bounded := new(big.Rat).SetString(own.String())

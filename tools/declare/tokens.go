@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens estimates the number of tokens in a text. For declarations and English prose
+// Tokens estimates the number of tokens in a string. For declarations and English prose
 // the estimate is within 10% of the tokenizer o200k, usually above; it may be further off
 // for single lines, other languages and the tokenizers of other models.
 func Tokens(text string) int { return (hundredths(text) + 99) / 100 }
 
-// hundredths estimates the tokens of a text in hundredths, so that the estimates of lines can be
+// hundredths estimates the tokens of a string in hundredths, so that the estimates of lines can be
 // added.
 func hundredths(text string) int {
 	s := splitter{text: text}

@@ -57,8 +57,8 @@
 // arguments a policy has changed has two keys, as requested and as performed, and either
 // matches.
 //
-// A call is uncertain if its state is [tools.StateFailed] or [tools.StateUnknown]: a tool that reports an error may have done its work,
-// unless [tools.Hints].ErrorsAreFinal is set.
+// A call is uncertain if its state is [tools.StateFailed] or [tools.StateUnknown]: a tool that reports an error may
+// have done its work, unless [tools.Hints].ErrorsAreFinal is set.
 //
 // An attempt consumes an entry if it makes the call, or uses its recorded result.
 //
@@ -89,8 +89,8 @@
 //  6. The same call is done in an earlier step: it is held, with the same exceptions as in rule 5.
 //  7. Otherwise, the call is performed.
 //
-// The error of a call that failed has its ID ([tools.ToolError]), so that one program can catch the error, look, and repeat
-// the call.
+// The error of a call that failed has its ID ([tools.ToolError]), so that one program can catch the error, look, and
+// repeat the call.
 //
 // A held call is not made. It ends the program with a [*tools.HoldError]. The next program
 // answers in the second argument of the call:

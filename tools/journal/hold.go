@@ -124,7 +124,8 @@ func (q *query) holdOthers(open []*entry) error {
 	return q.hold(open, "%sIf it is another effect, %s", text, q.answer())
 }
 
-// answer returns the advice to pass the second argument that fits every call of the tool that a rewritten program makes.
+// answer returns the advice to pass the second argument that fits every call of the tool that a rewritten program
+// makes.
 func (q *query) answer() string {
 	var again, open []*entry
 	all := q.all

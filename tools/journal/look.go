@@ -10,8 +10,8 @@ import (
 )
 
 // holdUnseen holds a call that repeats failed ones, unless the program can know that they did not take effect: since
-// then, a list of their server was read to its end, or something of it was read and no list is known to be read in part.
-// The call is not held for the same reason a second time, nor if no tool of the server reads.
+// then, a list of their server was read to its end, or something of it was read and no list is known to be read in
+// part. The call is not held for the same reason a second time, nor if no tool of the server reads.
 func (q *query) holdUnseen() error {
 	var unseen, partial []*entry
 	for _, e := range q.again {

@@ -153,7 +153,7 @@
 //	the tool has changed                  denied; see Options.RefuseChanged
 //
 // The kind of an error that the server reports, in a result or as a JSON-RPC error, depends on
-// its text alone. Only the exact texts with which the official SDKs refuse this tool or its
+// its text alone. Only the exact messages with which the official SDKs refuse this tool or its
 // arguments before the tool runs, or the tool's result afterwards, have kinds of their own. Any
 // other error is failed and may follow an effect, whatever its code: the TypeScript SDK uses
 // -32602 for all of these.

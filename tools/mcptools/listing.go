@@ -71,7 +71,7 @@ func (s *server) recheck(c *connection) error {
 	listed, known := s.pins != nil, s.listed.texts
 	s.mu.Unlock()
 	if !listed {
-		return nil // nobody has tools of this server
+		return nil // the tools were never listed, so there is nothing to compare
 	}
 	l, err := c.list(s.life)
 	changed := s.setListing(s.life, c, l, err)

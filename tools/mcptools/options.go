@@ -67,8 +67,8 @@ type Options struct {
 	// --- Trust in servers and files
 
 	// Trust names the servers whose claims about their tools policies believe: that a tool only reads, may be
-	// repeated, or is destructive. Replay believes the first two claims of every server ([tools.Tool].Claimed), so a server
-	// that lies can make effects happen twice. A file cannot set this; only the host can.
+	// repeated, or is destructive. Replay believes the first two claims of every server ([tools.Tool].Claimed), so a
+	// server that lies can make effects happen twice. A file cannot set this; only the host can.
 	Trust []string
 
 	// Pins are the tools that the host has approved, from [Servers.Pins]. There is a warning about each tool that

@@ -117,7 +117,7 @@ func (h *health) failed(name string, err error, lost bool) {
 	h.log.Error("mcp server failed", "server", name, "error", err)
 }
 
-// worked records a response to a call, which ends a row of failures.
+// worked records a response to a call, which ends a series of failures.
 func (h *health) worked() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

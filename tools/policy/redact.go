@@ -41,7 +41,7 @@ func DenySecrets(s *Secrets) tools.Policy {
 	})
 }
 
-// error returns err with the secrets replaced in its text and in the texts of its causes.
+// error returns err with the secrets replaced in its message and in the messages of its causes.
 func (s *Secrets) error(ctx context.Context, b *tools.Binding, err error) error {
 	if tools.IsFatal(err) {
 		return s.cause(err)

@@ -235,7 +235,7 @@ func (d *Index) inventory(introduction string) string {
 }
 
 // suggestions returns up to three tools that match the words of a name. If the name begins
-// with that of a server, only the rest is searched, and tools of the server come first.
+// with the name of a server, only the rest is searched, and tools of the server come first.
 func (d *Index) suggestions(name string) []string {
 	object := ""
 	if head, member, ok := strings.Cut(dotted(name), "."); ok && len(d.server(head)) > 0 {

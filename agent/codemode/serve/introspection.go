@@ -76,7 +76,7 @@ func (i Introspection) check() error {
 	return errors.Join(errs...)
 }
 
-// secureURL reports whether nobody between here and the address can read or change messages.
+// secureURL reports whether the address is an https URL, or an http URL of this machine.
 func secureURL(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Fragment != "" {

@@ -28,7 +28,7 @@ type Options struct {
 	Progress io.Writer
 }
 
-// Open returns the model that a text such as "openai:gpt-5.1" names, bound by a
+// Open returns the model that a string such as "openai:gpt-5.1" names, bound by a
 // budget.
 func Open(name string, o Options) (llms.Model, error) {
 	m, err := open(name, &models.RetryOptions{OnRetry: func(_ context.Context, why *models.Error, wait time.Duration) {

@@ -1,4 +1,4 @@
-// Package ballot compares answers by their JSON, apart from how texts and numbers are written.
+// Package ballot compares answers by their JSON, ignoring how strings and numbers are written.
 package ballot
 
 import (
@@ -58,7 +58,7 @@ func shortest(n json.Number) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
-// normalize returns a text in lower case, without articles, punctuation and additional space. If nothing
+// normalize returns a string in lower case, without articles, punctuation and additional space. If nothing
 // would be left, as of the choice "A", the text is only converted to lower case.
 func normalize(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))

@@ -52,7 +52,7 @@ func finding(f sandbox.Finding) string {
 	return f.String()
 }
 
-// fenced puts a text of several lines into a fence that the text cannot close.
+// fenced puts a string of several lines into a fence that the string cannot close.
 func fenced(text string) string {
 	fence := "```"
 	start := strings.TrimLeft(text, " ") // Markdown allows a fence to be indented
@@ -66,7 +66,7 @@ func fenced(text string) string {
 	return fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
 }
 
-// fencedIn returns a part of a text in at most the given number of bytes including its fence, if it needs one.
+// fencedIn returns a part of a string in at most the given number of bytes including its fence, if it needs one.
 func fencedIn(limit int, part func(limit int) string) string {
 	if text := fenced(part(limit)); len(text) <= limit {
 		return text

@@ -86,7 +86,7 @@ func (s Step) Questioned(facts []sandbox.Finding) *Observation {
 }
 
 // Orphaned is the observation on a valid answer of a program that did not make all calls that earlier programs made.
-// Failed says that an effect failed and that nobody has looked after it.
+// Failed says that an effect failed and that the run has not handled the failure.
 func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Observation {
 	const limit = 500 // bytes
 	submit := "submit(…)"
@@ -103,8 +103,8 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Obs
 	return o
 }
 
-// End adds what comes at the end of every observation: types of results, how many programs are left, and what is left of
-// another budget. The entries are the calls of the step.
+// End adds what comes at the end of every observation: types of results, how many programs are left, and what is left
+// of another budget. The entries are the calls of the step.
 func (o *Observation) End(types string, left int, budget string, entries []journal.Entry) {
 	o.add(section{title: "\n", text: types, first: true, brief: strings.TrimSpace(types)})
 	o.next += Remaining(left, "program", budget)

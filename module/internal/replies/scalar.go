@@ -92,7 +92,7 @@ func Undecorated(text string) string {
 // boxed matches a value in TeX: $\boxed{4}$.
 var boxed = regexp.MustCompile(`^\$*\\boxed\{(?:\\text\{)?([^{}]+)\}?\}\$*$`)
 
-// integral writes a whole number that is written as a fraction, 42.0 or 4.2e1, as the integer that it is.
+// integral rewrites a whole number in decimal or exponent notation, such as 42.0 or 4.2e1, as an integer.
 func integral(number json.RawMessage) json.RawMessage {
 	text := string(number)
 	if !strings.ContainsAny(text, ".eE") || len(text) > 400 {

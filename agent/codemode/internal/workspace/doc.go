@@ -30,6 +30,6 @@
 // ignored, so that nothing in the folder refers to a place outside of it. The content of an
 // environment's folder is not inspected.
 //
-// Locks are those of the operating system: flock, or LockFileEx on Windows. A file system
+// The locks are operating system locks: flock, or LockFileEx on Windows. A file system
 // that several machines share must support them, as NFS does. Files are not encrypted.
 package workspace

@@ -41,7 +41,7 @@ func runPreflight(src *Source) (*preflight, *engine.Failure) {
 		message := fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting)
 		return nil, syntaxFailure(message, "build the string from shorter ones", engine.Pos{})
 	}
-	// Parse writes a terminator behind its input.
+	// Parse writes a terminator after its input.
 	text := append(make([]byte, 0, len(src.Text)+1), src.Text...)
 	s := &preflight{}
 	s.tree, s.refused = js.Parse(tdparse.NewInputBytes(text), js.Options{Inline: true})

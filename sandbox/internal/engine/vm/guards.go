@@ -99,8 +99,8 @@ func (r *machine) rewordParseError(err error, argument goja.Value) error {
 	return err
 }
 
-// watchStringify makes JSON.stringify remember short results for values that JSON cannot represent in full, and what was lost.
-// Long arrays are skipped: they are not answers, and calling a function for each member takes time.
+// watchStringify makes JSON.stringify remember short results for values that JSON cannot represent in full, and what
+// was lost. Long arrays are skipped: they are not answers, and calling a function for each member takes time.
 func (r *machine) watchStringify() {
 	const maxTexts, maxText, maxItems = 20, 64 << 10, 1000
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "stringify", func(next goja.Callable, c goja.FunctionCall) goja.Value {

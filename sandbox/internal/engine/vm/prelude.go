@@ -28,7 +28,7 @@ func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 	return code, failure
 }
 
-// compilePrelude compiles a prelude. Its source is no more trusted than that of a program.
+// compilePrelude compiles a prelude. Its source is no more trusted than the source of a program.
 func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 	defer func() {
 		if recover() != nil {

@@ -75,7 +75,7 @@ func parse(key programKey) (*program, *engine.Failure) {
 	return &program{Program: parsed, functionKinds: kindsIn(parsed.Text, parsed.Awaits)}, nil
 }
 
-// kindsIn returns samples of the kinds of function that a text may contain besides
+// kindsIn returns samples of the kinds of function that a string may contain besides
 // ordinary functions. It searches the text for what they cannot be written without,
 // because a visitor of the syntax tree might miss some.
 func kindsIn(text string, wrappedAsync bool) []*goja.Program {

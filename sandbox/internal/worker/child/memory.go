@@ -30,7 +30,7 @@ func newGrowth(memory int64) *growth {
 	return g
 }
 
-// total returns what the runtime has taken from the system, returned or not.
+// total returns the memory that the runtime has obtained from the system, even if it has been released since.
 func (g *growth) total() uint64 {
 	metrics.Read(g.sample)
 	return g.sample[0].Value.Uint64()
