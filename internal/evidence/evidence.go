@@ -18,7 +18,7 @@ import (
 
 // Kinds of evidence. Those that the sandbox reports, too, are described at [sandbox.Kind].
 const (
-	KindFailedEffect sandbox.Kind = "failed_effect" // a failed call that may change data, which the run did not handle
+	KindFailedEffect sandbox.Kind = "failed_effect" // a failed call that may change data, which the run did not resolve
 
 	kindPartialList   sandbox.Kind = "partial_list" // a list that was not read to the end
 	kindInexact       sandbox.Kind = "inexact"      // rounding errors of binary fractions in the answer
@@ -56,7 +56,7 @@ func Acts(b *tools.Binding) bool {
 	return class != tools.Read && (class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
 }
 
-// Failed returns facts about the effects that failed, that the run has not handled or replaced, and whose error the
+// Failed returns facts about the effects that failed, that the run has not resolved or replaced, and whose error the
 // answer does not contain. Unresolved are these effects, entries all calls of the run, and calls those of the last
 // program.
 func Failed(

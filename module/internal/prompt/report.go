@@ -86,7 +86,7 @@ func (s Step) Questioned(facts []sandbox.Finding) *Observation {
 }
 
 // Orphaned is the observation on a valid answer of a program that did not make all calls that earlier programs made.
-// Failed says that an effect failed and that the run has not handled the failure.
+// Failed says that an effect failed and that the run has not resolved the failure.
 func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Observation {
 	const limit = 500 // bytes
 	submit := "submit(…)"
