@@ -150,8 +150,16 @@ func (f finding) String() string {
 	return text
 }
 
-// show prints the result of a program in parts, and any other result as JSON.
+// show prints the result of a program in parts, and any other result as JSON or, if it has none, as text.
 func show(got *mcp.CallToolResult) error {
+	if got.StructuredContent == nil {
+		for _, c := range got.Content {
+			if text, ok := c.(*mcp.TextContent); ok {
+				fmt.Println(display.Text(text.Text))
+			}
+		}
+		return nil
+	}
 	var e execution
 	text, err := json.Marshal(got.StructuredContent)
 	if err != nil {
