@@ -122,6 +122,8 @@ func OpenStore(o *StoreOptions) (*Store, error) {
 	path := s.options.Path
 	var err error
 	switch {
+	case s.options.Mode == Cache && s.options.Redact != nil: // requests that differ would share a reply
+		return nil, errors.New("models: a cache cannot redact; use the mode Resume, or leave StoreOptions.Redact nil")
 	case path == "" && s.options.Mode != Cache:
 		return nil, errors.New("models: a store with the mode Resume or Replay needs a file; set StoreOptions.Path")
 	case path == "":
