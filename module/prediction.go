@@ -3,6 +3,7 @@ package module
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -37,6 +38,14 @@ func (t Trajectory) evidence() []sandbox.Finding {
 		}
 	}
 	return all
+}
+
+// LogValue implements [slog.LogValuer] with the summary of the trajectory.
+func (p *Prediction[Out]) LogValue() slog.Value {
+	if p == nil {
+		return slog.Value{}
+	}
+	return p.Trajectory.LogValue()
 }
 
 // ErrMaxIters is the reason in an [IncompleteError] when a run has used up its steps. The message includes how the
