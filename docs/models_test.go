@@ -8,6 +8,7 @@ import (
 
 	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
 )
@@ -34,16 +35,16 @@ func Example_showField() {
 	}
 
 	stream := module.Start(context.Background(), module.NewPredict(triage, model, nil), mail{"Where is my order?"})
-	for event, err := range stream.Events() {
+	for e, err := range stream.Events() {
 		if err != nil {
 			panic(err)
 		}
-		switch e := event.(type) {
-		case module.TextDelta:
+		switch e := e.(type) {
+		case event.TextDelta:
 			if e.Field == "answer" {
 				fmt.Print(e.Text)
 			}
-		case module.ReplyRejected:
+		case event.ReplyRejected:
 			fmt.Println("\n(again)") // the next reply begins anew
 		}
 	}
@@ -66,8 +67,8 @@ func Example_modelCalls() {
 		panic(err)
 	}
 
-	ctx := module.Observe(context.Background(), func(_ context.Context, event module.Event) {
-		if e, ok := event.(module.ModelResponse); ok {
+	ctx := module.Observe(context.Background(), func(_ context.Context, e event.Event) {
+		if e, ok := e.(event.ModelResponse); ok {
 			fmt.Println(e.Module, e.Model, e.FinishReason, e.Usage, e.Duration < time.Minute, e.Err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -107,8 +108,8 @@ func Example_eventsOfService() {
 	var mu sync.Mutex
 	lines := &strings.Builder{}
 
-	ctx := module.Observe(context.Background(), func(_ context.Context, e module.Event) {
-		line, err := json.Marshal(map[string]any{"type": fmt.Sprintf("%T", e), "event": e})
+	ctx := module.Observe(context.Background(), func(_ context.Context, e event.Event) {
+		line, err := event.JSON(e)
 		mu.Lock()
 		defer mu.Unlock()
 		fmt.Fprintln(lines, cmp.Or(string(line), fmt.Sprint(err)))
@@ -119,21 +120,21 @@ func Example_eventsOfService() {
 	}
 	for line := range strings.Lines(lines.String()) {
 		var e struct {
-			Type  string
-			Event module.Origin
+			Event string
+			Data  event.Origin
 		}
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			panic(err)
 		}
-		fmt.Println(e.Type, e.Event.Module)
+		fmt.Println(e.Event, e.Data.Module)
 	}
 	// Output:
-	// module.RunStart CodeAct
-	// module.ModelRequest CodeAct
-	// module.ModelResponse CodeAct
-	// module.ProgramStart CodeAct
-	// module.ToolCallStart CodeAct
-	// module.ToolCallEnd CodeAct
-	// module.ProgramEnd CodeAct
-	// module.Answered CodeAct
+	// RunStart CodeAct
+	// ModelRequest CodeAct
+	// ModelResponse CodeAct
+	// ProgramStart CodeAct
+	// ToolCallStart CodeAct
+	// ToolCallEnd CodeAct
+	// ProgramEnd CodeAct
+	// RunEnd CodeAct
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/budget"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/deltas"
@@ -77,7 +78,7 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 		}
 		return err
 	}
-	var response ModelResponse
+	var response event.ModelResponse
 	defer func() { charge.End(tokensOf(response, promptTokens)) }()
 	p := r.predictor
 	options := p.CallOptions
@@ -87,10 +88,11 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	request := p.request(messages, options)
 	request.Schema = p.constrains(r.spec)
 	request.Origin, request.Predictor, request.Inputs = r.at(step), r.path, r.asked.Inputs
-	request.extract = r.conversation.Closing != ""
+	request.Fallback, r.fallback = r.fallback, ""
+	request.Extract = r.conversation.Closing != ""
 	r.emit(request)
 	if err := r.fault(); err != nil {
-		r.emit(ModelResponse{Origin: r.at(step), Err: err})
+		r.emit(event.ModelResponse{Origin: r.at(step), Err: err})
 		return err
 	}
 	params := lm.ParamsOf(ctx)
@@ -116,16 +118,16 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 }
 
 // request returns the request for a conversation.
-func (p *Predictor) request(messages []conversation.Message, options []llms.CallOption) ModelRequest {
+func (p *Predictor) request(messages []conversation.Message, options []llms.CallOption) event.ModelRequest {
 	o := lm.Options(options)
-	return ModelRequest{
+	return event.ModelRequest{
 		Messages: conversation.Contents(messages), Model: cmp.Or(o.Model, lm.CapabilitiesOf(p.Model).Model),
 		Options: o, Rollout: p.Rollout,
 	}
 }
 
-func responseOf(reply lm.Reply, err error) ModelResponse {
-	return ModelResponse{
+func responseOf(reply lm.Reply, err error) event.ModelResponse {
+	return event.ModelResponse{
 		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
 		FinishReason: reply.StopReason, Failed: reply.Failed, Truncated: reply.Truncated,
 		Usage: usageOf(reply, err), Err: err,
@@ -139,10 +141,10 @@ func (r *run) call(step int) (c lm.Call, end func()) {
 		return c, func() {}
 	}
 	splitter := r.splitter(func(field, text string) {
-		r.emit(TextDelta{Origin: r.at(step), Field: field, Text: text})
+		r.emit(event.TextDelta{Origin: r.at(step), Field: field, Text: text})
 	})
 	c.OnText = splitter.Add
-	c.OnReasoning = func(text string) { r.emit(TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
+	c.OnReasoning = func(text string) { r.emit(event.TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
 	return c, splitter.End
 }
 
@@ -162,14 +164,14 @@ func (r *run) splitter(emit deltas.Emit) deltas.Splitter {
 	return deltas.Text(emit)
 }
 
-func usageOf(r lm.Reply, err error) Usage {
+func usageOf(r lm.Reply, err error) event.Usage {
 	switch {
 	case r.Cached:
-		return Usage{Hits: 1}
+		return event.Usage{Hits: 1}
 	case unsent(err):
-		return Usage{}
+		return event.Usage{}
 	}
-	return Usage{
+	return event.Usage{
 		Calls: 1, InputTokens: r.Usage.Input, CachedTokens: r.Usage.CachedInput,
 		OutputTokens: r.Usage.Output, ThinkingTokens: r.Usage.Reasoning,
 	}
@@ -182,9 +184,9 @@ func unsent(err error) bool {
 }
 
 // tokensOf returns the tokens that a call used, by the provider's account or by an estimate.
-func tokensOf(r ModelResponse, promptTokens int) int {
+func tokensOf(r event.ModelResponse, promptTokens int) int {
 	failure, failed := errors.AsType[*lm.Error](r.Err)
-	switch used := plus(r.Usage.InputTokens, r.Usage.OutputTokens); {
+	switch used := r.Usage.InputTokens + r.Usage.OutputTokens; {
 	case used > 0:
 		return used
 	case r.Usage.Calls == 0, failed && !failure.MaybeCharged:

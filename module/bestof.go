@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -172,7 +173,7 @@ func (r *contestRun[In, Out]) try(ctx context.Context, m Module[In, Out], hints 
 	if err != nil {
 		return Score{}, err
 	}
-	r.emit(Scored{r.at(r.made), score, g})
+	r.scored(g, r.made, score)
 	r.last = result.Prediction
 	if r.best == nil || score.Value > r.score {
 		r.best, r.score = r.last, score.Value
@@ -195,7 +196,7 @@ func (r *contestRun[In, Out]) rate(ctx context.Context, pred *Prediction[Out]) (
 // rescue, when deferred, turns a panic into an error with what was done until then.
 func (r *contestRun[In, Out]) rescue(err *error) {
 	if p := recover(); p != nil {
-		r.failed = append(r.failed, newPanic("Run of "+r.origin.Module, p))
+		r.failed = append(r.failed, lm.NewPanic("Run of "+r.origin.Module, p))
 		*err = r.incomplete()
 	}
 }
@@ -231,7 +232,7 @@ func (r *contestRun[In, Out]) choose() (*Prediction[Out], error) {
 		return nil, r.incomplete()
 	}
 	raw, _ := schema.Marshal(r.best.Output) // for observers
-	r.emit(Answered{Origin: r.at(0), Output: raw})
+	r.emit(event.RunEnd{Origin: r.at(0), Output: raw})
 	if err := r.fault(); err != nil {
 		r.failed = append(r.failed, err)
 		return nil, r.incomplete()
@@ -245,7 +246,7 @@ func (r *contestRun[In, Out]) incomplete() error {
 	if n := len(r.failed); n > 1 {
 		err = &failures{fmt.Sprintf("%d attempts failed; the last: %s", n, bare(err)), r.failed}
 		if r.trajectory().empty() {
-			r.emit(Failed{r.at(0), err})
+			r.emit(event.RunEnd{Origin: r.at(0), Err: err})
 			return &failures{"module: " + err.Error(), r.failed}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools"
@@ -317,18 +318,18 @@ func TestBestOfNEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := e.From()
-		text := strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")
-		if j, ok := e.(module.Scored); ok {
-			text, outer = fmt.Sprintf("Scored%d:%g", at.Step, j.Score.Value), at.Run
+		text := strings.TrimPrefix(fmt.Sprintf("%T", e), "event.")
+		if j, ok := e.(event.Scored); ok {
+			text, outer = fmt.Sprintf("Scored%d:%g", at.Step, j.Value), at.Run
 		}
 		got = append(got, at.Module+"."+text)
 		if at.Module == "Predict" && outer != 0 && at.Parent != outer {
 			t.Errorf("%T comes from %+v, which is not within %d", e, at, outer)
 		}
 	}
-	want := "BestOfN.RunStart Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered " +
+	want := "BestOfN.RunStart Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.RunEnd " +
 		"BestOfN.Scored1:0.3 " +
-		"Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.Answered BestOfN.Scored2:0.9 BestOfN.Answered"
+		"Predict.RunStart Predict.ModelRequest Predict.ModelResponse Predict.RunEnd BestOfN.Scored2:0.9 BestOfN.RunEnd"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
 )
@@ -59,7 +60,7 @@ func TestChainOfThoughtStream(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	var from []string
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) { from = append(from, e.From().Module) })
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) { from = append(from, e.From().Module) })
 	if _, err := module.NewChainOfThought(adding, llmtest.New(fits), nil).
 		Run(ctx, anything); err != nil ||
 		from[0] != "ChainOfThought" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -131,7 +132,7 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 // share its journal, a program that is written again does not repeat the effects of the one before.
 func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
 	step := max(len(r.Steps), 1) // a compiled program has no step yet
-	r.emit(ProgramStart{Origin: r.at(step), Code: p.Code, Reasoning: p.Reasoning, Compiled: r.isCompiled()})
+	r.emit(event.ProgramStart{Origin: r.at(step), Code: p.Code, Reasoning: p.Reasoning, Compiled: r.isCompiled()})
 	if r.outcome = r.outdated(); r.outcome != nil {
 		return r.outcome, nil
 	}
@@ -144,10 +145,10 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: held{r.journal.Attempt(), r}, Submit: true,
 		Compiler:  r.options.Compiler,
 		Earlier:   r.earlier(),
-		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },
+		OnCalling: func(c sandbox.Call) { r.emit(event.ToolCallStart{Origin: r.at(step), Call: c}) },
 		OnCall: func(c sandbox.Call) {
 			r.lists.Add(c, r.find(c.Tool))
-			r.emit(ToolCallEnd{r.at(step), c})
+			r.emit(event.ToolCallEnd{Origin: r.at(step), Call: c})
 		},
 	}
 	ctx = r.withSub(ctx, &program)
@@ -160,7 +161,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	case outcome != nil:
 		for _, c := range outcome.Calls {
 			if c.Pending { // the program no longer waits for it
-				r.emit(ToolCallEnd{r.at(step), c})
+				r.emit(event.ToolCallEnd{Origin: r.at(step), Call: c})
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -110,8 +110,8 @@ func TestCodeActCancelled(t *testing.T) {
 					}
 					return llmtest.Reply{Text: "```js\nlimit\n```"}, nil
 				})
-				o := &module.Options{MaxIters: 2, Extract: true, OnEvent: func(_ context.Context, e module.Event) {
-					if _, started := e.(module.ProgramStart); started && at == 0 {
+				o := &module.Options{MaxIters: 2, Extract: true, OnEvent: func(_ context.Context, e event.Event) {
+					if _, started := e.(event.ProgramStart); started && at == 0 {
 						cancel()
 					}
 				}}
@@ -137,11 +137,11 @@ func TestCodeActExtract(t *testing.T) {
 	t.Parallel()
 	for name, programmer := range programmers {
 		var ended []bool
-		o := &module.Options{MaxIters: 1, Extract: true, OnEvent: func(_ context.Context, e module.Event) {
+		o := &module.Options{MaxIters: 1, Extract: true, OnEvent: func(_ context.Context, e event.Event) {
 			switch e.(type) {
-			case module.ProgramEnd:
+			case event.ProgramEnd:
 				ended = append(ended, true)
-			case module.Answered:
+			case event.RunEnd:
 				ended = append(ended, false)
 			}
 		}}
@@ -277,7 +277,7 @@ func TestThousandRuns(t *testing.T) {
 		}, nil
 	})
 	for name, programmer := range programmers {
-		m := programmer(model, echoing{}, &module.Options{OnEvent: func(context.Context, module.Event) {}})
+		m := programmer(model, echoing{}, &module.Options{OnEvent: func(context.Context, event.Event) {}})
 		var wg sync.WaitGroup
 		for i := range 1000 {
 			wg.Go(func() {
@@ -325,12 +325,12 @@ func TestProgramOfThoughtStreams(t *testing.T) {
 		if name := e.From().Module; name != "ProgramOfThought" {
 			t.Errorf("%T is of %s", e, name)
 		}
-		if _, delta := e.(module.TextDelta); !delta {
+		if _, delta := e.(event.TextDelta); !delta {
 			told = append(told, fmt.Sprintf("%T", e))
 		}
 	}
-	if want := "[module.RunStart module.ModelRequest module.ModelResponse module.ProgramStart module.ProgramEnd " +
-		"module.Answered]"; fmt.Sprint(
+	if want := "[event.RunStart event.ModelRequest event.ModelResponse event.ProgramStart event.ProgramEnd " +
+		"event.RunEnd]"; fmt.Sprint(
 		told,
 	) != want {
 		t.Errorf("got %s, want %s", told, want)

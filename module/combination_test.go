@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -22,10 +22,10 @@ type sampled struct{ Ask *sumPredict }
 
 func (s sampled) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
 	samples, err := module.Samples(ctx, s.Ask, in, 3, &module.ParallelOptions{Collect: true})
-	if len(samples.Predictions()) < 2 || ctx.Err() != nil {
+	if len(slices.DeleteFunc(samples, func(r module.Result[sum]) bool { return r.Err != nil })) < 2 || ctx.Err() != nil {
 		return nil, err
 	}
-	return module.Majority(samples.Predictions(), nil)
+	return module.Majority(samples, nil)
 }
 
 // A thousand concurrent runs each get their own answer and leave the module unchanged.

@@ -133,7 +133,7 @@
 // During a run, Options.OnEvent is called for every [Event]. [Start] begins a run and yields its
 // events, with the text of the model as it arrives:
 //
-//	for event, err := range module.Start(ctx, predict, in).Events() { … }
+//	for e, err := range module.Start(ctx, predict, in).Events() { … }
 //
 // # How replies are read
 //

@@ -3,45 +3,23 @@ package module
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
 )
-
-// PanicError reports a panic in code that was passed to a run: a module, an adapter, a reward, a sandbox, a type of
-// the signature, or an observer of events.
-type PanicError struct {
-	In    string // what was running, such as "Run of CodeAct"
-	Value any    // the value of the panic
-	Stack []byte // of the goroutine that panicked
-}
-
-// newPanic is called where the panic was recovered.
-func newPanic(in string, value any) *PanicError { return &PanicError{in, value, debug.Stack()} }
-
-// Error returns what panicked and the value, without the stack.
-func (e *PanicError) Error() string {
-	return e.In + " panicked: " + shorten(fmt.Sprint(e.Value), 500)
-}
-
-// Unwrap returns the value of the panic if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
 
 // rescue, when deferred, turns a panic into an error.
 func rescue(in string, err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("module: %w", newPanic(in, p))
+		*err = fmt.Errorf("module: %w", lm.NewPanic(in, p))
 	}
 }
 
 // rescue, when deferred, turns a panic into an error with what was done until then.
 func (r *recorder) rescue(err *error) {
 	if p := recover(); p != nil {
-		*err = r.incomplete(newPanic("Run of "+r.origin.Module, p))
+		*err = r.incomplete(lm.NewPanic("Run of "+r.origin.Module, p))
 	}
 }
 

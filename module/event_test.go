@@ -9,6 +9,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 )
 
@@ -36,8 +37,8 @@ func TestNamesOfRuns(t *testing.T) {
 		"nothing":   pipeline{predict(), predict()},
 	} {
 		names := []string{}
-		ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-			if r, ok := e.(module.ModelRequest); ok {
+		ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
+			if r, ok := e.(event.ModelRequest); ok {
 				names = append(names, fmt.Sprintf("%s %s %s", r.Name, r.Module, r.Predictor))
 			}
 		})
@@ -86,7 +87,7 @@ type callerKey struct{}
 func TestObserverGetsContext(t *testing.T) {
 	t.Parallel()
 	seen := 0
-	onEvent := func(ctx context.Context, _ module.Event) {
+	onEvent := func(ctx context.Context, _ event.Event) {
 		if ctx.Value(callerKey{}) == "caller" {
 			seen++
 		}

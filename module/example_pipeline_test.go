@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
 )
@@ -73,7 +73,7 @@ func ExampleModule() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if asked, ok := e.(module.ModelRequest); ok {
+		if asked, ok := e.(event.ModelRequest); ok {
 			first, _, _ := strings.Cut(asked.Question(), "\n")
 			fmt.Println(asked.Module, "asks:", first)
 		}

@@ -7,6 +7,7 @@ import (
 	"log"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -84,8 +85,8 @@ func ExampleCodeAct() {
 		"```js\nconst all = await Promise.all(['Oslo', 'Bergen'].map(city => inhabitants({city})));\nsubmit({total: "+
 			"all[0] + all[1]})\n```",
 	)
-	options := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
-		if e, ok := e.(module.ProgramEnd); ok && e.Outcome.Failure != nil {
+	options := &module.Options{OnEvent: func(_ context.Context, e event.Event) {
+		if e, ok := e.(event.ProgramEnd); ok && e.Outcome.Failure != nil {
 			fmt.Println(e.Outcome.Failure)
 		}
 	}}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -18,7 +19,7 @@ func (t Trajectory) MarshalJSON() ([]byte, error) {
 		plain
 		Steps  []stepJSON      `json:"steps,omitempty"`
 		Error  string          `json:"error,omitempty"`
-		Usage  Usage           `json:"usage"`
+		Usage  event.Usage     `json:"usage"`
 		Answer json.RawMessage `json:"answer,omitempty"`
 	}{plain(t), stepsJSON(t.Steps), errorText(t.Err), t.Usage(), t.Answer()})
 }

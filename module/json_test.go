@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools"
 )
@@ -27,7 +28,7 @@ var (
 
 // recorded is a run with every kind of entry: a call that succeeds and one that fails, console
 // output, a failure and a refused program.
-func recorded(t *testing.T, observe func(context.Context, module.Event)) *module.Prediction[sum] {
+func recorded(t *testing.T, observe func(context.Context, event.Event)) *module.Prediction[sum] {
 	t.Helper()
 	set := toolSet(t,
 		tools.Func("list", "", func(context.Context, orders) ([]int, error) { return []int{1, 2}, nil },
@@ -54,7 +55,7 @@ func recorded(t *testing.T, observe func(context.Context, module.Event)) *module
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	var events []string
-	pred := recorded(t, func(_ context.Context, e module.Event) { events = append(events, fmt.Sprintf("%T", e)) })
+	pred := recorded(t, func(_ context.Context, e event.Event) { events = append(events, fmt.Sprintf("%T", e)) })
 	raw, err := json.MarshalIndent(map[string]any{"prediction": pred, "events": events}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ func TestJSON(t *testing.T) {
 // TestJSONBack decodes a trajectory. Everything is restored except for the types of errors.
 func TestJSONBack(t *testing.T) {
 	t.Parallel()
-	pred := recorded(t, func(context.Context, module.Event) {})
+	pred := recorded(t, func(context.Context, event.Event) {})
 	chosen := module.Trajectory{Runs: []module.Trajectory{pred.Trajectory}, Chosen: 1,
 		Score: &module.Score{Value: math.Inf(1)}}
 	for _, was := range []module.Trajectory{pred.Trajectory, chosen, {}} {
@@ -119,7 +120,7 @@ func TestLogValue(t *testing.T) {
 			}
 			return a
 		}}))
-	pred := recorded(t, func(context.Context, module.Event) {})
+	pred := recorded(t, func(context.Context, event.Event) {})
 	logger.Info("answered", "run", pred.Trajectory)
 	_, err := module.NewPredict(adding, llmtest.New("no", "no"), nil).Run(t.Context(), orders{Limit: 1})
 	if part, ok := errors.AsType[*module.IncompleteError](err); ok {
@@ -156,13 +157,13 @@ func unanswered(t *testing.T) {
 	}, nil))
 	var mu sync.Mutex
 	var heard []string
-	ctx = module.Observe(ctx, func(_ context.Context, e module.Event) {
+	ctx = module.Observe(ctx, func(_ context.Context, e event.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := e.(type) {
-		case module.ToolCallStart:
+		case event.ToolCallStart:
 			heard = append(heard, fmt.Sprint("calling ", e.Call.Tool, " ", e.Call.Pending))
-		case module.ToolCallEnd:
+		case event.ToolCallEnd:
 			heard = append(heard, fmt.Sprint("called ", e.Call.Tool, " ", e.Call.Pending))
 		}
 	})

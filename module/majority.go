@@ -3,25 +3,26 @@ package module
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/writ-go/writ/module/internal/ballot"
+	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Majority returns the most frequent answer; if several are equally frequent, it returns the first of them. The
-// function key returns the value to compare, such as one field of the output: any value that encoding/json can
+// Majority returns the most frequent answer of runs, such as those of [Samples]; if several are equally frequent, it
+// returns the first of them. Runs without an answer do not count. The function key returns the value to compare, such as one field of the output: any value that encoding/json can
 // encode. If key is nil, whole outputs are compared.
 //
-//	module.Majority(answers, func(v Verdict) any { return v.Mood })
+//	module.Majority(results, func(v Verdict) any { return v.Mood })
 //
 // Two values are equal if their JSON is equal. The order of members does not matter, nor do case, English articles,
 // spacing and punctuation in strings; punctuation within numbers does.
 //
 // The trajectories of all answers are in Trajectory.Runs of the prediction. Majority returns an error if there
 // are no answers, a value cannot be encoded, or key panics.
-func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Prediction[Out], error) {
-	if len(answers) == 0 || slices.Contains(answers, nil) {
-		return nil, errNoPredictions
+func Majority[Out any](results []Result[Out], key func(Out) any) (*Prediction[Out], error) {
+	answers := answersOf(results)
+	if len(answers) == 0 {
+		return nil, errNoAnswers
 	}
 	var all Trajectory
 	keys, votes := make([]string, len(answers)), map[string]int{}
@@ -43,14 +44,23 @@ func Majority[Out any](answers []*Prediction[Out], key func(Out) any) (*Predicti
 	return &Prediction[Out]{Output: answers[first].Output, Trajectory: all}, nil
 }
 
-var errNoPredictions = errors.New("module: there are no predictions, or one of them is nil; " +
-	"pass those that are answers, such as Results.Predictions")
+var errNoAnswers = errors.New("module: none of the runs has an answer, so there is no majority")
+
+// answersOf returns the predictions of the runs that have one.
+func answersOf[Out any](results []Result[Out]) (answers []*Prediction[Out]) {
+	for _, r := range results {
+		if r.Err == nil && r.Prediction != nil {
+			answers = append(answers, r.Prediction)
+		}
+	}
+	return answers
+}
 
 // vote returns what is counted of an output.
 func vote[Out any](out Out, key func(Out) any) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = newPanic("the key", p)
+			err = lm.NewPanic("the key", p)
 		}
 	}()
 	var counted any = out

@@ -9,14 +9,16 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// answers returns predictions, each of which took one call.
-func answers[Out any](outputs ...Out) (list []*module.Prediction[Out]) {
+// answers returns results, each of which took one call.
+func answers[Out any](outputs ...Out) (list []module.Result[Out]) {
 	for _, o := range outputs {
-		step := module.Step{Usage: module.Usage{Calls: 1}}
-		list = append(list, &module.Prediction[Out]{Output: o, Trajectory: module.Trajectory{Steps: []module.Step{step}}})
+		step := module.Step{Usage: event.Usage{Calls: 1}}
+		trajectory := module.Trajectory{Steps: []module.Step{step}}
+		list = append(list, module.Result[Out]{Prediction: &module.Prediction[Out]{Output: o, Trajectory: trajectory}})
 	}
 	return list
 }
@@ -62,9 +64,8 @@ func TestMajority(t *testing.T) {
 
 func TestMajorityWithoutAnswers(t *testing.T) {
 	t.Parallel()
-	none := "module: there are no predictions, or one of them is nil; pass those that are answers, such as " +
-		"Results.Predictions"
-	for _, answers := range [][]*module.Prediction[int]{nil, {nil}} {
+	none := "module: none of the runs has an answer, so there is no majority"
+	for _, answers := range [][]module.Result[int]{nil, {{}}, {{Err: module.ErrNoAnswer}}} {
 		if pred, err := module.Majority(answers, nil); pred != nil || err == nil || err.Error() != none {
 			t.Errorf("got %v and %v", pred, err)
 		}
@@ -93,10 +94,10 @@ func ExampleMajority() {
 	if err != nil {
 		log.Println(err)
 	}
-	pred, err := module.Majority(samples.Predictions(), func(v Verdict) any { return v.Mood })
+	pred, err := module.Majority(samples, func(v Verdict) any { return v.Mood })
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(pred.Output.Mood, samples.Usage().Calls)
-	// Output: bad 6
+	fmt.Println(pred.Output.Mood, len(pred.Trajectory.Runs))
+	// Output: bad 5
 }

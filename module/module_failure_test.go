@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 )
@@ -75,8 +75,8 @@ func TestEveryModuleFails(t *testing.T) {
 				strings.TrimPrefix(strings.SplitN(fmt.Sprintf("%T", k.m), "[", 2)[0], "*module."),
 			)
 			var failed int
-			ctx = module.Observe(ctx, func(_ context.Context, e module.Event) {
-				if _, ok := e.(module.Failed); ok && e.From().Parent == 0 {
+			ctx = module.Observe(ctx, func(_ context.Context, e event.Event) {
+				if _, ok := e.(event.RunEnd); ok && e.From().Parent == 0 {
 					failed++
 				}
 			})

@@ -76,7 +76,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)
 	defer r.rescue(&err)
 	samples, err := Samples(ctx, c.Module, in, c.n, &ParallelOptions{Workers: c.n, Collect: true})
-	answers := samples.Predictions()
+	answers := answersOf(samples)
 	if len(answers) == 0 || tools.IsFatal(err) {
 		return nil, r.incomplete(reasonOf(err))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
@@ -166,7 +167,7 @@ func TestNativeStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(protocol, err)
 			}
-			if d, ok := e.(module.TextDelta); ok {
+			if d, ok := e.(event.TextDelta); ok {
 				fields[d.Field] += d.Text
 			}
 		}
@@ -181,9 +182,9 @@ func TestFallbackInEvents(t *testing.T) {
 	t.Parallel()
 	down, _ := openStub(t, "openai", &stub.Options{Models: []string{"gpt-5.2"}})
 	up, _ := openStub(t, "anthropic", nil, stub.Reply{Text: `{"title":"Broken","tags":[],"owner":null,"level":1}`})
-	var got module.ModelResponse
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-		if r, ok := e.(module.ModelResponse); ok {
+	var got event.ModelResponse
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
+		if r, ok := e.(event.ModelResponse); ok {
 			got = r
 		}
 	})

@@ -4,15 +4,17 @@ import (
 	"context"
 	"maps"
 	"strings"
+
+	"github.com/writ-go/writ/module/event"
 )
 
 // scope is what a context says about runs: who observes them, and which one is in progress.
 type scope struct {
-	tell   func(context.Context, Event) // nil if there is no observer
-	deltas bool                         // an observer wants TextDelta events
-	run    *recorder                    // the run in progress, or nil
-	paths  map[*Predictor]string        // of the predictors of the module that runs
-	asks   *Predictor                   // of the run in progress, or nil
+	tell   func(context.Context, event.Event) // nil if there is no observer
+	deltas bool                               // an observer wants TextDelta events
+	run    *recorder                          // the run in progress, or nil
+	paths  map[*Predictor]string              // of the predictors of the module that runs
+	asks   *Predictor                         // of the run in progress, or nil
 }
 
 type scopeKey struct{}
@@ -34,21 +36,21 @@ func (s scope) in(ctx context.Context) context.Context {
 //
 // Calls of f may be concurrent, and the run waits for them. If f panics, the run ends.
 // [net/http/httptrace] does the same for HTTP.
-func Observe(ctx context.Context, f func(context.Context, Event)) context.Context {
+func Observe(ctx context.Context, f func(context.Context, event.Event)) context.Context {
 	s := scopeOf(ctx)
 	s.tell = both(s.tell, f)
 	return s.in(ctx)
 }
 
 // both returns an observer that calls f and then g. Either may be nil.
-func both(f, g func(context.Context, Event)) func(context.Context, Event) {
+func both(f, g func(context.Context, event.Event)) func(context.Context, event.Event) {
 	switch {
 	case f == nil:
 		return g
 	case g == nil:
 		return f
 	}
-	return func(ctx context.Context, e Event) { f(ctx, e); g(ctx, e) }
+	return func(ctx context.Context, e event.Event) { f(ctx, e); g(ctx, e) }
 }
 
 // named returns the scope of a run of m, in which the predictors have their paths within m. Predictors of an

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
@@ -67,7 +68,7 @@ type Options struct {
 	// OnEvent, if set, is called for the events of every run, with the context of the run. Runs and tool
 	// calls call it concurrently, and wait for it, so it should return soon. [Observe] and [Start] are for
 	// a single run.
-	OnEvent func(context.Context, Event)
+	OnEvent func(context.Context, event.Event)
 
 	// Logger logs [tools.Set.Warnings] when a module is made. Nil means slog.Default().
 	Logger *slog.Logger

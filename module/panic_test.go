@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
@@ -86,7 +88,7 @@ func TestPanicError(t *testing.T) {
 		panic(why)
 	}), anything).
 		Result()
-	var broken *module.PanicError
+	var broken *models.PanicError
 	if !errors.As(err, &broken) || !errors.Is(err, why) || !strings.Contains(string(broken.Stack), "TestPanicError") ||
 		len(err.Error()) > 600 {
 		t.Errorf("got %v", err)
@@ -177,20 +179,20 @@ func TestRunPanics(t *testing.T) {
 func TestObserverPanics(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		at    func(module.Event) bool
+		at    func(event.Event) bool
 		calls int
 	}{
-		{func(e module.Event) bool { _, ok := e.(module.ModelRequest); return ok }, 0},
-		{func(e module.Event) bool { _, ok := e.(module.ModelResponse); return ok }, 1},
-		{func(e module.Event) bool { _, ok := e.(module.TextDelta); return ok }, 1},
-		{func(e module.Event) bool { _, ok := e.(module.Answered); return ok }, 1},
+		{func(e event.Event) bool { _, ok := e.(event.ModelRequest); return ok }, 0},
+		{func(e event.Event) bool { _, ok := e.(event.ModelResponse); return ok }, 1},
+		{func(e event.Event) bool { _, ok := e.(event.TextDelta); return ok }, 1},
+		{func(e event.Event) bool { end, ok := e.(event.RunEnd); return ok && end.Err == nil }, 1},
 	} {
 		failed := false
-		m := module.NewPredict(adding, total1(), &module.Options{OnEvent: func(_ context.Context, e module.Event) {
+		m := module.NewPredict(adding, total1(), &module.Options{OnEvent: func(_ context.Context, e event.Event) {
 			if c.at(e) {
 				panic("observer")
 			}
-			_, last := e.(module.Failed)
+			_, last := e.(event.RunEnd)
 			failed = failed || last
 		}})
 		pred, err := module.Start(t.Context(), m, anything).Result()
@@ -245,8 +247,8 @@ func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 		t,
 		inProcess(t),
 		echoes(),
-		&module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
-			if a, ok := e.(module.ModelRequest); ok && a.Question() == "one" {
+		&module.RLMOptions{Concurrency: 1, Options: module.Options{OnEvent: func(_ context.Context, e event.Event) {
+			if a, ok := e.(event.ModelRequest); ok && a.Question() == "one" {
 				panic("observer")
 			}
 		}}},
@@ -306,7 +308,7 @@ func TestZeroValues(t *testing.T) {
 		var none *module.IncompleteError
 		return nil, none
 	}), []orders{anything}, nil)
-	if err == nil || results.Usage() != (module.Usage{}) {
+	if err == nil || results[0].Trajectory().Usage() != (event.Usage{}) {
 		t.Error(err)
 	}
 }

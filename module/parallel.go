@@ -41,29 +41,6 @@ func (r Result[Out]) Trajectory() Trajectory {
 	return Trajectory{}
 }
 
-// Results are the results of several runs.
-type Results[Out any] []Result[Out]
-
-// Predictions returns the answers of the runs that have one.
-func (r Results[Out]) Predictions() []*Prediction[Out] {
-	var list []*Prediction[Out]
-	for _, result := range r {
-		if result.Err == nil {
-			list = append(list, result.Prediction)
-		}
-	}
-	return list
-}
-
-// Usage returns the total usage, including runs that failed.
-func (r Results[Out]) Usage() Usage {
-	var u Usage
-	for _, result := range r {
-		u.add(result.Trajectory().Usage())
-	}
-	return u
-}
-
 // Parallel runs a module once for each input, several at the same time. Nil options are the defaults.
 //
 // There is one result for each input, in the order of the inputs, even if there is an error. The error is nil if all
@@ -73,7 +50,7 @@ func (r Results[Out]) Usage() Usage {
 // prediction nor an error, fails: see [Module].
 func Parallel[In, Out any](
 	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
-) (results Results[Out], err error) {
+) (results []Result[Out], err error) {
 	defer rescue("Parallel", &err)
 	return runAll(ctx, "inputs", len(inputs), o, func(ctx context.Context, g *recorder, i int) Result[Out] {
 		return runIn(ctx, g, m, m, inputs[i])
@@ -86,7 +63,7 @@ func Parallel[In, Out any](
 // invalid n or a nil module is an error before the first run.
 func Samples[In, Out any](
 	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
-) (results Results[Out], err error) {
+) (results []Result[Out], err error) {
 	defer rescue("Samples", &err)
 	copies, err := rollouts(m, n)
 	if err != nil {
@@ -147,7 +124,7 @@ func runSafely[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Re
 // batch is several runs at the same time.
 type batch[Out any] struct {
 	ParallelOptions
-	results Results[Out]
+	results []Result[Out]
 	kind    string // of the runs: "inputs" or "samples"
 	stop    context.CancelFunc
 
@@ -160,14 +137,14 @@ type batch[Out any] struct {
 // runAll makes n runs, at most Workers at the same time.
 func runAll[Out any](
 	ctx context.Context, kind string, n int, o *ParallelOptions, run func(context.Context, *recorder, int) Result[Out],
-) (Results[Out], error) {
+) ([]Result[Out], error) {
 	if ctx == nil {
-		return slices.Repeat(Results[Out]{{Err: errNoContext}}, n), errNoContext
+		return slices.Repeat([]Result[Out]{{Err: errNoContext}}, n), errNoContext
 	}
 	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	b := &batch[Out]{results: make(Results[Out], n), kind: kind, stop: stop}
+	b := &batch[Out]{results: make([]Result[Out], n), kind: kind, stop: stop}
 	if o != nil {
 		b.ParallelOptions = *o
 	}
@@ -204,7 +181,7 @@ func (b *batch[Out]) end(i int) {
 	defer b.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
-			b.broken = fmt.Errorf("module: %w", newPanic("Progress", p))
+			b.broken = fmt.Errorf("module: %w", lm.NewPanic("Progress", p))
 			b.stop()
 		}
 	}()

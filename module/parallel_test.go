@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 )
@@ -34,7 +35,7 @@ func limits(list ...int) (inputs []orders) {
 	return inputs
 }
 
-func totals(results module.Results[sum]) string {
+func totals(results []module.Result[sum]) string {
 	var list []string
 	for _, r := range results {
 		switch {
@@ -58,15 +59,15 @@ func TestParallel(t *testing.T) {
 		options *module.ParallelOptions
 		want    string
 		err     string
-		usage   module.Usage
+		usage   event.Usage
 	}{
 		{"in the order of the inputs", limits(3, 1, 2), nil, "3 1 2", "",
-			module.Usage{Calls: 3, InputTokens: 30, OutputTokens: 3}},
-		{"none", nil, nil, "", "", module.Usage{}},
+			event.Usage{Calls: 3, InputTokens: 30, OutputTokens: 3}},
+		{"none", nil, nil, "", "", event.Usage{}},
 		{"the first error", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1}, "3 - - -",
-			"module: inputs[1]: no answer: the model: unlucky", module.Usage{Calls: 2, InputTokens: 10, OutputTokens: 1}},
+			"module: inputs[1]: no answer: the model: unlucky", event.Usage{Calls: 2, InputTokens: 10, OutputTokens: 1}},
 		{"all errors", limits(3, 13, 2, 13), &module.ParallelOptions{Workers: 1, Collect: true}, "3 - 2 -",
-			"module: 2 of 4 runs failed; the first was inputs[1]: no answer: the model: unlucky", module.Usage{Calls: 4,
+			"module: 2 of 4 runs failed; the first was inputs[1]: no answer: the model: unlucky", event.Usage{Calls: 4,
 				InputTokens: 20, OutputTokens: 2}},
 	} {
 		results, err := module.Parallel(t.Context(), m, test.inputs, test.options)
@@ -76,14 +77,12 @@ func TestParallel(t *testing.T) {
 			err != nil && err.Error() != test.err {
 			t.Errorf("%s: got %s and %v", test.name, got, err)
 		}
-		if got := results.Usage(); got != test.usage {
-			t.Errorf("%s: got %+v, want %+v", test.name, got, test.usage)
+		var usage event.Usage
+		for _, r := range results {
+			usage = usage.Add(r.Trajectory().Usage())
 		}
-		if got := len(
-			results.Predictions(),
-		); got != strings.Count(test.want, " ")+1-strings.Count(test.want, "-") &&
-			test.want != "" {
-			t.Errorf("%s: got %d predictions", test.name, got)
+		if usage != test.usage {
+			t.Errorf("%s: got %+v, want %+v", test.name, usage, test.usage)
 		}
 	}
 }
@@ -226,10 +225,8 @@ func ExampleParallel() {
 			fmt.Println(reviews[i].Text, r.Prediction.Output.Mood)
 		}
 	}
-	fmt.Println(results.Usage().Calls, "calls")
 	// Output:
 	// Broke twice. bad
 	// Nice. good
 	// Broke. bad
-	// 3 calls
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -117,8 +118,8 @@ func TestErrorHasAllCalls(t *testing.T) {
 // A run whose answer is discarded because an observer panics is recorded once.
 func TestRunThatEndsTwice(t *testing.T) {
 	t.Parallel()
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-		if _, done := e.(module.Answered); done && e.From().Module == "Predict" {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
+		if _, done := e.(event.RunEnd); done && e.From().Module == "Predict" {
 			panic("observer")
 		}
 	})

@@ -61,11 +61,11 @@ var ErrNoAnswer = errors.New("the model's reply cannot be used")
 // cost money.
 type IncompleteError struct {
 	// Err is the reason: [ErrMaxIters], [ErrNoAnswer], the error of the context, the model or the sandbox,
-	// a tool's fatal error, a *[journal.UnknownError] or a *[PanicError].
-	Err error
+	// a tool's fatal error, a *[journal.UnknownError] or a *[models.PanicError]. In the JSON it is the trajectory's.
+	Err error `json:"-"`
 
 	// Trajectory is everything that was done.
-	Trajectory Trajectory
+	Trajectory Trajectory `json:"trajectory"`
 
 	batch bool // the error of several runs, some of which may have answers
 }

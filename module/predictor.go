@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -76,7 +77,7 @@ type Predictor struct {
 	inside  inside                // copied by the function Clone
 	shares  string                // what Shared returns
 	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
-	onEvent func(context.Context, Event)
+	onEvent func(context.Context, event.Event)
 	system  memo.Last[promptKey, string]
 	lenient memo.Last[*signature.Spec, *signature.Spec]
 	schema  memo.Last[*signature.Spec, wireSchema]

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -21,7 +21,7 @@ func TestPredictorFieldErrors(t *testing.T) {
 		Crypto string `json:"crypto"`
 	}
 	shadowing := module.NewCodeAct(signature.Must(signature.New[coins, sum]("")), model, inProcess(t), nil, nil)
-	votes := []*module.Prediction[sum]{{Output: sum{Total: 1}}}
+	votes := answers(sum{Total: 1})
 	for want, err := range map[string]error{
 		"module: the Predictor's CallOptions contain a nil option; remove it": second(optioned.Run(t.Context(),
 			anything)),
@@ -34,7 +34,7 @@ func TestPredictorFieldErrors(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	if err := second(module.Majority(votes, func(sum) any { panic("no") })); !errors.As(err, new(*module.PanicError)) {
+	if err := second(module.Majority(votes, func(sum) any { panic("no") })); !errors.As(err, new(*models.PanicError)) {
 		t.Errorf("got %v", err)
 	}
 	var unmade *llmtest.Model

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
@@ -224,8 +225,8 @@ func TestRolloutsOfTools(t *testing.T) {
 		toolSet(t, askTool(module.NewPredict(adding, model, nil))), nil)
 	var mu sync.Mutex
 	var seen []string
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-		if e, ok := e.(module.ModelRequest); ok {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
+		if e, ok := e.(event.ModelRequest); ok {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, fmt.Sprintf("%s %d", e.Predictor, e.Rollout))

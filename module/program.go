@@ -162,7 +162,7 @@ func (r *codeRun) ask(ctx context.Context) error {
 	if f := r.outcome.Failure; f != nil && len(f.Findings) > 0 {
 		reason = f.Findings[0].String() // the error may begin with the number of findings
 	}
-	r.emit(FellBack{r.at(1), prompt.FirstLine(reason)})
+	r.fallback = prompt.FirstLine(reason)
 	return r.run.ask(ctx)
 }
 

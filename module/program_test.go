@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -91,9 +92,9 @@ func (c fallback) check(t *testing.T) {
 	}
 	p := act.Program(script)
 	var reasons []string
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-		if e, ok := e.(module.FellBack); ok {
-			reasons = append(reasons, e.Reason)
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
+		if e, ok := e.(event.ModelRequest); ok {
+			reasons = append(reasons, e.Fallback)
 		}
 	})
 	pred, err := p.Run(ctx, anything)
@@ -230,8 +231,8 @@ func TestProgramDoubts(t *testing.T) {
 	set := toolSet(t, list)
 	script := module.Script{Code: `submit({total: (await list({})).items.length})`}
 	ends := 0
-	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
-		if _, ended := e.(module.ProgramEnd); ended {
+	o := &module.Options{OnEvent: func(_ context.Context, e event.Event) {
+		if _, ended := e.(event.ProgramEnd); ended {
 			ends++
 		}
 	}}

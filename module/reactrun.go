@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -70,10 +71,10 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	key, _ := r.tools.Bindings[tool].Key(args) // arguments without a key are refused before they could be held
 	begun := call
 	begun.Pending = true
-	r.emit(ToolCallStart{r.at(len(r.Steps)), begun})
+	r.emit(event.ToolCallStart{Origin: r.at(len(r.Steps)), Call: begun})
 	if err := r.journal.Reconcile(ctx); err != nil {
 		call.Error = (&tools.ToolError{Tool: call.Tool, Kind: tools.KindUnavailable, Message: err.Error()}).WithCause(err)
-		r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
+		r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 		return call, err
 	}
 	out, held, err := r.tools.Perform(ctx, r.attempt, tool, &call, source, r.held[key])
@@ -87,14 +88,14 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	}
 	r.outcome = toolbox.Joined(r.outcome, out)
 	r.gate.lists.Add(call, r.tools.Bindings[tool])
-	r.emit(ToolCallEnd{r.at(len(r.Steps)), call})
+	r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 	return call, err
 }
 
 // start tells that the last step does something, as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	source = tool + "(" + string(args) + ")"
-	r.emit(ProgramStart{Origin: r.at(len(r.Steps)), Code: source, Reasoning: r.reasoning})
+	r.emit(event.ProgramStart{Origin: r.at(len(r.Steps)), Code: source, Reasoning: r.reasoning})
 	return source
 }
 

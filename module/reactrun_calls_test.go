@@ -12,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
@@ -246,8 +247,8 @@ func TestToolCallsOfInvalidJSON(t *testing.T) {
 func TestToolCallIDs(t *testing.T) {
 	t.Parallel()
 	var ids []int
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-		if e, ok := e.(module.ToolCallStart); ok {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
+		if e, ok := e.(event.ToolCallStart); ok {
 			ids = append(ids, e.Call.ID)
 		}
 	})

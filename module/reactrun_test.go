@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -105,23 +105,21 @@ func TestEventsOfReAct(t *testing.T) {
 		tools.Func("stop", "", func(context.Context, struct{}) (int, error) { return 0, tools.Fatal(errors.New("stop")) },
 			nil))
 	var got []string
-	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
+	o := &module.Options{OnEvent: func(_ context.Context, e event.Event) {
 		step := e.From().Step
 		switch e := e.(type) {
-		case module.ModelRequest:
+		case event.ModelRequest:
 			got = append(got, fmt.Sprint(step, " asked"))
-		case module.ModelResponse:
+		case event.ModelResponse:
 			got = append(got, fmt.Sprint(step, " replied"))
-		case module.ProgramStart:
+		case event.ProgramStart:
 			got = append(got, fmt.Sprint(step, " started ", e.Code))
-		case module.ToolCallEnd:
+		case event.ToolCallEnd:
 			got = append(got, fmt.Sprintf("%d called %s%s %s", step, e.Call.Tool, e.Call.Args, e.Call.Result))
-		case module.ProgramEnd:
+		case event.ProgramEnd:
 			got = append(got, fmt.Sprintf("%d ended %s, observed: %t", step, e.Outcome.Value, e.Observation != ""))
-		case module.Answered:
-			got = append(got, fmt.Sprintf("%d answered %s", step, e.Output))
-		case module.Failed:
-			got = append(got, fmt.Sprintf("%d failed %v", step, e.Err))
+		case event.RunEnd:
+			got = append(got, fmt.Sprintf("%d answered %s%v", step, e.Output, e.Err))
 		}
 	}}
 	model := llmtest.New("nothing", action("look", `{}`), action("submit", `{}`), submits1, action("stop", `{}`))
@@ -138,9 +136,9 @@ func TestEventsOfReAct(t *testing.T) {
 		"2 asked", "2 replied", "2 started look({})", "2 called look{} 1", "2 ended 1, observed: true",
 		"3 asked", "3 replied", "3 started submit({})", "3 ended {}, observed: true",
 		"4 asked", "4 replied", `4 started submit({"total":1})`, `4 ended {"total":1}, observed: false`,
-		`0 answered {"total":1}`,
+		`0 answered {"total":1}<nil>`,
 		"1 asked", "1 replied", "1 started stop({})", "1 called stop{} ", "1 ended , observed: false",
-		"0 failed tool stop: stop",
+		"0 answered tool stop: stop",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -379,11 +377,11 @@ One step is left: submit, and say in the answer what is missing or uncertain.`
 func TestReActTellsRemainingSteps(t *testing.T) {
 	t.Parallel()
 	var started, ended int
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
 		switch e.(type) {
-		case module.ProgramStart:
+		case event.ProgramStart:
 			started++
-		case module.ProgramEnd:
+		case event.ProgramEnd:
 			ended++
 		}
 	})

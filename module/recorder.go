@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
@@ -22,11 +24,11 @@ import (
 // lock; others call trajectory.
 type recorder struct {
 	Trajectory
-	origin  Origin
-	tell    func(Event) // nil if there is no observer
+	origin  event.Origin
+	tell    func(event.Event) // nil if there is no observer
 	scope   scope
-	journal *journal.Journal           // of a module that calls tools; or nil
-	broken  atomic.Pointer[PanicError] // the first panic of an observer
+	journal *journal.Journal              // of a module that calls tools; or nil
+	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex
 	usageOnly bool // the enclosing run keeps only the usage
@@ -37,26 +39,26 @@ type recorder struct {
 
 // begin begins a run of a module. It returns the context for everything within the run.
 func begin(
-	ctx context.Context, module, name string, onEvent func(context.Context, Event),
+	ctx context.Context, module, name string, onEvent func(context.Context, event.Event),
 ) (context.Context, *recorder) {
 	s := scopeOf(ctx)
-	r := &recorder{origin: Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
+	r := &recorder{origin: event.Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
 	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
 	s.run.add(r)
 	r.scope = s
 	r.scope.run = r
 	ctx = r.scope.in(ctx)
 	if tell := both(s.tell, onEvent); tell != nil {
-		r.tell = func(e Event) { tell(ctx, e) }
+		r.tell = func(e event.Event) { tell(ctx, e) }
 	}
-	r.emit(RunStart{r.at(0)})
+	r.emit(event.RunStart{Origin: r.at(0)})
 	return ctx, r
 }
 
 // group returns a recorder for a run of any module, which may be one of the user's and make several runs.
 func group(ctx context.Context) *recorder {
 	s := scopeOf(ctx)
-	g := &recorder{origin: Origin{Parent: s.run.id()}}
+	g := &recorder{origin: event.Origin{Parent: s.run.id()}}
 	s.run.add(g)
 	return g
 }
@@ -94,7 +96,7 @@ func (r *recorder) count(ended *recorder) {
 	defer r.mu.Unlock()
 	r.within = slices.DeleteFunc(r.within, func(w *recorder) bool { return w == ended })
 	t := ended.trajectory()
-	r.Spent.merge(t.UsageByModel())
+	r.Spent.Merge(t.UsageByModel())
 }
 
 // trajectory returns what the run has done so far, with the runs within it.
@@ -110,7 +112,7 @@ func (r *recorder) trajectory() Trajectory {
 		part, usageOnly := w.part()
 		switch {
 		case usageOnly:
-			t.Spent.merge(part.UsageByModel())
+			t.Spent.Merge(part.UsageByModel())
 		case !part.empty():
 			t.Runs = append(t.Runs, part)
 			if w == r.best {
@@ -140,7 +142,7 @@ func (t Trajectory) collapsed() Trajectory {
 }
 
 // at returns the origin of an event that happens now, in a step.
-func (r *recorder) at(step int) Origin {
+func (r *recorder) at(step int) event.Origin {
 	o := r.origin
 	o.Time, o.Step = time.Now(), step
 	return o
@@ -148,14 +150,14 @@ func (r *recorder) at(step int) Origin {
 
 // emit adds an event to the trajectory and calls the observers. If an observer panics, the run ends, but not
 // in the middle of an action: see fault.
-func (r *recorder) emit(e Event) {
+func (r *recorder) emit(e event.Event) {
 	r.record(e)
 	if r.tell == nil {
 		return
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			r.broken.CompareAndSwap(nil, newPanic("the observer of events", p))
+			r.broken.CompareAndSwap(nil, lm.NewPanic("the observer of events", p))
 		}
 	}()
 	r.tell(e)
@@ -170,21 +172,21 @@ func (r *recorder) fault() error {
 }
 
 // record adds an event to the trajectory.
-func (r *recorder) record(e Event) {
+func (r *recorder) record(e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch e := e.(type) {
-	case ModelRequest:
+	case event.ModelRequest:
 		calls := 0
 		if r.journal != nil {
 			calls = len(r.journal.Entries())
 		}
 		r.requested(e, calls)
-	case ModelResponse:
+	case event.ModelResponse:
 		r.responded(e)
-	case ReplyRejected:
+	case event.ReplyRejected:
 		r.last().Observation = e.Observation
-	case ProgramStart:
+	case event.ProgramStart:
 		if e.Compiled {
 			r.Steps = append(r.Steps, Step{Began: e.Time, Compiled: true, Reply: replies.WriteProgram(e.Code)})
 		}
@@ -193,55 +195,50 @@ func (r *recorder) record(e Event) {
 			s.Code += "\n"
 		}
 		s.Code, s.Reasoning = s.Code+e.Code, e.Reasoning
-	case ProgramEnd:
+	case event.ProgramEnd:
 		s := r.last()
 		s.Outcome, s.Observation = e.Outcome, e.Observation
-	case FellBack:
-		r.Fallback = e.Reason
-	case Scored:
-		r.scored(e)
-	case Answered:
-		r.Duration = e.Time.Sub(r.Began)
+	case event.RunEnd:
+		r.Duration, r.Err = e.Time.Sub(r.Began), e.Err
 		if len(r.Steps) == 0 {
 			r.answer = e.Output
-			return
+		} else if e.Err == nil {
+			s := r.last()
+			s.Answer, s.Reasoning = e.Output, cmp.Or(e.Reasoning, s.Reasoning)
 		}
-		s := r.last()
-		s.Answer, s.Reasoning = e.Output, cmp.Or(e.Reasoning, s.Reasoning)
-	case Failed:
-		r.Duration, r.Err = e.Time.Sub(r.Began), e.Err
 	}
 }
 
-// inProgress is the usage of a request until its response.
-var inProgress = Usage{Calls: 1}
-
 // requested begins a step, unless the model is asked again in the same step.
-func (t *Trajectory) requested(e ModelRequest, calls int) {
+func (t *Trajectory) requested(e event.ModelRequest, calls int) {
 	if len(t.Steps) < e.Step {
 		t.Steps = append(t.Steps, Step{Began: e.Time, before: calls})
 	}
 	s := t.last()
-	s.Predictor, s.Prompt, s.Model, s.Extracted = e.Predictor, e.Messages, e.Model, e.extract
+	s.Predictor, s.Prompt, s.Model, s.Extracted = e.Predictor, e.Messages, e.Model, e.Extract
 	s.Tools, s.Schema = e.Options.Tools, e.Schema
-	s.Usage.add(inProgress)
+	t.Fallback = cmp.Or(t.Fallback, e.Fallback)
+	s.Usage.Calls++ // until the response
 }
 
-func (t *Trajectory) responded(e ModelResponse) {
+func (t *Trajectory) responded(e event.ModelResponse) {
 	s := t.last()
 	s.Reply, s.Thinking, s.Truncated, s.FinishReason = e.Text, e.Thinking, e.Truncated, e.FinishReason
 	s.Model = cmp.Or(e.Model, s.Model)
-	s.Usage.sub(inProgress)
-	s.Usage.add(e.Usage)
+	s.Usage.Calls--
+	s.Usage = s.Usage.Add(e.Usage)
 	s.Duration += e.Duration
 }
 
-// scored records the score of an attempt, and which attempt is the best.
-func (r *recorder) scored(e Scored) {
-	e.attempt.score(e.Score)
-	if r.best == nil || e.Score.Value > r.highest {
-		r.best, r.highest = e.attempt, e.Score.Value
+// scored records and reports the score of an attempt, and whether the attempt is the best.
+func (r *recorder) scored(attempt *recorder, number int, s Score) {
+	attempt.score(s)
+	r.mu.Lock()
+	if r.best == nil || s.Value > r.highest {
+		r.best, r.highest = attempt, s.Value
 	}
+	r.mu.Unlock()
+	r.emit(event.Scored{Origin: r.at(number), Value: s.Value, Feedback: s.Feedback})
 }
 
 func (r *recorder) score(s Score) {
@@ -283,7 +280,7 @@ func (r *recorder) incomplete(err error) error {
 	if r.journal != nil {
 		r.journal.End()
 	}
-	r.emit(Failed{r.at(0), err})
+	r.emit(event.RunEnd{Origin: r.at(0), Err: err})
 	return withTrajectory(err, r.trajectory())
 }
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -95,7 +95,7 @@ console.log(errors.join("\n")); n`
 				!strings.Contains(told, c.left) {
 				t.Errorf("%d calls, the model was told:\n%s", len(sub.Requests()), told)
 			}
-			if spent := pred.Trajectory.Spent.Total(); spent != (module.Usage{Calls: c.made, InputTokens: 30 * c.made,
+			if spent := pred.Trajectory.Spent.Total(); spent != (event.Usage{Calls: c.made, InputTokens: 30 * c.made,
 				OutputTokens: 20 * c.made}) {
 				t.Errorf("spent %+v", spent)
 			}
@@ -180,8 +180,8 @@ func TestRLMEndedContextIsNotCharged(t *testing.T) {
 	t.Parallel()
 	inner, asked := llmtest.New(), 0
 	ask := func(ctx context.Context, _ struct{}) (int, error) {
-		ended, cancel := context.WithCancel(module.Observe(ctx, func(_ context.Context, e module.Event) {
-			if _, ok := e.(module.ModelRequest); ok {
+		ended, cancel := context.WithCancel(module.Observe(ctx, func(_ context.Context, e event.Event) {
+			if _, ok := e.(event.ModelRequest); ok {
 				asked++
 			}
 		}))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 )
@@ -35,8 +36,8 @@ func TestRLMHidesProviderErrors(t *testing.T) {
 			t,
 			inProcess(t),
 			sub,
-			&module.RLMOptions{Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
-				if c, ok := e.(module.ToolCallEnd); ok {
+			&module.RLMOptions{Options: module.Options{OnEvent: func(_ context.Context, e event.Event) {
+				if c, ok := e.(event.ToolCallEnd); ok {
 					noted = c.Call.Error
 				}
 			}}},

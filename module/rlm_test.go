@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -277,7 +277,7 @@ func TestRLMEvents(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
 	runs := map[uint64]string{0: "-"}
-	o := &module.RLMOptions{Depth: 2, Options: module.Options{OnEvent: func(_ context.Context, e module.Event) {
+	o := &module.RLMOptions{Depth: 2, Options: module.Options{OnEvent: func(_ context.Context, e event.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		at := e.From()
@@ -286,7 +286,7 @@ func TestRLMEvents(t *testing.T) {
 		}
 		got = append(
 			got,
-			fmt.Sprintf("%s<%s %s", runs[at.Run], runs[at.Parent], strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")),
+			fmt.Sprintf("%s<%s %s", runs[at.Run], runs[at.Parent], strings.TrimPrefix(fmt.Sprintf("%T", e), "event.")),
 		)
 	}}}
 	sub := llmtest.New("one", fence(`submit({reply: "two"})`))
@@ -303,7 +303,7 @@ func TestRLMEvents(t *testing.T) {
 		"llm2<RLM1 RunStart",
 		"llm2<RLM1 ModelRequest",
 		"llm2<RLM1 ModelResponse",
-		"llm2<RLM1 Answered",
+		"llm2<RLM1 RunEnd",
 		"RLM1<- ToolCallEnd",
 		"RLM1<- ToolCallStart",
 		"RLM3<RLM1 RunStart",
@@ -311,10 +311,10 @@ func TestRLMEvents(t *testing.T) {
 		"RLM3<RLM1 ModelResponse",
 		"RLM3<RLM1 ProgramStart",
 		"RLM3<RLM1 ProgramEnd",
-		"RLM3<RLM1 Answered",
+		"RLM3<RLM1 RunEnd",
 		"RLM1<- ToolCallEnd",
 		"RLM1<- ProgramEnd",
-		"RLM1<- Answered",
+		"RLM1<- RunEnd",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

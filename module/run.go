@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -20,7 +21,7 @@ import (
 // method, such as a struct of modules. If Run returns an error, the prediction is nil.
 //
 // Run of the modules of this package does not panic. If something that the module was given panics, such as
-// an adapter, a reward or an observer, Run returns an error that wraps a *[PanicError]. If a module of yours
+// an adapter, a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If a module of yours
 // panics, the function that runs it does the same: [Start], [Parallel], [Samples] and modules made of modules.
 type Module[In, Out any] interface {
 	Run(ctx context.Context, in In) (*Prediction[Out], error)
@@ -39,6 +40,7 @@ type run struct {
 	wrote        *lm.Message      // the last reply, as its provider wrote it; or nil
 	toolCalls    []llms.ToolCall  // of the last reply
 	results      []string         // of the tool calls, for the model
+	fallback     string           // why the compiled program gave no answer, until the next request
 }
 
 // newRun begins a run of a module that asks one predictor. It returns the context for everything within the
@@ -123,16 +125,16 @@ func (r *run) callsBefore(step int) []journal.Entry {
 func (r *run) observe(text, brief string) {
 	r.conversation.Add(conversation.Reply(r.last().Reply, r.wrote, r.toolCalls, r.results, text), brief)
 	if r.outcome == nil {
-		r.emit(ReplyRejected{r.at(len(r.Steps)), text})
+		r.emit(event.ReplyRejected{Origin: r.at(len(r.Steps)), Observation: text})
 		return
 	}
-	r.emit(ProgramEnd{r.at(len(r.Steps)), r.outcome, text})
+	r.emit(event.ProgramEnd{Origin: r.at(len(r.Steps)), Outcome: r.outcome, Observation: text})
 }
 
 // ended ends a step that has no observation.
 func (r *run) ended() {
 	if r.outcome != nil {
-		r.emit(ProgramEnd{r.at(len(r.Steps)), r.outcome, ""})
+		r.emit(event.ProgramEnd{Origin: r.at(len(r.Steps)), Outcome: r.outcome})
 	}
 }
 
@@ -148,7 +150,7 @@ func answered[Out any](r *recorder, out Out, raw json.RawMessage, reasoning stri
 	if r.journal != nil {
 		r.journal.End()
 	}
-	r.emit(Answered{r.at(0), raw, reasoning})
+	r.emit(event.RunEnd{Origin: r.at(0), Output: raw, Reasoning: reasoning})
 	if err := r.fault(); err != nil {
 		return nil, r.incomplete(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -174,19 +174,19 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var got []string
-	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
+	o := &module.Options{OnEvent: func(_ context.Context, e event.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := e.(type) {
-		case module.ModelRequest:
+		case event.ModelRequest:
 			got = append(got, fmt.Sprint(e.Step, " asked"))
-		case module.ModelResponse:
+		case event.ModelResponse:
 			got = append(got, fmt.Sprint(e.Step, " replied"))
-		case module.ProgramStart:
+		case event.ProgramStart:
 			got = append(got, fmt.Sprint(e.Step, " started"))
-		case module.ToolCallEnd:
+		case event.ToolCallEnd:
 			got = append(got, fmt.Sprint(e.Step, " called ", e.Call.Tool))
-		case module.ProgramEnd:
+		case event.ProgramEnd:
 			got = append(got, fmt.Sprint(e.Step, " ended, observed: ", e.Observation != ""))
 		}
 	}}
@@ -256,8 +256,8 @@ func cancelled(t *testing.T, where string) {
 	})
 	set := toolSet(t, tools.Func("wait", "", wait, nil),
 		tools.Func("note", "", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
-	o := &module.Options{OnEvent: func(_ context.Context, e module.Event) {
-		if _, noted := e.(module.ToolCallEnd); noted && where == "program" {
+	o := &module.Options{OnEvent: func(_ context.Context, e event.Event) {
+		if _, noted := e.(event.ToolCallEnd); noted && where == "program" {
 			cancel()
 		}
 	}}
@@ -290,7 +290,7 @@ func TestConcurrentRuns(t *testing.T) {
 		model,
 		inProcess(t),
 		set,
-		&module.Options{OnEvent: func(context.Context, module.Event) {}},
+		&module.Options{OnEvent: func(context.Context, event.Event) {}},
 	)
 	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
 		var wg sync.WaitGroup
@@ -356,7 +356,7 @@ func TestTrajectoryUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := pred.Trajectory.Usage(), (module.Usage{Calls: 2, InputTokens: 30, OutputTokens: 3}); got != want {
+	if got, want := pred.Trajectory.Usage(), (event.Usage{Calls: 2, InputTokens: 30, OutputTokens: 3}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got := string(pred.Trajectory.Answer()); got != `{"total":1}` {

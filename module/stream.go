@@ -5,13 +5,14 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/queue"
 )
 
 // Stream is a run in progress whose events can be watched.
 type Stream[Out any] struct {
 	cancel context.CancelFunc
-	queue  *queue.Queue[Event]
+	queue  *queue.Queue[event.Event]
 	result Result[Out]
 }
 
@@ -20,20 +21,20 @@ type Stream[Out any] struct {
 // prediction nor an error, fails: see [Module].
 func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
 	if ctx == nil {
-		s := &Stream[Out]{cancel: func() {}, queue: queue.New[Event](), result: Result[Out]{Err: errNoContext}}
+		s := &Stream[Out]{cancel: func() {}, queue: queue.New[event.Event](), result: Result[Out]{Err: errNoContext}}
 		s.queue.Close()
 		return s
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &Stream[Out]{
-		cancel: func() { cancel(errLoopEnded) }, queue: queue.New[Event](), result: Result[Out]{Err: errNoReturn},
+		cancel: func() { cancel(errLoopEnded) }, queue: queue.New[event.Event](), result: Result[Out]{Err: errNoReturn},
 	}
 	go func() {
 		defer cancel(nil)
 		defer s.queue.Close()
 		scope := scopeOf(ctx)
 		scope.deltas = true
-		scope.tell = both(scope.tell, func(_ context.Context, e Event) { s.queue.Add(e) })
+		scope.tell = both(scope.tell, func(_ context.Context, e event.Event) { s.queue.Add(e) })
 		s.result = runModule(scope.in(ctx), m, in)
 	}()
 	return s
@@ -41,8 +42,8 @@ func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[O
 
 // Events yields the events of the run until it ends, and then its error if it has one. Leaving the loop cancels the
 // run. Every event is yielded once: a second loop continues where the first ended.
-func (s *Stream[Out]) Events() iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
+func (s *Stream[Out]) Events() iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
 		for s != nil && s.queue != nil {
 			e, ok := s.queue.Next()
 			if !ok {

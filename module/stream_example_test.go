@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 )
 
@@ -13,14 +14,14 @@ import (
 func ExampleStart() {
 	model := llmtest.New("[[ ## mood ## ]]\nbad\n\n[[ ## score ## ]]\n0.9\n\n[[ ## completed ## ]]")
 	stream := module.Start(context.Background(), module.NewPredict(judge, model, nil), Review{"Broke twice."})
-	for event, err := range stream.Events() {
+	for e, err := range stream.Events() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		switch e := event.(type) {
-		case module.ModelRequest:
+		switch e := e.(type) {
+		case event.ModelRequest:
 			fmt.Println("asked in step", e.Step)
-		case module.Answered:
+		case event.RunEnd:
 			fmt.Println("answered", string(e.Output))
 		}
 	}
@@ -49,10 +50,10 @@ func ExampleSamples() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pred, err := module.Majority(results.Predictions(), func(v Verdict) any { return v.Mood })
+	pred, err := module.Majority(results, func(v Verdict) any { return v.Mood })
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(pred.Output.Mood, "after", results.Usage().Calls, "calls")
+	fmt.Println(pred.Output.Mood, "after", pred.Trajectory.Usage().Calls, "calls")
 	// Output: bad after 3 calls
 }

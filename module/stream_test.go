@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 )
 
@@ -32,7 +33,7 @@ func kinds(t *testing.T, s *module.Stream[sum]) (list []string, last error) {
 			last = err
 			continue
 		}
-		list = append(list, strings.TrimPrefix(fmt.Sprintf("%T", e), "module.")+fmt.Sprint(e.From().Step))
+		list = append(list, strings.TrimPrefix(fmt.Sprintf("%T", e), "event.")+fmt.Sprint(e.From().Step))
 	}
 	return list, last
 }
@@ -44,8 +45,8 @@ func TestStream(t *testing.T) {
 	m := pipeline{module.NewPredict(adding, model, nil), module.NewPredict(adding, model, nil)}
 	s := module.Start(t.Context(), m, anything)
 	got, err := kinds(t, s)
-	if want := "RunStart0 ModelRequest1 ModelResponse1 Answered0 " +
-		"RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 ModelRequest2 ModelResponse2 Answered0"; strings.Join(got,
+	if want := "RunStart0 ModelRequest1 ModelResponse1 RunEnd0 " +
+		"RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 ModelRequest2 ModelResponse2 RunEnd0"; strings.Join(got,
 		" ") != want || err != nil {
 		t.Errorf("got %v and %v, want %s", got, err, want)
 	}
@@ -62,7 +63,7 @@ func TestStreamOfAFailure(t *testing.T) {
 		&module.Options{MaxIters: 1, FreeTurns: -1})
 	s := module.Start(t.Context(), m, anything)
 	got, err := kinds(t, s)
-	if want := "RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 Failed0"; strings.Join(got, " ") != want {
+	if want := "RunStart0 ModelRequest1 ModelResponse1 ReplyRejected1 RunEnd0"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	pred, last := s.Result()
@@ -93,8 +94,8 @@ func TestStreamLeavingLoopCancels(t *testing.T) {
 // An observer in the context learns to which run each event belongs.
 func TestObserve(t *testing.T) {
 	t.Parallel()
-	var events []module.Event
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) { events = append(events, e) })
+	var events []event.Event
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) { events = append(events, e) })
 	if _, err := module.NewPredict(adding, llmtest.New(fits), nil).Run(ctx, anything); err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +129,15 @@ func TestDeltas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, ok := e.(module.TextDelta); ok {
+		if d, ok := e.(event.TextDelta); ok {
 			text.WriteString(d.Field + "=" + d.Text)
 		}
 	}
 	if text.String() != "total=3" {
 		t.Errorf("got %q", text.String())
 	}
-	ctx := module.Observe(t.Context(), func(_ context.Context, e module.Event) {
-		if _, ok := e.(module.TextDelta); ok {
+	ctx := module.Observe(t.Context(), func(_ context.Context, e event.Event) {
+		if _, ok := e.(event.TextDelta); ok {
 			t.Error("an observer got a delta")
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
@@ -63,7 +64,7 @@ type Trajectory struct {
 
 	// Spent is the usage of the models that programs called with llm, by the name of the model. Nothing else about
 	// those calls is kept, since there may be thousands.
-	Spent ModelUsage `json:"spent,omitempty"`
+	Spent event.ModelUsage `json:"spent,omitempty"`
 
 	answer json.RawMessage // of a module without steps
 }
@@ -73,19 +74,19 @@ func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
 // Usage returns the total usage, including Runs. A request that has no response because the run was cancelled
 // counts as one call.
-func (t Trajectory) Usage() Usage { return t.UsageByModel().Total() }
+func (t Trajectory) Usage() event.Usage { return t.UsageByModel().Total() }
 
 // UsageByModel returns the usage of each model, including Runs.
-func (t Trajectory) UsageByModel() ModelUsage {
-	var all ModelUsage
+func (t Trajectory) UsageByModel() event.ModelUsage {
+	var all event.ModelUsage
 	t.addUsage(&all)
 	return all
 }
 
-func (t *Trajectory) addUsage(all *ModelUsage) {
-	all.merge(t.Spent)
+func (t *Trajectory) addUsage(all *event.ModelUsage) {
+	all.Merge(t.Spent)
 	for i := range t.Steps {
-		all.add(t.Steps[i].Model, t.Steps[i].Usage)
+		all.Merge(event.ModelUsage{t.Steps[i].Model: t.Steps[i].Usage})
 	}
 	for i := range t.Runs {
 		t.Runs[i].addUsage(all)
@@ -185,7 +186,7 @@ type Step struct {
 	Compiled     bool             `json:"compiled,omitempty"`    // the program of a [Program]; no model was called
 	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
 	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs as an object, if this is the answer
-	Usage        Usage            `json:"usage"`
+	Usage        event.Usage      `json:"usage"`
 	Duration     time.Duration    `json:"duration_ns"` // of the model call
 
 	before int // the number of calls in the journal when the step began

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -20,7 +20,7 @@ import (
 )
 
 // usageOf returns the usage of a run, with or without an answer.
-func usageOf(t *testing.T, pred *module.Prediction[sum], err error) module.Usage {
+func usageOf(t *testing.T, pred *module.Prediction[sum], err error) event.Usage {
 	t.Helper()
 	r := module.Result[sum]{Prediction: pred, Err: err}
 	trajectory := r.Trajectory()
@@ -90,7 +90,7 @@ func TestUsageOfUnsentRequests(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	pred, err := module.NewPredict(adding, total1(), nil).Run(ctx, anything)
-	if got := usageOf(t, pred, err); got != (module.Usage{}) || !errors.Is(err, context.Canceled) {
+	if got := usageOf(t, pred, err); got != (event.Usage{}) || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: %+v, %v", got, err)
 	}
 	budget := models.NewBudget(models.Limits{Calls: 1})
@@ -101,7 +101,11 @@ func TestUsageOfUnsentRequests(t *testing.T) {
 		[]orders{anything, anything, anything},
 		&module.ParallelOptions{Workers: 1, Collect: true},
 	)
-	if got := results.Usage().Calls; got != 1 || err == nil {
+	got := 0
+	for _, r := range results {
+		got += r.Trajectory().Usage().Calls
+	}
+	if got != 1 || err == nil {
 		t.Errorf("refused by the budget: %d calls, %v", got, err)
 	}
 }
@@ -170,7 +174,7 @@ func (s sampling) Run(ctx context.Context, in orders) (*module.Prediction[sum], 
 	if err != nil {
 		return nil, err
 	}
-	return module.Majority(samples.Predictions(), nil)
+	return module.Majority(samples, nil)
 }
 
 // forgetful is a module that loses the trajectory.
@@ -277,7 +281,7 @@ func TestUsageIsExact(t *testing.T) {
 // A usage has a readable form.
 func TestUsageString(t *testing.T) {
 	t.Parallel()
-	for want, u := range map[string]module.Usage{
+	for want, u := range map[string]event.Usage{
 		"0 calls of the model, 0 tokens in, 0 out": {},
 		"1 call of the model, 12 tokens in, 3 out": {Calls: 1, InputTokens: 12, OutputTokens: 3},
 		"2 calls of the model, 5 tokens in, 1 out, 1 call answered by a cache": {Calls: 2, InputTokens: 5, OutputTokens: 1,
@@ -325,10 +329,10 @@ func TestCancelledWithCache(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		model func(cancel func()) llms.Model
-		want  module.Usage
+		want  event.Usage
 	}{
-		"kept":     {func(cancel func()) llms.Model { return cutting{kept, cancel} }, module.Usage{Hits: 1}},
-		"underway": {underway, module.Usage{Calls: 1}},
+		"kept":     {func(cancel func()) llms.Model { return cutting{kept, cancel} }, event.Usage{Hits: 1}},
+		"underway": {underway, event.Usage{Calls: 1}},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := module.NewPredict(adding, c.model(cancel), nil).Run(ctx, anything)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
@@ -79,24 +79,24 @@ func (c *client) logCause(call sandbox.Call) {
 }
 
 // onEvent returns a function that is called for each event of a task.
-func (c *client) onEvent(tell func(message string)) func(context.Context, module.Event) {
-	return func(_ context.Context, e module.Event) {
-		if end, ok := e.(module.ToolCallEnd); ok {
+func (c *client) onEvent(tell func(message string)) func(context.Context, event.Event) {
+	return func(_ context.Context, e event.Event) {
+		if end, ok := e.(event.ToolCallEnd); ok {
 			c.logCause(end.Call)
 		}
 		tell(happening(e))
 	}
 }
 
-func happening(e module.Event) string {
+func happening(e event.Event) string {
 	switch e := e.(type) {
-	case module.ModelRequest:
+	case event.ModelRequest:
 		return fmt.Sprintf("step %d: asking the model", e.Step)
-	case module.ProgramStart:
+	case event.ProgramStart:
 		return fmt.Sprintf("step %d: running a program of %s", e.Step, lineCount(e.Code))
-	case module.ToolCallEnd:
+	case event.ToolCallEnd:
 		return called(e.Call)
-	case module.ProgramEnd:
+	case event.ProgramEnd:
 		if e.Outcome != nil && e.Outcome.Failure != nil {
 			return fmt.Sprintf("step %d: the program failed (%s)", e.Step, e.Outcome.Failure.Kind)
 		}

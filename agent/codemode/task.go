@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
 )
@@ -26,14 +27,14 @@ type taskArgs struct {
 
 // report is the result of a task.
 type report struct {
-	Success    bool         `json:"success"`
-	Answer     string       `json:"answer,omitempty"`
-	ErrorType  string       `json:"error_type,omitempty"`
-	Error      string       `json:"error,omitempty"`
-	DurationMS float64      `json:"duration_ms"`
-	Steps      []taskStep   `json:"steps"`
-	Usage      module.Usage `json:"usage"`
-	Calls      []effect     `json:"calls"`
+	Success    bool        `json:"success"`
+	Answer     string      `json:"answer,omitempty"`
+	ErrorType  string      `json:"error_type,omitempty"`
+	Error      string      `json:"error,omitempty"`
+	DurationMS float64     `json:"duration_ms"`
+	Steps      []taskStep  `json:"steps"`
+	Usage      event.Usage `json:"usage"`
+	Calls      []effect    `json:"calls"`
 }
 
 func (r report) failed() bool { return !r.Success }

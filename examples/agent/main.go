@@ -25,6 +25,7 @@ import (
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
@@ -147,12 +148,12 @@ func (c *config) introduce(servers *mcptools.Servers) {
 
 // result is the output with -json.
 type result struct {
-	Success bool         `json:"success"`
-	Answer  string       `json:"answer,omitempty"`
-	Error   string       `json:"error,omitempty"`
-	Steps   int          `json:"steps"`
-	Usage   module.Usage `json:"usage"`
-	Calls   []call       `json:"calls"`
+	Success bool        `json:"success"`
+	Answer  string      `json:"answer,omitempty"`
+	Error   string      `json:"error,omitempty"`
+	Steps   int         `json:"steps"`
+	Usage   event.Usage `json:"usage"`
+	Calls   []call      `json:"calls"`
 }
 
 type call struct {

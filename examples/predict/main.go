@@ -22,6 +22,7 @@ import (
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return err
 	}
 	if *verbose {
-		ctx = module.Observe(ctx, func(_ context.Context, e module.Event) { printEvent(stderr, e) })
+		ctx = module.Observe(ctx, func(_ context.Context, e event.Event) { printEvent(stderr, e) })
 	}
 	pred, err := module.NewPredict(sig, model, nil).Run(ctx, in)
 	if err != nil {
@@ -85,13 +86,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // printEvent prints the requests to the model and its replies.
-func printEvent(w io.Writer, event module.Event) {
-	switch e := event.(type) {
-	case module.ModelRequest:
+func printEvent(w io.Writer, e event.Event) {
+	switch e := e.(type) {
+	case event.ModelRequest:
 		fmt.Fprintf(w, "=== request %d ===\n%s", e.Step, e.Text())
-	case module.ModelResponse:
+	case event.ModelResponse:
 		fmt.Fprintf(w, "=== reply %d of %s in %s ===\n%s\n", e.Step, e.Model, e.Duration.Round(time.Millisecond), e.Text)
-	case module.ReplyRejected:
+	case event.ReplyRejected:
 		fmt.Fprintf(w, "=== rejected ===\n%s\n", e.Observation)
 	}
 }

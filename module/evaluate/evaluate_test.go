@@ -18,6 +18,7 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -164,7 +165,7 @@ func TestMetricPanics(t *testing.T) {
 				},
 				&evaluate.Options{Workers: 1, MaxErrors: most})
 			contains(t, err, []string{"stopped after 11 errors", "no run has a score"}[i])
-			if panicked, ok := errors.AsType[*module.PanicError](err); !ok || len(panicked.Stack) == 0 {
+			if panicked, ok := errors.AsType[*models.PanicError](err); !ok || len(panicked.Stack) == 0 {
 				t.Errorf("%q: got %v", want, err)
 			}
 			if got := r.Results[0].Err; !strings.HasPrefix(got, want) || !panicPlace.MatchString(got) {
@@ -185,7 +186,7 @@ func TestModulePanics(t *testing.T) {
 	t.Parallel()
 	examples, _ := numbers(3, all)
 	r, err := evaluate.Evaluate(t.Context(), panics{}, examples, evaluate.ExactMatch[Question, Answer](), nil)
-	_, panicked := errors.AsType[*module.PanicError](err)
+	_, panicked := errors.AsType[*models.PanicError](err)
 	if !panicked || r.Errors != 3 || !strings.Contains(r.Results[2].Err, "oops") {
 		t.Errorf("got %v, %v", r, err)
 	}
@@ -293,7 +294,7 @@ func TestReportUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := module.ModelUsage{"student": {Calls: 10, InputTokens: 1000, OutputTokens: 200}}
+	want := event.ModelUsage{"student": {Calls: 10, InputTokens: 1000, OutputTokens: 200}}
 	if !reflect.DeepEqual(r.Usage, want) {
 		t.Errorf("usage %v", r.Usage)
 	}

@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 
-	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -70,7 +69,7 @@ func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 func encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &module.PanicError{In: fmt.Sprintf("encoding %T", v), Value: p, Stack: debug.Stack()}
+			err = lm.NewPanic(fmt.Sprintf("encoding %T", v), p)
 		}
 	}()
 	return schema.Marshal(v)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module/models"
 )
 
 // Metric scores the answer to an example. A higher value is better; the metrics of this package return values from 0
@@ -23,7 +25,7 @@ type Metric[In, Out any] func(
 // scoring is the outcome of one call of a metric.
 type scoring struct {
 	score module.Score
-	usage module.ModelUsage // of the models that the metric asked
+	usage event.ModelUsage // of the models that the metric asked
 	err   error
 }
 
@@ -80,8 +82,8 @@ func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *modu
 	s := scoring{usage: result.Trajectory().UsageByModel(), err: err}
 	if err == nil {
 		s.score = result.Prediction.Output
-	} else if panicked, ok := errors.AsType[*module.PanicError](err); ok {
-		s.err = fmt.Errorf("%w, at %s", &module.PanicError{In: "the metric", Value: panicked.Value, Stack: panicked.Stack},
+	} else if panicked, ok := errors.AsType[*models.PanicError](err); ok {
+		s.err = fmt.Errorf("%w, at %s", &models.PanicError{In: "the metric", Value: panicked.Value, Stack: panicked.Stack},
 			panicLocation(panicked))
 	} else {
 		s.err = fmt.Errorf("the metric failed: %w", err)
@@ -90,7 +92,7 @@ func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *modu
 }
 
 // panicLocation returns the file and line of a panic.
-func panicLocation(p *module.PanicError) string {
+func panicLocation(p *models.PanicError) string {
 	_, stack, _ := strings.Cut(string(p.Stack), "\npanic(")
 	lines := strings.Split(stack, "\n")
 	for i := 2; i+1 < len(lines); i += 2 { // two lines for each function, after those of panic

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 )
 
 // Report is the result of an evaluation. As JSON it can be saved and read again, for example to [Compare] it later.
@@ -22,8 +23,8 @@ type Report struct {
 	Errors int `json:"errors"`
 
 	// Usage is the usage of the module by model, and MetricUsage that of the metric, such as a [Judge].
-	Usage       module.ModelUsage `json:"usage,omitempty"`
-	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
+	Usage       event.ModelUsage `json:"usage,omitempty"`
+	MetricUsage event.ModelUsage `json:"metric_usage,omitempty"`
 }
 
 // Result is the result of one run.
@@ -43,9 +44,9 @@ type Result struct {
 	// Err says why there is no score: the module has no answer, or the metric failed. It is empty if there is one.
 	Err string `json:"error,omitempty"`
 
-	Duration    time.Duration     `json:"duration_ns"` // of the module's run
-	Usage       module.ModelUsage `json:"usage,omitempty"`
-	MetricUsage module.ModelUsage `json:"metric_usage,omitempty"`
+	Duration    time.Duration    `json:"duration_ns"` // of the module's run
+	Usage       event.ModelUsage `json:"usage,omitempty"`
+	MetricUsage event.ModelUsage `json:"metric_usage,omitempty"`
 
 	// Trajectory is what the module did. It is nil with Options.DropTrajectories.
 	Trajectory *module.Trajectory `json:"trajectory,omitempty"`
@@ -57,7 +58,8 @@ func newReport(results []Result) *Report {
 	scores, parts := []observation{}, map[string][]observation{}
 	for i := range results {
 		one := &results[i]
-		r.Usage, r.MetricUsage = sum(r.Usage, one.Usage), sum(r.MetricUsage, one.MetricUsage)
+		r.Usage.Merge(one.Usage)
+		r.MetricUsage.Merge(one.MetricUsage)
 		if one.Err != "" {
 			r.Errors++
 			continue
@@ -70,9 +72,4 @@ func newReport(results []Result) *Report {
 	}
 	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
 	return r
-}
-
-// sum returns the usage of both. It lets a trajectory add them up.
-func sum(a, b module.ModelUsage) module.ModelUsage {
-	return module.Trajectory{Spent: a, Runs: []module.Trajectory{{Spent: b}}}.UsageByModel()
 }

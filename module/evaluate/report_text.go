@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -39,7 +39,7 @@ func (r *Report) rows() [][]string {
 	return rows
 }
 
-func usageRows(name string, usage module.ModelUsage) (rows [][]string) {
+func usageRows(name string, usage event.ModelUsage) (rows [][]string) {
 	for _, model := range slices.Sorted(maps.Keys(usage)) {
 		text := usage[model].String()
 		if model != "" {

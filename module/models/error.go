@@ -24,12 +24,14 @@ import (
 // error; Retry-After headers are lost.
 type Error = lm.Error
 
-// PanicError is the error of a provider that panicked, wrapped in an [Error]:
+// PanicError is the error of a panic in code that was passed to a model or to a run of a module, such as a provider, a
+// reward or an observer of events:
 //
+//	In    string // what panicked, such as "Run of CodeAct"
 //	Value any    // the value of the panic
 //	Stack []byte // the goroutine's stack, which Error omits because its message may reach a prompt
 //
-//	func (e *PanicError) Error() string // the message of the panic
+//	func (e *PanicError) Error() string // what panicked, and the value
 //	func (e *PanicError) Unwrap() error // Value, if it is an error
 type PanicError = lm.PanicError
 

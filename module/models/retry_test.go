@@ -196,7 +196,7 @@ func TestSilentErrors(t *testing.T) {
 	}
 	var nobody told
 	if _, err := ask(t.Context(), models.Retry(nobody, nil)); failure(t, err).Kind != models.KindUnknown ||
-		!strings.HasPrefix(err.Error(), "the model: it panicked: runtime error: ") {
+		!strings.HasPrefix(err.Error(), "the model: the provider panicked: runtime error: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -43,11 +43,11 @@ func newRecorder(specs map[string]*signature.Spec) *recorder {
 }
 
 // observe records an event.
-func (r *recorder) observe(_ context.Context, e module.Event) {
+func (r *recorder) observe(_ context.Context, e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	from := e.From()
-	if e, ok := e.(module.ModelRequest); ok {
+	if e, ok := e.(event.ModelRequest); ok {
 		if c := r.last[from.Run]; c != nil && c.step == from.Step {
 			return // the same step, with a shorter prompt
 		}
@@ -61,27 +61,27 @@ func (r *recorder) observe(_ context.Context, e module.Event) {
 }
 
 // extend updates a call from an event.
-func (r *recorder) extend(c *predictorCall, e module.Event) {
+func (r *recorder) extend(c *predictorCall, e event.Event) {
 	switch e := e.(type) {
-	case module.ModelResponse:
+	case event.ModelResponse:
 		c.Reply = e.Text
 		if e.Err != nil {
 			c.Problem = e.Err.Error()
 		}
-	case module.ReplyRejected:
+	case event.ReplyRejected:
 		c.Problem, c.Outputs = e.Observation, nil
-	case module.ProgramStart:
+	case event.ProgramStart:
 		c.Reasoning = cmp.Or(e.Reasoning, c.Reasoning)
 		r.set(c, "code", quoted(e.Code))
 		r.explain(c)
-	case module.ToolCallStart:
+	case event.ToolCallStart:
 		if !has(c.Outputs, "tool") { // of a ReAct, the first call of the step
 			r.set(c, "tool", quoted(e.Call.Tool))
 			r.set(c, "args", e.Call.Args)
 		}
-	case module.ProgramEnd:
+	case event.ProgramEnd:
 		c.Problem, c.failed = e.Observation, e.Outcome != nil && e.Outcome.Failure != nil
-	case module.Answered:
+	case event.RunEnd:
 		c.Reasoning = cmp.Or(e.Reasoning, c.Reasoning)
 		r.answered(c, e.Output)
 	}

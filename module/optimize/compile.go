@@ -13,6 +13,7 @@ import (
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -57,7 +58,7 @@ type CompileReport struct {
 	HeldOut *evaluate.Report `json:"held_out,omitempty"`
 
 	// Usage is the usage of the model that wrote the programs.
-	Usage module.ModelUsage `json:"usage,omitempty"`
+	Usage event.ModelUsage `json:"usage,omitempty"`
 
 	// Warnings say why the result may be wrong.
 	Warnings []string `json:"warnings,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/writ-go/writ/module"
 )
@@ -18,9 +19,9 @@ import (
 type Ensemble[In, Out any] struct {
 	Modules []module.Module[In, Out]
 
-	// Vote chooses among the answers of the modules that have one. Nil is [module.Majority] of whole outputs; call
-	// that with a key to compare a part of them.
-	Vote func(answers []*module.Prediction[Out]) (*module.Prediction[Out], error)
+	// Vote chooses among the results of the modules that have an answer. Nil is [module.Majority] of whole outputs; call
+	// it with a key to compare a part of them.
+	Vote func(answers []module.Result[Out]) (*module.Prediction[Out], error)
 }
 
 // NewEnsemble returns an ensemble of modules that decides by majority.
@@ -39,13 +40,14 @@ func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[
 	}
 	results, err := module.Parallel(ctx, member[In, Out]{e.Modules, in}, inOrder(len(e.Modules)),
 		&module.ParallelOptions{Workers: len(e.Modules), Collect: true})
-	answers := results.Predictions()
+	failed := func(r module.Result[Out]) bool { return r.Err != nil }
+	answers := slices.DeleteFunc(slices.Clone(results), failed)
 	if len(answers) == 0 {
 		return nil, fmt.Errorf("optimize: no module of the Ensemble has an answer: %w", err)
 	}
 	vote := e.Vote
 	if vote == nil {
-		vote = func(answers []*module.Prediction[Out]) (*module.Prediction[Out], error) {
+		vote = func(answers []module.Result[Out]) (*module.Prediction[Out], error) {
 			return module.Majority(answers, nil)
 		}
 	}

@@ -25,12 +25,12 @@ func saying(text string) predict {
 
 func TestEnsemble(t *testing.T) {
 	t.Parallel()
-	last := func(answers []*module.Prediction[answer]) (*module.Prediction[answer], error) {
-		return answers[len(answers)-1], nil
+	last := func(answers []module.Result[answer]) (*module.Prediction[answer], error) {
+		return answers[len(answers)-1].Prediction, nil
 	}
 	for _, c := range []struct {
 		texts []string
-		vote  func([]*module.Prediction[answer]) (*module.Prediction[answer], error)
+		vote  func([]module.Result[answer]) (*module.Prediction[answer], error)
 		want  string
 	}{
 		{[]string{"a", "b", "b"}, nil, "b"},
@@ -71,13 +71,13 @@ func TestEnsembleOfTop(t *testing.T) {
 		BootstrapFewShot: optimize.BootstrapFewShot{MaxLabeled: 6}, Candidates: 4,
 	}, nil)
 	e := optimize.NewEnsemble(r.Top(3))
-	e.Vote = func(answers []*module.Prediction[answer]) (*module.Prediction[answer], error) {
+	e.Vote = func(answers []module.Result[answer]) (*module.Prediction[answer], error) {
 		for _, a := range answers {
-			if a.Output.Text != "unknown" {
-				return a, nil
+			if a.Prediction.Output.Text != "unknown" {
+				return a.Prediction, nil
 			}
 		}
-		return answers[0], nil
+		return answers[0].Prediction, nil
 	}
 	report, err := evaluate.Evaluate(t.Context(), e, numbers(200, 230), right, nil)
 	if err != nil || report.Score.Mean < r.Best.Score-0.1 || report.Score.Mean == 0 {

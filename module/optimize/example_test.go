@@ -125,7 +125,7 @@ func ExampleEnsemble() {
 		return
 	}
 	ensemble := optimize.NewEnsemble(r.Top(2))
-	ensemble.Vote = func(answers []*module.Prediction[team]) (*module.Prediction[team], error) {
+	ensemble.Vote = func(answers []module.Result[team]) (*module.Prediction[team], error) {
 		return module.Majority(answers, func(t team) any { return t.Team })
 	}
 	pred, err := ensemble.Run(context.Background(), mail{"My refund has not arrived."})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -27,28 +27,28 @@ func (w writer) Write(text []byte) (int, error) {
 
 // Progress returns a handler for module.Options.OnEvent that prints programs, calls and their
 // results to w.
-func Progress(w io.Writer) func(context.Context, module.Event) {
+func Progress(w io.Writer) func(context.Context, event.Event) {
 	var mu sync.Mutex
 	w = Writer(w)
-	return func(_ context.Context, e module.Event) {
+	return func(_ context.Context, e event.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := e.(type) {
-		case module.ModelRequest:
+		case event.ModelRequest:
 			fmt.Fprintf(w, "\n── step %d: asking the model\n", e.Step)
-		case module.ModelResponse:
+		case event.ModelResponse:
 			fmt.Fprintf(w, "   it answered in %s\n", short(e.Duration))
-		case module.ProgramStart:
+		case event.ProgramStart:
 			fmt.Fprintf(w, "\n   program:\n%s\n", Indent(e.Code, "   │ "))
-		case module.ToolCallEnd:
+		case event.ToolCallEnd:
 			fmt.Fprintf(w, "   → %s\n", Call(e.Call))
-		case module.ProgramEnd:
+		case event.ProgramEnd:
 			outcome(w, e)
 		}
 	}
 }
 
-func outcome(w io.Writer, e module.ProgramEnd) {
+func outcome(w io.Writer, e event.ProgramEnd) {
 	switch f := e.Outcome.Failure; {
 	case f != nil && !f.Ran():
 		fmt.Fprintf(w, "   refused before anything ran:\n%s\n", Indent(f.String(), "   ✗ "))

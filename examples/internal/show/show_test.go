@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/examples/internal/show"
-	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -18,8 +18,8 @@ func TestProgress(t *testing.T) {
 	report := show.Progress(&b)
 	failed := sandbox.Call{Tool: "t", Error: &tools.ToolError{Message: evil}}
 	outcome := &sandbox.Outcome{Failure: &sandbox.Failure{Finding: sandbox.Finding{Message: evil}}}
-	for _, e := range []module.Event{
-		module.ProgramStart{Code: evil}, module.ToolCallEnd{Call: failed}, module.ProgramEnd{Outcome: outcome},
+	for _, e := range []event.Event{
+		event.ProgramStart{Code: evil}, event.ToolCallEnd{Call: failed}, event.ProgramEnd{Outcome: outcome},
 	} {
 		report(t.Context(), e)
 	}

@@ -151,17 +151,23 @@ func failed(ctx context.Context, err error, begun bool) (failure error) {
 
 // panicked returns the error of a recovered panic.
 func panicked(p any) *Error {
-	return &Error{Kind: KindUnknown, MaybeCharged: true, Err: &PanicError{p, debug.Stack()}}
+	return &Error{Kind: KindUnknown, MaybeCharged: true, Err: NewPanic("the provider", p)}
 }
 
-// PanicError reports that a provider has panicked. The kind of the error is KindUnknown.
+// PanicError reports a panic in code that was passed to Writ.
 type PanicError struct {
+	In    string // what panicked, such as "Run of CodeAct"
 	Value any    // the value of the panic
-	Stack []byte // the stack of the goroutine; Error omits it
+	Stack []byte // of the goroutine that panicked; Error omits it
 }
 
-// Error returns the message of the panic.
-func (e *PanicError) Error() string { return fmt.Sprintf("it panicked: %v", e.Value) }
+// NewPanic is called where the panic was recovered.
+func NewPanic(in string, value any) *PanicError { return &PanicError{in, value, debug.Stack()} }
+
+// Error returns what panicked, and the value.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("%s panicked: %.500s", e.In, fmt.Sprint(e.Value))
+}
 
 // Unwrap returns Value if it is an error.
 func (e *PanicError) Unwrap() error {

@@ -138,7 +138,7 @@ func TestErrorsThatPanic(t *testing.T) {
 		_, err := Ask(t.Context(), model(func(context.Context) (*llms.ContentResponse, error) { return nil, nothing }),
 			Call{}, hello)
 		if e, ok := errors.AsType[*Error](err); !ok || !e.MaybeCharged || !errors.As(err, new(*PanicError)) ||
-			err.Error() != "the model: it panicked: runtime error: invalid memory address or nil pointer dereference" {
+			err.Error() != "the model: the provider panicked: runtime error: invalid memory address or nil pointer dereference" {
 			t.Errorf("%T: got %v", nothing, err)
 		}
 	}

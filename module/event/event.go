@@ -1,0 +1,168 @@
+// Package event has the events of runs of modules, and the usage of models that they report.
+//
+// Everything that package module records about a run is made from its events, such as the Trajectory of a Prediction.
+// To watch a run, pass a function to module.Observe or Options.OnEvent, or range over the events of module.Start:
+//
+//	for e, err := range module.Start(ctx, m, in).Events() {
+//		switch e := e.(type) {
+//		case event.TextDelta:
+//			fmt.Print(e.Text)
+//		case event.RunEnd:
+//			fmt.Printf("%s: %s\n", e.Module, e.Output)
+//		}
+//	}
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
+)
+
+// Event is something that happens in a run: a [RunStart], [ModelRequest], [TextDelta], [ModelResponse],
+// [ReplyRejected], [ProgramStart], [ToolCallStart], [ToolCallEnd], [ProgramEnd], [Scored] or [RunEnd]. Observers must
+// not modify what an event holds.
+type Event interface {
+	// From returns when and in which run it happened.
+	From() Origin
+	event()
+}
+
+// Origin is when and where an event happened. It is part of every event.
+type Origin struct {
+	Time   time.Time `json:"time"`
+	Module string    `json:"module"`                  // the kind of module, such as "CodeAct"
+	Name   string    `json:"name,omitempty"`          // the path of the module in the enclosing one, such as "Sort"
+	Run    uint64    `json:"run,string"`              // a random number for each run of a module
+	Parent uint64    `json:"parent,string,omitempty"` // the enclosing run, or 0
+	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole
+}
+
+// From returns o.
+func (o Origin) From() Origin { return o }
+
+func (Origin) event() {}
+
+// RunStart reports that a run of a module begins.
+type RunStart struct{ Origin }
+
+// ModelRequest reports a request to the model.
+type ModelRequest struct {
+	Origin
+
+	// Predictor is the path of the module.Predictor that asks, as in module.Predictors.
+	Predictor string `json:"predictor,omitempty"`
+
+	// Inputs are the inputs of the question.
+	Inputs signature.Values `json:"inputs,omitempty"`
+
+	// Messages is the whole prompt.
+	Messages []llms.MessageContent `json:"-"`
+
+	// Model is the name of the model, or "" if it is unknown.
+	Model string `json:"model,omitempty"`
+
+	// Options are the call options, applied.
+	Options llms.CallOptions `json:"-"`
+
+	// Schema is the JSON Schema that the reply is constrained to, or nil.
+	Schema json.RawMessage `json:"schema,omitempty"`
+
+	// Rollout is the Rollout of the module.Predictor.
+	Rollout int `json:"rollout,omitempty"`
+
+	// Fallback is why the compiled program of a module.Program gave no answer, in the request that follows it.
+	Fallback string `json:"fallback,omitempty"`
+
+	// Extract says that the steps are used up, and that the model is asked for an answer from what it knows.
+	Extract bool `json:"extract,omitempty"`
+}
+
+// Text returns everything that the model is sent, for people: the messages under their roles, the tools, and
+// the schema of the reply.
+func (e ModelRequest) Text() string { return lm.Transcript(e.Messages, e.Options.Tools, e.Schema) }
+
+// Question returns the text of the last message: the question, or the observation on the last step.
+func (e ModelRequest) Question() string { return lm.LastText(e.Messages) }
+
+// TextDelta is a piece of the model's reply. Only module.Start reports it, and only for models that support streaming.
+// With the adapters of package module it is text of the value of one field, without the markers, keys and escapes
+// around it. If the reply is rejected, a [ReplyRejected] follows and the next reply begins again: discard the
+// pieces.
+type TextDelta struct {
+	Origin
+	Field    string `json:"field,omitempty"` // the output that the text belongs to; "" for text outside of outputs
+	Text     string `json:"text"`
+	Thinking bool   `json:"thinking,omitempty"` // the text belongs to the model's thinking, not to its reply
+}
+
+// ModelResponse reports the reply of the model, or that the request failed.
+type ModelResponse struct {
+	Origin
+	Text         string        `json:"text"`
+	Thinking     string        `json:"thinking,omitempty"` // if the provider reports it
+	Model        string        `json:"model,omitempty"`    // the model that replied, if the provider reports it
+	ID           string        `json:"id,omitempty"`       // the provider's ID of the reply
+	FinishReason string        `json:"finish_reason,omitempty"`
+	Failed       string        `json:"failed,omitempty"`    // how the models that a models.Fallback tried first failed
+	Truncated    bool          `json:"truncated,omitempty"` // the reply was cut off at the token limit
+	Usage        Usage         `json:"usage"`
+	Duration     time.Duration `json:"duration_ns"`
+	Err          error         `json:"-"`
+}
+
+// ReplyRejected reports that a reply cannot be used, and what the model is told about it.
+type ReplyRejected struct {
+	Origin
+	Observation string `json:"observation"`
+}
+
+// ProgramStart reports that a program is about to be checked and run, or that a module.ReAct is about to make a
+// call.
+type ProgramStart struct {
+	Origin
+	Code      string `json:"code"`
+	Reasoning string `json:"reasoning,omitempty"` // the part of the reply that explains
+	Compiled  bool   `json:"compiled,omitempty"`  // a module.Program has the program; no model wrote it in this run
+}
+
+// ToolCallStart reports that a tool is about to be called, or that the journal is about to answer the call.
+// An observer cannot prevent the call; policies can.
+type ToolCallStart struct {
+	Origin
+	Call sandbox.Call `json:"call"` // without a result
+}
+
+// ToolCallEnd reports that a tool call has ended or, if it is Pending, that the program no longer waits for
+// it.
+type ToolCallEnd struct {
+	Origin
+	Call sandbox.Call `json:"call"`
+}
+
+// ProgramEnd reports how a program ended and what the model is told about it. The observation is empty if the
+// program submitted the answer or the run ends.
+type ProgramEnd struct {
+	Origin
+	Outcome     *sandbox.Outcome `json:"outcome"`
+	Observation string           `json:"observation,omitempty"`
+}
+
+// Scored reports the score of an attempt of a module.BestOfN or module.Refine. Its Step is the number of the attempt.
+type Scored struct {
+	Origin
+	Value    float64 `json:"value"`
+	Feedback string  `json:"feedback,omitempty"`
+}
+
+// RunEnd reports that a run found its answer or, if Err is not nil, that it ended without one.
+type RunEnd struct {
+	Origin
+	Output    json.RawMessage `json:"output,omitempty"` // the object of all outputs
+	Reasoning string          `json:"reasoning,omitempty"`
+	Err       error           `json:"-"`
+}

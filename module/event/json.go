@@ -1,0 +1,46 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/writ-go/writ/module/internal/lm"
+)
+
+// record is the JSON of an event.
+type record struct {
+	Event    string               `json:"event"`
+	Data     Event                `json:"data"`
+	Messages []lm.RecordedMessage `json:"messages,omitempty"`
+	Tools    []lm.RecordedTool    `json:"tools,omitempty"`
+	Error    string               `json:"error,omitempty"`
+}
+
+// JSON returns an event as an object: "event" is the name of its type, such as "RunEnd"; "data" has its fields;
+// "error" is the message of its Err. Of a [ModelRequest] it has "messages", with the text of each message and the type
+// and size of its images and files, and "tools".
+func JSON(e Event) ([]byte, error) {
+	r := record{Event: reflect.TypeOf(e).Name(), Data: e}
+	switch e := e.(type) {
+	case ModelRequest:
+		r.Messages, r.Tools = lm.RecordMessages(e.Messages), lm.RecordTools(e.Options.Tools)
+	case ModelResponse:
+		r.Error = message(e.Err)
+	case RunEnd:
+		r.Error = message(e.Err)
+	case Scored: // JSON has no infinity
+		e.Value = max(-math.MaxFloat64, min(e.Value, math.MaxFloat64))
+		r.Data = e
+	}
+	return json.Marshal(r)
+}
+
+// message returns the message of an error, even if its Error method panics.
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprint(err)
+}

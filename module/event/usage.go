@@ -1,0 +1,69 @@
+package event
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/writ-go/writ/module/internal/prompt"
+)
+
+// Usage counts what models charge for, as far as providers report it.
+type Usage struct {
+	Calls          int `json:"calls"`                     // model calls; retries by models.Retry do not count
+	Hits           int `json:"hits,omitempty"`            // calls that a cache answered, at no cost
+	InputTokens    int `json:"input_tokens"`              // including cached tokens
+	CachedTokens   int `json:"cached_tokens,omitempty"`   // the part of the input that the provider had cached
+	OutputTokens   int `json:"output_tokens"`             // including thinking tokens
+	ThinkingTokens int `json:"thinking_tokens,omitempty"` // the part of the output that is thinking
+}
+
+// String returns the usage on one line.
+func (u Usage) String() string {
+	calls := prompt.Plural(u.Calls, "call")
+	text := fmt.Sprintf("%s of the model, %d tokens in, %d out", calls, u.InputTokens, u.OutputTokens)
+	if u.Hits > 0 {
+		text += fmt.Sprintf(", %s answered by a cache", prompt.Plural(u.Hits, "call"))
+	}
+	return text
+}
+
+// Add returns the sum. Counts that providers report cannot make it overflow.
+func (u Usage) Add(o Usage) Usage {
+	return Usage{
+		Calls: plus(u.Calls, o.Calls), Hits: plus(u.Hits, o.Hits),
+		InputTokens: plus(u.InputTokens, o.InputTokens), CachedTokens: plus(u.CachedTokens, o.CachedTokens),
+		OutputTokens: plus(u.OutputTokens, o.OutputTokens), ThinkingTokens: plus(u.ThinkingTokens, o.ThinkingTokens),
+	}
+}
+
+// plus adds two counts. The sum is at most math.MaxInt.
+func plus(a, b int) int {
+	if b = max(b, 0); a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
+}
+
+// ModelUsage is usage by the name of the model. The name is "" if the provider does not report it.
+type ModelUsage map[string]Usage
+
+// Total returns the usage of all models together.
+func (m ModelUsage) Total() (sum Usage) {
+	for _, u := range m {
+		sum = sum.Add(u)
+	}
+	return sum
+}
+
+// Merge adds o to m.
+func (m *ModelUsage) Merge(o ModelUsage) {
+	for model, u := range o {
+		if u == (Usage{}) {
+			continue
+		}
+		if *m == nil {
+			*m = ModelUsage{}
+		}
+		(*m)[model] = (*m)[model].Add(u)
+	}
+}
