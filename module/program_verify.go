@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/writ-go/writ/internal/canonical"
 
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature/schema"
@@ -79,24 +80,14 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 	if err != nil {
 		return fmt.Errorf("the outputs: %w", err)
 	}
-	same, err := sameJSON(pred.Output, want)
-	if err == nil && !same {
+	right, err := json.Marshal(want)
+	if err != nil {
+		return err
+	}
+	given, err := json.Marshal(pred.Output)
+	if err == nil && !canonical.Equal(given, right) {
 		got := string(pred.Trajectory.Answer())
 		err = fmt.Errorf("the answer is %s instead of %s", shorten(got, maxReason), shorten(string(outputs), maxReason))
 	}
 	return err
-}
-
-// sameJSON reports whether two values have the same JSON, however their numbers are written.
-func sameJSON(a, b any) (bool, error) {
-	x, err := json.Marshal(a)
-	if err != nil {
-		return false, err
-	}
-	y, err := json.Marshal(b)
-	if err != nil {
-		return false, err
-	}
-	equal, err := schema.Compile(fmt.Appendf(nil, `{"const": %s}`, y)) // compares all digits
-	return err == nil && equal.Validate(x) == nil, err
 }

@@ -99,16 +99,16 @@ func declared(b *tools.Binding) string {
 	}
 	sum := sha256.New()
 	for _, raw := range []json.RawMessage{b.InputSchema, b.OutputSchema} {
-		sum.Write(canonical(raw))
+		sum.Write(structure(raw))
 		sum.Write([]byte{'\n'})
 	}
 	oneLine := strings.Join(strings.Fields(lineBreaks.Replace(text)), " ")
 	return hex.EncodeToString(sum.Sum(nil)[:4]) + " " + oneLine
 }
 
-// canonical returns a schema without descriptions, with sorted keywords. A schema that cannot be decoded is
+// structure returns a schema without descriptions, with sorted keywords. A schema that cannot be decoded is
 // returned as it is.
-func canonical(raw json.RawMessage) []byte {
+func structure(raw json.RawMessage) []byte {
 	var value any
 	if schema.Unmarshal(raw, &value) != nil {
 		return raw

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/writ-go/writ/internal/canonical"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -125,7 +126,7 @@ func outcomes(r *Report) (outcomeList, error) {
 			o = &outcome{first: one, parts: map[string]total{}}
 			all.list, all.byID[one.ID] = append(all.list, o), o
 		}
-		if !equal(o.first.Inputs, one.Inputs) {
+		if !canonical.Equal(o.first.Inputs, one.Inputs) {
 			return all, fmt.Errorf("evaluate: a report has different examples with the ID %q", one.ID)
 		}
 		if one.Err != "" {
@@ -149,7 +150,7 @@ func sameExamples(a, b outcomeList) error {
 				return fmt.Errorf("evaluate: only one of the reports has the example %q; compare evaluations of the same "+
 					"examples", x.first.ID)
 			}
-			if !equal(x.first.Inputs, y.first.Inputs) || !equal(x.first.Want, y.first.Want) ||
+			if !canonical.Equal(x.first.Inputs, y.first.Inputs) || !canonical.Equal(x.first.Want, y.first.Want) ||
 				x.first.Weight != y.first.Weight || x.first.Group != y.first.Group {
 				return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same examples",
 					x.first.ID)

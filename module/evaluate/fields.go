@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/writ-go/writ/internal/canonical"
 	"math"
 	"reflect"
 	"slices"
@@ -23,7 +24,7 @@ func ExactMatch[In, Out any](outputs ...string) Metric[In, Out] {
 }
 
 func compareJSON(want, got json.RawMessage) (module.Score, error) {
-	return module.Score{Value: truth(equal(want, got))}, nil
+	return module.Score{Value: truth(canonical.Equal(want, got))}, nil
 }
 
 // TextMatch is 1 if the strings are equal apart from case, punctuation, English articles and space, and otherwise 0. It
@@ -117,7 +118,7 @@ func itemsOf(raw json.RawMessage) ([]string, error) {
 	}
 	items := make([]string, len(list))
 	for i, item := range list {
-		items[i] = canonical(item)
+		items[i] = canonical.JSON(item)
 	}
 	slices.Sort(items)
 	return slices.Compact(items), nil

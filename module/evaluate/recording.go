@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/writ-go/writ/internal/canonical"
 	"io"
 	"slices"
 	"sync"
@@ -204,7 +205,7 @@ func (r *exampleRun) hash() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.hashed == "" && r.inputs != nil {
-		sum := sha256.Sum256([]byte(canonical(r.inputs)))
+		sum := sha256.Sum256([]byte(canonical.JSON(r.inputs)))
 		r.hashed = hex.EncodeToString(sum[:16])
 	}
 	return r.hashed

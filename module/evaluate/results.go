@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/writ-go/writ/internal/canonical"
 	"io"
 	"strings"
 
@@ -124,7 +125,7 @@ func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 		if !found {
 			return fmt.Errorf("it has a result of example %q, which is not in the set", r.ID)
 		}
-		if want := e.results[i]; !equal(r.Inputs, want.Inputs) || !equal(r.Want, want.Want) {
+		if want := e.results[i]; !canonical.Equal(r.Inputs, want.Inputs) || !canonical.Equal(r.Want, want.Want) {
 			return fmt.Errorf("example %q has changed since the result was written", r.ID)
 		}
 		if r.Err != "" && (r.Got == nil || schema.Unmarshal(r.Got, new(Out)) != nil) {

@@ -1,11 +1,9 @@
 package optimize
 
 import (
-	"bytes"
 	"encoding/json"
+	"github.com/writ-go/writ/internal/canonical"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
@@ -27,41 +25,7 @@ func (t *task) keyOf(inputs json.RawMessage) string {
 			inputs = s.Complete(inputs)
 		}
 	}
-	var v any
-	decoder := json.NewDecoder(bytes.NewReader(inputs))
-	decoder.UseNumber() // long integers keep their digits
-	if decoder.Decode(&v) != nil {
-		return string(inputs)
-	}
-	key, _ := json.Marshal(canonical(v))
-	return string(key)
-}
-
-// canonical returns the same value for equal ones: numbers in one notation, and nil for an empty list or object.
-func canonical(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if f, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".eE") {
-			return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
-		}
-	case []any:
-		for i := range v {
-			v[i] = canonical(v[i])
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	case map[string]any:
-		for name, member := range v {
-			if v[name] = canonical(member); v[name] == nil {
-				delete(v, name)
-			}
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	}
-	return v
+	return canonical.JSON(inputs)
 }
 
 // repeats reports whether an example of Train has the same inputs as one of the others, by index.

@@ -182,7 +182,7 @@ func TestEqualInputs(t *testing.T) {
 		{`{"number":1e2}`, `{"number":100}`, true},
 		{`{"number":1}`, `{"number":2}`, false},
 		{`{"number":9007199254740993}`, `{"number":9007199254740992}`, false},
-		{`{"number":1}`, `{"number":1,"tags":[]}`, true},
+		{`{"number":1}`, `{"number":1,"tags":[]}`, false}, // a missing list is not an empty one
 		{`{"number":1,"tags":["a"]}`, `{"tags":["a"],"number":1.0}`, true},
 		{`{"number":1}`, `{"number":1,"tags":["a"]}`, false},
 		{`{"number":1}`, `{"number":1,"lang":"en"}`, true},

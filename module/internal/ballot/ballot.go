@@ -4,9 +4,9 @@ package ballot
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/writ-go/writ/internal/canonical"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,39 +23,27 @@ func Of(v any) (string, error) {
 	if err := decoder.Decode(&value); err != nil {
 		return "", err
 	}
-	raw, err = json.Marshal(canonical(value))
+	raw, err = json.Marshal(votes(value))
 	return string(raw), err
 }
 
-// canonical returns the same value for all values that count as equal.
-func canonical(value any) any {
+// votes returns the same value for all values that count as equal.
+func votes(value any) any {
 	switch value := value.(type) {
 	case string:
 		return normalize(value)
 	case json.Number:
-		return shortest(value)
+		return canonical.Number(value)
 	case []any:
 		for i := range value {
-			value[i] = canonical(value[i])
+			value[i] = votes(value[i])
 		}
 	case map[string]any:
 		for name := range value {
-			value[name] = canonical(value[name])
+			value[name] = votes(value[name])
 		}
 	}
 	return value
-}
-
-// shortest writes 1.0 and 10e-1 as 1. It leaves integers unchanged.
-func shortest(n json.Number) json.Number {
-	if !strings.ContainsAny(string(n), ".eE") {
-		return n
-	}
-	f, err := n.Float64()
-	if err != nil {
-		return n
-	}
-	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
 // normalize returns a string in lower case, without articles, punctuation and additional space. If nothing
