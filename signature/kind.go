@@ -9,6 +9,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -151,7 +152,7 @@ func (f Field) declareKind() string {
 	}
 	text := f.Name + ask(f.Required) + ": " + named
 	if f.Description != "" {
-		text += " /* " + schema.Comment(f.Description) + " */"
+		text += " /* " + display.Comment(f.Description) + " */"
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -133,7 +134,7 @@ func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	}
 	near := others[name]
 	if !slices.Contains(known, near) {
-		near = schema.Nearest(name, known)
+		near = similar.Nearest(name, known)
 	}
 	switch {
 	case t.whole != nil:

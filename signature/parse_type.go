@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -125,7 +126,7 @@ func (s *scanner) named() typ {
 func (s *scanner) unknown(name string, at int) {
 	all := slices.Concat(slices.Collect(maps.Keys(named)), generic)
 	slices.Sort(all)
-	switch near := schema.Nearest(name, all); {
+	switch near := similar.Nearest(name, all); {
 	case name == "" && strings.HasPrefix(s.text[at:], "["):
 		s.fail(at, "write a list as list[str]")
 	case name == "" && (strings.HasPrefix(s.text[at:], `"`) || strings.HasPrefix(s.text[at:], "'")):

@@ -65,3 +65,28 @@ func Cut(text string, limit int) string {
 	}
 	return strings.ToValidUTF8(text[:max(limit, 0)], "") + "…"
 }
+
+// Comment returns a string for use in a block comment: one line, as [OneLine]
+// returns it, that cannot end the comment. Only the two characters that would
+// end it are changed, so that globs such as src/**/*.ts stay readable.
+func Comment(text string) string {
+	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
+}
+
+// OneLine returns a string as one line of visible characters that cannot end a
+// fenced block. Use [Comment] in a block comment.
+func OneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		default:
+			return r
+		}
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	text = strings.ReplaceAll(text, "```", "'''")
+	return strings.ReplaceAll(text, "~~~", "'''")
+}

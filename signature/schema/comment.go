@@ -3,9 +3,10 @@ package schema
 import (
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/prose"
 )
 
 const (
@@ -42,11 +43,11 @@ func (p *printer) docs(s spot, property string) string {
 	if describe == nil {
 		describe = briefly
 	}
-	return Comment(describe(property, constraints, description))
+	return display.Comment(describe(property, constraints, description))
 }
 
 func briefly(_, constraints, description string) string {
-	return joinDocs(constraints, summary(strings.Join(strings.Fields(description), " ")))
+	return joinDocs(constraints, prose.Summary(strings.Join(strings.Fields(description), " ")))
 }
 
 // joinDocs joins constraints and a description.
@@ -214,31 +215,6 @@ func bound(s spot, name, sign string) string {
 		return ""
 	}
 	return sign + jsonvalue.Literal(s.keyword(name))
-}
-
-// Comment returns a string for use in a block comment: one line, as [OneLine]
-// returns it, that cannot end the comment. Only the two characters that would
-// end it are changed, so that globs such as src/**/*.ts stay readable.
-func Comment(text string) string {
-	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
-}
-
-// OneLine returns a string as one line of visible characters that cannot end a
-// fenced block. Use [Comment] in a block comment.
-func OneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.In(r, unicode.Cc, unicode.Cf):
-			return -1
-		default:
-			return r
-		}
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	text = strings.ReplaceAll(text, "```", "'''")
-	return strings.ReplaceAll(text, "~~~", "'''")
 }
 
 // unremarkable are bounds that generators of schemas give to every number of a

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/internal/similar"
 )
 
 // Nanoseconds is the format of an integer that is a [time.Duration]. Declarations show it
@@ -24,7 +26,7 @@ func CheckFormat(name string) error {
 	if slices.Contains(formats, name) {
 		return nil
 	}
-	if near := Nearest(name, formats); near != "" {
+	if near := similar.Nearest(name, formats); near != "" {
 		return fmt.Errorf("unknown format %q; did you mean %s?", name, near)
 	}
 	return fmt.Errorf("unknown format %q; the formats are %s", name, strings.Join(formats, ", "))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/similar"
 )
 
 // rules are the rules of a jsonschema tag by the JSON type they apply to.
@@ -109,7 +110,7 @@ func (p *property) checkRule(rule string) error {
 		return fmt.Errorf(`%q is not a rule; write a rule as name=value and a comma as \\, `+
 			`or use jsonschema_description`, rule)
 	case !slices.Contains(known, name):
-		if near := Nearest(name, known); near != "" {
+		if near := similar.Nearest(name, known); near != "" {
 			return fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
 		}
 		return fmt.Errorf("the rule %s does not apply to %v; use %s",

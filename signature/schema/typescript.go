@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
@@ -19,7 +20,7 @@ type TypeOptions struct {
 	// Docs adds constraints and descriptions as comments after properties.
 	Docs bool
 	// Describe returns the comment after a property, given its constraints and
-	// description. The result is passed to [Comment]. If Describe is nil and Docs is
+	// description. The result is made safe to be a comment. If Describe is nil and Docs is
 	// set, the comment has the constraints and up to 160 bytes of the description, cut
 	// after a sentence.
 	Describe func(property, constraints, description string) string
@@ -276,7 +277,7 @@ func (p *printer) typed(name string, s spot) expr {
 		return expr{"number", atAtom}
 	case "string":
 		if s.has("contentSchema") {
-			return expr{"string /* JSON.parse gives " + Comment(p.expression(s.child("contentSchema")).text) + " */", atUnion}
+			return expr{"string /* JSON.parse gives " + display.Comment(p.expression(s.child("contentSchema")).text) + " */", atUnion}
 		}
 		return expr{name, atAtom}
 	case "boolean", "null":

@@ -1,4 +1,5 @@
-package schema
+// Package prose splits and shortens the descriptions of tools and schemas.
+package prose
 
 import (
 	"regexp"
@@ -69,9 +70,9 @@ func MentionsFormat(sentence string) bool {
 
 var sentenceEnd = regexp.MustCompile(`[.!?]["')\]]* |[。！？]["')\]」』）]* ?`)
 
-// summary cuts a string without line breaks after a sentence, since half a sentence
+// Summary cuts a string without line breaks after a sentence, since half a sentence
 // about a format misleads.
-func summary(text string) string {
+func Summary(text string) string {
 	if len(text) <= maxSummary {
 		return text
 	}
