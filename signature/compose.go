@@ -102,22 +102,6 @@ func described(raw json.RawMessage, text string) json.RawMessage {
 // schema only if the part has a URL of its own.
 var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
-// undescribed returns the field without a description.
-func (f Field) undescribed() (Field, error) {
-	f.Description = ""
-	raw := f.Schema.Raw()
-	var keywords Values
-	if raw[0] != '{' {
-		return f, nil
-	}
-	if err := json.Unmarshal(raw, &keywords); err != nil {
-		return f, err
-	}
-	var err error
-	f.Schema, err = compiled(literal(keywords.Without("description")))
-	return f, err
-}
-
 // decompose returns the fields of the schema of a struct, and its other keywords.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {
@@ -128,7 +112,8 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var rules Values
 	raw := s.Raw()
 	if err := errors.Join(json.Unmarshal(raw, &o), json.Unmarshal(raw, &rules)); err != nil || o.Type != "object" {
-		return nil, nil, errors.New("type encodes itself, so its fields are unknown; use a plain struct")
+		return nil, nil, errors.New("type encodes itself, so its fields are unknown; use a plain struct, and " +
+			"give embedded types a field name")
 	}
 	if _, closed := rules.Get("additionalProperties"); !closed {
 		rules = append(rules, Value{"additionalProperties", json.RawMessage("true")})

@@ -1,9 +1,11 @@
 package signature
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // WithInstructions returns a copy with other instructions.
@@ -82,12 +84,15 @@ func (s *Spec) WithDescription(name, text string) (*Spec, error) {
 	if err := s.has(name); err != nil {
 		return nil, err
 	}
-	bare, err := f.undescribed()
-	if err != nil {
-		return nil, fmt.Errorf("signature: field %q: %w", name, err)
+	f.Description = text
+	var keywords Values
+	if json.Unmarshal(f.Schema.Raw(), &keywords) == nil { // it is an object, not true or false
+		var err error
+		if f.Schema, err = compiled(literal(keywords.Without("description"))); err != nil {
+			return nil, fmt.Errorf("signature: field %q: %w", name, err)
+		}
 	}
-	bare.Description = text
-	return s.WithField(name, bare)
+	return s.WithField(name, f)
 }
 
 func replaced(fields []Field, name string, field Field) []Field {
@@ -111,24 +116,6 @@ func (s *Spec) has(name string) error {
 // ruled reports whether a rule about several fields may refer to a field.
 func (s *Spec) ruled(name string) bool {
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
-		var v any
-		return rule.Name != "title" && rule.Name != "description" && json.Unmarshal(rule.JSON, &v) == nil && names(v, name)
+		return rule.Name != "title" && rule.Name != "description" && bytes.Contains(rule.JSON, []byte(strconv.Quote(name)))
 	})
-}
-
-// names reports whether a value contains a name as a string or key.
-func names(v any, name string) bool {
-	switch v := v.(type) {
-	case string:
-		return v == name
-	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return names(item, name) })
-	case map[string]any:
-		for key, member := range v {
-			if key == name || names(member, name) {
-				return true
-			}
-		}
-	}
-	return false
 }

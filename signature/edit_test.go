@@ -130,42 +130,12 @@ func TestEditErrors(t *testing.T) {
 			checkError(t, err, test.want)
 		})
 	}
-	escaped := signature.Must(signature.Parse(`-> a?, b? with schema({"dependentRequired": {"\u0061": ["\u0062"]}})`,
-		"")).Spec()
-	for _, name := range []string{"a", "b"} {
-		_, err := escaped.WithField(name, signature.Field{Name: "z"})
-		checkError(t, err, `signature: field "`+name+`": a rule about several fields refers to it, so it cannot be `+
-			`renamed; make a new signature`)
-	}
 	last, err := signature.NewSpec("Do it.", nil, []signature.Field{text})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = last.Delete("text")
 	checkError(t, err, `signature: no output field; add one`)
-}
-
-func TestDeclare(t *testing.T) {
-	t.Parallel()
-	spec := signature.Must(signature.New[order, parcel]("Send it.")).Spec()
-	for name, want := range map[string]string{
-		"text": `text: string /* ≥ 1 character. What was said. */`,
-		"sent": `sent: string /* date. The day. */`, "note": `note?: string`, "tex": ``,
-	} {
-		if got := spec.Declare(name); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-	pictures := signature.Must(signature.New[album, caption]("Describe.")).Spec()
-	for name, want := range map[string]string{
-		"cover": `cover: Image /* On the front. */`, "back": `back?: Image | null`, "pages": `pages?: Image[]`,
-		"Loose":  `Loose?: Image[] | null`,
-		"letter": `letter?: File`, "before": `before?: History`, "since": `since?: History | null`,
-	} {
-		if got := pictures.Declare(name); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
 }
 
 func TestTypedErrors(t *testing.T) {

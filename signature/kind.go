@@ -9,7 +9,6 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -132,29 +131,6 @@ func (s *Spec) checkMedia(v Value) []schema.Finding {
 		return []schema.Finding{{Path: v.Name, Message: "cannot be used: " + err.Error()}}
 	}
 	return nil
-}
-
-// declareKind returns the field as a member of a TypeScript type named after its
-// kind: photos?: Image[] | null /* … */
-func (f Field) declareKind() string {
-	var s marked
-	_ = json.Unmarshal(f.Schema.Raw(), &s) // it has a kind
-	null := len(s.AnyOf) > 0
-	if null {
-		s = s.AnyOf[slices.IndexFunc(s.AnyOf, func(m marked) bool { return !m.null() })]
-	}
-	named := kindNames[s.kind()]
-	if s.Kind == KindValue { // that of the items
-		named += "[]"
-	}
-	if null {
-		named += " | null"
-	}
-	text := f.Name + ask(f.Required) + ": " + named
-	if f.Description != "" {
-		text += " /* " + display.Comment(f.Description) + " */"
-	}
-	return text
 }
 
 var kindNames = map[Kind]string{KindImage: "Image", KindFile: "File", KindHistory: "History"}

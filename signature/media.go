@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -71,10 +73,10 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 	var err error
 	switch first := bytes.TrimLeft(value, " \t\r\n"); {
 	case bytes.HasPrefix(first, []byte("[")), string(first) == "null":
-		err = strictly(value, &all)
+		err = json.Unmarshal(value, &all)
 	default:
 		all = make([]T, 1)
-		err = strictly(value, &all[0])
+		err = json.Unmarshal(value, &all[0])
 	}
 	for i := 0; i < len(all) && err == nil; i++ {
 		if all[i], err = settle(all[i]); err != nil && len(all) > 1 {
@@ -85,12 +87,6 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 		return nil, fmt.Errorf("%s: %w", noun, err)
 	}
 	return all, nil
-}
-
-func strictly(raw json.RawMessage, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(into)
 }
 
 // settled checks an image, sets its MIME type and decodes a data URL.
@@ -113,7 +109,7 @@ func (i Image) settled() (Image, error) {
 
 // typed sets the MIME type that the first bytes of the data show.
 func (i Image) typed() (Image, error) {
-	if known := sniff(i.Data); known != "" {
+	if known := http.DetectContentType(i.Data); slices.Contains(detected, known) {
 		i.MIME = known
 	}
 	switch {
@@ -125,6 +121,9 @@ func (i Image) typed() (Image, error) {
 		return i, nil
 	}
 }
+
+// detected are the image formats that all providers accept.
+var detected = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // MIME types according to RFC 6838; those of files may have parameters.
 var (
@@ -151,22 +150,6 @@ func decodeURL(text string) (Image, error) {
 		return Image{}, errors.New("its data URL is not of the form data:image/png;base64,… ; set Data and MIME instead")
 	}
 	return Image{MIME: mime, Data: raw}.typed()
-}
-
-// sniff detects the image formats that all providers accept.
-func sniff(data []byte) string {
-	switch {
-	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
-		return "image/jpeg"
-	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
-		return "image/gif"
-	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
-		return "image/webp"
-	default:
-		return ""
-	}
 }
 
 func (f File) settled() (File, error) {

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // checkFields refuses names that programs cannot use as variables.
@@ -57,7 +58,7 @@ func checkName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("the name is empty")
-	case !identifier(name):
+	case !jsonvalue.IsIdentifier(name):
 		return errors.New("the name is not a JavaScript identifier; use letters, digits and _")
 	case name == "__proto__":
 		return errors.New("the name has a special meaning in JavaScript; choose another")
@@ -66,16 +67,6 @@ func checkName(name string) error {
 	default:
 		return nil
 	}
-}
-
-// identifier reports whether a string is a JavaScript identifier.
-func identifier(name string) bool {
-	for i, r := range name {
-		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
-			return false
-		}
-	}
-	return name != ""
 }
 
 // reserved are the words that cannot name a variable in a JavaScript module, and the

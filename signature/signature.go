@@ -70,7 +70,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -78,32 +77,15 @@ import (
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
 type Signature[In, Out any] struct {
-	spec  *Spec
-	names *schema.Schema // of Out; nil if outputs cannot have properties that Out lacks
+	spec *Spec
 }
 
-// typed adds Go types to a spec, if they can hold its values.
+// typed adds Go types to a spec, if they can hold its defaults.
 func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
-	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
-	if err := cmp.Or(present(in), holds(in, spec.in)); err != nil {
-		return nil, fmt.Errorf("signature: input %w", err)
-	}
-	if err := cmp.Or(settable(out), holds(out, spec.out), spot("").holds(out, spec.outputs)); err != nil {
+	if err := holdsDefaults(reflect.TypeFor[Out](), spec.outputs); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	s := &Signature[In, Out]{spec: spec}
-	var outline any
-	if err := json.Unmarshal(spec.out.Raw(), &outline); err != nil {
-		return nil, fmt.Errorf("signature: output %w", err)
-	}
-	if closed(outline) {
-		return s, nil
-	}
-	var err error
-	if s.names, err = schema.Of(out); err != nil {
-		return nil, fmt.Errorf("signature: output %w", err)
-	}
-	return s, nil
+	return &Signature[In, Out]{spec}, nil
 }
 
 // New makes a signature from two structs. Their exported fields are the inputs and outputs, named as encoding/json
@@ -172,7 +154,7 @@ func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 	}
 	raw, err := s.spec.in.Encode(&in)
 	if err != nil {
-		return nil, unencoded("input", reflect.ValueOf(in), err)
+		return nil, fmt.Errorf("signature: input: %w", err)
 	}
 	values, err := s.spec.check(raw)
 	if err != nil {
@@ -185,7 +167,7 @@ func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 	raw, err := s.spec.out.Encode(&out)
 	if err != nil {
-		return nil, unencoded("output", reflect.ValueOf(out), err)
+		return nil, fmt.Errorf("signature: output: %w", err)
 	}
 	values, err := s.spec.Decode(raw)
 	if err != nil {
@@ -211,11 +193,6 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 		return zero, &InvalidError{findings}
 	}
 	full := s.spec.out.Complete(output)
-	if s.names != nil {
-		if findings := s.names.OtherCase(full, 0); findings != nil { // encoding/json ignores the case
-			return zero, &InvalidError{arranged(findings, s.spec.outputs)}
-		}
-	}
 	if err := schema.Unmarshal(full, &out); err != nil {
 		finding := decodeFinding(err)
 		finding.Path = cmp.Or(finding.Path, undecodable(full, reflect.TypeFor[Out]()))
@@ -230,10 +207,6 @@ func decodeFinding(err error) schema.Finding {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return schema.Finding{Message: "does not decode: " + err.Error()}
-	}
-	number, isNumber := strings.CutPrefix(wrong.Value, "number ")
-	if lowest, highest := bounds(wrong.Type); isNumber && highest != "" && isInteger(number) {
-		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("must be from %s to %s, not %s", lowest, highest, number)}
 	}
 	return schema.Finding{
 		Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value),

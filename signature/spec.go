@@ -141,30 +141,6 @@ func (s *Spec) OutputTypeScript() string {
 	return s.out.TypeScript(nil)
 }
 
-// Declare returns one input or output as a member of a TypeScript type, with its
-// constraints and the beginning of its description, for a prompt:
-//
-//	score?: number /* 0–1. how sure */
-//
-// The type of an input that is not shown as text is Image, File or History. If no
-// field has the name, Declare returns "".
-func (s *Spec) Declare(name string) string {
-	o := &schema.TypeOptions{Docs: true, Show: func(property, _ string) bool { return property == name }}
-	for _, side := range []struct {
-		fields []Field
-		object *schema.Schema
-	}{{s.inputs, s.in}, {s.outputs, s.out}} {
-		i := slices.IndexFunc(side.fields, func(f Field) bool { return f.Name == name })
-		switch {
-		case i >= 0 && side.fields[i].Kind() != KindValue:
-			return side.fields[i].declareKind()
-		case i >= 0:
-			return strings.TrimSuffix(strings.TrimPrefix(side.object.TypeScript(o), "{"), "}")
-		}
-	}
-	return ""
-}
-
 // Validate checks an object of all outputs. It returns all problems in the order of the
 // fields, or nil if the object is valid. A string with half of a surrogate pair, such as
 // "\ud83d", does not fit.

@@ -3,6 +3,7 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -214,49 +215,13 @@ func spellObject(properties, required json.RawMessage) string {
 
 // sameSchema reports whether two schemas are equal except for the order of keywords.
 func sameSchema(a, b json.RawMessage) bool {
-	return bytes.Equal(canonical(a, aSchema), canonical(b, aSchema))
-}
-
-// place is the role of a part of a schema.
-type place int
-
-const (
-	aLiteral place = iota
-	aSchema
-	schemaList
-	schemaMap
-)
-
-var places = map[string]place{
-	"items": aSchema, "additionalProperties": aSchema, "anyOf": schemaList, "prefixItems": schemaList,
-	"properties": schemaMap,
-}
-
-// canonical writes a part of a schema with its keywords sorted.
-func canonical(raw json.RawMessage, is place) []byte {
-	var object Values
-	var list []json.RawMessage
-	switch {
-	case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
-		inner := map[place]place{schemaList: aSchema}[is]
-		for i := range list {
-			list[i] = canonical(list[i], inner)
+	var values [2]any
+	for i, raw := range []json.RawMessage{a, b} {
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		if decoder.Decode(&values[i]) != nil {
+			return false
 		}
-		return literal(list)
-	case raw[0] != '{' || json.Unmarshal(raw, &object) != nil:
-		return raw
-	case is == aSchema && len(object) == 0:
-		return []byte("true")
 	}
-	for i, v := range object {
-		inner := map[place]place{schemaMap: aSchema}[is]
-		if is == aSchema {
-			inner = places[v.Name]
-		}
-		object[i].JSON = canonical(v.JSON, inner)
-	}
-	if is != schemaMap { // properties keep the order of the fields
-		slices.SortFunc(object, func(a, b Value) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return literal(object)
+	return reflect.DeepEqual(values[0], values[1])
 }

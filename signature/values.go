@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -137,9 +138,6 @@ func (v Values) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads an object and keeps its order. A repeated name is an error.
 func (v *Values) UnmarshalJSON(raw []byte) error {
-	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
-		return fmt.Errorf("signature: values: %w", err)
-	}
 	all, err := split(bytes.Clone(raw))
 	if err != nil {
 		return err
@@ -150,19 +148,17 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 
 // split returns the members of a JSON object, which refer to it.
 func split(raw json.RawMessage) (Values, error) {
-	c, valid := jsonvalue.NewCursor(raw)
-	if !valid || c.Peek() != '{' {
+	if first := bytes.TrimLeft(raw, " \t\r\n"); !json.Valid(raw) || first[0] != '{' {
 		return nil, errors.New("signature: values must be a JSON object")
 	}
 	all := make(Values, 0, 4)
 	known := map[string]bool{}
-	for c.Skip(1); c.Peek() != '}'; {
-		name := c.Text()
-		if known[name] {
+	for name, value := range jsonscan.Members(raw) {
+		if known[string(name)] {
 			return nil, fmt.Errorf("signature: the value of %q is given twice", name)
 		}
-		known[name] = true
-		all = append(all, Value{name, c.Value()})
+		known[string(name)] = true
+		all = append(all, Value{string(name), value})
 	}
 	return all, nil
 }

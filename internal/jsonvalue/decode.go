@@ -48,7 +48,7 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 	if err := wellFormed(raw); err != nil {
 		return nil, err
 	}
-	d := decoder{Cursor: Cursor{text: raw}, room: depth, doc: &Document{Bytes: len(raw)}}
+	d := decoder{text: raw, room: depth, doc: &Document{Bytes: len(raw)}}
 	if ordered {
 		d.doc.order = map[uintptr]order{}
 	}
@@ -132,96 +132,64 @@ func wellFormed(raw json.RawMessage) error {
 	return fmt.Errorf("is not valid JSON: %v", err)
 }
 
-// Cursor reads the tokens of valid JSON without copying them.
-type Cursor struct {
+// decoder decodes valid JSON, several times as fast as the tokens of
+// encoding/json.
+type decoder struct {
 	text []byte
 	at   int
+	doc  *Document
+	path []string // of the value being read
+	room int
 }
 
-// NewCursor returns a cursor at the beginning of a JSON value, or false if it is not valid JSON.
-func NewCursor(raw json.RawMessage) (Cursor, bool) { return Cursor{text: raw}, json.Valid(raw) }
-
-// Peek moves to the first byte of the next token and returns it.
-func (c *Cursor) Peek() byte {
+// peek moves to the first byte of the next token and returns it.
+func (d *decoder) peek() byte {
 	for {
-		switch b := c.text[c.at]; b {
+		switch b := d.text[d.at]; b {
 		case ' ', '\t', '\n', '\r', ',', ':':
-			c.at++
+			d.at++
 		default:
 			return b
 		}
 	}
 }
 
-// Skip moves over n bytes of a token.
-func (c *Cursor) Skip(n int) { c.at += n }
-
-// String moves over a string. It returns the string without its quotes, and whether it has no escapes.
-func (c *Cursor) String() (raw []byte, plain bool) {
-	start := c.at + 1
-	end, plain := closing(c.text, c.at)
-	c.at = end + 1
-	return c.text[start:end], plain
-}
-
-// Number moves over a number.
-func (c *Cursor) Number() []byte {
-	start := c.at
-	for c.at < len(c.text) && strings.IndexByte("+-.0123456789Ee", c.text[c.at]) >= 0 {
-		c.at++
+// string reads a string.
+func (d *decoder) string() string {
+	start := d.at
+	for d.at++; d.text[d.at] != '"'; d.at++ {
+		if d.text[d.at] == '\\' {
+			d.at++
+		}
 	}
-	return c.text[start:c.at]
-}
-
-// Text moves over a string and decodes it.
-func (c *Cursor) Text() string {
-	start := c.at
-	if raw, plain := c.String(); plain && utf8.Valid(raw) {
+	d.at++
+	raw := d.text[start+1 : d.at-1]
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return string(raw)
 	}
 	var text string
-	_ = json.Unmarshal(c.text[start:c.at], &text) // it is valid
+	_ = json.Unmarshal(d.text[start:d.at], &text) // it is valid
 	return text
 }
 
-// Value moves over a value and returns it.
-func (c *Cursor) Value() json.RawMessage {
-	first := c.Peek()
-	start := c.at
-	switch first {
-	case '"':
-		c.String()
-	case '{', '[':
-		for c.Skip(1); c.Peek() != '}' && c.Peek() != ']'; {
-			c.Value()
-		}
-		c.Skip(1)
-	default:
-		for c.at < len(c.text) && strings.IndexByte(" \t\r\n,]}", c.text[c.at]) < 0 {
-			c.at++
-		}
+func (d *decoder) number() (json.Number, error) {
+	start := d.at
+	for d.at < len(d.text) && strings.IndexByte("+-.0123456789Ee", d.text[d.at]) >= 0 {
+		d.at++
 	}
-	return c.text[start:c.at:c.at]
-}
-
-// decoder decodes valid JSON, several times as fast as the tokens of
-// encoding/json.
-type decoder struct {
-	Cursor
-	doc  *Document
-	path []string // of the value being read
-	room int
+	n := json.Number(d.text[start:d.at])
+	return n, checkNumber(n)
 }
 
 func (d *decoder) next() (any, error) {
 	d.doc.Values++
-	switch d.Peek() {
+	switch d.peek() {
 	case '{':
 		return d.object()
 	case '[':
 		return d.array()
 	case '"':
-		return d.Text(), nil
+		return d.string(), nil
 	case 't':
 		d.at += len("true")
 		return true, nil
@@ -232,8 +200,7 @@ func (d *decoder) next() (any, error) {
 		d.at += len("null")
 		return nil, nil
 	}
-	n := json.Number(d.Number())
-	return n, checkNumber(n)
+	return d.number()
 }
 
 // enter begins an object or array.
@@ -258,8 +225,8 @@ func (d *decoder) object() (any, error) {
 	}
 	object := map[string]any{}
 	var names []string
-	for d.Peek() != '}' {
-		name := d.Text()
+	for d.peek() != '}' {
+		name := d.string()
 		d.path[len(d.path)-1] = name
 		if _, twice := object[name]; twice {
 			d.repeat()
@@ -293,7 +260,7 @@ func (d *decoder) array() (any, error) {
 		return nil, err
 	}
 	array := []any{}
-	for d.Peek() != ']' {
+	for d.peek() != ']' {
 		d.path[len(d.path)-1] = strconv.Itoa(len(array))
 		value, err := d.next()
 		if err != nil {
@@ -303,22 +270,6 @@ func (d *decoder) array() (any, error) {
 	}
 	d.leave()
 	return array, nil
-}
-
-// closing returns where the string that begins at a position ends, and whether
-// it has no escapes.
-func closing(text []byte, at int) (end int, plain bool) {
-	end = at + 1 + bytes.IndexByte(text[at+1:], '"')
-	escape := bytes.IndexByte(text[at+1:end], '\\')
-	if escape < 0 {
-		return end, true
-	}
-	for end = at + 1 + escape; text[end] != '"'; end++ {
-		if text[end] == '\\' {
-			end++
-		}
-	}
-	return end, false
 }
 
 // checkNumber refuses numbers whose exact arithmetic would take too long.

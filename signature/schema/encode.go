@@ -37,11 +37,11 @@ var schemas sync.Map // of *Schema, by the types that Marshal has met
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			raw, err = nil, fmt.Errorf("schema: %T does not encode: panic: %v", v, p)
+			raw, err = nil, fmt.Errorf("%T does not encode: panic: %v", v, p)
 		}
 	}()
 	if raw, err = s.encode(v); err != nil {
-		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
+		return nil, fmt.Errorf("%T does not encode: %w", v, err)
 	}
 	return raw, nil
 }

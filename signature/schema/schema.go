@@ -61,7 +61,6 @@ type Schema struct {
 	dates    bool      // Encode may have to shorten times to dates
 	anyText  bool      // every string is valid, and nothing else
 	formats  bool      // "format" is checked
-	quick    *quick    // nil if the schema is not plain
 
 	busy  sync.Mutex
 	guard *guard    // contains compiled; used while busy is held
@@ -115,7 +114,6 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	s.defaults = s.findDefaults()
 	s.fills, s.dates = fills(doc.Value, s.raw), bytes.Contains(s.raw, []byte(`"format":"date"`))
 	s.anyText = anyText(doc.Value)
-	s.quick = newQuick(doc.Value)
 	return s, nil
 }
 
@@ -136,11 +134,6 @@ func (s *Schema) AnyText() bool { return s.anyText }
 // of steps and, for patterns, a limited time, in proportion to the size of the
 // value; a value that needs more is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
-	if s.quick != nil {
-		if c, valid := jsonvalue.NewCursor(value); valid && s.quick.fits(&c) {
-			return nil
-		}
-	}
 	return s.validate(value, nil)
 }
 
