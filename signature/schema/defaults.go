@@ -14,21 +14,7 @@ import (
 const (
 	maxDefault = 4 << 10  // bytes of one default
 	maxAdded   = 64 << 10 // bytes that defaults add to one value
-	maxParts   = 50_000   // parts of schemas that are searched for defaults
 )
-
-// defaults are the defaults of the members of a value.
-type defaults struct {
-	own   []member             // of properties
-	under map[string]*defaults // in properties
-	each  *defaults            // in items
-}
-
-type member struct {
-	name  string
-	value any
-	size  int // bytes of name and value
-}
 
 // Complete adds the defaults of the schema to a value that fits it, in nested
 // objects too. The value itself is returned if there is nothing to add.
@@ -39,16 +25,16 @@ type member struct {
 // requires either of two properties, or if the defaults add more than 64 KiB, nothing is
 // added.
 func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
-	if s.defaults == nil {
+	if len(s.defaults) == 0 {
 		return value
 	}
 	doc, err := jsonvalue.Decode(value, maxValueDepth, true)
 	if err != nil || len(doc.Repeated) > 0 {
 		return value
 	}
-	var c completer
-	c.value(doc.Value, s.defaults)
-	if c.bytes == 0 || c.bytes > maxAdded {
+	c := completer{defaults: s.defaults, steps: baseSteps + valueSteps*doc.Values}
+	c.value(doc.Value, s.compiled)
+	if c.bytes == 0 || c.bytes > maxAdded || c.steps < 0 {
 		return value
 	}
 	full := doc.Encode(doc.Value)
@@ -106,87 +92,72 @@ func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
 
-// completer adds defaults to a value.
-type completer struct {
-	bytes int // added
+// usableDefaults returns the defaults that fit their own schemas, by schema.
+func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
+	if !mentions(s.raw, "default") {
+		return nil
+	}
+	s.guard.begin(s.document, true) // for all defaults together
+	usable := map[*jsonschema.Schema]any{}
+	for _, at := range slices.Sorted(maps.Keys(s.rules)) {
+		if rule := s.rules[at]; rule.Default != nil && *rule.Default != nil && s.checkDefault(at) == nil {
+			usable[rule] = *rule.Default
+		}
+	}
+	return usable
 }
 
-func (c *completer) value(v any, d *defaults) {
-	if d == nil {
+// completer adds defaults to a value.
+type completer struct {
+	defaults map[*jsonschema.Schema]any
+	bytes    int // added
+	steps    int // left
+}
+
+func (c *completer) value(v any, s *jsonschema.Schema) {
+	parts := certain(s, nil)
+	if c.steps -= len(parts); c.steps < 0 {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name, member := range v {
-			c.value(member, d.under[name])
+		for _, part := range parts {
+			for name, member := range v {
+				if property := part.Properties[name]; property != nil {
+					c.value(member, property)
+				}
+			}
 		}
-		for _, m := range d.own {
-			if _, given := v[m.name]; !given && c.bytes <= maxAdded {
-				v[m.name] = m.value
-				c.bytes += m.size
+		for _, part := range parts { // the defaults themselves are not completed
+			for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
+				if _, given := v[name]; !given && c.bytes <= maxAdded {
+					c.add(v, name, part.Properties[name])
+				}
 			}
 		}
 	case []any:
-		for _, item := range v {
-			c.value(item, d.each)
-		}
-	}
-}
-
-// findDefaults returns the defaults of a compiled schema, nil if it has none.
-func (s *Schema) findDefaults() *defaults {
-	if !mentions(s.raw, "default") {
-		return nil
-	}
-	f := finder{known: map[*jsonschema.Schema]*defaults{}}
-	s.guard.begin(s.document, true) // for all defaults together
-	d := f.of(s.compiled)
-	if f.found == 0 {
-		return nil
-	}
-	return d
-}
-
-type finder struct {
-	known map[*jsonschema.Schema]*defaults
-	found int
-	parts int
-}
-
-// certain is [certain] within the limit of one search.
-func (f *finder) certain(s *jsonschema.Schema) []*jsonschema.Schema {
-	if f.parts > maxParts {
-		return nil
-	}
-	parts := certain(s, nil)
-	f.parts += len(parts)
-	return parts
-}
-
-// of returns the defaults within the values of a schema, which may be recursive.
-func (f *finder) of(s *jsonschema.Schema) *defaults {
-	if d := f.known[s]; d != nil {
-		return d
-	}
-	d := &defaults{under: map[string]*defaults{}}
-	f.known[s] = d
-	for _, part := range f.certain(s) {
-		for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
-			if d.under[name] != nil {
-				continue
-			}
-			property := part.Properties[name]
-			d.under[name] = f.of(property)
-			if value, size := f.usable(property); size > 0 {
-				d.own = append(d.own, member{name, value, size + len(jsonvalue.Text(name)) + 1})
-				f.found++
+		for _, part := range parts {
+			if items := itemsOf(part); items != nil {
+				for _, item := range v {
+					c.value(item, items)
+				}
 			}
 		}
-		if items := itemsOf(part); items != nil && d.each == nil {
-			d.each = f.of(items)
-		}
 	}
-	return d
+}
+
+// add adds a property to an object if the property has a default that can be used.
+func (c *completer) add(object map[string]any, name string, property *jsonschema.Schema) {
+	for _, part := range certain(property, nil) {
+		if part.Default == nil {
+			continue
+		}
+		if value, ok := c.defaults[part]; ok {
+			object[name] = value
+			c.bytes += len(jsonvalue.Text(name)) + len(jsonvalue.Text(value)) + 1
+		}
+		return
+	}
 }
 
 // itemsOf returns the schema of all items of an array.
@@ -210,43 +181,19 @@ func certain(s *jsonschema.Schema, parts []*jsonschema.Schema) []*jsonschema.Sch
 		parts = certain(part, parts)
 	}
 	for _, either := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
-		either = slices.DeleteFunc(slices.Clone(either), onlyNull)
-		if len(either) == 1 {
+		if either = notOnlyNull(either); len(either) == 1 {
 			parts = certain(either[0], parts)
 		}
 	}
 	return parts
 }
 
+func notOnlyNull(either []*jsonschema.Schema) []*jsonschema.Schema {
+	return slices.DeleteFunc(slices.Clone(either), onlyNull)
+}
+
 func onlyNull(s *jsonschema.Schema) bool {
 	return s.Types != nil && slices.Equal(s.Types.ToStrings(), []string{"null"})
-}
-
-// usable returns the default of a property and its size as JSON, which is 0 if
-// the property has no default that can be used.
-func (f *finder) usable(property *jsonschema.Schema) (value any, size int) {
-	for _, part := range f.certain(property) {
-		if part.Default != nil {
-			return valid(*part.Default, property)
-		}
-	}
-	return nil, 0
-}
-
-func valid(value any, rule *jsonschema.Schema) (any, int) {
-	text := jsonvalue.Text(value)
-	if value == nil || len(text) > maxDefault {
-		return nil, 0
-	}
-	doc, err := jsonvalue.Decode([]byte(text), maxDepth, false)
-	if err != nil {
-		return nil, 0
-	}
-	x := &explainer{root: doc.Value}
-	if problems, broken := x.check(rule); broken != nil || problems != nil {
-		return nil, 0
-	}
-	return doc.Value, len(text)
 }
 
 // within returns the path of a place in a named value.

@@ -56,11 +56,11 @@ type Schema struct {
 	// document.
 	rules map[string]*jsonschema.Schema
 
-	defaults *defaults // nil if there are none
-	fills    bool      // Encode may have to replace nulls
-	dates    bool      // Encode may have to shorten times to dates
-	anyText  bool      // every string is valid, and nothing else
-	formats  bool      // "format" is checked
+	defaults map[*jsonschema.Schema]any // that can be used, by the schemas that have them
+	fills    bool                       // Encode may have to replace nulls
+	dates    bool                       // Encode may have to shorten times to dates
+	anyText  bool                       // every string is valid, and nothing else
+	formats  bool                       // "format" is checked
 
 	busy  sync.Mutex
 	guard *guard    // contains compiled; used while busy is held
@@ -111,7 +111,7 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
-	s.defaults = s.findDefaults()
+	s.defaults = s.usableDefaults()
 	s.fills, s.dates = fills(doc.Value, s.raw), bytes.Contains(s.raw, []byte(`"format":"date"`))
 	s.anyText = anyText(doc.Value)
 	return s, nil

@@ -193,6 +193,8 @@ func kindOf(values []any) string {
 			this = "string"
 		case json.Number:
 			this = "number"
+		case bool:
+			this = "boolean"
 		}
 		if kind != "" && kind != this {
 			return "unknown"
