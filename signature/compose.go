@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -142,13 +143,11 @@ func description(property json.RawMessage) string {
 // literal encodes a value that is known to encode as JSON. It does not escape <, >
 // and &.
 func literal(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	raw, err := jsonvalue.Marshal(v)
+	if err != nil {
 		panic(fmt.Sprintf("signature: %v", err))
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return raw
 }
 
 // compact returns valid JSON without spaces.

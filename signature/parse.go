@@ -49,7 +49,7 @@ import (
 //
 // Strings have the rules min_length, max_length, pattern and format; numbers have ge, gt, le, lt and multiple_of;
 // lists, sets and dicts have min_length and max_length; all types have desc, title, default and examples. A field or
-// member with a default may be left out. [schema.CheckFormat] checks the format.
+// member with a default may be left out. [schema.Of] lists the formats.
 //
 // The error names the column of the mistake and says what to write, or is an error of [NewSpec]. Parse refuses texts
 // of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000 schemas, and types

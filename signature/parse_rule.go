@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/similar"
+	"github.com/writ-go/writ/signature/internal/formats"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -97,7 +98,7 @@ func (s *scanner) ruled(t typ, written string) typ {
 func (s *scanner) format(value json.RawMessage, here int) {
 	var name string
 	_ = json.Unmarshal(value, &name) // it is a string
-	if err := schema.CheckFormat(name); err != nil {
+	if err := formats.Check(name); err != nil {
 		s.fail(here, "%v", err)
 	}
 }

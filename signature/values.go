@@ -32,14 +32,12 @@ type Values []Value
 //
 // The error says which value does not encode as a JSON object.
 func ValuesOf(v any) (Values, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	raw, err := jsonvalue.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("signature: %T does not encode: %w", v, err)
 	}
 	var values Values
-	if err := json.Unmarshal(b.Bytes(), &values); err != nil {
+	if err := json.Unmarshal(raw, &values); err != nil {
 		return nil, fmt.Errorf("signature: %T is not a struct or a map of values: %w", v, err)
 	}
 	return values, nil

@@ -11,13 +11,19 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Text returns a decoded value as JSON; names of objects are sorted.
-func Text(v any) string {
+// Marshal is like [json.Marshal], but does not escape <, > and &.
+func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // a decoded value always encodes
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// Text returns a decoded value as JSON; names of objects are sorted.
+func Text(v any) string {
+	raw, _ := Marshal(v) // a decoded value always encodes
+	return string(raw)
 }
 
 // Quote returns a string as a JavaScript literal without invisible characters

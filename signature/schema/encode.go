@@ -47,53 +47,20 @@ func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 }
 
 func (s *Schema) encode(v any) (json.RawMessage, error) {
-	w := writers.Get().(*writer)
-	defer writers.Put(w)
-	w.buffer.Reset()
-	if err := w.encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	raw := json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
-	if w.buffer.Cap() > maxKept {
-		w.buffer = bytes.Buffer{}
-	}
-	if !s.dates && (!s.fills || !bytes.Contains(raw, []byte("null"))) {
-		return raw, nil
+	raw, err := jsonvalue.Marshal(v)
+	dates := bytes.Contains(s.raw, []byte(`"format":"date"`))
+	if err != nil || s.document == nil || !dates && !bytes.Contains(raw, []byte("null")) {
+		return raw, err
 	}
 	doc, err := jsonvalue.Decode(raw, maxValueDepth, true)
 	if err != nil {
 		return nil, fmt.Errorf("the JSON %w", err)
 	}
 	var t reflect.Type
-	if s.dates {
+	if dates {
 		t = reflect.TypeOf(v)
 	}
 	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, t)), nil
-}
-
-// writers encode one value after another.
-var writers = sync.Pool{New: func() any {
-	w := &writer{}
-	w.encoder = json.NewEncoder(&w.buffer)
-	w.encoder.SetEscapeHTML(false)
-	return w
-}}
-
-type writer struct {
-	buffer  bytes.Buffer
-	encoder *json.Encoder
-}
-
-const maxKept = 64 << 10 // bytes of a buffer that is used again
-
-// fills reports whether values of a schema may contain a nil list, map or byte
-// slice.
-func fills(v any, raw json.RawMessage) bool {
-	objects := bytes.Count(raw, []byte(`"object"`))
-	if root, _ := v.(map[string]any); root["properties"] != nil {
-		objects--
-	}
-	return objects > 0 || bytes.Contains(raw, []byte(`"array"`)) || bytes.Contains(raw, []byte(`"contentEncoding"`))
 }
 
 // walker rewrites the parts of a JSON value, whose schema and Go type are nil if they are not known.

@@ -57,11 +57,11 @@ func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := strings.Split(f.Tag.Get("json"), ",")
-		embedded := f.Anonymous && deref(f.Type).Kind() == reflect.Struct
+		embedded := f.Anonymous && pointed(f.Type).Kind() == reflect.Struct
 		switch {
 		case f.Tag.Get("json") == "-", !f.IsExported() && !embedded:
 		case promoted(f):
-			all = append(all, collect(deref(f.Type), depth+1, append(outer, t))...)
+			all = append(all, collect(pointed(f.Type), depth+1, append(outer, t))...)
 		default:
 			name := tag[0]
 			if name == "" {
@@ -77,5 +77,5 @@ func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
 // outer one.
 func promoted(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return f.Anonymous && name == "" && deref(f.Type).Kind() == reflect.Struct
+	return f.Anonymous && name == "" && pointed(f.Type).Kind() == reflect.Struct
 }

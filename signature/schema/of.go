@@ -13,6 +13,11 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
+// Nanoseconds is the format of an integer that is a [time.Duration]. Declarations show it
+// as the unit, and code that reads model replies uses it to accept "30s". It is not
+// checked.
+const Nanoseconds = "nanoseconds"
+
 // Of returns the schema of a Go type as encoding/json encodes it, refined by tags as
 // in github.com/invopop/jsonschema:
 //
@@ -33,10 +38,13 @@ import (
 // The rules of a tag are, by the JSON type:
 //
 //	numbers    minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, enum, default, example
-//	strings    minLength, maxLength, pattern, format (see CheckFormat), enum, default, example
+//	strings    minLength, maxLength, pattern, format, enum, default, example
 //	booleans   default
 //	arrays     minItems, maxItems, uniqueItems=true, and the rules of their items
 //	all        title, description, required, nullable, oneof_required=group, anyof_required=group
+//
+// A format is one that JSON Schema defines, except idn-email and idn-hostname, which nothing checks; or period or
+// semver.
 //
 // In a tag, write a comma in a value as \\, or put the description into a tag of its own, jsonschema_description.
 //
@@ -182,7 +190,7 @@ func (g *generator) list(t reflect.Type, path string) (*jsonschema.Schema, error
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && special(t.Elem()) == nil {
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
 	}
-	items, err := g.schema(deref(t.Elem()), path)
+	items, err := g.schema(pointed(t.Elem()), path)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +206,7 @@ func (g *generator) dictionary(t reflect.Type, path string) (*jsonschema.Schema,
 	if !keyed(t.Key()) {
 		return nil, typeError(path, t, "has keys that cannot be JSON; use string keys")
 	}
-	values, err := g.schema(deref(t.Elem()), path)
+	values, err := g.schema(pointed(t.Elem()), path)
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: values}, err
 }
 
@@ -225,7 +233,7 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 		if f.json == "-" || strings.HasPrefix(f.Tag.Get("jsonschema")+",", "-,") {
 			return nil, typeError(at, f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
 		}
-		s, err := g.schema(deref(f.Type), at)
+		s, err := g.schema(pointed(f.Type), at)
 		if err != nil {
 			return nil, err
 		}
@@ -273,13 +281,6 @@ func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 		Description: s.Description,
 		AnyOf:       []*jsonschema.Schema{&inner, {Type: "null"}},
 	}
-}
-
-func deref(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
 }
 
 func typeError(path string, t reflect.Type, reason string) error {

@@ -57,9 +57,6 @@ type Schema struct {
 	rules map[string]*jsonschema.Schema
 
 	defaults map[*jsonschema.Schema]any // that can be used, by the schemas that have them
-	fills    bool                       // Encode may have to replace nulls
-	dates    bool                       // Encode may have to shorten times to dates
-	anyText  bool                       // every string is valid, and nothing else
 	formats  bool                       // "format" is checked
 
 	busy  sync.Mutex
@@ -80,8 +77,8 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
 
-// WithFormats returns the schema with "format" checked, as in schemas made by [Of]. Formats
-// that [CheckFormat] refuses are not checked.
+// WithFormats returns the schema with "format" checked, as in schemas made by [Of]. Unknown
+// formats are not checked.
 func (s *Schema) WithFormats() (*Schema, error) {
 	if s.formats || !bytes.Contains(s.raw, []byte(`"format"`)) {
 		return s, nil
@@ -112,8 +109,6 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
 	s.defaults = s.usableDefaults()
-	s.fills, s.dates = fills(doc.Value, s.raw), bytes.Contains(s.raw, []byte(`"format":"date"`))
-	s.anyText = anyText(doc.Value)
 	return s, nil
 }
 
@@ -122,7 +117,17 @@ func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 
 // AnyText reports whether the schema admits every string and nothing else, so
 // that strings need no validation.
-func (s *Schema) AnyText() bool { return s.anyText }
+func (s *Schema) AnyText() bool {
+	keywords, _ := s.document.Value.(map[string]any)
+	for name := range keywords {
+		switch name {
+		case "type", "title", "description", "default", "examples":
+		default:
+			return false
+		}
+	}
+	return keywords["type"] == "string"
+}
 
 // Validate returns the problems of a JSON value in a stable order, or nil if it
 // is valid: the first 20 problems, and how many more there are. Malformed JSON,
@@ -214,16 +219,4 @@ func compact(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	return b.Bytes()
-}
-
-func anyText(v any) bool {
-	keywords, _ := v.(map[string]any)
-	for name := range keywords {
-		switch name {
-		case "type", "title", "description", "default", "examples":
-		default:
-			return false
-		}
-	}
-	return keywords["type"] == "string"
 }

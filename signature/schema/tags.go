@@ -13,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/internal/similar"
+	"github.com/writ-go/writ/signature/internal/formats"
 )
 
 // rules are the rules of a jsonschema tag by the JSON type they apply to.
@@ -119,7 +120,7 @@ func (p *property) checkRule(rule string) error {
 		if p.own.Format != "" {
 			return fmt.Errorf("the type %v already has the format %s", p.Type, p.own.Format)
 		}
-		return CheckFormat(value)
+		return formats.Check(value)
 	case p.schema.Items != nil && strings.Contains(value, "="):
 		return fmt.Errorf("the rule %s of a list cannot have a value with =; declare a type for the items", name)
 	}
