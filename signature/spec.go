@@ -211,9 +211,6 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 // ordered puts values into the order of the fields. Additional properties, which a
 // schema may admit, come last.
 func ordered(values Values, fields []Field) Values {
-	if inOrder(values, fields) {
-		return values
-	}
 	sorted := make(Values, 0, len(values))
 	for _, f := range fields {
 		if raw, given := values.Get(f.Name); given {
@@ -229,13 +226,4 @@ func ordered(values Values, fields []Field) Values {
 		}
 	}
 	return sorted
-}
-
-func inOrder(values Values, fields []Field) bool {
-	for _, f := range fields {
-		if len(values) > 0 && values[0].Name == f.Name {
-			values = values[1:]
-		}
-	}
-	return len(values) == 0
 }

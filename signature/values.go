@@ -108,25 +108,17 @@ func (v Value) String() string {
 // MarshalJSON returns the values as an object. The error names the value that is
 // not JSON.
 func (v Values) MarshalJSON() ([]byte, error) {
-	size := 2
-	for _, value := range v {
-		size += len(value.Name) + len(value.JSON) + len(`"":null,`)
-	}
-	b := bytes.NewBuffer(make([]byte, 0, size))
+	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, value := range v {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if jsonvalue.IsIdentifier(value.Name) { // it needs no escapes
-			b.WriteString(`"` + value.Name + `":`)
-		} else {
-			b.Write(literal(value.Name))
-			b.WriteByte(':')
-		}
+		b.Write(literal(value.Name))
+		b.WriteByte(':')
 		if value.JSON == nil {
 			b.WriteString("null")
-		} else if err := json.Compact(b, value.JSON); err != nil {
+		} else if err := json.Compact(&b, value.JSON); err != nil {
 			return nil, fmt.Errorf("signature: the value of %q is not JSON: %w", value.Name, err)
 		}
 	}

@@ -28,7 +28,6 @@ type Document struct {
 	Values   int        // number of values
 	Deepest  int        // deepest nesting of objects and arrays
 	Repeated [][]string // places of names that occur twice in an object, the first 20
-	Surplus  int        // number of further such names
 
 	order map[uintptr]order // of each object
 }
@@ -248,11 +247,9 @@ func (d *decoder) object() (any, error) {
 
 // repeat records that the object has the current name twice.
 func (d *decoder) repeat() {
-	if len(d.doc.Repeated) >= maxRepeated {
-		d.doc.Surplus++
-		return
+	if len(d.doc.Repeated) < maxRepeated {
+		d.doc.Repeated = append(d.doc.Repeated, slices.Clone(d.path))
 	}
-	d.doc.Repeated = append(d.doc.Repeated, slices.Clone(d.path))
 }
 
 func (d *decoder) array() (any, error) {

@@ -169,7 +169,7 @@ func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
 	for _, at := range d.Repeated {
 		problems = append(problems, problem{at: at, text: "is given twice"})
 	}
-	return x.findings(append(cut(problems, d.Surplus), s.check(x, d)...))
+	return x.findings(append(problems, s.check(x, d)...))
 }
 
 // check validates a value. For a partly unknown value, it returns only problems

@@ -11,29 +11,20 @@ import (
 const anyObject = "Record<string, unknown>"
 
 func (p *printer) object(s spot) string {
-	if !p.enter() {
+	if p.options.Depth > 0 && p.objects >= p.options.Depth {
 		p.cut()
 		return "object"
 	}
-	defer p.leave()
+	p.objects++
+	defer func() { p.objects-- }()
 	members := p.members(s)
 	if len(members) == 0 {
 		return p.dictionary(s)
 	}
-	return "{" + strings.Join(members, "") + "}"
+	return "{" + strings.Join(members, "; ") + "}"
 }
 
-func (p *printer) enter() bool {
-	if p.options.Depth > 0 && p.objects >= p.options.Depth {
-		return false
-	}
-	p.objects++
-	return true
-}
-
-func (p *printer) leave() { p.objects-- }
-
-// members prints the properties; each except the first begins with its separator.
+// members prints the properties.
 func (p *printer) members(s spot) []string {
 	required, _ := s.keyword("required").([]any)
 	names := p.schema.names(s, "properties")
@@ -48,7 +39,7 @@ func (p *printer) members(s spot) []string {
 			all = append(all, key(name)+": unknown")
 		}
 	}
-	return separate(all)
+	return all
 }
 
 // member prints a property, and reports whether it is shown.
@@ -62,16 +53,6 @@ func (p *printer) member(s spot, name string, required bool) (string, bool) {
 		mark = ": "
 	}
 	return key(name) + mark + typ + p.comment(s, name), true
-}
-
-// separate puts "; " before all members except the first.
-func separate(members []string) []string {
-	for i := range members {
-		if i > 0 {
-			members[i] = "; " + members[i]
-		}
-	}
-	return members
 }
 
 // dictionary prints an object without named properties.
