@@ -12,19 +12,19 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// compose returns the schema of an object with the given fields and rules, and the
-// fields with schemas that check the same on their own.
+// compose returns the schema of an object with the given fields and rules. The schemas of
+// the returned fields have the same effect on their own.
 func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
-	whole := make([]Field, len(fields))
+	completed := make([]Field, len(fields))
 	required, properties := []string{}, Values{}
 	for i, f := range fields {
 		var property json.RawMessage
 		var err error
-		if whole[i], property, err = f.complete(); err != nil {
+		if completed[i], property, err = f.complete(); err != nil {
 			return nil, nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		properties = append(properties, Value{f.Name, property})
-		if whole[i].Required {
+		if completed[i].Required {
 			required = append(required, f.Name)
 		}
 	}
@@ -32,10 +32,10 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("fields: %w", err)
 	}
-	return whole, o, nil
+	return completed, o, nil
 }
 
-// ownKeywords are the keywords of an object's schema that its fields determine.
+// ownKeywords are the keywords of an object's schema that follow from its fields.
 var ownKeywords = []string{"type", "properties", "required"}
 
 // object returns the schema of an object.
@@ -49,7 +49,7 @@ func object(properties Values, required []string, rules Values) (*schema.Schema,
 	return compiled(literal(append(keywords, rules...)))
 }
 
-// compiled compiles a schema with formats checked.
+// compiled compiles a schema that also checks formats.
 func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	s, err := schema.Compile(raw)
 	if err != nil {
@@ -58,14 +58,14 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	return s.WithFormats()
 }
 
-// complete returns the field with its description in its schema, and that schema as
-// part of a larger one.
+// complete returns the field with its description in its schema, and the schema in a form
+// that can be part of a larger schema.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if f.Schema != nil && string(f.Schema.Raw()) != "true" {
 		raw = f.Schema.Raw()
 	}
-	if raw[0] != '{' { // it admits nothing
+	if raw[0] != '{' { // false, which admits no value
 		return f, raw, nil
 	}
 	raw = described(raw, f.Description)
@@ -90,7 +90,7 @@ func (f Field) complete() (Field, json.RawMessage, error) {
 	return f, literal(keywords), err
 }
 
-// described adds a description, unless it is empty, to a schema.
+// described adds a description to a schema, unless the description is empty.
 func described(raw json.RawMessage, text string) json.RawMessage {
 	var keywords Values
 	if text == "" || string(raw) != "true" && json.Unmarshal(raw, &keywords) != nil {
@@ -99,11 +99,11 @@ func described(raw json.RawMessage, text string) json.RawMessage {
 	return literal(keywords.with("description", text))
 }
 
-// special matches keywords such as $ref and $schema, which work in a part of a larger
-// schema only if the part has a URL of its own.
+// special matches keywords such as $ref and $schema. In a part of a larger schema, they work
+// only if the part has an $id.
 var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
-// decompose returns the fields of the schema of a struct, and its other keywords.
+// decompose returns the fields that the schema of a struct describes, and the other keywords of the schema.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {
 		Type       string
@@ -140,7 +140,7 @@ func description(property json.RawMessage) string {
 	return d.Description
 }
 
-// literal encodes a value that is known to encode as JSON. It does not escape <, >
+// literal encodes a value that can always be encoded as JSON. It does not escape <, >
 // and &.
 func literal(v any) json.RawMessage {
 	raw, err := jsonvalue.Marshal(v)
@@ -150,7 +150,7 @@ func literal(v any) json.RawMessage {
 	return raw
 }
 
-// compact returns valid JSON without spaces.
+// compact returns JSON without white space.
 func compact(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	_ = json.Compact(&b, raw)

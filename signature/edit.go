@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// WithInstructions returns a copy with other instructions.
+// WithInstructions returns a copy with the given instructions.
 func (s *Spec) WithInstructions(text string) *Spec {
 	edited := *s
 	edited.instructions = text
 	return &edited
 }
 
-// AppendInputs returns a copy with additional inputs at the end. It returns the same errors
+// AppendInputs returns a copy with more inputs at the end. It returns the same errors
 // as [NewSpec].
 func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	edited := *s
@@ -23,7 +23,7 @@ func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	return edited.built()
 }
 
-// AppendOutputs returns a copy with additional outputs at the end. It returns the same
+// AppendOutputs returns a copy with more outputs at the end. It returns the same
 // errors as [NewSpec].
 func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
@@ -31,8 +31,8 @@ func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	return edited.built()
 }
 
-// PrependOutputs returns a copy with additional outputs at the beginning. A model writes outputs
-// in their order. It returns the same errors as [NewSpec].
+// PrependOutputs returns a copy with more outputs at the beginning. A model writes the outputs
+// in their order. PrependOutputs returns the same errors as [NewSpec].
 func (s *Spec) PrependOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.outputs = slices.Concat(fields, s.outputs)
@@ -56,9 +56,9 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 	return edited.built()
 }
 
-// WithField returns a copy in which the field with the given name is replaced by another
-// one, which may have another name. It is an error if the named field does not exist; the
-// other errors are the same as for [NewSpec].
+// WithField returns a copy in which field replaces the field with the given name. The new
+// field may have a different name. WithField returns an error if there is no field with the
+// given name, and the same errors as [NewSpec].
 //
 //	score, _ := spec.Field("score")
 //	score.Required = false
@@ -77,8 +77,8 @@ func (s *Spec) WithField(name string, field Field) (*Spec, error) {
 	return edited.built()
 }
 
-// WithDescription returns a copy with another description of an input or output,
-// which may be empty. It is an error if the field does not exist.
+// WithDescription returns a copy in which an input or output has the given description,
+// which may be empty. It returns an error if the field does not exist.
 func (s *Spec) WithDescription(name, text string) (*Spec, error) {
 	f, _ := s.Field(name)
 	if err := s.has(name); err != nil {
@@ -86,7 +86,7 @@ func (s *Spec) WithDescription(name, text string) (*Spec, error) {
 	}
 	f.Description = text
 	var keywords Values
-	if json.Unmarshal(f.Schema.Raw(), &keywords) == nil { // it is an object, not true or false
+	if json.Unmarshal(f.Schema.Raw(), &keywords) == nil { // the schema is not true or false
 		var err error
 		if f.Schema, err = compiled(literal(keywords.Without("description"))); err != nil {
 			return nil, fmt.Errorf("signature: field %q: %w", name, err)
@@ -113,7 +113,7 @@ func (s *Spec) has(name string) error {
 	return nil
 }
 
-// ruled reports whether a rule about several fields may refer to a field.
+// ruled reports whether a rule about several fields mentions a field.
 func (s *Spec) ruled(name string) bool {
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
 		return rule.Name != "title" && rule.Name != "description" && bytes.Contains(rule.JSON, []byte(strconv.Quote(name)))

@@ -153,14 +153,14 @@ func TestTypedErrors(t *testing.T) {
 	}{
 		{"no spec", fails(signature.Typed[order, parcel](nil)), `signature: nil spec`},
 		{"missing", fails(signature.Typed[none, parcel](spec)), `signature: input field "text": type ` +
-			`signature_test.none lacks it; add it, or use signature.Values`},
+			`signature_test.none does not have this field; add it, or use signature.Values`},
 		{"surplus", fails(signature.Typed[struct {
 			order
 			More string
-		}, parcel](spec)), `signature: input field "More": type struct { signature_test.order; More string } has it, ` +
-			`but the spec does not; use signature.Values`},
-		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": it may be missing, ` +
-			`which type signature_test.sent cannot represent; make it a pointer`},
+		}, parcel](spec)), `signature: input field "More": type struct { signature_test.order; More string } has this ` +
+			`field, but the spec does not; use signature.Values`},
+		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": the value may be missing, ` +
+			`which type signature_test.sent cannot represent; make the field a pointer`},
 		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the ` +
 			`rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, ` +
 			`enum, default, example, title, description, required, nullable`},

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// checkFields refuses names that programs cannot use as variables.
+// checkFields checks the names and the kinds of the fields.
 func checkFields(inputs, outputs []Field) error {
 	if len(outputs) == 0 {
 		return errors.New("signature: no output field; add one")
@@ -36,7 +36,7 @@ func checkFields(inputs, outputs []Field) error {
 	return nil
 }
 
-// checkDefaults refuses defaults that would never be used.
+// checkDefaults returns an error if a default does not fit its schema.
 func checkDefaults(side string, fields []Field) error {
 	for _, f := range fields {
 		if findings := f.Schema.CheckDefaults(); findings != nil {
@@ -69,8 +69,8 @@ func checkName(name string) error {
 	}
 }
 
-// reserved are the words that cannot name a variable in a JavaScript module, and the
-// predefined names that should not.
+// reserved are the words that cannot be names of variables in a JavaScript module, and
+// predefined names that a variable would hide.
 var reserved = strings.Fields(`
 	arguments await break case catch class const continue debugger default
 	delete do else enum eval export extends false finally for function if

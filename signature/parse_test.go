@@ -356,7 +356,7 @@ func TestParseErrors(t *testing.T) {
 		{`a: schema({})(desc="x") -> b`, `column 15: a schema takes no rules; put them into schema({…})`},
 		{`a: str(pattern="(") -> b`, `input field "a": schema: pattern must be of format regex, not "("`},
 		{`a: int(default="x") -> b`, `input field "a": the default must be an integer, not "x"`},
-		{`a -> b: Image`, `output field "b": images, files and histories can only be inputs; ask for a value that a ` +
+		{`a -> b: Image`, `output field "b": images, files and histories can only be inputs; use a type that a ` +
 			`model can write`},
 		{`a -> b with x`, `column 13: expected a schema after with; write with schema({…}) after the last field`},
 		{`a -> b with schema([])`, `column 20: the schema after with is not an object with keywords; write with ` +

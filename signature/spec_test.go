@@ -29,8 +29,8 @@ func TestUnmade(t *testing.T) {
 		checkError(t, err, want)
 		_, err = s.Decode([]byte(`{}`))
 		checkError(t, err, want)
-		if got := fmt.Sprint(s.Validate([]byte(`{}`)), s.OutputTypeScript()); got != "[the value has no signature to "+
-			"fit (make one with New, Parse or NewSpec)]{}" {
+		if got := fmt.Sprint(s.Validate([]byte(`{}`)), s.OutputTypeScript()); got != "[the value cannot be checked: "+
+			"nil or zero signature (make one with New, Parse or NewSpec)]{}" {
 			t.Errorf("got %s", got)
 		}
 	}
