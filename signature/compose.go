@@ -128,7 +128,8 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 		fields[i] = Field{p.Name, description(p.JSON), property, slices.Contains(o.Required, p.Name)}
 	}
 	return fields, slices.DeleteFunc(rules, func(rule Value) bool {
-		return slices.Contains(ownKeywords, rule.Name) || rule.Name == "additionalProperties" && string(rule.JSON) == "false"
+		return slices.Contains(ownKeywords, rule.Name) ||
+			rule.Name == "additionalProperties" && string(rule.JSON) == "false"
 	}), nil
 }
 

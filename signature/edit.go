@@ -46,8 +46,8 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 		return nil, err
 	}
 	if s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be deleted; "+
-			"make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be "+
+			"deleted; make a new signature", name)
 	}
 	edited := *s
 	named := func(f Field) bool { return f.Name == name }
@@ -68,8 +68,8 @@ func (s *Spec) WithField(name string, field Field) (*Spec, error) {
 		return nil, err
 	}
 	if field.Name != name && s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be renamed; "+
-			"make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be "+
+			"renamed; make a new signature", name)
 	}
 	edited := *s
 	edited.inputs = replaced(s.inputs, name, field)
@@ -116,6 +116,7 @@ func (s *Spec) has(name string) error {
 // ruled reports whether a rule about several fields mentions a field.
 func (s *Spec) ruled(name string) bool {
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
-		return rule.Name != "title" && rule.Name != "description" && bytes.Contains(rule.JSON, []byte(strconv.Quote(name)))
+		return rule.Name != "title" && rule.Name != "description" &&
+			bytes.Contains(rule.JSON, []byte(strconv.Quote(name)))
 	})
 }

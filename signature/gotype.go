@@ -8,10 +8,12 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
+// structSchema returns the schema of a struct.
 func structSchema(t reflect.Type) (*schema.Schema, error) {
 	switch {
 	case t == reflect.TypeFor[Values]():
-		return nil, errors.New("type is signature.Values, which has no fields of its own; use Parse, or Typed with a Spec")
+		return nil, errors.New("type is signature.Values, which has no fields of its own; use Parse, or Typed " +
+			"with a Spec")
 	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
 		return nil, fmt.Errorf("type is the pointer %v; use the struct %v", t, t.Elem())
 	case t.Kind() != reflect.Struct:

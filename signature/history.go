@@ -94,7 +94,8 @@ func (s *Spec) checkTurn(turn Values) []schema.Finding {
 	}
 	for _, f := range s.outputs {
 		if _, given := turn.Get(f.Name); f.Required && !given {
-			findings = append(findings, schema.Finding{Path: f.Name, Message: "is required", Hint: "a turn needs its answer"})
+			findings = append(findings,
+				schema.Finding{Path: f.Name, Message: "is required", Hint: "a turn needs its answer"})
 		}
 	}
 	return findings
@@ -105,9 +106,11 @@ func (s *Spec) checkPast(v Value) []schema.Finding {
 	f, known := s.Field(v.Name)
 	switch {
 	case !known:
-		return []schema.Finding{{Path: v.Name, Message: "is not a field of the signature", Hint: "fields: " + s.names()}}
+		wrong := schema.Finding{Path: v.Name, Message: "is not a field of the signature", Hint: "fields: " + s.names()}
+		return []schema.Finding{wrong}
 	case s.special[v.Name] == KindHistory:
-		return []schema.Finding{{Path: v.Name, Message: "is a history within a history", Hint: "remove it from the turn"}}
+		wrong := schema.Finding{Path: v.Name, Message: "is a history within a history", Hint: "remove it from the turn"}
+		return []schema.Finding{wrong}
 	}
 	findings := f.Schema.Validate(v.JSON)
 	if findings == nil {

@@ -52,7 +52,8 @@ type File struct {
 func (File) JSONSchema() *jsonschema.Schema { return mark(fileSchema, KindFile) }
 
 const fileSchema = `{"type": "object", "properties": {"name": {"type": "string"}, "mime": {"type": "string"},
-	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"], "additionalProperties": false}`
+	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"],
+	"additionalProperties": false}`
 
 // Images returns the images in the value of a field of [KindImage], which is null, an image
 // or a list of images. Each returned image has either a URL, or MIME and Data: Images decodes
@@ -147,7 +148,8 @@ func decodeURL(text string) (Image, error) {
 	mime, data, found := strings.Cut(strings.TrimPrefix(text, "data:"), ";base64,")
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if !found || err != nil || mime == "" || len(raw) == 0 {
-		return Image{}, errors.New("its data URL does not have the form data:image/png;base64,…; set Data and MIME instead")
+		return Image{}, errors.New("its data URL does not have the form data:image/png;base64,…; set Data and MIME " +
+			"instead")
 	}
 	return Image{MIME: mime, Data: raw}.typed()
 }

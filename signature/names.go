@@ -25,7 +25,8 @@ func checkFields(inputs, outputs []Field) error {
 				return fmt.Errorf("signature: %s field %q: %w", side.name, f.Name, err)
 			}
 			if other, taken := seen[f.Name]; taken {
-				return fmt.Errorf("signature: %s field %q: an %s field has the same name; rename one", side.name, f.Name, other)
+				return fmt.Errorf("signature: %s field %q: an %s field has the same name; rename one",
+					side.name, f.Name, other)
 			}
 			seen[f.Name] = side.name
 			if err := checkKind(f, side.name == "output"); err != nil {

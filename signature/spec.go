@@ -146,7 +146,8 @@ func (s *Spec) OutputTypeScript() string {
 // escape, such as "\ud83d", is not valid.
 func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	if !s.made() {
-		return []schema.Finding{{Message: "cannot be checked: nil or zero signature", Hint: "make one with New, Parse or NewSpec"}}
+		hint := "make one with New, Parse or NewSpec"
+		return []schema.Finding{{Message: "cannot be checked: nil or zero signature", Hint: hint}}
 	}
 	if findings := s.out.Validate(output); findings != nil {
 		return arranged(findings, s.outputs)

@@ -9,7 +9,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// checkTexts finds the outputs with a string that is not valid Unicode, which a Go string cannot represent exactly.
+// checkTexts returns a finding if an output contains a string that is not valid Unicode, which a Go string cannot
+// represent exactly.
 func (s *Spec) checkTexts(output json.RawMessage) []schema.Finding {
 	const hint = "write the character itself"
 	message := invalidText(output)

@@ -55,12 +55,14 @@ func covers(t reflect.Type, fields []Field, output bool) error {
 		case i < 0:
 			return fmt.Errorf("field %q: type %v does not have this field; add it, or use signature.Values", f.Name, t)
 		case output && own[i].Required && !f.Required && !backed(f):
-			return fmt.Errorf("field %q: the value may be missing, which type %v cannot represent; make the field a pointer", f.Name, t)
+			return fmt.Errorf("field %q: the value may be missing, which type %v cannot represent; make the "+
+				"field a pointer", f.Name, t)
 		}
 	}
 	for _, f := range own {
 		if !slices.ContainsFunc(fields, func(g Field) bool { return g.Name == f.Name }) {
-			return fmt.Errorf("field %q: type %v has this field, but the spec does not; use signature.Values", f.Name, t)
+			return fmt.Errorf("field %q: type %v has this field, but the spec does not; use signature.Values",
+				f.Name, t)
 		}
 	}
 	return nil
