@@ -16,14 +16,15 @@ const (
 	maxAdded   = 64 << 10 // bytes that defaults add to one value
 )
 
-// Complete adds the defaults of the schema to a value that fits it, in nested
-// objects too. The value itself is returned if there is nothing to add.
+// Complete returns a value that fits the schema with the defaults of its missing
+// properties, in nested objects, too. If there is nothing to add, it returns the
+// value unchanged.
 //
-// A default is used if it fits its own schema and is at most 4 KiB long. A default of null
-// means no default. Defaults within defaults and in alternatives that may not apply are
-// ignored. If the value with its defaults would no longer fit, for example because a oneOf
-// requires either of two properties, or if the defaults add more than 64 KiB, nothing is
-// added.
+// Complete uses a default if the default fits its own schema and is at most 4 KiB long. A
+// default of null means no default. Complete ignores defaults within defaults, and those in
+// alternatives that may not apply. It adds nothing if the result would not fit the schema,
+// for example because a oneOf requires either of two properties, or if the defaults would
+// add more than 64 KiB.
 func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	if len(s.defaults) == 0 {
 		return value
@@ -44,9 +45,9 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	return full
 }
 
-// CheckDefaults returns the problems of the defaults anywhere in the schema that
-// [Schema.Complete] would ignore because they do not fit or are too long. Null is
-// never a problem.
+// CheckDefaults returns the problems of the defaults in the schema that do not fit or
+// are too long, so that [Schema.Complete] ignores them. A default of null is not a
+// problem.
 func (s *Schema) CheckDefaults() []Finding {
 	if !mentions(s.raw, "default") {
 		return nil
@@ -61,7 +62,7 @@ func (s *Schema) CheckDefaults() []Finding {
 	return findings
 }
 
-// checkDefault checks the default of the schema at a place.
+// checkDefault returns the problems of the default in the schema at a place.
 func (s *Schema) checkDefault(at string) []Finding {
 	rule := s.rules[at]
 	if rule.Default == nil || *rule.Default == nil {
@@ -86,8 +87,8 @@ func (s *Schema) checkDefault(at string) []Finding {
 	return findings
 }
 
-// mentions reports whether a schema may have a keyword, which may be written with
-// escapes.
+// mentions reports whether a schema may have a keyword. Escapes could hide the
+// keyword, so a schema with escapes may have it.
 func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
@@ -128,7 +129,7 @@ func (c *completer) value(v any, s *jsonschema.Schema) {
 				}
 			}
 		}
-		for _, part := range parts { // the defaults themselves are not completed
+		for _, part := range parts { // after the members, so that defaults are not completed themselves
 			for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
 				if _, given := v[name]; !given && c.bytes <= maxAdded {
 					c.add(v, name, part.Properties[name])
@@ -146,7 +147,7 @@ func (c *completer) value(v any, s *jsonschema.Schema) {
 	}
 }
 
-// add adds a property to an object if the property has a default that can be used.
+// add adds a property to an object if the property has a usable default.
 func (c *completer) add(object map[string]any, name string, property *jsonschema.Schema) {
 	for _, part := range certain(property, nil) {
 		if part.Default == nil {
@@ -160,7 +161,7 @@ func (c *completer) add(object map[string]any, name string, property *jsonschema
 	}
 }
 
-// itemsOf returns the schema of all items of an array.
+// itemsOf returns the schema that describes all items of an array, or nil.
 func itemsOf(s *jsonschema.Schema) *jsonschema.Schema {
 	if len(s.PrefixItems) > 0 {
 		return nil
@@ -171,7 +172,7 @@ func itemsOf(s *jsonschema.Schema) *jsonschema.Schema {
 	return s.Items2020
 }
 
-// certain appends the schemas that apply to every value of a schema, except null.
+// certain appends s and the schemas that apply to every value that s admits, except null.
 func certain(s *jsonschema.Schema, parts []*jsonschema.Schema) []*jsonschema.Schema {
 	parts = append(parts, s)
 	if s.Ref != nil {
@@ -196,7 +197,7 @@ func onlyNull(s *jsonschema.Schema) bool {
 	return s.Types != nil && slices.Equal(s.Types.ToStrings(), []string{"null"})
 }
 
-// within returns the path of a place in a named value.
+// within returns the path of a place in the value with the given name.
 func within(name, path string) string {
 	if path == "" || path[0] == '[' {
 		return name + path

@@ -8,7 +8,7 @@ import (
 // maxCompared bounds the names that one validation compares for suggestions.
 const maxCompared = 2_000
 
-// near returns the name that was probably meant, or "".
+// near returns the name among others that the author probably meant, or "".
 func (x *explainer) near(name string, among []string) string {
 	if x.compared += len(among); x.compared > maxCompared {
 		return ""
@@ -16,6 +16,7 @@ func (x *explainer) near(name string, among []string) string {
 	return similar.Nearest(name, among)
 }
 
+// nearestValue returns a hint if a string is similar to an allowed value.
 func (x *explainer) nearestValue(given any, allowed []any) string {
 	s, ok := given.(string)
 	if !ok {

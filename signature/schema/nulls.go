@@ -11,9 +11,9 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// DropNulls returns a decoded value that fits the schema without the members, in nested objects too, that are null,
-// not required, and of a nullable type: such a null means the same as a missing member, as for a pointer in a Go
-// struct. Members that the schema does not name are kept.
+// DropNulls returns a decoded value, which must fit the schema, without the members that are null, not required, and
+// of a nullable type, in nested objects, too. Such a null means the same as a missing member, as for a pointer in a Go
+// struct. DropNulls keeps members that the schema does not name.
 func (s *Schema) DropNulls(value any) any {
 	if !mentions(s.raw, "null") {
 		return value
@@ -22,10 +22,10 @@ func (s *Schema) DropNulls(value any) any {
 	return d.drop(value, s.compiled)
 }
 
-// DropUnset returns a value without the members, in nested objects too, that are null,
-// not required, and of a type that is not nullable. A model that follows
-// [Schema.Strict] leaves optional members unset this way. DropUnset returns a value
-// that is not JSON or repeats a name unchanged.
+// DropUnset returns a value without the members that are null, not required, and of a
+// type that is not nullable, in nested objects, too. A model that follows
+// [Schema.Strict] writes null for optional members that it does not set. DropUnset
+// returns a value unchanged if it is not JSON or repeats a name.
 func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 	if !bytes.Contains(value, []byte("null")) {
 		return value
@@ -55,7 +55,7 @@ func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 // dropper copies values without the members that are null and not required.
 type dropper struct {
 	droppable func(property *jsonschema.Schema) bool
-	unions    bool // where a schema has alternatives, drop as the first requires that the value then fits
+	unions    bool // also drop members as the alternatives of a schema describe them
 	steps     int  // left
 }
 
@@ -74,7 +74,7 @@ func (d *dropper) drop(value any, s *jsonschema.Schema) any {
 	return value
 }
 
-// members drops in the members or items of a value, as one schema describes them.
+// members drops members of an object, and drops within the members or items of a value, as one schema describes them.
 func (d *dropper) members(value any, s *jsonschema.Schema) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -105,7 +105,7 @@ func (d *dropper) members(value any, s *jsonschema.Schema) any {
 	}
 }
 
-// alternative drops as the first alternative requires that the value then fits.
+// alternative drops members as the first alternative describes them that the result fits.
 func (d *dropper) alternative(value any, either []*jsonschema.Schema) any {
 	for _, s := range either {
 		dropped := d.drop(value, s)
@@ -125,8 +125,8 @@ func nullAllowed(s *jsonschema.Schema) bool {
 	return slices.ContainsFunc(s.AnyOf, onlyNull) || slices.ContainsFunc(s.OneOf, onlyNull)
 }
 
-// readNullable adds null to the types and enums of schemas with "nullable": true, a keyword of
-// OpenAPI that JSON Schema ignores, which would refuse valid nulls.
+// readNullable adds null to the types and enums of schemas with "nullable": true. This is a
+// keyword of OpenAPI, which JSON Schema ignores, so that validation would refuse valid nulls.
 func readNullable(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -11,17 +11,17 @@ import (
 const (
 	maxStrictDepth = 10
 	maxStrictNodes = 1000
-	maxStrictEnum  = 1000 // values in all
+	maxStrictEnum  = 1000 // values of all enums together
 )
 
-// Strict returns the schema in the subset of JSON Schema that providers can enforce when a
-// model writes JSON: an object in which every property is required and no others are
-// allowed, and optional properties may be null. The order of properties and the
-// descriptions are kept. Constraints such as minimum, maxLength and pattern are left out,
-// so a value that fits the result need not fit s: drop its unset members with
-// [Schema.DropUnset], then validate it.
+// Strict returns the schema in the subset of JSON Schema that providers can enforce while a
+// model writes JSON: in each object, every property is required, no other properties are
+// allowed, and optional properties may be null. Strict keeps the descriptions and the order
+// of properties. It leaves out constraints such as minimum, maxLength and pattern, so a value
+// that fits the result may not fit s: drop its unset members with [Schema.DropUnset], and
+// then validate it.
 //
-// It reports false if the subset cannot express the schema: maps, values of any type,
+// Strict returns false if the subset cannot express the schema: maps, values of any type,
 // tuples, recursive types, and very large schemas.
 func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 	r := &reducer{schema: s}
@@ -81,7 +81,7 @@ type reducer struct {
 	depth   int
 	nodes   int
 	values  int // of enums
-	objects int // around the schema
+	objects int // that enclose the schema
 	failed  bool
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/signature/internal/formats"
 )
 
-// rules are the rules of a jsonschema tag by the JSON type they apply to.
+// rules are the rules of a jsonschema tag by the JSON type to which they apply.
 var rules = map[string][]string{
 	"string":  {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
 	"number":  {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "enum", "default", "example"},
@@ -31,10 +31,11 @@ var always = []string{"title", "description", "required", "nullable", "oneof_req
 type property struct {
 	field
 	schema *jsonschema.Schema
-	own    jsonschema.Schema // the type, or the type of the items, without the tags
+	own    jsonschema.Schema // the schema of the type, or of the type of the items, without the tags
 }
 
-// newProperty prepares a schema for the tags of a field. It copies items, since other fields may share them.
+// newProperty prepares the schema of a type for the tags of a field. It copies the schema of items, since other fields
+// may share it.
 func newProperty(f field, s *jsonschema.Schema) *property {
 	if t := ruledBy(s); f.option("string") && (t == "number" || t == "boolean") {
 		s.Type, s.Minimum, s.Maximum = "string", "", ""
@@ -57,7 +58,7 @@ func ruledBy(s *jsonschema.Schema) string {
 	return s.Type
 }
 
-// scalar returns the schema to which most rules apply: that of the items of a list.
+// scalar returns the schema to which most rules apply: the schema of the items, if the field is a list.
 func (p *property) scalar() *jsonschema.Schema {
 	if p.schema.Items != nil {
 		return p.schema.Items
@@ -65,7 +66,7 @@ func (p *property) scalar() *jsonschema.Schema {
 	return p.schema
 }
 
-// tags returns the tags of the field for the reflector.
+// tags returns the tags that the reflector reads.
 func (p *property) tags() reflect.StructTag {
 	options := ""
 	if p.optional() {
@@ -75,7 +76,7 @@ func (p *property) tags() reflect.StructTag {
 		p.json+options, p.Tag.Get("jsonschema"), p.Tag.Get("jsonschema_description")))
 }
 
-// check refuses rules that the reflector would ignore.
+// check returns an error for rules that the reflector would ignore.
 func (p *property) check() error {
 	if p.Tag.Get("jsonschema_extras") != "" {
 		return errors.New("jsonschema_extras is not supported; give the type a method JSONSchemaExtend")
@@ -122,12 +123,12 @@ func (p *property) checkRule(rule string) error {
 		}
 		return formats.Check(value)
 	case p.schema.Items != nil && strings.Contains(value, "="):
-		return fmt.Errorf("the rule %s of a list cannot have a value with =; declare a type for the items", name)
+		return fmt.Errorf("the rule %s for the items of a list cannot have a value with =; declare a type for the items", name)
 	}
 	return checkValue(name, value, of)
 }
 
-// checkValue checks the form of a rule's value. The type is that of the schema or of its items.
+// checkValue checks the form of the value of a rule. Of is the type of the schema or of its items.
 func checkValue(name, value, of string) error {
 	takes, ok := "", true
 	switch {
@@ -152,8 +153,9 @@ func checkValue(name, value, of string) error {
 	return nil
 }
 
-// finish corrects the result of the reflector: the type keeps its description and its bounds, an enum selects
-// from the values of the type, and the defaults of a list have the type of its items. It then checks the values.
+// finish corrects what the reflector has made of the tags, and checks the defaults, examples and enums. The description
+// and the bounds of the type stay in force unless the tags replace or narrow them, an enum in a tag selects from the
+// values of the type, and the elements in the default of a list get the type of the items.
 func (p *property) finish() error {
 	s, scalar := p.schema, p.scalar()
 	if s.Description == "" {
@@ -174,15 +176,15 @@ func (p *property) finish() error {
 			list[i] = json.RawMessage(fmt.Sprint(v))
 		}
 	}
-	if scalar.Default != nil && s.Items != nil { // the reflector also adds the default of a list of booleans
+	if scalar.Default != nil && s.Items != nil { // the reflector adds the default of a list of booleans to the items, too
 		scalar.Default = nil
 	}
 	return errors.Join(checkValues(s, "the default", s.Default), checkValues(scalar, "the example", scalar.Examples...),
 		checkValues(scalar, "a value of enum", scalar.Enum...))
 }
 
-// narrower returns a bound in a tag, or the bound of the type if it is narrower: a value between them could not be
-// decoded.
+// narrower returns the bound in a tag, or the bound of the type if it is narrower. A value outside the bound of the type
+// could not be decoded.
 func narrower(tag, own json.Number, sign int) json.Number {
 	x, _ := new(big.Rat).SetString(tag.String())
 	y, bounded := new(big.Rat).SetString(own.String())
@@ -192,7 +194,7 @@ func narrower(tag, own json.Number, sign int) json.Number {
 	return tag
 }
 
-// checkValues refuses values that do not fit a schema.
+// checkValues returns an error if values do not fit a schema.
 func checkValues(s *jsonschema.Schema, name string, values ...any) error {
 	raw, err := json.Marshal(s)
 	if err != nil || len(values) == 0 || values[0] == nil {

@@ -42,7 +42,7 @@ func (p *printer) members(s spot) []string {
 	return all
 }
 
-// member prints a property, and reports whether it is shown.
+// member prints a property, and returns false if the option Show excludes it.
 func (p *printer) member(s spot, name string, required bool) (string, bool) {
 	typ := p.expression(s).text
 	if p.objects == 1 && p.options.Show != nil && !p.options.Show(name, typ) {
@@ -85,8 +85,8 @@ func (p *printer) array(s spot) string {
 	return p.expression(s.child("items")).within(atAtom) + "[]"
 }
 
-// tuple prints an array whose first items have types of their own. The type of
-// further items is in "items" or, in early drafts, in "additionalItems".
+// tuple prints an array whose first items have individual types. The type of further
+// items is in "items" or, in early drafts, in "additionalItems".
 func (p *printer) tuple(s spot, first []spot) string {
 	var all []string
 	for _, item := range first {
