@@ -1,4 +1,4 @@
-// Package jsonvalue decodes JSON exactly and describes places and values in it.
+// Package jsonvalue decodes JSON without loss, and describes values and their places.
 //
 // Objects are map[string]any, arrays []any, and numbers [json.Number].
 package jsonvalue
@@ -18,7 +18,7 @@ import (
 const (
 	maxNumberBytes = 1_000
 	maxExponent    = 1_000
-	maxRepeated    = 20
+	maxRepeated    = 20 // places in Document.Repeated
 )
 
 // Document is decoded JSON.
@@ -26,23 +26,23 @@ type Document struct {
 	Value    any
 	Bytes    int        // length of the source
 	Values   int        // number of values
-	Deepest  int        // deepest nesting of objects and arrays
-	Repeated [][]string // places of names that occur twice in an object, the first 20
+	Deepest  int        // levels of nested objects and arrays
+	Repeated [][]string // the first 20 places where an object repeats a name
 
-	order map[uintptr]order // of each object
+	order map[uintptr]order // of the names of each object, by its address
 }
 
-// order is the order of an object's names in the source. It refers to the object
-// so that no other gets its address.
+// order is the order of an object's names in the source. It keeps the object in
+// memory, so that no other object gets the same address.
 type order struct {
 	object map[string]any
 	names  []string
 }
 
-// Decode reads one JSON value: no number loses digits, repeated names are
-// reported, and values nested deeper than depth are refused. If ordered is set,
-// the document keeps the order of names. Errors complete the sentence "the
-// value …".
+// Decode decodes one JSON value. Numbers keep all digits, and the document lists
+// repeated names. Decode returns an error if the value is nested deeper than depth.
+// If ordered is set, the document remembers the order of names. An error continues
+// a sentence that begins with "the value".
 func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 	if err := wellFormed(raw); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 // address identifies an object.
 func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// Names returns the names of an object of the document: first those of the source
-// that the object still has, in their order, then any further names, sorted.
+// Names returns the names of an object of the document: first the names from the source
+// that the object still has, in their order, and then the names added since, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))
 	known := make(map[string]bool, len(object))
@@ -83,7 +83,7 @@ func (d *Document) Names(object map[string]any) []string {
 	return names
 }
 
-// Encode returns v as JSON, with the names of objects in the order of
+// Encode returns v as JSON, with the members of objects in the order of
 // [Document.Names].
 func (d *Document) Encode(v any) json.RawMessage {
 	var b bytes.Buffer
@@ -118,6 +118,7 @@ func (d *Document) write(b *bytes.Buffer, v any) {
 	}
 }
 
+// wellFormed returns an error if raw is not valid JSON.
 func wellFormed(raw json.RawMessage) error {
 	if json.Valid(raw) {
 		return nil
@@ -131,7 +132,7 @@ func wellFormed(raw json.RawMessage) error {
 	return fmt.Errorf("is not valid JSON: %v", err)
 }
 
-// decoder decodes valid JSON, several times as fast as the tokens of
+// decoder decodes valid JSON. It is several times as fast as a loop over the tokens of
 // encoding/json.
 type decoder struct {
 	text []byte
@@ -153,7 +154,7 @@ func (d *decoder) peek() byte {
 	}
 }
 
-// string reads a string.
+// string reads and decodes a string.
 func (d *decoder) string() string {
 	start := d.at
 	for d.at++; d.text[d.at] != '"'; d.at++ {
@@ -167,7 +168,7 @@ func (d *decoder) string() string {
 		return string(raw)
 	}
 	var text string
-	_ = json.Unmarshal(d.text[start:d.at], &text) // it is valid
+	_ = json.Unmarshal(d.text[start:d.at], &text) // the JSON is valid
 	return text
 }
 
@@ -245,7 +246,7 @@ func (d *decoder) object() (any, error) {
 	return object, nil
 }
 
-// repeat records that the object has the current name twice.
+// repeat records that the object repeats the current name.
 func (d *decoder) repeat() {
 	if len(d.doc.Repeated) < maxRepeated {
 		d.doc.Repeated = append(d.doc.Repeated, slices.Clone(d.path))
@@ -269,10 +270,10 @@ func (d *decoder) array() (any, error) {
 	return array, nil
 }
 
-// checkNumber refuses numbers whose exact arithmetic would take too long.
+// checkNumber returns an error for a number with which exact arithmetic would take too long.
 func checkNumber(n json.Number) error {
 	if len(n) > maxNumberBytes {
-		return fmt.Errorf("has a number of %d digits; the limit is %d", len(n), maxNumberBytes)
+		return fmt.Errorf("has a number of %d characters; the limit is %d", len(n), maxNumberBytes)
 	}
 	_, exponent, found := strings.Cut(strings.ToLower(n.String()), "e")
 	if !found {

@@ -38,7 +38,7 @@ func TestDecodeErrors(t *testing.T) {
 		`1 2`:                     `is not valid JSON: invalid character '2' after top-level value (byte 3)`,
 		`[[[1]]]`:                 `is nested deeper than 2`,
 		`1e999999999`:             `has the number 1e999999999, which is out of range`,
-		strings.Repeat("1", 1001): `has a number of 1001 digits; the limit is 1000`,
+		strings.Repeat("1", 1001): `has a number of 1001 characters; the limit is 1000`,
 	} {
 		_, err := jsonvalue.Decode([]byte(raw), 2, false)
 		if err == nil || err.Error() != want {

@@ -20,14 +20,14 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// Text returns a decoded value as JSON; names of objects are sorted.
+// Text returns a decoded value as JSON. The names of objects are sorted.
 func Text(v any) string {
 	raw, _ := Marshal(v) // a decoded value always encodes
 	return string(raw)
 }
 
-// Quote returns a string as a JavaScript literal without invisible characters
-// and without anything that could end a fenced block.
+// Quote returns a string as a JavaScript literal that has no invisible characters
+// and cannot end a fenced block.
 func Quote(s string) string {
 	text := display.Escape(Text(s), invisible)
 	for _, mark := range []string{"`", "~"} {
@@ -53,8 +53,8 @@ func Literal(v any) string {
 	return strings.ReplaceAll(string(b), "```", "\\u0060``")
 }
 
-// Literals returns the first 40 of the values as literals, followed by their
-// number if there are more.
+// Literals returns the first 40 values as literals. If there are more, the last
+// element is the number of all values.
 func Literals(values []any) []string {
 	const limit = 40
 	var all []string
@@ -67,7 +67,7 @@ func Literals(values []any) []string {
 	return all
 }
 
-// Describe says in a few words what a value is.
+// Describe returns a short description of a decoded value for an error message.
 func Describe(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -85,7 +85,7 @@ func Describe(v any) string {
 	}
 }
 
-// Type returns the JSON Schema type of a valid JSON value; "null" for an empty one.
+// Type returns the JSON Schema type of a valid JSON value. For empty JSON, it returns "null".
 func Type(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {

@@ -39,14 +39,15 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance returns the number of letters to insert, delete, replace or swap with
-// their neighbor to turn one folded name into the other. It stops at enough.
+// distance returns the number of letters that must be inserted, deleted, replaced or
+// swapped with a neighbor to turn a into b. If the number is at least enough, the
+// result may be too small, but not smaller than enough.
 func distance(a, b []rune, enough int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
-	lowest := 0 // of the row before
+	lowest := 0 // in the row before
 	for i := range a {
 		before, last, row = last, row, before
 		row[0] = i + 1
@@ -58,7 +59,7 @@ func distance(a, b []rune, enough int) int {
 			}
 			low = min(low, row[j+1])
 		}
-		if low >= enough && lowest+1 >= enough { // a swap leads from the row before the last
+		if low >= enough && lowest+1 >= enough { // a swap can continue from the row before the last
 			return enough
 		}
 		lowest = low

@@ -18,8 +18,10 @@ import (
 
 // rules are the rules of a jsonschema tag by the JSON type to which they apply.
 var rules = map[string][]string{
-	"string":  {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
-	"number":  {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "enum", "default", "example"},
+	"string": {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
+	"number": {
+		"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "enum", "default", "example",
+	},
 	"boolean": {"default"},
 	"array":   {"minItems", "maxItems", "uniqueItems"},
 }
@@ -123,7 +125,8 @@ func (p *property) checkRule(rule string) error {
 		}
 		return formats.Check(value)
 	case p.schema.Items != nil && strings.Contains(value, "="):
-		return fmt.Errorf("the rule %s for the items of a list cannot have a value with =; declare a type for the items", name)
+		return fmt.Errorf("the rule %s for the items of a list cannot have a value with =; declare a type for "+
+			"the items", name)
 	}
 	return checkValue(name, value, of)
 }
@@ -153,9 +156,9 @@ func checkValue(name, value, of string) error {
 	return nil
 }
 
-// finish corrects what the reflector has made of the tags, and checks the defaults, examples and enums. The description
-// and the bounds of the type stay in force unless the tags replace or narrow them, an enum in a tag selects from the
-// values of the type, and the elements in the default of a list get the type of the items.
+// finish corrects what the reflector has made of the tags, and checks the defaults, examples and enums. The
+// description and the bounds of the type stay in force unless the tags replace or narrow them, an enum in a tag
+// selects from the values of the type, and the elements in the default of a list get the type of the items.
 func (p *property) finish() error {
 	s, scalar := p.schema, p.scalar()
 	if s.Description == "" {
@@ -166,7 +169,8 @@ func (p *property) finish() error {
 	if n := len(p.own.Enum); n > 0 && len(scalar.Enum) > n {
 		scalar.Enum = scalar.Enum[n:]
 		for _, v := range scalar.Enum {
-			if !slices.ContainsFunc(p.own.Enum, func(own any) bool { return jsonvalue.Text(own) == jsonvalue.Text(v) }) {
+			isEqual := func(own any) bool { return jsonvalue.Text(own) == jsonvalue.Text(v) }
+			if !slices.ContainsFunc(p.own.Enum, isEqual) {
 				return fmt.Errorf("%s is not a value of %v", jsonvalue.Text(v), p.Type)
 			}
 		}

@@ -280,7 +280,8 @@ func (p *printer) typed(name string, s spot) expr {
 		return expr{"number", atAtom}
 	case "string":
 		if s.has("contentSchema") {
-			return expr{"string /* JSON.parse gives " + display.Comment(p.expression(s.child("contentSchema")).text) + " */", atUnion}
+			content := display.Comment(p.expression(s.child("contentSchema")).text)
+			return expr{"string /* JSON.parse gives " + content + " */", atUnion}
 		}
 		return expr{name, atAtom}
 	case "boolean", "null":
