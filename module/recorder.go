@@ -50,8 +50,8 @@ func begin(
 	ctx = r.scope.in(ctx)
 	if tell := both(s.tell, onEvent); tell != nil {
 		r.tell = func(e event.Event) { tell(ctx, e) }
+		r.emit(event.RunStart{Origin: r.at(0)}) // the trajectory does not record it
 	}
-	r.emit(event.RunStart{Origin: r.at(0)})
 	return ctx, r
 }
 

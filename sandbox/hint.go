@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/sandbox/internal/engine"
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 )
@@ -59,7 +59,7 @@ var replacements = map[string]string{
 
 // undeclaredHint says what to write instead of an undeclared name.
 func (h *host) undeclaredHint(name engine.Name) string {
-	near := schema.Nearest(name.Name, h.names())
+	near := similar.Nearest(name.Name, h.names())
 	if tool := h.toolElsewhere(name.Name); tool != nil {
 		near = tool.Path()
 	}
@@ -121,7 +121,7 @@ func (h *host) unknownToolHint(s engine.Site, members []string) string {
 	}
 	other := h.toolElsewhere(s.Name)
 	meant := h.tool(s.Namespace, identifier(s.Name+"."+s.Member))
-	if near := schema.Nearest(s.Name, members); meant == nil && near != "" && (s.Namespace != object || other == nil) {
+	if near := similar.Nearest(s.Name, members); meant == nil && near != "" && (s.Namespace != object || other == nil) {
 		meant = h.tool(s.Namespace, near)
 	}
 	switch {

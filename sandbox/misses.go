@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/sandbox/internal/engine"
-	"github.com/writ-go/writ/signature/schema"
 )
 
 // misses returns clues about members that the program read although no object at the same
@@ -91,7 +91,7 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 	case m.Member == "":
 		return place + " is an object, but is used as a number or a string; " + s.String(), "read a member of it"
 	default:
-		if near := schema.Nearest(m.Member, s.names); near != "" {
+		if near := similar.Nearest(m.Member, s.names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return fmt.Sprintf("%s has no %s; %s", place, m.Member, s.String()), hint

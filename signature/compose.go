@@ -8,22 +8,23 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// compose returns the schema of an object with the given fields and rules, and the
-// fields with schemas that check the same on their own.
+// compose returns the schema of an object with the given fields and rules. The schemas of
+// the returned fields have the same effect on their own.
 func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
-	whole := make([]Field, len(fields))
+	completed := make([]Field, len(fields))
 	required, properties := []string{}, Values{}
 	for i, f := range fields {
 		var property json.RawMessage
 		var err error
-		if whole[i], property, err = f.complete(); err != nil {
+		if completed[i], property, err = f.complete(); err != nil {
 			return nil, nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		properties = append(properties, Value{f.Name, property})
-		if whole[i].Required {
+		if completed[i].Required {
 			required = append(required, f.Name)
 		}
 	}
@@ -31,10 +32,10 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("fields: %w", err)
 	}
-	return whole, o, nil
+	return completed, o, nil
 }
 
-// ownKeywords are the keywords of an object's schema that its fields determine.
+// ownKeywords are the keywords of an object's schema that follow from its fields.
 var ownKeywords = []string{"type", "properties", "required"}
 
 // object returns the schema of an object.
@@ -48,7 +49,7 @@ func object(properties Values, required []string, rules Values) (*schema.Schema,
 	return compiled(literal(append(keywords, rules...)))
 }
 
-// compiled compiles a schema with formats checked.
+// compiled compiles a schema that also checks formats.
 func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	s, err := schema.Compile(raw)
 	if err != nil {
@@ -57,14 +58,14 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	return s.WithFormats()
 }
 
-// complete returns the field with its description in its schema, and that schema as
-// part of a larger one.
+// complete returns the field with its description in its schema, and the schema in a form
+// that can be part of a larger schema.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if f.Schema != nil && string(f.Schema.Raw()) != "true" {
 		raw = f.Schema.Raw()
 	}
-	if raw[0] != '{' { // it admits nothing
+	if raw[0] != '{' { // false, which admits no value
 		return f, raw, nil
 	}
 	raw = described(raw, f.Description)
@@ -89,7 +90,7 @@ func (f Field) complete() (Field, json.RawMessage, error) {
 	return f, literal(keywords), err
 }
 
-// described adds a description, unless it is empty, to a schema.
+// described adds a description to a schema, unless the description is empty.
 func described(raw json.RawMessage, text string) json.RawMessage {
 	var keywords Values
 	if text == "" || string(raw) != "true" && json.Unmarshal(raw, &keywords) != nil {
@@ -98,27 +99,11 @@ func described(raw json.RawMessage, text string) json.RawMessage {
 	return literal(keywords.with("description", text))
 }
 
-// special matches keywords such as $ref and $schema, which work in a part of a larger
-// schema only if the part has a URL of its own.
+// special matches keywords such as $ref and $schema. In a part of a larger schema, they work
+// only if the part has an $id.
 var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
-// undescribed returns the field without a description.
-func (f Field) undescribed() (Field, error) {
-	f.Description = ""
-	raw := f.Schema.Raw()
-	var keywords Values
-	if raw[0] != '{' {
-		return f, nil
-	}
-	if err := json.Unmarshal(raw, &keywords); err != nil {
-		return f, err
-	}
-	var err error
-	f.Schema, err = compiled(literal(keywords.Without("description")))
-	return f, err
-}
-
-// decompose returns the fields of the schema of a struct, and its other keywords.
+// decompose returns the fields that the schema of a struct describes, and the other keywords of the schema.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {
 		Type       string
@@ -128,7 +113,8 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var rules Values
 	raw := s.Raw()
 	if err := errors.Join(json.Unmarshal(raw, &o), json.Unmarshal(raw, &rules)); err != nil || o.Type != "object" {
-		return nil, nil, errors.New("type encodes itself, so its fields are unknown; use a plain struct")
+		return nil, nil, errors.New("type encodes itself, so its fields are unknown; use a plain struct, and " +
+			"give embedded types a field name")
 	}
 	if _, closed := rules.Get("additionalProperties"); !closed {
 		rules = append(rules, Value{"additionalProperties", json.RawMessage("true")})
@@ -142,7 +128,8 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 		fields[i] = Field{p.Name, description(p.JSON), property, slices.Contains(o.Required, p.Name)}
 	}
 	return fields, slices.DeleteFunc(rules, func(rule Value) bool {
-		return slices.Contains(ownKeywords, rule.Name) || rule.Name == "additionalProperties" && string(rule.JSON) == "false"
+		return slices.Contains(ownKeywords, rule.Name) ||
+			rule.Name == "additionalProperties" && string(rule.JSON) == "false"
 	}), nil
 }
 
@@ -154,19 +141,17 @@ func description(property json.RawMessage) string {
 	return d.Description
 }
 
-// literal encodes a value that is known to encode as JSON. It does not escape <, >
+// literal encodes a value that can always be encoded as JSON. It does not escape <, >
 // and &.
 func literal(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	raw, err := jsonvalue.Marshal(v)
+	if err != nil {
 		panic(fmt.Sprintf("signature: %v", err))
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return raw
 }
 
-// compact returns valid JSON without spaces.
+// compact returns JSON without white space.
 func compact(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	_ = json.Compact(&b, raw)

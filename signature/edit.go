@@ -1,19 +1,21 @@
 package signature
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
-// WithInstructions returns a copy with other instructions.
+// WithInstructions returns a copy with the given instructions.
 func (s *Spec) WithInstructions(text string) *Spec {
 	edited := *s
 	edited.instructions = text
 	return &edited
 }
 
-// AppendInputs returns a copy with additional inputs at the end. It returns the same errors
+// AppendInputs returns a copy with more inputs at the end. It returns the same errors
 // as [NewSpec].
 func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	edited := *s
@@ -21,7 +23,7 @@ func (s *Spec) AppendInputs(fields ...Field) (*Spec, error) {
 	return edited.built()
 }
 
-// AppendOutputs returns a copy with additional outputs at the end. It returns the same
+// AppendOutputs returns a copy with more outputs at the end. It returns the same
 // errors as [NewSpec].
 func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
@@ -29,8 +31,8 @@ func (s *Spec) AppendOutputs(fields ...Field) (*Spec, error) {
 	return edited.built()
 }
 
-// PrependOutputs returns a copy with additional outputs at the beginning. A model writes outputs
-// in their order. It returns the same errors as [NewSpec].
+// PrependOutputs returns a copy with more outputs at the beginning. A model writes the outputs
+// in their order. PrependOutputs returns the same errors as [NewSpec].
 func (s *Spec) PrependOutputs(fields ...Field) (*Spec, error) {
 	edited := *s
 	edited.outputs = slices.Concat(fields, s.outputs)
@@ -44,8 +46,8 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 		return nil, err
 	}
 	if s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be deleted; "+
-			"make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be "+
+			"deleted; make a new signature", name)
 	}
 	edited := *s
 	named := func(f Field) bool { return f.Name == name }
@@ -54,9 +56,9 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 	return edited.built()
 }
 
-// WithField returns a copy in which the field with the given name is replaced by another
-// one, which may have another name. It is an error if the named field does not exist; the
-// other errors are the same as for [NewSpec].
+// WithField returns a copy in which field replaces the field with the given name. The new
+// field may have a different name. WithField returns an error if there is no field with the
+// given name, and the same errors as [NewSpec].
 //
 //	score, _ := spec.Field("score")
 //	score.Required = false
@@ -66,8 +68,8 @@ func (s *Spec) WithField(name string, field Field) (*Spec, error) {
 		return nil, err
 	}
 	if field.Name != name && s.ruled(name) {
-		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be renamed; "+
-			"make a new signature", name)
+		return nil, fmt.Errorf("signature: field %q: a rule about several fields refers to it, so it cannot be "+
+			"renamed; make a new signature", name)
 	}
 	edited := *s
 	edited.inputs = replaced(s.inputs, name, field)
@@ -75,19 +77,22 @@ func (s *Spec) WithField(name string, field Field) (*Spec, error) {
 	return edited.built()
 }
 
-// WithDescription returns a copy with another description of an input or output,
-// which may be empty. It is an error if the field does not exist.
+// WithDescription returns a copy in which an input or output has the given description,
+// which may be empty. It returns an error if the field does not exist.
 func (s *Spec) WithDescription(name, text string) (*Spec, error) {
 	f, _ := s.Field(name)
 	if err := s.has(name); err != nil {
 		return nil, err
 	}
-	bare, err := f.undescribed()
-	if err != nil {
-		return nil, fmt.Errorf("signature: field %q: %w", name, err)
+	f.Description = text
+	var keywords Values
+	if json.Unmarshal(f.Schema.Raw(), &keywords) == nil { // the schema is not true or false
+		var err error
+		if f.Schema, err = compiled(literal(keywords.Without("description"))); err != nil {
+			return nil, fmt.Errorf("signature: field %q: %w", name, err)
+		}
 	}
-	bare.Description = text
-	return s.WithField(name, bare)
+	return s.WithField(name, f)
 }
 
 func replaced(fields []Field, name string, field Field) []Field {
@@ -108,27 +113,10 @@ func (s *Spec) has(name string) error {
 	return nil
 }
 
-// ruled reports whether a rule about several fields may refer to a field.
+// ruled reports whether a rule about several fields mentions a field.
 func (s *Spec) ruled(name string) bool {
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
-		var v any
-		return rule.Name != "title" && rule.Name != "description" && json.Unmarshal(rule.JSON, &v) == nil && names(v, name)
+		return rule.Name != "title" && rule.Name != "description" &&
+			bytes.Contains(rule.JSON, []byte(strconv.Quote(name)))
 	})
-}
-
-// names reports whether a value contains a name as a string or key.
-func names(v any, name string) bool {
-	switch v := v.(type) {
-	case string:
-		return v == name
-	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return names(item, name) })
-	case map[string]any:
-		for key, member := range v {
-			if key == name || names(member, name) {
-				return true
-			}
-		}
-	}
-	return false
 }

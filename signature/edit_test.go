@@ -130,42 +130,12 @@ func TestEditErrors(t *testing.T) {
 			checkError(t, err, test.want)
 		})
 	}
-	escaped := signature.Must(signature.Parse(`-> a?, b? with schema({"dependentRequired": {"\u0061": ["\u0062"]}})`,
-		"")).Spec()
-	for _, name := range []string{"a", "b"} {
-		_, err := escaped.WithField(name, signature.Field{Name: "z"})
-		checkError(t, err, `signature: field "`+name+`": a rule about several fields refers to it, so it cannot be `+
-			`renamed; make a new signature`)
-	}
 	last, err := signature.NewSpec("Do it.", nil, []signature.Field{text})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = last.Delete("text")
 	checkError(t, err, `signature: no output field; add one`)
-}
-
-func TestDeclare(t *testing.T) {
-	t.Parallel()
-	spec := signature.Must(signature.New[order, parcel]("Send it.")).Spec()
-	for name, want := range map[string]string{
-		"text": `text: string /* ≥ 1 character. What was said. */`,
-		"sent": `sent: string /* date. The day. */`, "note": `note?: string`, "tex": ``,
-	} {
-		if got := spec.Declare(name); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-	pictures := signature.Must(signature.New[album, caption]("Describe.")).Spec()
-	for name, want := range map[string]string{
-		"cover": `cover: Image /* On the front. */`, "back": `back?: Image | null`, "pages": `pages?: Image[]`,
-		"Loose":  `Loose?: Image[] | null`,
-		"letter": `letter?: File`, "before": `before?: History`, "since": `since?: History | null`,
-	} {
-		if got := pictures.Declare(name); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
 }
 
 func TestTypedErrors(t *testing.T) {
@@ -183,14 +153,14 @@ func TestTypedErrors(t *testing.T) {
 	}{
 		{"no spec", fails(signature.Typed[order, parcel](nil)), `signature: nil spec`},
 		{"missing", fails(signature.Typed[none, parcel](spec)), `signature: input field "text": type ` +
-			`signature_test.none lacks it; add it, or use signature.Values`},
+			`signature_test.none does not have this field; add it, or use signature.Values`},
 		{"surplus", fails(signature.Typed[struct {
 			order
 			More string
-		}, parcel](spec)), `signature: input field "More": type struct { signature_test.order; More string } has it, ` +
-			`but the spec does not; use signature.Values`},
-		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": it may be missing, ` +
-			`which type signature_test.sent cannot represent; make it a pointer`},
+		}, parcel](spec)), `signature: input field "More": type struct { signature_test.order; More string } has this ` +
+			`field, but the spec does not; use signature.Values`},
+		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": the value may be missing, ` +
+			`which type signature_test.sent cannot represent; make the field a pointer`},
 		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the ` +
 			`rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, ` +
 			`enum, default, example, title, description, required, nullable`},

@@ -10,14 +10,14 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// History is an input that is a conversation: earlier questions, each with its answer. A
-// module shows each turn to the model as a question followed by the answer as the model
-// would have written it. In modules that write programs, it is a variable of the program,
-// an array of objects.
+// History is an input that holds a conversation: earlier questions and their answers. A
+// module shows each turn to the model as a question, followed by the answer in the form in
+// which the model writes answers. If the model writes programs, the history is also a
+// variable of the program, an array of objects.
 //
-// Each turn has values for inputs and outputs of the same signature, by name;
-// [Signature.Turn] makes one. A turn must have all required outputs, may lack inputs, and
-// cannot have a history of its own.
+// Each turn holds inputs and outputs of the same signature. [Signature.Turn] makes a turn.
+// A turn must have all required outputs. Inputs may be missing, and a turn cannot contain
+// a history.
 type History []Values
 
 // JSONSchema returns the schema of a history.
@@ -25,7 +25,7 @@ func (History) JSONSchema() *jsonschema.Schema { return mark(historySchema, Kind
 
 const historySchema = `{"type": "array", "items": {"type": "object"}}`
 
-// Turns returns the turns in the value of a field of [KindHistory]. It is an error if
+// Turns returns the turns in the value of a field of [KindHistory]. It returns an error if
 // the value is neither null nor an array of objects, or if a turn repeats a name.
 func Turns(value json.RawMessage) (History, error) {
 	var h History
@@ -35,9 +35,9 @@ func Turns(value json.RawMessage) (History, error) {
 	return h, nil
 }
 
-// Turn returns one turn of a [History]: the inputs, except histories, and the output. The
-// error is one of [Signature.Encode], or wraps an [*InvalidError] if the output does not
-// fit.
+// Turn returns a turn of a [History]: the inputs, except histories, and the outputs. It
+// returns the errors of [Signature.Encode], and an error that wraps an [*InvalidError] if
+// the output does not fit.
 func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	inputs, err := s.Encode(s.withoutPast(in))
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	return turn, nil
 }
 
-// withoutPast adds empty histories to values that lack them, since a turn omits them.
+// withoutPast adds an empty history where Values have no value for an input of that kind. Turn does not need it.
 func (s *Signature[In, Out]) withoutPast(in In) In {
 	values, ok := any(in).(Values)
 	if !ok || !s.Spec().made() {
@@ -71,7 +71,7 @@ func (s *Signature[In, Out]) withoutPast(in In) In {
 	return any(values).(In)
 }
 
-// checkHistory checks the turns in one input.
+// checkHistory checks the turns of one history.
 func (s *Spec) checkHistory(input Value) []schema.Finding {
 	turns, err := Turns(input.JSON)
 	if err != nil {
@@ -94,7 +94,8 @@ func (s *Spec) checkTurn(turn Values) []schema.Finding {
 	}
 	for _, f := range s.outputs {
 		if _, given := turn.Get(f.Name); f.Required && !given {
-			findings = append(findings, schema.Finding{Path: f.Name, Message: "is required", Hint: "a turn includes its answer"})
+			findings = append(findings,
+				schema.Finding{Path: f.Name, Message: "is required", Hint: "a turn needs its answer"})
 		}
 	}
 	return findings
@@ -105,9 +106,11 @@ func (s *Spec) checkPast(v Value) []schema.Finding {
 	f, known := s.Field(v.Name)
 	switch {
 	case !known:
-		return []schema.Finding{{Path: v.Name, Message: "is not a field of the signature", Hint: "fields: " + s.names()}}
+		wrong := schema.Finding{Path: v.Name, Message: "is not a field of the signature", Hint: "fields: " + s.names()}
+		return []schema.Finding{wrong}
 	case s.special[v.Name] == KindHistory:
-		return []schema.Finding{{Path: v.Name, Message: "is a history within a history", Hint: "remove it"}}
+		wrong := schema.Finding{Path: v.Name, Message: "is a history within a history", Hint: "remove it from the turn"}
+		return []schema.Finding{wrong}
 	}
 	findings := f.Schema.Validate(v.JSON)
 	if findings == nil {
@@ -119,7 +122,7 @@ func (s *Spec) checkPast(v Value) []schema.Finding {
 	return findings
 }
 
-// member makes of a path the part of a longer one.
+// member returns a path in the form that follows the name of a field.
 func member(path string) string {
 	if path == "" || path[0] == '[' {
 		return path

@@ -8,11 +8,11 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// InvalidError reports that a value does not fit a signature. [Signature.Decode]
+// InvalidError is the error of a value that does not fit a signature. [Signature.Decode]
 // returns it, and [Signature.Encode] wraps it.
 type InvalidError struct {
-	// Findings are the problems, as [schema.Schema.Validate] reports them, in the order
-	// of the fields. There is at least one.
+	// Findings are the problems that [schema.Schema.Validate] found, in the order of the
+	// fields. There is at least one.
 	Findings []schema.Finding
 }
 
@@ -25,8 +25,8 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// arranged sorts findings into the order of their fields. A finding about the whole
-// value stays first or, if it counts unreported problems, last.
+// arranged sorts findings in the order of their fields. A finding about the whole value
+// stays first. If the last finding only counts further problems, it stays last.
 func arranged(findings []schema.Finding, fields []Field) []schema.Finding {
 	located := findings
 	if last := len(findings) - 1; findings[last].Path == "" {
@@ -38,8 +38,8 @@ func arranged(findings []schema.Finding, fields []Field) []schema.Finding {
 	return findings
 }
 
-// fieldAt returns the index of the field that a finding is about: -1 for the whole
-// value, and len(fields) if it is about no field.
+// fieldAt returns the index of the field that a finding is about, -1 if the finding is about
+// the whole value, or len(fields) if no field has the name.
 func fieldAt(f schema.Finding, fields []Field) int {
 	if f.Path == "" {
 		return -1

@@ -16,22 +16,21 @@ import (
 type Kind string
 
 const (
-	// KindValue is any JSON value. It becomes part of the question's text.
+	// KindValue is any JSON value. A module writes it into the text of the question.
 	KindValue Kind = ""
-	// KindImage is an [Image] or a list of them; see [Images].
+	// KindImage is an [Image] or a list of images; see [Images].
 	KindImage Kind = "image"
-	// KindFile is a [File] or a list of them; see [Files].
+	// KindFile is a [File] or a list of files; see [Files].
 	KindFile Kind = "file"
 	// KindHistory is a [History]; see [Turns].
 	KindHistory Kind = "history"
 )
 
-// kindKeyword marks the schemas of the special kinds, whether they come from a Go
-// type, a parsed text or a Spec.
+// kindKeyword is the keyword that marks the schemas of images, files and histories.
 const kindKeyword = "x-writ"
 
-// Kind returns the kind of the field according to its schema. Optional images and
-// lists of images are images too.
+// Kind returns the kind of the field according to its schema. An optional image, or a
+// list of images, is of KindImage.
 func (f Field) Kind() Kind {
 	if f.Schema == nil || f.Schema.AnyText() {
 		return KindValue
@@ -42,12 +41,12 @@ func (f Field) Kind() Kind {
 	return kindOf(f.Schema.Raw())
 }
 
-// kindOf looks for a kind at the value itself, at the alternative to null, and at the
-// items of a list.
+// kindOf returns the kind of the value that a schema describes, also if the value can be
+// null or is a list.
 func kindOf(raw json.RawMessage) Kind {
 	var s marked
 	if json.Unmarshal(raw, &s) != nil {
-		return KindValue // a boolean
+		return KindValue // the schema is a boolean
 	}
 	if k := s.kind(); k != KindValue {
 		return k
@@ -58,7 +57,7 @@ func kindOf(raw json.RawMessage) Kind {
 	return KindValue
 }
 
-// marked is the part of a schema that concerns kinds.
+// marked has the keywords of a schema that kinds depend on.
 type marked struct {
 	Type  any      `json:"type"`
 	Kind  Kind     `json:"x-writ"`
@@ -66,7 +65,7 @@ type marked struct {
 	AnyOf []marked `json:"anyOf"`
 }
 
-// UnmarshalJSON ignores boolean schemas.
+// UnmarshalJSON implements [json.Unmarshaler]. It ignores boolean schemas.
 func (m *marked) UnmarshalJSON(raw []byte) error {
 	type plain marked
 	if raw[0] != '{' {
@@ -84,8 +83,8 @@ func (m marked) kind() Kind {
 	return m.Kind
 }
 
-// checkKind refuses kinds that no module could present to a model: within a value, or
-// as an output.
+// checkKind returns an error if a module could not present the field to a model: an image,
+// file or history within another value, or as an output.
 func checkKind(f Field, output bool) error {
 	if f.Schema == nil {
 		return nil
@@ -94,10 +93,10 @@ func checkKind(f Field, output bool) error {
 	case n == 0:
 		return nil
 	case output:
-		return errors.New("images, files and histories can only be inputs; ask for a value that a model can write")
+		return errors.New("images, files and histories can only be inputs; use a type that a model can write")
 	case n > 1 || f.Kind() == KindValue:
-		return errors.New("an image, file or history must be an input itself, optional, or (except a history) in a " +
-			"list; make the one within this value an input of its own")
+		return errors.New("an image, file or history must itself be an input, which may be optional or, except for a " +
+			"history, a list; make the one within this value a separate input")
 	case !slices.Contains([]Kind{KindImage, KindFile, KindHistory}, f.Kind()):
 		return fmt.Errorf("unknown kind %q; use %q, %q or %q", f.Kind(), KindImage, KindFile, KindHistory)
 	default:
@@ -105,8 +104,8 @@ func checkKind(f Field, output bool) error {
 	}
 }
 
-// checkSpecial checks what the schemas of the special kinds cannot: that images and
-// files have content, and that the turns of a history fit the signature.
+// checkSpecial checks what schemas cannot: that images and files have content, and that the
+// turns of a history fit the signature.
 func (s *Spec) checkSpecial(inputs Values) []schema.Finding {
 	var findings []schema.Finding
 	for _, v := range inputs {
@@ -133,32 +132,9 @@ func (s *Spec) checkMedia(v Value) []schema.Finding {
 	return nil
 }
 
-// declareKind returns the field as a member of a TypeScript type named after its
-// kind: photos?: Image[] | null /* … */
-func (f Field) declareKind() string {
-	var s marked
-	_ = json.Unmarshal(f.Schema.Raw(), &s) // it has a kind
-	null := len(s.AnyOf) > 0
-	if null {
-		s = s.AnyOf[slices.IndexFunc(s.AnyOf, func(m marked) bool { return !m.null() })]
-	}
-	named := kindNames[s.kind()]
-	if s.Kind == KindValue { // that of the items
-		named += "[]"
-	}
-	if null {
-		named += " | null"
-	}
-	text := f.Name + ask(f.Required) + ": " + named
-	if f.Description != "" {
-		text += " /* " + schema.Comment(f.Description) + " */"
-	}
-	return text
-}
-
 var kindNames = map[Kind]string{KindImage: "Image", KindFile: "File", KindHistory: "History"}
 
-// mark parses the text of a schema and marks it with a kind.
+// mark parses a schema and marks it with a kind.
 func mark(text string, kind Kind) *jsonschema.Schema {
 	s := new(jsonschema.Schema)
 	if err := json.Unmarshal([]byte(text), s); err != nil {

@@ -64,8 +64,8 @@ func TestKinds(t *testing.T) {
 
 func TestKindErrors(t *testing.T) {
 	t.Parallel()
-	const within = `: an image, file or history must be an input itself, optional, or (except a history) in a list; ` +
-		`make the one within this value an input of its own`
+	const within = `: an image, file or history must itself be an input, which may be optional or, except for a ` +
+		`history, a list; make the one within this value a separate input`
 	unknown := mustCompile(t, `{"x-writ": "sound"}`)
 	_, unknownErr := signature.NewSpec("Hear.", []signature.Field{{Name: "a", Schema: unknown}},
 		[]signature.Field{{Name: "b"}})
@@ -78,7 +78,7 @@ func TestKindErrors(t *testing.T) {
 		want string
 	}{
 		{"output", newError[none, struct{ A []signature.Image }](), `signature: output field "A": images, files and ` +
-			`histories can only be inputs; ask for a value that a model can write`},
+			`histories can only be inputs; use a type that a model can write`},
 		{"in a struct", newError[struct{ A struct{ B signature.Image } }, caption](), `signature: input field "A"` + within},
 		{"in a map", newError[struct{ A map[string]signature.File }, caption](), `signature: input field "A"` + within},
 		{"in two lists", newError[struct{ A [][]signature.Image }, caption](), `signature: input field "A"` + within},
@@ -144,18 +144,18 @@ func TestMediaErrors(t *testing.T) {
 		{"nothing", album{}, `cover cannot be used: image: it has neither a URL nor data; set one of them`},
 		{"both", album{Cover: image{URL: "https://a.b", Data: []byte(png)}}, `cover cannot be used: image: it has both ` +
 			`a URL and data; set one of them`},
-		{"type of a URL", album{Cover: image{URL: "https://a.b", MIME: "image/png"}}, `cover cannot be used: image: it ` +
-			`has both a URL and a MIME type, which is only for data; remove the MIME type`},
+		{"type of a URL", album{Cover: image{URL: "https://a.b", MIME: "image/png"}}, `cover cannot be used: image: ` +
+			`it has both a URL and a MIME type; remove the MIME type, which is only for data`},
 		{"unknown format", album{Cover: image{Data: []byte("BM")}}, `cover cannot be used: image: its data is not PNG, ` +
 			`JPEG, GIF or WebP; set MIME`},
 		{"a path", album{Cover: image{URL: "cat.png"}}, `cover cannot be used: image: "cat.png" is not a URL that a ` +
 			`provider can fetch; read the file, and set Data`},
 		{"a file", album{Cover: image{URL: "file:///cat.png"}}, `cover cannot be used: image: "file:///cat.png" is not ` +
 			`a URL that a provider can fetch; read the file, and set Data`},
-		{"no URL", album{Cover: image{URL: "http://%"}}, `cover cannot be used: image: its URL cannot be read: parse ` +
+		{"no URL", album{Cover: image{URL: "http://%"}}, `cover cannot be used: image: its URL is invalid: parse ` +
 			`"http://%": invalid URL escape "%"`},
-		{"data URL", album{Cover: image{URL: "data:image/png,x"}}, `cover cannot be used: image: its data URL is not of ` +
-			`the form data:image/png;base64,… ; set Data and MIME instead`},
+		{"data URL", album{Cover: image{URL: "data:image/png,x"}}, `cover cannot be used: image: its data URL does ` +
+			`not have the form data:image/png;base64,…; set Data and MIME instead`},
 		{"another scheme", album{Cover: image{URL: "ftp://a.b/c.png"}}, `cover cannot be used: image: "ftp://a.b/c.png" ` +
 			`is not a URL that a provider can fetch; read the file, and set Data`},
 		{"a script", album{Cover: image{URL: "javascript://a/%0aalert(1)"}}, `cover cannot be used: image: ` +
@@ -180,8 +180,6 @@ func TestMediaErrors(t *testing.T) {
 			checkError(t, err, "signature: input: "+test.want)
 		})
 	}
-	_, err := signature.Images(json.RawMessage(`{"url": "https://a.b", "alt": "x"}`))
-	checkError(t, err, `image: json: unknown field "alt"`)
 }
 
 func TestHistory(t *testing.T) {
@@ -227,10 +225,11 @@ func TestHistoryErrors(t *testing.T) {
 	tests := []struct{ name, turn, want string }{
 		{"unknown", `{"query": "Who?", "answer": "Me."}`, `before[0].query is not a field of the signature (fields: ` +
 			`before, question, photo, answer, score)`},
-		{"no answer", `{"question": "Who?"}`, `before[0].answer is required (a turn includes its answer)`},
+		{"no answer", `{"question": "Who?"}`, `before[0].answer is required (a turn needs its answer)`},
 		{"misfit", `{"question": 1, "answer": "I"}`, "before[0].question must be a string, not 1\nbefore[0].answer must " +
 			"have at least 2 characters, not 1"},
-		{"history", `{"before": [], "answer": "Me."}`, `before[0].before is a history within a history (remove it)`},
+		{"history", `{"before": [], "answer": "Me."}`, `before[0].before is a history within a history (remove it ` +
+			`from the turn)`},
 		{"image", `{"photo": {}, "answer": "Me."}`, `before[0].photo cannot be used: image: it has neither a URL nor ` +
 			`data; set one of them`},
 	}

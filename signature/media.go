@@ -6,22 +6,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 )
 
-// Image is an input that is a picture. It has either a URL, which the model's provider
-// fetches, or Data. A field may be an Image, a *Image, a []Image or a *[]Image; a module
-// shows it to the model as a picture, not as text. Models of models.Open send it in the
-// provider's own format; langchaingo's openai provider sends pictures only as URLs.
+// Image is an input that a module shows to the model as a picture, not as text. It has
+// either Data or a URL, which the model's provider fetches. A field may be an Image, a
+// *Image, a []Image or a *[]Image. Models that models.Open returns send the image in the
+// provider's own format; the provider openai of langchaingo sends only URLs.
 type Image struct {
-	// URL is the http or https URL of the picture. A data URL is the same as Data.
+	// URL is the http or https URL of the picture. A data URL is equivalent to Data.
 	URL string `json:"url,omitempty"`
-	// MIME is the type of the data, such as image/png. It may be empty for PNG, JPEG,
-	// GIF and WebP, which are detected.
+	// MIME is the type of Data, such as image/png. It may be empty for PNG, JPEG, GIF and
+	// WebP, because Writ detects these formats.
 	MIME string `json:"mime,omitempty"`
 	// Data is the content of the image file.
 	Data []byte `json:"data,omitempty"`
@@ -33,14 +35,14 @@ func (Image) JSONSchema() *jsonschema.Schema { return mark(imageSchema, KindImag
 const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}, "mime": {"type": "string"},
 	"data": {"type": "string", "contentEncoding": "base64"}}, "additionalProperties": false}`
 
-// File is an input that is a document, such as a PDF, for models that read documents. A
-// field may be a File, a *File, a []File or a *[]File. Models of models.Open send it in the
-// provider's own format; langchaingo's openai and anthropic providers do not send
-// documents.
+// File is an input that holds a document, such as a PDF, for models that can read documents.
+// A field may be a File, a *File, a []File or a *[]File. Models that models.Open returns send
+// the document in the provider's own format; the providers openai and anthropic of
+// langchaingo do not send documents.
 type File struct {
 	// Name is the name shown to the model. It may be empty.
 	Name string `json:"name,omitempty"`
-	// MIME is the type of the data, such as application/pdf.
+	// MIME is the type of Data, such as application/pdf.
 	MIME string `json:"mime"`
 	// Data is the content of the file.
 	Data []byte `json:"data"`
@@ -50,31 +52,32 @@ type File struct {
 func (File) JSONSchema() *jsonschema.Schema { return mark(fileSchema, KindFile) }
 
 const fileSchema = `{"type": "object", "properties": {"name": {"type": "string"}, "mime": {"type": "string"},
-	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"], "additionalProperties": false}`
+	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"],
+	"additionalProperties": false}`
 
 // Images returns the images in the value of a field of [KindImage], which is null, an image
-// or a list. Each image has a URL, or MIME and Data; data URLs are decoded. The error says
-// which image is invalid and why.
+// or a list of images. Each returned image has either a URL, or MIME and Data: Images decodes
+// data URLs. The error says which image is invalid, and why.
 func Images(value json.RawMessage) ([]Image, error) {
 	return each(value, "image", Image.settled)
 }
 
 // Files returns the files in the value of a field of [KindFile], which is null, a file
-// or a list. The error says which file is invalid, and why.
+// or a list of files. The error says which file is invalid, and why.
 func Files(value json.RawMessage) ([]File, error) {
 	return each(value, "file", File.settled)
 }
 
-// each decodes the value of a field, which may be a list.
+// each decodes the value of a field, which may be a list, and settles each element.
 func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) ([]T, error) {
 	var all []T
 	var err error
 	switch first := bytes.TrimLeft(value, " \t\r\n"); {
 	case bytes.HasPrefix(first, []byte("[")), string(first) == "null":
-		err = strictly(value, &all)
+		err = json.Unmarshal(value, &all)
 	default:
 		all = make([]T, 1)
-		err = strictly(value, &all[0])
+		err = json.Unmarshal(value, &all[0])
 	}
 	for i := 0; i < len(all) && err == nil; i++ {
 		if all[i], err = settle(all[i]); err != nil && len(all) > 1 {
@@ -87,13 +90,7 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 	return all, nil
 }
 
-func strictly(raw json.RawMessage, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(into)
-}
-
-// settled checks an image, sets its MIME type and decodes a data URL.
+// settled checks an image, sets its MIME type if the image has data, and decodes a data URL.
 func (i Image) settled() (Image, error) {
 	switch {
 	case i.URL == "" && len(i.Data) == 0:
@@ -101,7 +98,7 @@ func (i Image) settled() (Image, error) {
 	case i.URL != "" && len(i.Data) > 0:
 		return i, errors.New("it has both a URL and data; set one of them")
 	case i.URL != "" && i.MIME != "":
-		return i, errors.New("it has both a URL and a MIME type, which is only for data; remove the MIME type")
+		return i, errors.New("it has both a URL and a MIME type; remove the MIME type, which is only for data")
 	case strings.HasPrefix(i.URL, "data:"):
 		return decodeURL(i.URL)
 	case i.URL != "":
@@ -111,9 +108,9 @@ func (i Image) settled() (Image, error) {
 	}
 }
 
-// typed sets the MIME type that the first bytes of the data show.
+// typed sets the MIME type if it can be detected from the data.
 func (i Image) typed() (Image, error) {
-	if known := sniff(i.Data); known != "" {
+	if known := http.DetectContentType(i.Data); slices.Contains(detected, known) {
 		i.MIME = known
 	}
 	switch {
@@ -126,7 +123,10 @@ func (i Image) typed() (Image, error) {
 	}
 }
 
-// MIME types according to RFC 6838; those of files may have parameters.
+// detected are the image formats that all providers accept.
+var detected = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// These patterns match MIME types according to RFC 6838. The type of a file may have parameters.
 var (
 	pictureType = regexp.MustCompile(`^image/[\w!#$&^.+-]+$`)
 	fileType    = regexp.MustCompile(`^[\w!#$&^.+-]+/[\w!#$&^.+-]+( ?;[ -~]+)?$`)
@@ -136,7 +136,7 @@ func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return fmt.Errorf("its URL cannot be read: %w", err)
+		return fmt.Errorf("its URL is invalid: %w", err)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return fmt.Errorf("%q is not a URL that a provider can fetch; read the file, and set Data", text)
 	}
@@ -148,25 +148,10 @@ func decodeURL(text string) (Image, error) {
 	mime, data, found := strings.Cut(strings.TrimPrefix(text, "data:"), ";base64,")
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if !found || err != nil || mime == "" || len(raw) == 0 {
-		return Image{}, errors.New("its data URL is not of the form data:image/png;base64,… ; set Data and MIME instead")
+		return Image{}, errors.New("its data URL does not have the form data:image/png;base64,…; set Data and MIME " +
+			"instead")
 	}
 	return Image{MIME: mime, Data: raw}.typed()
-}
-
-// sniff detects the image formats that all providers accept.
-func sniff(data []byte) string {
-	switch {
-	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
-		return "image/jpeg"
-	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
-		return "image/gif"
-	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
-		return "image/webp"
-	default:
-		return ""
-	}
 }
 
 func (f File) settled() (File, error) {

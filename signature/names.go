@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// checkFields refuses names that programs cannot use as variables.
+// checkFields checks the names and the kinds of the fields.
 func checkFields(inputs, outputs []Field) error {
 	if len(outputs) == 0 {
 		return errors.New("signature: no output field; add one")
@@ -24,7 +25,8 @@ func checkFields(inputs, outputs []Field) error {
 				return fmt.Errorf("signature: %s field %q: %w", side.name, f.Name, err)
 			}
 			if other, taken := seen[f.Name]; taken {
-				return fmt.Errorf("signature: %s field %q: an %s field has the same name; rename one", side.name, f.Name, other)
+				return fmt.Errorf("signature: %s field %q: an %s field has the same name; rename one",
+					side.name, f.Name, other)
 			}
 			seen[f.Name] = side.name
 			if err := checkKind(f, side.name == "output"); err != nil {
@@ -35,7 +37,7 @@ func checkFields(inputs, outputs []Field) error {
 	return nil
 }
 
-// checkDefaults refuses defaults that would never be used.
+// checkDefaults returns an error if a default does not fit its schema.
 func checkDefaults(side string, fields []Field) error {
 	for _, f := range fields {
 		if findings := f.Schema.CheckDefaults(); findings != nil {
@@ -57,7 +59,7 @@ func checkName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("the name is empty")
-	case !identifier(name):
+	case !jsonvalue.IsIdentifier(name):
 		return errors.New("the name is not a JavaScript identifier; use letters, digits and _")
 	case name == "__proto__":
 		return errors.New("the name has a special meaning in JavaScript; choose another")
@@ -68,18 +70,8 @@ func checkName(name string) error {
 	}
 }
 
-// identifier reports whether a string is a JavaScript identifier.
-func identifier(name string) bool {
-	for i, r := range name {
-		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
-			return false
-		}
-	}
-	return name != ""
-}
-
-// reserved are the words that cannot name a variable in a JavaScript module, and the
-// predefined names that should not.
+// reserved are the words that cannot be names of variables in a JavaScript module, and
+// predefined names that a variable would hide.
 var reserved = strings.Fields(`
 	arguments await break case catch class const continue debugger default
 	delete do else enum eval export extends false finally for function if

@@ -39,19 +39,19 @@ import (
 //	dict dict[str, T]           objects with any names
 //	Optional[T]                 T or null; a field or member may also be left out
 //	Union[T, U]                 the same as T | U
-//	Image File History          inputs that a module shows as such
+//	Image File History          inputs that a module shows in their own form
 //	schema({…})                 a JSON Schema
 //
 // The names of JSON Schema (string, integer, number, boolean, array, object, null),
 // those of Python's typing, and names with their module, such as dspy.Image, are
-// accepted too. An object has exactly the given members, like a Go struct. T | None
+// also accepted. An object has exactly the given members, like a Go struct. T | None
 // admits null, but the field must be present.
 //
 // Strings have the rules min_length, max_length, pattern and format; numbers have ge, gt, le, lt and multiple_of;
 // lists, sets and dicts have min_length and max_length; all types have desc, title, default and examples. A field or
-// member with a default may be left out. [schema.CheckFormat] checks the format.
+// member with a default may be left out. [schema.Of] lists the formats.
 //
-// The error names the column of the mistake and says what to write, or is an error of [NewSpec]. Parse refuses texts
+// A syntax error names the column and says what to write. The other errors are those of [NewSpec]. Parse refuses texts
 // of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000 schemas, and types
 // nested deeper than 50.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
@@ -62,7 +62,7 @@ func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	return typed[Values, Values](spec)
 }
 
-// ParseField makes a field from a string as in [Parse], for edits of a [Spec]:
+// ParseField makes a field from a string in the notation of [Parse]. Use it to edit a [Spec]:
 //
 //	sure, err := signature.ParseField(`sure: float(ge=0, le=1, desc="how sure")`)
 //	…
@@ -108,7 +108,7 @@ func parseSpec(text, instructions string) (spec *Spec, err error) {
 	return edited.built()
 }
 
-// parsed is a field, or a member of an object, as written.
+// parsed is a field, or a member of an object, that has been read.
 type parsed struct {
 	name     string
 	optional bool
@@ -122,11 +122,11 @@ func (p parsed) field() (Field, error) {
 	if err != nil {
 		return Field{}, err
 	}
-	return Field{p.name, description(raw), s, !p.mayMiss()}, nil
+	return Field{p.name, description(raw), s, !p.mayBeAbsent()}, nil
 }
 
-// mayMiss reports whether a field or member may be left out.
-func (p parsed) mayMiss() bool {
+// mayBeAbsent reports whether a field or member may be left out.
+func (p parsed) mayBeAbsent() bool {
 	_, backed := p.keywords.Get("default")
 	return p.optional || p.missing || backed
 }
@@ -153,7 +153,7 @@ func (s *scanner) fields() ([]parsed, Values) {
 	return all, nil
 }
 
-// rules reads the keywords about several fields.
+// rules reads the schema after "with", whose keywords concern several fields.
 func (s *scanner) rules() Values {
 	const advice = `write with schema({…}) after the last field`
 	at := s.skip()
@@ -167,13 +167,13 @@ func (s *scanner) rules() Values {
 		s.fail(at, "the schema after with is not an object with keywords; %s", advice)
 	}
 	if slices.ContainsFunc(rules, func(rule Value) bool { return slices.Contains(ownKeywords, rule.Name) }) {
-		s.fail(at, "the schema after with repeats the fields; remove %v", ownKeywords)
+		s.fail(at, "the schema after with must not describe the fields; remove %v", ownKeywords)
 	}
 	s.want(")", advice)
 	return rules
 }
 
-// end checks that nothing follows.
+// end returns if the whole text has been read, and otherwise fails.
 func (s *scanner) end(advice string) {
 	if s.skip() < len(s.text) {
 		s.fail(s.at, "expected the end, found %s; %s", s.next(), advice)
@@ -215,8 +215,8 @@ func (s *scanner) typed(name string) parsed {
 	return p
 }
 
-// misplaced reports a default written after the type, as in Python, and says how to
-// write it.
+// misplaced fails because a default follows the type, as in Python. The error says how to
+// write the default.
 func (s *scanner) misplaced(p parsed, written string) {
 	at := s.at
 	s.take("=")
@@ -224,10 +224,11 @@ func (s *scanner) misplaced(p parsed, written string) {
 	value := s.value()
 	text := s.text[start:s.at]
 	switch {
-	case string(value) == "null" && p.mayMiss():
+	case string(value) == "null" && p.mayBeAbsent():
 		s.fail(at, "an optional field needs no default; remove = %s", text)
 	case string(value) == "null":
-		s.fail(at, "mark an optional field with a ? after its name; write %s", strings.TrimSuffix(p.name+"?: "+written, ": "))
+		s.fail(at, "mark an optional field with a ? after its name; write %s",
+			strings.TrimSuffix(p.name+"?: "+written, ": "))
 	case written == "" && !strings.Contains("[{", text[:1]):
 		s.fail(at, "write a default as a rule of the type: %s: %s(default=%s)", p.name, synonyms[typeOf(value)], text)
 	case written == "" || strings.ContainsAny(written, "|()"):

@@ -5,16 +5,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/similar"
+	"github.com/writ-go/writ/signature/internal/formats"
 	"github.com/writ-go/writ/signature/schema"
 )
 
 // rule is a rule in the parentheses after a type.
 type rule struct {
 	name, keyword, family string
-	takes                 string // kind of value
+	takes                 string // describes the values that the rule accepts
 }
 
-// rules are all rules, in the order in which they are written.
+// rules are all rules, in the order in which [Spec.String] writes them.
 var rules = []rule{
 	{"ge", "minimum", numbers, aNumber},
 	{"gt", "exclusiveMinimum", numbers, aNumber},
@@ -43,7 +45,7 @@ const (
 	aValue  = "a value"
 )
 
-// others are the names of rules in other notations.
+// others maps the names that rules have in other notations to our names.
 var others = map[string]string{
 	"description": "desc", "minimum": "ge", "min": "ge", "maximum": "le", "max": "le",
 	"exclusiveMinimum": "gt", "exclusiveMaximum": "lt", "multipleOf": "multiple_of",
@@ -52,10 +54,10 @@ var others = map[string]string{
 	"regex": "pattern", "example": "examples",
 }
 
-// ruled reads the rules of a type. Written is the text of the type.
+// ruled reads the rules in the parentheses after a type. Written is the source of the type.
 func (s *scanner) ruled(t typ, written string) typ {
 	given := Values{}
-	at := map[string]int{} // where the values are
+	at := map[string]int{} // the position of each value, by keyword
 	for first := true; first || s.take(","); first = false {
 		here := s.skip()
 		name := s.word()
@@ -66,7 +68,7 @@ func (s *scanner) ruled(t typ, written string) typ {
 		s.want("=", "write "+name+"=…")
 		here = s.skip()
 		value := s.value()
-		if json.Unmarshal(value, new(any)) != nil { // which is JSON
+		if json.Unmarshal(value, new(any)) != nil { // it is valid JSON
 			s.fail(here, "%.40s is out of range for a number", value)
 		}
 		if !r.fits(value) {
@@ -92,21 +94,21 @@ func (s *scanner) ruled(t typ, written string) typ {
 	return t
 }
 
-// format refuses a format that is not checked.
+// format fails if a format is not one that schemas check.
 func (s *scanner) format(value json.RawMessage, here int) {
 	var name string
-	_ = json.Unmarshal(value, &name) // it is a string
-	if err := schema.CheckFormat(name); err != nil {
+	_ = json.Unmarshal(value, &name) // the value is a string
+	if err := formats.Check(name); err != nil {
 		s.fail(here, "%v", err)
 	}
 }
 
-// examples refuses examples that do not fit the type.
+// examples fails if an example does not fit the type.
 func (s *scanner) examples(t typ, list json.RawMessage, here int) {
 	var all []json.RawMessage
-	_ = json.Unmarshal(list, &all) // it is a list
+	_ = json.Unmarshal(list, &all) // the value is a list
 	own, err := compiled(t.raw())
-	if err != nil { // reported later
+	if err != nil { // NewSpec reports it
 		return
 	}
 	for _, v := range all {
@@ -116,14 +118,14 @@ func (s *scanner) examples(t typ, list json.RawMessage, here int) {
 	}
 }
 
-// rule finds the rule of a type by its name.
+// rule finds a rule that applies to a type, by its name.
 func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	var known []string
 	for _, r := range rules {
 		if r.family != anything && r.family != t.family || t.whole != nil {
 			continue
 		}
-		if _, has := t.keywords.Get(r.keyword); has { // implied by the type
+		if _, has := t.keywords.Get(r.keyword); has { // the type implies the rule
 			continue
 		}
 		if r.name == name {
@@ -133,7 +135,7 @@ func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	}
 	near := others[name]
 	if !slices.Contains(known, near) {
-		near = schema.Nearest(name, known)
+		near = similar.Nearest(name, known)
 	}
 	switch {
 	case t.whole != nil:
@@ -143,8 +145,8 @@ func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	case near != "":
 		s.fail(here, "unknown rule %q; did you mean %s?", name, near)
 	case len(t.choices) > 0 && isRule(name):
-		s.fail(here, "the rule %s does not apply to a union; put it after the type it applies to, as in int(ge=0) | None",
-			name)
+		s.fail(here, "the rule %s does not apply to a union; put it after the type to which it applies, as in "+
+			"int(ge=0) | None", name)
 	}
 	s.fail(here, "the rule %q does not apply to %s; use %s", name, written, strings.Join(known, ", "))
 	return rule{}

@@ -317,8 +317,8 @@ func TestParseErrors(t *testing.T) {
 			`[1, 2]`},
 		{"a: Literal[[1]] -> b", `column 12: a constant must be a string, a number, True, False or None`},
 		{`a: Literal["x", 'x'] -> b`, `column 17: the constant "x" is repeated; remove one`},
-		{"a: Literal['x -> b", `column 12: the text in single quotes is not closed, or has an escape that JSON lacks; ` +
-			`write it in double quotes, as JSON`},
+		{"a: Literal['x -> b", `column 12: the string in single quotes is not closed, or has an escape that JSON ` +
+			`does not have; write it in double quotes, as in JSON`},
 		{"a: {b: str, b: int} -> c", `column 19: the member "b" is repeated; rename one`},
 		{"a: {b str} -> c", `column 7: expected ",", found "str"; separate members with commas and close the brace`},
 		{"a: {,} -> c", `column 5: expected a member, found ","; write name: type`},
@@ -346,8 +346,8 @@ func TestParseErrors(t *testing.T) {
 			`have at most 1 character, not 2`},
 		{`a: int(examples=["one"]) -> b`, `column 17: the example "one" does not fit: the value must be an integer, not ` +
 			`"one"`},
-		{"a: Optional[int](ge=1) -> b", `column 18: the rule ge does not apply to a union; put it after the type it ` +
-			`applies to, as in int(ge=0) | None`},
+		{"a: Optional[int](ge=1) -> b", `column 18: the rule ge does not apply to a union; put it after the type to ` +
+			`which it applies, as in int(ge=0) | None`},
 		{"a: int(ge 1) -> b", `column 11: expected "=", found "1"; write ge=…`},
 		{"a: int(ge=1 -> b", `column 13: expected ")", found "-"; separate rules with commas and close the parenthesis`},
 		{"a: schema(1) -> b", `column 11: a schema must be an object, true or false`},
@@ -356,12 +356,13 @@ func TestParseErrors(t *testing.T) {
 		{`a: schema({})(desc="x") -> b`, `column 15: a schema takes no rules; put them into schema({…})`},
 		{`a: str(pattern="(") -> b`, `input field "a": schema: pattern must be of format regex, not "("`},
 		{`a: int(default="x") -> b`, `input field "a": the default must be an integer, not "x"`},
-		{`a -> b: Image`, `output field "b": images, files and histories can only be inputs; ask for a value that a ` +
+		{`a -> b: Image`, `output field "b": images, files and histories can only be inputs; use a type that a ` +
 			`model can write`},
 		{`a -> b with x`, `column 13: expected a schema after with; write with schema({…}) after the last field`},
 		{`a -> b with schema([])`, `column 20: the schema after with is not an object with keywords; write with ` +
 			`schema({…}) after the last field`},
-		{`a -> b with schema({"required": []})`, `column 20: the schema after with repeats the fields; remove [type ` +
+		{`a -> b with schema({"required": []})`, `column 20: the schema after with must not describe the fields; ` +
+			`remove [type ` +
 			`properties required]`},
 		{"größe,\na: in -> b", `line 2, column 4: unknown type "in"; did you mean int?`},
 		{"\xff -> b", `the text is not valid UTF-8`},

@@ -6,16 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/signature/schema"
 )
 
 // typ is a parsed type.
 type typ struct {
-	keywords Values          // of its schema; empty if it admits anything
-	whole    json.RawMessage // the schema instead, if given as JSON
-	family   string          // determines the rules: strings, numbers, …
-	missing  bool            // a field may be left out, as with Optional
-	choices  []typ           // of a union without rules
+	keywords Values          // of its schema; empty if the type admits any value
+	whole    json.RawMessage // the schema, if it is written as schema({…})
+	family   string          // determines which rules apply: those of strings, numbers, …
+	missing  bool            // a field of this type may be left out, as with Optional
+	choices  []typ           // the alternatives, if the type is a union without rules
 }
 
 // raw returns the schema.
@@ -26,12 +27,12 @@ func (t typ) raw() json.RawMessage {
 	case len(t.keywords) == 0:
 		return json.RawMessage("true")
 	default:
-		raw, _ := t.keywords.MarshalJSON() // it is made of valid JSON
+		raw, _ := t.keywords.MarshalJSON() // the keywords are valid JSON
 		return raw
 	}
 }
 
-func (t typ) is(null string) bool { return string(t.raw()) == null }
+func (t typ) is(schema string) bool { return string(t.raw()) == schema }
 
 // typ reads a type.
 func (s *scanner) typ() typ {
@@ -110,7 +111,7 @@ func (s *scanner) named() typ {
 	}
 	t, known := named[name]
 	if s.sees("[") && (known || slices.Contains(generic, name)) {
-		return s.filled(name, at)
+		return s.brackets(name, at)
 	}
 	if !known && module == "dspy" {
 		s.fail(at, "the DSPy type %s is not supported; use Image, File or History", name)
@@ -125,7 +126,7 @@ func (s *scanner) named() typ {
 func (s *scanner) unknown(name string, at int) {
 	all := slices.Concat(slices.Collect(maps.Keys(named)), generic)
 	slices.Sort(all)
-	switch near := schema.Nearest(name, all); {
+	switch near := similar.Nearest(name, all); {
 	case name == "" && strings.HasPrefix(s.text[at:], "["):
 		s.fail(at, "write a list as list[str]")
 	case name == "" && (strings.HasPrefix(s.text[at:], `"`) || strings.HasPrefix(s.text[at:], "'")):
@@ -143,8 +144,8 @@ func (s *scanner) unknown(name string, at int) {
 	}
 }
 
-// filled reads the contents of the brackets after a name.
-func (s *scanner) filled(name string, at int) typ {
+// brackets reads the contents of the brackets after the name of a type.
+func (s *scanner) brackets(name string, at int) typ {
 	advice, takes := examples[name]
 	switch {
 	case !takes && s.sees("[]"):
@@ -167,7 +168,7 @@ func (s *scanner) filled(name string, at int) typ {
 	switch name {
 	case "Optional":
 		t := union([]typ{inner[0], named["None"]})
-		if inner[0].is("true") { // admits null already
+		if inner[0].is("true") { // any already admits null
 			t = inner[0]
 		}
 		t.missing = true
@@ -186,7 +187,7 @@ func (s *scanner) filled(name string, at int) typ {
 	return t
 }
 
-// inner reads types up to the closing bracket. Open means that three dots end them.
+// inner reads types up to the closing bracket. Open reports whether three dots follow them.
 func (s *scanner) inner() (all []typ, open bool) {
 	all = append(all, s.typ())
 	for s.take(",") {
@@ -209,8 +210,8 @@ func (s *scanner) dict(inner []typ, at int) typ {
 	}}
 }
 
-// tuple returns an array of exactly these items or, if open, of any number of the
-// single one.
+// tuple returns an array of exactly these items or, if open is set, of any number of items
+// of the first type.
 func tuple(items []typ, open bool) typ {
 	if open {
 		return typ{family: lists, keywords: Values{{"type", json.RawMessage(`"array"`)}, {"items", items[0].raw()}}}
@@ -239,7 +240,8 @@ func (s *scanner) literals() typ {
 	return typ{keywords: enum(all)}
 }
 
-// enum returns the keywords for one of several constants, with their common type.
+// enum returns the keywords of a type that admits several constants. If all have the same type, it is one of the
+// keywords.
 func enum(all []json.RawMessage) Values {
 	values := Values{{"enum", literal(all)}}
 	if t := typeOf(all[0]); !slices.ContainsFunc(all, func(v json.RawMessage) bool { return typeOf(v) != t }) {
@@ -248,7 +250,7 @@ func enum(all []json.RawMessage) Values {
 	return values
 }
 
-// typeOf names the type of a constant.
+// typeOf returns the JSON Schema type of a constant.
 func typeOf(v json.RawMessage) string {
 	switch {
 	case v[0] == '"':
@@ -276,11 +278,11 @@ func (s *scanner) object() typ {
 			s.fail(s.at, "the member %q is repeated; rename one", m.name)
 		}
 		properties = append(properties, Value{m.name, m.raw()})
-		if !m.mayMiss() {
+		if !m.mayBeAbsent() {
 			required = append(required, m.name)
 		}
 	}
-	members, _ := properties.MarshalJSON() // it is made of valid JSON
+	members, _ := properties.MarshalJSON() // the properties are valid JSON
 	t := typ{keywords: Values{{"type", json.RawMessage(`"object"`)}, {"properties", members}}}
 	if len(required) > 0 {
 		t.keywords = append(t.keywords, Value{"required", literal(required)})
@@ -289,7 +291,7 @@ func (s *scanner) object() typ {
 	return t
 }
 
-// member reads a member of an object, whose name may be quoted.
+// member reads a member of an object. Its name may be quoted.
 func (s *scanner) member() parsed {
 	at := s.skip()
 	name := s.peek()
@@ -301,7 +303,7 @@ func (s *scanner) member() parsed {
 	return s.typed(name)
 }
 
-// schema reads a type given as JSON Schema.
+// schema reads a type that is written as JSON Schema.
 func (s *scanner) schema() typ {
 	at := s.skip()
 	if s.schemas++; s.schemas > maxSchemas {
@@ -322,7 +324,7 @@ func (s *scanner) schema() typ {
 	return t
 }
 
-// listOf returns the schemas of types as a list.
+// listOf returns the schemas of types as a JSON array.
 func listOf(all []typ) json.RawMessage {
 	raws := make([]json.RawMessage, len(all))
 	for i, t := range all {

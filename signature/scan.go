@@ -12,13 +12,13 @@ import (
 const (
 	maxText    = 64 << 10 // bytes of a signature
 	maxFields  = 500      // on one side of the arrow
-	maxNests   = 50       // types within types
+	maxNesting = 50       // levels of types within types
 	maxChoices = 500      // in one union
 	maxSchemas = 1000     // each is compiled
 )
 
-// scanner reads the source of a signature. A mistake panics with a syntaxError, which
-// rescue turns into an error.
+// scanner reads the source of a signature. If the source has a mistake, the methods panic
+// with a syntaxError, which rescue turns into an error.
 type scanner struct {
 	text    string
 	at      int
@@ -39,7 +39,7 @@ func newScanner(text string) (*scanner, error) {
 	}
 }
 
-// rescue recovers the error of a parse.
+// rescue recovers from the panic of a scanner and stores the error in *err.
 func rescue(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -50,7 +50,7 @@ func rescue(err *error) {
 	}
 }
 
-// fail ends the parse with an error at a position.
+// fail panics with a syntaxError that names a position.
 func (s *scanner) fail(at int, format string, args ...any) {
 	panic(syntaxError{fmt.Errorf("signature: "+s.place(at)+": "+format, args...)})
 }
@@ -83,7 +83,7 @@ func (s *scanner) take(token string) bool {
 	return true
 }
 
-// want consumes a token that must come next. The advice says what to write.
+// want consumes a token, or fails if another one comes next. The advice says what to write.
 func (s *scanner) want(token, advice string) {
 	if !s.take(token) {
 		s.fail(s.at, "expected %q, found %s; %s", token, s.next(), advice)
@@ -121,10 +121,10 @@ func (s *scanner) word() string {
 	return word
 }
 
-// enter begins a type that may contain others.
+// enter begins a type that may contain other types, and leave ends it.
 func (s *scanner) enter() {
-	if s.depth++; s.depth > maxNests {
-		s.fail(s.skip(), "types are nested deeper than %d; simplify them", maxNests)
+	if s.depth++; s.depth > maxNesting {
+		s.fail(s.skip(), "types are nested deeper than %d; simplify them", maxNesting)
 	}
 }
 
@@ -176,15 +176,15 @@ func (s *scanner) quoted() json.RawMessage {
 	b.WriteByte('"')
 	value := json.RawMessage(b.String())
 	if s.at == len(s.text) || !json.Valid(value) {
-		s.fail(start, "the text in single quotes is not closed, or has an escape that JSON lacks; write it in double "+
-			"quotes, as JSON")
+		s.fail(start, "the string in single quotes is not closed, or has an escape that JSON does not have; write it "+
+			"in double quotes, as in JSON")
 	}
 	s.at++
 	return rewritten(value)
 }
 
-// rewritten returns a value in canonical form, so that equal strings have equal
-// bytes.
+// rewritten returns a value without white space, and a string with as few escapes as
+// possible, so that equal strings have equal bytes.
 func rewritten(value json.RawMessage) json.RawMessage {
 	var text string
 	if value[0] == '"' && json.Unmarshal(value, &text) == nil {

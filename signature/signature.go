@@ -1,8 +1,8 @@
 // Package signature describes the inputs and outputs of a task.
 //
 // A [Signature] is made from two Go structs. It encodes inputs, describes the
-// output to a model in TypeScript, and decodes the model's answer into a Go value
-// or into a list of its problems:
+// output to a model in TypeScript, and decodes the model's answer. If the answer
+// does not fit, the error lists all problems:
 //
 //	package main
 //
@@ -34,10 +34,10 @@
 //
 // # Fields
 //
-// A field is an exported field of the struct, named as encoding/json names it. It may have any type that
-// encoding/json accepts: nested structs, slices, maps, [time.Time], [json.RawMessage], any, types that encode
-// themselves, and big integers without loss. Tags in the notation of github.com/invopop/jsonschema constrain and
-// describe it; [schema.Of] lists the rules. In short:
+// Each exported field of a struct is a field of the signature, with the name that encoding/json uses. A field can have
+// any type that encoding/json accepts: nested structs, slices, maps, [time.Time], [json.RawMessage], any, types with
+// methods that encode and decode them, and big integers, which keep all digits. Tags in the notation of
+// github.com/invopop/jsonschema constrain and describe a field; [schema.Of] lists the rules. In short:
 //
 //	Limit  *int              `json:"limit"`                              // may be missing or null
 //	Note   string            `json:"note,omitempty"`                     // may be missing
@@ -45,11 +45,11 @@
 //	Lang   string            `json:"lang" jsonschema:"default=en"`       // "en" if it is missing
 //	Mood   Mood              `json:"mood"`                               // with func (Mood) Enum() []Mood
 //	Due    time.Time         `json:"due" jsonschema:"format=date"`       // 2026-01-31, which is midnight UTC
-//	Photo  signature.Image   `json:"photo"`                              // shown as a picture, also []Image
-//	Before signature.History `json:"before"`                             // earlier turns, shown as such
+//	Photo  signature.Image   `json:"photo"`                              // shown as a picture; []Image works, too
+//	Before signature.History `json:"before"`                             // earlier turns of a conversation
 //
-// A default replaces an output that the model leaves out, and an input that is
-// absent (a zero value with omitempty, or missing from [Values]).
+// A default is used for an output that the model leaves out, and for an input that is
+// absent: a zero value with omitempty, or a name that is missing from [Values].
 //
 // # Without Go types
 //
@@ -58,10 +58,10 @@
 //
 //	qa, err := signature.Parse(`question, context: list[str] -> answer: str`, "Answer briefly.")
 //
-// A [Spec] is a signature without Go types. Modules work with a Spec; the Signature
-// is a typed wrapper. Edits of a Spec, such as [Spec.WithInstructions],
+// A [Spec] is a signature without Go types. Modules work with a Spec; a Signature
+// is a typed wrapper. Methods that edit a Spec, such as [Spec.WithInstructions],
 // [Spec.AppendOutputs] and [Spec.WithDescription], return copies, and [Typed] adds
-// types to the result. [Spec.String] writes a Spec as a string that [Parse] reads.
+// Go types to the result. [Spec.String] writes a Spec as a string that [Parse] reads.
 package signature
 
 import (
@@ -70,7 +70,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -78,42 +77,23 @@ import (
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
 type Signature[In, Out any] struct {
-	spec  *Spec
-	names *schema.Schema // of Out; nil if outputs cannot have properties that Out lacks
+	spec *Spec
 }
 
-// typed adds Go types to a spec, if they can hold its values.
+// typed adds Go types to a spec. It returns an error if the output type cannot hold the defaults of the outputs.
 func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
-	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
-	if err := cmp.Or(present(in), holds(in, spec.in)); err != nil {
-		return nil, fmt.Errorf("signature: input %w", err)
-	}
-	if err := cmp.Or(settable(out), holds(out, spec.out), spot("").holds(out, spec.outputs)); err != nil {
+	if err := holdsDefaults(reflect.TypeFor[Out](), spec.outputs); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	s := &Signature[In, Out]{spec: spec}
-	var outline any
-	if err := json.Unmarshal(spec.out.Raw(), &outline); err != nil {
-		return nil, fmt.Errorf("signature: output %w", err)
-	}
-	if closed(outline) {
-		return s, nil
-	}
-	var err error
-	if s.names, err = schema.Of(out); err != nil {
-		return nil, fmt.Errorf("signature: output %w", err)
-	}
-	return s, nil
+	return &Signature[In, Out]{spec}, nil
 }
 
-// New makes a signature from two structs. Their exported fields are the inputs and outputs, named as encoding/json
-// names them and described according to [schema.Of]. Inputs are optional; at least one output is required.
+// New makes a signature from two structs. Their exported fields are the inputs and outputs, with the names that
+// encoding/json uses and the schemas that [schema.Of] makes. A signature may have no inputs, but needs an output.
 //
-// The error names the field that cannot be used: its type is recursive, cannot be
-// JSON or cannot be decoded by encoding/json; a tag does not apply to its type or
-// has a default that does not fit; its name is not a JavaScript identifier or is
-// used by another input or output; or it contains an image, a file or a history
-// where no module could show it.
+// The error names the field that cannot be used and says why: its type is recursive or cannot be JSON; a tag does not
+// apply to the type, or has a default that does not fit; the name is not a JavaScript identifier, or is repeated; or
+// an image, file or history is an output or is nested too deeply for a module to show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	in, err := structSchema(reflect.TypeFor[In]())
 	if err != nil {
@@ -130,7 +110,7 @@ func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	return typed[In, Out](spec)
 }
 
-// Must returns s, and panics if err is not nil. It is for signatures in package
+// Must returns s, or panics if err is not nil. Use it for signatures in package
 // variables:
 //
 //	var judge = signature.Must(signature.New[Review, Verdict]("Judge the review."))
@@ -141,7 +121,7 @@ func Must[In, Out any](s *Signature[In, Out], err error) *Signature[In, Out] {
 	return s
 }
 
-// Spec returns the signature without its Go types.
+// Spec returns the signature without its Go types. Spec of nil returns nil.
 func (s *Signature[In, Out]) Spec() *Spec {
 	if s == nil {
 		return nil
@@ -149,7 +129,7 @@ func (s *Signature[In, Out]) Spec() *Spec {
 	return s.spec
 }
 
-// WithInstructions returns a copy with other instructions.
+// WithInstructions returns a copy with the given instructions.
 func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
 	if !s.Spec().made() {
 		return s
@@ -159,10 +139,10 @@ func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
 	return &edited
 }
 
-// Encode returns the inputs as JSON, in the order of the fields. Nil slices and
-// maps are encoded as empty ones. The error wraps an [*InvalidError] if an input
-// violates its tags, an image or file is empty, or a turn of a history does not fit
-// this signature.
+// Encode returns the inputs as JSON, in the order of the fields. It encodes nil slices and
+// maps as empty ones. The error wraps an [*InvalidError] if an input
+// violates its tags, if an image or file is empty, or if a turn of a history does not fit
+// the signature.
 func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 	if !s.Spec().made() {
 		return nil, errUnmade
@@ -172,7 +152,7 @@ func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 	}
 	raw, err := s.spec.in.Encode(&in)
 	if err != nil {
-		return nil, unencoded("input", reflect.ValueOf(in), err)
+		return nil, fmt.Errorf("signature: input: %w", err)
 	}
 	values, err := s.spec.check(raw)
 	if err != nil {
@@ -181,11 +161,11 @@ func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 	return values, nil
 }
 
-// encodeOutput returns an output as [Spec.Decode] does.
+// encodeOutput returns the outputs as JSON, in the order of the fields.
 func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 	raw, err := s.spec.out.Encode(&out)
 	if err != nil {
-		return nil, unencoded("output", reflect.ValueOf(out), err)
+		return nil, fmt.Errorf("signature: output: %w", err)
 	}
 	values, err := s.spec.Decode(raw)
 	if err != nil {
@@ -195,8 +175,9 @@ func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 }
 
 // Decode decodes a JSON object into the output type. If the object does not fit, the error is an [*InvalidError] and
-// the output is the zero value. Nothing is lost: unknown properties and integers that overflow are refused, and a
-// number in a field of type any becomes a [json.Number]. A date in a field of type [time.Time] becomes midnight UTC.
+// the output is the zero value. Decode never drops data silently: it refuses unknown properties and integers that
+// overflow, and a number in a field of type any becomes a [json.Number]. A date in a field of type [time.Time] becomes
+// midnight UTC.
 func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	var out, zero Out
 	if !s.Spec().made() {
@@ -211,11 +192,6 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 		return zero, &InvalidError{findings}
 	}
 	full := s.spec.out.Complete(output)
-	if s.names != nil {
-		if findings := s.names.OtherCase(full, 0); findings != nil { // encoding/json ignores the case
-			return zero, &InvalidError{arranged(findings, s.spec.outputs)}
-		}
-	}
 	if err := schema.Unmarshal(full, &out); err != nil {
 		finding := decodeFinding(err)
 		finding.Path = cmp.Or(finding.Path, undecodable(full, reflect.TypeFor[Out]()))
@@ -224,24 +200,20 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	return out, nil
 }
 
-// decodeFinding describes a problem that only the Go type has, such as the range of
-// an int64.
+// decodeFinding describes why a value that fits its schema cannot be decoded into its Go type: for example, a number
+// overflows an int64.
 func decodeFinding(err error) schema.Finding {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return schema.Finding{Message: "does not decode: " + err.Error()}
-	}
-	number, isNumber := strings.CutPrefix(wrong.Value, "number ")
-	if lowest, highest := bounds(wrong.Type); isNumber && highest != "" && isInteger(number) {
-		return schema.Finding{Path: wrong.Field, Message: fmt.Sprintf("must be from %s to %s, not %s", lowest, highest, number)}
 	}
 	return schema.Finding{
 		Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value),
 	}
 }
 
-// undecodable returns the name of the field whose value does not decode, since the
-// error of a type's own method does not name it.
+// undecodable returns the name of the first field whose value cannot be decoded. It is for errors of the field's own
+// UnmarshalJSON or UnmarshalText, which do not name the field.
 func undecodable(object json.RawMessage, t reflect.Type) string {
 	var values Values
 	if json.Unmarshal(object, &values) != nil {

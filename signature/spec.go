@@ -14,43 +14,43 @@ import (
 
 // Field is one named input or output.
 type Field struct {
-	// Name is a JavaScript identifier.
+	// Name must be a JavaScript identifier.
 	Name string
 	// Description tells the model what the field means; it may be empty.
 	Description string
-	// Schema is the schema of the values. Nil allows any value.
+	// Schema is the schema of the value. If nil, the value can be anything.
 	Schema *schema.Schema
-	// Required means that the value must be present. A field with a default is never
-	// required.
+	// Required means that the value must be present. [NewSpec] sets it to false if the
+	// field has a default.
 	Required bool
 }
 
 // Spec is a signature without Go types: inputs, outputs and instructions. It is
-// immutable and safe for concurrent use; edits return copies.
+// immutable and safe for concurrent use; methods that edit it return copies.
 type Spec struct {
 	instructions    string
 	inputs, outputs []Field
 	in, out         *schema.Schema
-	// rules are the keywords of the object's schema that concern several fields, such
-	// as oneOf.
+	// inRules and outRules are the keywords of the two objects' schemas that concern
+	// several fields, such as oneOf.
 	inRules, outRules Values
-	special           map[string]Kind // of the inputs that are not KindValue
+	special           map[string]Kind // the kinds of the inputs that are not of KindValue, by name
 }
 
-// errUnmade is the error of methods on a nil or zero signature.
+// errUnmade is what methods of a nil or zero signature return.
 var errUnmade = errors.New("signature: nil or zero signature; make one with New, Parse or NewSpec")
 
 func (s *Spec) made() bool { return s != nil && s.out != nil }
 
-// NewSpec makes a spec from fields. Inputs are optional; at least one output is
-// required. Names must be unique among inputs and outputs together, and must be
+// NewSpec makes a spec from fields. The inputs may be empty, but at least one output is
+// required. The names of all inputs and outputs must be unique, and must be
 // JavaScript identifiers that are not reserved, because programs use them as
-// variables; the error names the field. Formats in the schemas are checked.
+// variables. The error names the field. The spec checks the formats in the schemas.
 func NewSpec(instructions string, inputs, outputs []Field) (*Spec, error) {
 	return (&Spec{instructions: instructions, inputs: inputs, outputs: outputs}).built()
 }
 
-// built completes a spec after its fields were set.
+// built returns a complete spec for the fields of s.
 func (s Spec) built() (*Spec, error) {
 	if err := checkFields(s.inputs, s.outputs); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s Spec) built() (*Spec, error) {
 	return s.ready()
 }
 
-// ready checks the defaults and records the special inputs.
+// ready checks the defaults and records the kinds of the inputs.
 func (s Spec) ready() (*Spec, error) {
 	if err := cmp.Or(checkDefaults("input", s.inputs), checkDefaults("output", s.outputs)); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (s Spec) ready() (*Spec, error) {
 	return &s, nil
 }
 
-// specOf makes a spec from the schemas of two objects.
+// specOf makes a spec from the schemas of the two objects that hold the inputs and the outputs.
 func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
 	s := Spec{instructions: instructions, in: in, out: out}
 	var err error
@@ -116,7 +116,7 @@ func (s *Spec) Field(name string) (Field, bool) {
 	return Field{}, false
 }
 
-// names lists the fields, inputs first.
+// names lists the names of the fields, inputs first.
 func (s *Spec) names() string {
 	var names []string
 	for _, f := range slices.Concat(s.inputs, s.outputs) {
@@ -125,13 +125,13 @@ func (s *Spec) names() string {
 	return strings.Join(names, ", ")
 }
 
-// InputSchema returns the schema of the object of all inputs.
+// InputSchema returns the schema of the object that holds all inputs.
 func (s *Spec) InputSchema() *schema.Schema { return s.in }
 
-// OutputSchema returns the schema of the object of all outputs.
+// OutputSchema returns the schema of the object that holds all outputs.
 func (s *Spec) OutputSchema() *schema.Schema { return s.out }
 
-// OutputTypeScript returns the type of the object of all outputs, for a prompt:
+// OutputTypeScript returns the TypeScript type of the object that holds all outputs, for a prompt:
 //
 //	{mood: "good" | "bad"; score: number /* 0–1 */}
 func (s *Spec) OutputTypeScript() string {
@@ -141,36 +141,13 @@ func (s *Spec) OutputTypeScript() string {
 	return s.out.TypeScript(nil)
 }
 
-// Declare returns one input or output as a member of a TypeScript type, with its
-// constraints and the beginning of its description, for a prompt:
-//
-//	score?: number /* 0–1. how sure */
-//
-// The type of an input that is not shown as text is Image, File or History. If no
-// field has the name, Declare returns "".
-func (s *Spec) Declare(name string) string {
-	o := &schema.TypeOptions{Docs: true, Show: func(property, _ string) bool { return property == name }}
-	for _, side := range []struct {
-		fields []Field
-		object *schema.Schema
-	}{{s.inputs, s.in}, {s.outputs, s.out}} {
-		i := slices.IndexFunc(side.fields, func(f Field) bool { return f.Name == name })
-		switch {
-		case i >= 0 && side.fields[i].Kind() != KindValue:
-			return side.fields[i].declareKind()
-		case i >= 0:
-			return strings.TrimSuffix(strings.TrimPrefix(side.object.TypeScript(o), "{"), "}")
-		}
-	}
-	return ""
-}
-
-// Validate checks an object of all outputs. It returns all problems in the order of the
-// fields, or nil if the object is valid. A string with half of a surrogate pair, such as
-// "\ud83d", does not fit.
+// Validate checks an object that holds all outputs. It returns the problems in the order of
+// the fields, or nil if the object is valid. A string that contains an unpaired surrogate
+// escape, such as "\ud83d", is not valid.
 func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	if !s.made() {
-		return []schema.Finding{{Message: "has no signature to fit", Hint: "make one with New, Parse or NewSpec"}}
+		hint := "make one with New, Parse or NewSpec"
+		return []schema.Finding{{Message: "cannot be checked: nil or zero signature", Hint: hint}}
 	}
 	if findings := s.out.Validate(output); findings != nil {
 		return arranged(findings, s.outputs)
@@ -178,8 +155,8 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	return s.checkTexts(output)
 }
 
-// Encode checks inputs and returns them in the order of the fields. A missing input
-// gets its default. The error wraps an [*InvalidError] with all problems: names that
+// Encode checks inputs and returns them in the order of the fields, with the defaults of
+// missing inputs. The error wraps an [*InvalidError] that lists all problems: names that
 // are unknown or repeated, required inputs that are missing, and values that do not
 // fit.
 func (s *Spec) Encode(inputs Values) (Values, error) {
@@ -197,8 +174,8 @@ func (s *Spec) Encode(inputs Values) (Values, error) {
 	return values, nil
 }
 
-// check checks an object of inputs and returns its members in the order of the
-// fields.
+// check checks an object that holds the inputs, and returns its members in the order of
+// the fields.
 func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	if findings := s.in.Validate(inputs); findings != nil {
 		return nil, &InvalidError{arranged(findings, s.inputs)}
@@ -215,9 +192,9 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	return ordered(values, s.inputs), nil
 }
 
-// Decode returns the members of a JSON object as outputs, in the order of the fields.
-// A missing output gets its default. The error is an [*InvalidError] if the object
-// does not fit.
+// Decode checks a JSON object that holds the outputs, and returns its members in the order
+// of the fields, with the defaults of missing outputs. The error is an [*InvalidError] if
+// the object does not fit.
 func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if !s.made() {
 		return nil, errUnmade
@@ -232,12 +209,9 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	return ordered(values, s.outputs), nil
 }
 
-// ordered puts values into the order of the fields. Additional properties, which a
+// ordered returns values in the order of the fields. Additional properties, which a
 // schema may admit, come last.
 func ordered(values Values, fields []Field) Values {
-	if inOrder(values, fields) {
-		return values
-	}
 	sorted := make(Values, 0, len(values))
 	for _, f := range fields {
 		if raw, given := values.Get(f.Name); given {
@@ -253,13 +227,4 @@ func ordered(values Values, fields []Field) Values {
 		}
 	}
 	return sorted
-}
-
-func inOrder(values Values, fields []Field) bool {
-	for _, f := range fields {
-		if len(values) > 0 && values[0].Name == f.Name {
-			values = values[1:]
-		}
-	}
-	return len(values) == 0
 }

@@ -3,6 +3,7 @@ package signature
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -51,7 +52,8 @@ func (f Field) String() string {
 	}
 	raw = described(raw, f.Description)
 	text := f.Name + spellMember(raw, f.Required)
-	if again, err := ParseField(text); err == nil && again.Required == f.Required && sameSchema(again.Schema.Raw(), raw) {
+	again, err := ParseField(text)
+	if err == nil && again.Required == f.Required && sameSchema(again.Schema.Raw(), raw) {
 		return text
 	}
 	_, backed := defaultOf(raw)
@@ -87,7 +89,7 @@ func endsInNull(either json.RawMessage) bool {
 	return string(compact(all[len(all)-1])) == nullSchema
 }
 
-// spell returns a schema as a type.
+// spell returns a schema in the notation of types.
 func spell(raw json.RawMessage) string {
 	if string(raw) == "true" {
 		return "any"
@@ -107,7 +109,7 @@ func spell(raw json.RawMessage) string {
 	return text + rules
 }
 
-// arguments returns the rules among keywords, in parentheses.
+// arguments returns the keywords that are rules, in parentheses.
 func arguments(keywords Values) string {
 	var all []string
 	for _, r := range rules {
@@ -121,7 +123,7 @@ func arguments(keywords Values) string {
 	return "(" + strings.Join(all, ", ") + ")"
 }
 
-// shaping reports whether a keyword that can be a rule is part of the type's name.
+// shaping reports whether the name of the type implies a keyword that can also be a rule.
 func shaping(keywords Values, keyword string) bool {
 	switch keyword {
 	case "format":
@@ -139,12 +141,12 @@ var dates = map[string]string{`"date"`: "date", `"date-time"`: "datetime", `"tim
 
 // plainTypes are the names of types whose only keyword is "type".
 var plainTypes = map[string]string{
-	`"string"`: "str", `"integer"`: "int", `"number"`: "float", `"boolean"`: "bool", `"null"`: "None", `"array"`: "list",
-	`"object"`: "dict",
+	`"string"`: "str", `"integer"`: "int", `"number"`: "float", `"boolean"`: "bool", `"null"`: "None",
+	`"array"`: "list", `"object"`: "dict",
 }
 
-// shape returns the type of keywords without its rules, or "" if the notation cannot
-// express it.
+// shape returns the type that keywords describe, without its rules, or "" if the notation
+// cannot express it.
 func shape(keywords Values) string {
 	var names []string
 	get := map[string]json.RawMessage{}
@@ -188,7 +190,7 @@ func shape(keywords Values) string {
 
 func joined(list json.RawMessage, spell func(json.RawMessage) string, by string) string {
 	var all []json.RawMessage
-	_ = json.Unmarshal(list, &all) // otherwise parsing the result fails
+	_ = json.Unmarshal(list, &all) // if this fails, the result does not parse, which Field.String notices
 	texts := make([]string, len(all))
 	for i, raw := range all {
 		texts[i] = spell(raw)
@@ -214,49 +216,13 @@ func spellObject(properties, required json.RawMessage) string {
 
 // sameSchema reports whether two schemas are equal except for the order of keywords.
 func sameSchema(a, b json.RawMessage) bool {
-	return bytes.Equal(canonical(a, aSchema), canonical(b, aSchema))
-}
-
-// place is the role of a part of a schema.
-type place int
-
-const (
-	aLiteral place = iota
-	aSchema
-	schemaList
-	schemaMap
-)
-
-var places = map[string]place{
-	"items": aSchema, "additionalProperties": aSchema, "anyOf": schemaList, "prefixItems": schemaList,
-	"properties": schemaMap,
-}
-
-// canonical writes a part of a schema with its keywords sorted.
-func canonical(raw json.RawMessage, is place) []byte {
-	var object Values
-	var list []json.RawMessage
-	switch {
-	case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
-		inner := map[place]place{schemaList: aSchema}[is]
-		for i := range list {
-			list[i] = canonical(list[i], inner)
+	var values [2]any
+	for i, raw := range []json.RawMessage{a, b} {
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		if decoder.Decode(&values[i]) != nil {
+			return false
 		}
-		return literal(list)
-	case raw[0] != '{' || json.Unmarshal(raw, &object) != nil:
-		return raw
-	case is == aSchema && len(object) == 0:
-		return []byte("true")
 	}
-	for i, v := range object {
-		inner := map[place]place{schemaMap: aSchema}[is]
-		if is == aSchema {
-			inner = places[v.Name]
-		}
-		object[i].JSON = canonical(v.JSON, inner)
-	}
-	if is != schemaMap { // properties keep the order of the fields
-		slices.SortFunc(object, func(a, b Value) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return literal(object)
+	return reflect.DeepEqual(values[0], values[1])
 }

@@ -10,7 +10,7 @@ const (
 	numbers  = "numbers"
 	lists    = "lists"
 	dicts    = "dicts"
-	anything = "" // only the rules of all types
+	anything = "" // only the rules that apply to all types
 )
 
 func keywords(family, text string) typ {
@@ -21,13 +21,13 @@ func keywords(family, text string) typ {
 	return t
 }
 
-// kindType returns the type of a kind.
+// kindType returns the type of a kind of field, given its schema.
 func kindType(text string, kind Kind) typ {
 	raw, _ := json.Marshal(mark(text, kind)) // a schema always encodes
 	return keywords(anything, string(raw))
 }
 
-// named are the types with a name.
+// named are the types that need no brackets, by name.
 var named = map[string]typ{
 	"str":      keywords(texts, `{"type": "string"}`),
 	"int":      keywords(numbers, `{"type": "integer"}`),
@@ -51,14 +51,14 @@ const nullSchema = `{"type":"null"}`
 // generic are the types that require brackets.
 var generic = []string{"Literal", "Optional", "Union", "set", "tuple"}
 
-// synonyms are other names of types.
+// synonyms maps other names of types to our names.
 var synonyms = map[string]string{
 	"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None",
 	"array": "list", "object": "dict",
 	"Any": "any", "List": "list", "Dict": "dict", "Set": "set", "Tuple": "tuple",
 }
 
-// instead are the types to use for types of other languages.
+// instead maps the names of types in other languages to what to write here.
 var instead = map[string]string{
 	"float32": "float", "float64": "float", "double": "float", "decimal": "float", "Decimal": "float",
 	"int8": "int", "int16": "int", "int32": "int", "int64": "int", "long": "int",
@@ -72,7 +72,7 @@ var instead = map[string]string{
 
 const aTime = `float(desc="seconds"), or schema({"type": "integer", "format": "nanoseconds"}), which is a time.Duration`
 
-// modules are the Python modules that may precede a type.
+// modules are the Python modules whose name may precede the name of a type.
 var modules = []string{"dspy", "typing", "datetime"}
 
 // examples show how types with brackets are written.

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Typed adds Go types to a spec: [Values], or structs with the same fields. The spec's
-// order, descriptions and constraints stay in force. Use it after editing a [Spec]:
+// Typed adds Go types to a spec: structs with the same fields, or [Values]. The order, the
+// descriptions and the constraints remain those of the spec. Use Typed after editing a [Spec]:
 //
 //	spec, err := judge.Spec().WithDescription("score", "0 is a disaster")
 //	…
 //	judge, err = signature.Typed[Review, Verdict](spec)
 //
 // The error names a field that only the spec or only the struct has, or an output that may
-// be missing although the struct cannot represent a missing value. [Signature.Decode]
-// reports values that fit the spec but not the Go type of a field.
+// be missing although the struct cannot represent a missing value. A value that fits the spec
+// but not the Go type of its field is an error of [Signature.Decode].
 func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if spec == nil {
 		return nil, errors.New("signature: nil spec")
@@ -30,13 +30,13 @@ func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	return typed[In, Out](spec)
 }
 
-// backed reports whether a field has a default.
+// backed reports whether a field has a default other than null.
 func backed(f Field) bool {
 	backup, ok := defaultOf(f.Schema.Raw())
 	return ok && string(backup) != "null"
 }
 
-// covers checks that a type has the given fields.
+// covers returns an error unless a type has exactly the given fields.
 func covers(t reflect.Type, fields []Field, output bool) error {
 	if t == reflect.TypeFor[Values]() {
 		return nil
@@ -53,14 +53,16 @@ func covers(t reflect.Type, fields []Field, output bool) error {
 		i := slices.IndexFunc(own, func(g Field) bool { return g.Name == f.Name })
 		switch {
 		case i < 0:
-			return fmt.Errorf("field %q: type %v lacks it; add it, or use signature.Values", f.Name, t)
+			return fmt.Errorf("field %q: type %v does not have this field; add it, or use signature.Values", f.Name, t)
 		case output && own[i].Required && !f.Required && !backed(f):
-			return fmt.Errorf("field %q: it may be missing, which type %v cannot represent; make it a pointer", f.Name, t)
+			return fmt.Errorf("field %q: the value may be missing, which type %v cannot represent; make the "+
+				"field a pointer", f.Name, t)
 		}
 	}
 	for _, f := range own {
 		if !slices.ContainsFunc(fields, func(g Field) bool { return g.Name == f.Name }) {
-			return fmt.Errorf("field %q: type %v has it, but the spec does not; use signature.Values", f.Name, t)
+			return fmt.Errorf("field %q: type %v has this field, but the spec does not; use signature.Values",
+				f.Name, t)
 		}
 	}
 	return nil

@@ -176,8 +176,8 @@ func TestWhatDoesNotFitAType(t *testing.T) {
 		{`"level":"high"`, `"level":1`, `level must be a string, not 1`},
 		{`"moods":["bad"]`, `"moods":["worse"]`, `moods[0] must be one of "good", "bad", not "worse"`},
 		{`"small":-128`, `"small":-129`, `small must be at least -128, not -129`},
-		{`"huge":18446744073709551615`, `"huge":18446744073709551616`, `huge must be from 0 to 18446744073709551615, ` +
-			`not 18446744073709551616`},
+		{`"huge":18446744073709551615`, `"huge":18446744073709551616`, `huge does not fit the Go type uint64: ` +
+			`number 18446744073709551616`},
 		{`"pause":90000000000`, `"pause":"1m30s"`, `pause must be an integer, not "1m30s"`},
 		{`"time":"2026`, `"time":"26`, `time must be a date-time such as 2026-01-31T15:04:05Z, not ` +
 			`"26-01-31T15:04:05.5+01:00"`},
@@ -213,37 +213,6 @@ func TestEnumErrors(t *testing.T) {
 		`has a method Enum that returns no values`)
 	checkError(t, newError[struct{ A hopeless }, done](), `signature: input field "A": type signature_test.hopeless `+
 		`has a method Enum with a value that does not encode: json: unsupported type: func()`)
-}
-
-type (
-	hidden struct{ A string }
-	hides  struct {
-		*hidden
-		B string
-	}
-	optional struct {
-		A *string
-		B string `json:"b,omitempty"`
-	}
-	// ownHidden decodes itself.
-	ownHidden struct{ *hidden }
-)
-
-func (o *ownHidden) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw, &o.hidden) }
-
-func TestEmbeddedPointers(t *testing.T) {
-	t.Parallel()
-	checkError(t, newError[done, struct{ List []hides }](), `signature: output field "List": type `+
-		`signature_test.hides embeds a pointer to signature_test.hidden, which encoding/json cannot set; embed the `+
-		`struct, or export its type`)
-	checkError(t, newError[hides, done](), `signature: input type signature_test.hides embeds a pointer to `+
-		`signature_test.hidden, whose fields are missing if it is nil; embed the struct`)
-	if err := newError[struct{ *optional }, done](); err != nil {
-		t.Errorf("without optional fields: %v", err)
-	}
-	if err := newError[done, struct{ Own ownHidden }](); err != nil {
-		t.Errorf("with a custom method: %v", err)
-	}
 }
 
 // form describes itself and admits further properties.
@@ -346,7 +315,7 @@ func TestNestedDefaults(t *testing.T) {
 			`the default must be at most 127, not 300`},
 		{"Go type of another", fails(signature.Typed[none, struct {
 			N int8 `json:"n"`
-		}](big)), `signature: output field "n": the default must be from -128 to 127, not 300`},
+		}](big)), `signature: output field "n": the default does not fit the Go type int8: number 300`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -379,11 +348,6 @@ func (o oneWay) MarshalText() ([]byte, error) { return []byte(o.text), nil }
 
 func TestTypesThatOnlyEncode(t *testing.T) {
 	t.Parallel()
-	checkError(t, newError[done, struct{ M map[oneWay]int }](), `signature: output field "M": type `+
-		`map[signature_test.oneWay]int has keys that are encoded as text but not decoded; give signature_test.oneWay a `+
-		`method UnmarshalText`)
-	checkError(t, newError[done, struct{ M []oneWay }](), `signature: output field "M": type signature_test.oneWay `+
-		`is encoded as text but not decoded; give it a method UnmarshalText`)
 	s := signature.Must(signature.New[struct {
 		One oneWay
 		Map map[oneWay]int

@@ -8,48 +8,47 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Value is one named JSON value.
+// Value is a JSON value with a name.
 type Value struct {
 	// Name is the field's name.
 	Name string
-	// JSON is the value. Nil is encoded as null.
+	// JSON is the value. Nil means null.
 	JSON json.RawMessage
 }
 
-// Values are named values in the order of the fields. As JSON they are one
-// object in that order.
+// Values are named values in the order of the fields. They are encoded as a JSON object
+// whose members are in that order.
 type Values []Value
 
-// ValuesOf returns the fields of a struct, or the members of a map with string
-// keys sorted by name, as values. It makes inputs for a parsed signature:
+// ValuesOf returns the fields of a struct in their order, or the members of a map with
+// string keys sorted by name. Use it to make inputs for a parsed signature:
 //
 //	in, err := signature.ValuesOf(map[string]any{"question": "Who?", "context": texts})
 //
-// The error says which value does not encode as a JSON object.
+// The error has the type of v if v cannot be encoded as a JSON object.
 func ValuesOf(v any) (Values, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	raw, err := jsonvalue.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("signature: %T does not encode: %w", v, err)
 	}
 	var values Values
-	if err := json.Unmarshal(b.Bytes(), &values); err != nil {
+	if err := json.Unmarshal(raw, &values); err != nil {
 		return nil, fmt.Errorf("signature: %T is not a struct or a map of values: %w", v, err)
 	}
 	return values, nil
 }
 
-// Get returns the value with the given name as a T, decoded by encoding/json. A [time.Time] may also
-// be a date, as in [Signature.Decode]. Use it for the outputs of a parsed signature:
+// Get decodes the value with the given name into a T, as encoding/json does. For a [time.Time], the
+// value may also be a date, as in [Signature.Decode]. Use Get for the outputs of a parsed signature:
 //
 //	answer, err := signature.Get[string](out, "answer")
 //
-// It is an error if the value is missing or does not fit T.
+// Get returns an error if the value is missing or does not fit T.
 func Get[T any](values Values, name string) (T, error) {
 	var v, zero T
 	raw, ok := values.Get(name)
@@ -80,13 +79,13 @@ func (v Values) Without(names ...string) Values {
 	return slices.DeleteFunc(slices.Clone(v), func(value Value) bool { return slices.Contains(names, value.Name) })
 }
 
-// with returns a copy with one text set.
+// with returns a copy in which the value with the given name is a string.
 func (v Values) with(name, text string) Values {
 	return append(v.Without(name), Value{name, literal(text)})
 }
 
-// String returns the values as an object for people to read. A value that is not
-// JSON is shown as it is.
+// String returns the values as an object for people to read. It shows a value that is not
+// valid JSON unchanged.
 func (v Values) String() string {
 	if raw, err := v.MarshalJSON(); err == nil {
 		return string(raw)
@@ -107,7 +106,7 @@ func (v Value) String() string {
 }
 
 // MarshalJSON returns the values as an object. The error names the value that is
-// not JSON.
+// not valid JSON.
 func (v Values) MarshalJSON() ([]byte, error) {
 	size := 2
 	for _, value := range v {
@@ -135,11 +134,8 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads an object and keeps its order. A repeated name is an error.
+// UnmarshalJSON decodes an object and keeps the order of its members. A repeated name is an error.
 func (v *Values) UnmarshalJSON(raw []byte) error {
-	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
-		return fmt.Errorf("signature: values: %w", err)
-	}
 	all, err := split(bytes.Clone(raw))
 	if err != nil {
 		return err
@@ -148,21 +144,20 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// split returns the members of a JSON object, which refer to it.
+// split returns the members of a JSON object, which share its memory.
 func split(raw json.RawMessage) (Values, error) {
-	c, valid := jsonvalue.NewCursor(raw)
-	if !valid || c.Peek() != '{' {
+	if first := bytes.TrimLeft(raw, " \t\r\n"); !json.Valid(raw) || first[0] != '{' {
 		return nil, errors.New("signature: values must be a JSON object")
 	}
 	all := make(Values, 0, 4)
 	known := map[string]bool{}
-	for c.Skip(1); c.Peek() != '}'; {
-		name := c.Text()
+	for n, value := range jsonscan.Members(raw) {
+		name := string(n)
 		if known[name] {
 			return nil, fmt.Errorf("signature: the value of %q is given twice", name)
 		}
 		known[name] = true
-		all = append(all, Value{name, c.Value()})
+		all = append(all, Value{name, value})
 	}
 	return all, nil
 }

@@ -24,7 +24,7 @@ func (b *Binding) Key(args json.RawMessage) (string, error) {
 		return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
 	}
 	if input := b.input.get(); input != nil && b.Namespace == "" {
-		input.DropNulls(object)
+		object, _ = input.DropNulls(object).(map[string]any)
 	}
 	if id := b.Hints.Identity; id != nil && b.ReplayClass() != Read {
 		maps.DeleteFunc(object, func(name string, _ any) bool { return !slices.Contains(id, name) })

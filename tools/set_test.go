@@ -127,7 +127,7 @@ func TestForeignSchemaIsInvalid(t *testing.T) {
 		{`{"a":`, `is not valid JSON: unexpected end of JSON input (byte 5)`},
 		{strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300), `is nested deeper than 200`},
 		{`{"enum":[` + strings.Repeat("0,", 10_000) + `1]}`, `has 10003 values; the limit is 10000`},
-		{chain, `"#/$defs/d9" combines too many schemas for one value`},
+		{chain, `"#/$defs/d9" applies too many schemas to one value`},
 	} {
 		name := string(rune('a' + i))
 		sources = append(sources, &tools.Tool{Namespace: "s", Name: name, Handler: handler("1", nil),

@@ -15,8 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 )
@@ -152,7 +152,7 @@ func (o *Options) checkLimits() (errs []error) {
 
 // didYouMean proposes the name that is most similar to a pattern.
 func didYouMean(pattern string, names []string) string {
-	if near := schema.Nearest(pattern, names); near != "" {
+	if near := similar.Nearest(pattern, names); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

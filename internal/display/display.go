@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// color matches the escape sequences that change only the color and the style of what follows.
+// color matches the escape sequences that only change the color and the style of text.
 var color = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
-// Text returns text without colors, and with all other characters escaped that control a terminal or are invisible,
-// except for line breaks and tabs. Use it for text from elsewhere that is shown to a person.
+// Text returns text without colors. It escapes all other characters that control a terminal or are invisible, except
+// line breaks and tabs. Use it for text from models, tools and servers that a person will see.
 func Text(text string) string {
 	return Escape(strings.ReplaceAll(color.ReplaceAllString(text, ""), "\r\n", "\n"), controls)
 }
@@ -22,7 +22,7 @@ func Text(text string) string {
 // controls reports whether a character controls a terminal or is invisible.
 func controls(r rune) bool {
 	switch {
-	case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // the latter join letters and emoji
+	case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // the last two join letters and emoji
 		return false
 	case r < 0x7f: // the usual case
 		return r < ' '
@@ -30,8 +30,8 @@ func controls(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// Escape replaces each character that hidden reports by \u and four hexadecimal digits, as in JSON, and invalid UTF-8
-// by U+FFFD.
+// Escape replaces each character for which hidden returns true with \u and four hexadecimal digits, as in JSON, and
+// invalid UTF-8 with U+FFFD.
 func Escape(text string, hidden func(rune) bool) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, hidden) {
 		return text
@@ -49,7 +49,7 @@ func Escape(text string, hidden func(rune) bool) string {
 	return b.String()
 }
 
-// Plural returns a number and a noun: 1 tool, 2 tools.
+// Plural returns a number and a noun in the right form: 1 tool, 2 tools.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -57,11 +57,36 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Cut returns at most limit bytes of text, and … in place of the rest. It cuts between
-// characters.
+// Cut returns text, or if it has more than limit bytes, its beginning followed by "…". It does
+// not cut within a character.
 func Cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
 	return strings.ToValidUTF8(text[:max(limit, 0)], "") + "…"
+}
+
+// Comment returns a string for a block comment: the line that [OneLine] returns, which
+// cannot end the comment. Comment changes only the two characters that would end it, so
+// that globs such as src/**/*.ts stay readable.
+func Comment(text string) string {
+	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
+}
+
+// OneLine returns a string as one line of visible characters that cannot end a
+// fenced block. Use [Comment] in a block comment.
+func OneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		default:
+			return r
+		}
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	text = strings.ReplaceAll(text, "```", "'''")
+	return strings.ReplaceAll(text, "~~~", "'''")
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Fields are pointers to the variables for the members of an object, by name. A
-// *[json.RawMessage] or *[][json.RawMessage] receives slices of the object's text, which
-// keep that text in memory: copy what is kept for longer.
+// Fields maps the names of an object's members to pointers to the variables that receive
+// them. A *[json.RawMessage] or *[][json.RawMessage] receives slices of the object's text,
+// which keep the whole text in memory: copy the slices that you keep.
 type Fields map[string]any
 
-// maxList is how many elements a list in [Fields] may have.
+// maxList is the maximum number of elements of a list in [Fields].
 const maxList = 100_000
 
-// Object decodes the members of an object by their exact names. Package encoding/json
-// ignores case, so "Content" would overwrite "content". The text must be valid JSON. Object
-// returns the first error after decoding the other members.
+// Object decodes the members of an object into fields with exactly the same names. Package
+// encoding/json ignores case, so "Content" would overwrite "content". The text must be valid
+// JSON. If a member cannot be decoded, Object decodes the remaining members and returns the
+// first error.
 func Object(text []byte, fields Fields) (err error) {
 	text = Present(text)
 	if text == nil {
@@ -58,7 +59,7 @@ func decode(value json.RawMessage, into any) error {
 	return json.Unmarshal(value, into)
 }
 
-// Present returns the text without surrounding white space, or nil if it is empty or null.
+// Present returns JSON without surrounding white space, or nil if it is empty or null.
 func Present(text json.RawMessage) json.RawMessage {
 	if text = bytes.TrimSpace(text); len(text) == 0 || string(text) == "null" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Elements returns the elements of an array, in order, as slices of the text. Nothing is
-// decoded or copied. A text that is not an array has no elements. The text must be valid
+// Elements returns the elements of an array, in order, as slices of the text. It decodes and
+// copies nothing. If the text is not an array, there are no elements. The text must be valid
 // JSON; otherwise the slices are meaningless.
 func Elements(text []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
@@ -20,8 +20,8 @@ func Elements(text []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// Members returns the names, without quotes, and the values of the members of an object,
-// in order. Otherwise it is like [Elements].
+// Members returns the decoded names and the values of the members of an object, in order. The
+// values are slices of the text, as in [Elements].
 func Members(text []byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
 		for name, value := range parts(text, '{') {
@@ -32,8 +32,8 @@ func Members(text []byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// parts returns the members of the array or object that starts with the byte open. The
-// elements of an array have empty names.
+// parts returns the members of the object, or the elements of the array, that begins with the
+// byte open. Elements have empty names.
 func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
 		first := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
@@ -42,7 +42,7 @@ func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 		}
 		var name []byte
 		depth := 0
-		start := first + 1 // of a name or value
+		start := first + 1 // of the current name or value
 		for at := start; at < len(text); at++ {
 			switch c := text[at]; {
 			case c == '"':
@@ -65,7 +65,7 @@ func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// quote returns the position of the quote that ends the string at the position.
+// quote returns the position of the quote that ends the string beginning at a position.
 func quote(text []byte, at int) int {
 	for at++; at < len(text) && text[at] != '"'; at++ {
 		if text[at] == '\\' {
@@ -75,7 +75,7 @@ func quote(text []byte, at int) int {
 	return at
 }
 
-// unquoted returns the name that the JSON string encodes.
+// unquoted decodes a JSON string.
 func unquoted(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') >= 0 {
 		var name string

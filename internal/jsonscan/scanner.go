@@ -1,51 +1,51 @@
-// Package jsonscan measures JSON text and finds its parts before anything is decoded.
-// Small values take fifty times the memory of their text once they are Go values, so a
-// limit on bytes alone does not limit memory.
+// Package jsonscan counts the values in JSON and splits JSON into its parts, without
+// decoding it. As a Go value, a small JSON value takes fifty times as much memory as
+// its text, so a limit on bytes alone does not limit memory.
 //
-// To stop reading a document that has too many values:
+// This code stops reading a document that has too many values:
 //
 //	scan := &jsonscan.Scanner{Limits: jsonscan.Limits{Values: 100_000}}
 //	text, err := io.ReadAll(io.TeeReader(body, scan))
 //	if errors.Is(err, jsonscan.ErrValues) {
-//		// only the beginning of the text was read
+//		// text is only the beginning of the document
 //	}
 package jsonscan
 
 import "errors"
 
-// Limits bound a JSON text. Zero is no limit.
+// Limits are limits for a JSON text. Zero means no limit.
 type Limits struct {
-	// Values is how many values the text may have. Each array and object counts, and
-	// so does each element of an array and each member of an object.
+	// Values is the maximum number of values. Arrays, objects, elements of arrays and
+	// members of objects count as values.
 	Values int
 
-	// Elements is how many elements the text may have if it is an array. Elements of
+	// Elements is the maximum number of elements if the text is an array. Elements of
 	// nested arrays do not count.
 	Elements int
 
-	// Depth is how deep arrays and objects may be nested. A text that is one array of
-	// numbers has depth 1.
+	// Depth is the maximum depth of nested arrays and objects. An array of numbers has
+	// depth 1.
 	Depth int
 }
 
-// The errors of [Scanner.Write] say which limit the text exceeds.
+// These errors of [Scanner.Write] say which limit the text exceeds.
 var (
 	ErrValues   = errors.New("too many JSON values")
 	ErrElements = errors.New("too many elements in the JSON array")
 	ErrDepth    = errors.New("JSON is nested too deeply")
 )
 
-// Scanner is an [io.Writer] that measures the JSON text written to it, in pieces of any
-// size. It keeps none of the text and allocates nothing. It does not check that the text
-// is valid JSON: in an invalid text, it counts at least the values that a decoder decodes
-// before it finds the mistake.
+// Scanner is an [io.Writer] that counts the values in the JSON text that is written to it,
+// in pieces of any size. It does not keep the text, and it allocates no memory. It does not
+// check that the text is valid JSON: if the text is invalid, the Scanner counts at least the
+// values that a decoder decodes before the decoder finds the mistake.
 type Scanner struct {
 	Limits Limits
 
 	values, elements, depth int
 	err                     error
 
-	begun    bool // the beginning of a value has been seen
+	begun    bool // the first value has begun
 	array    bool // the text is an array
 	inside   bool // the next byte belongs to a value or follows one
 	inString bool
@@ -55,8 +55,8 @@ type Scanner struct {
 // Values returns the number of values that have begun so far.
 func (s *Scanner) Values() int { return s.values }
 
-// Write measures the next piece of the text. It fails if the text exceeds a limit, and
-// then all further writes fail too.
+// Write counts the values in the next piece of the text. Once the text exceeds a limit,
+// this and all further calls of Write return an error.
 func (s *Scanner) Write(text []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
@@ -111,7 +111,7 @@ func (s *Scanner) structure(c byte) error {
 	return s.over()
 }
 
-// begin counts a value whose first byte is c. A member of an object begins with its name.
+// begin counts a value that begins with the byte c. A member of an object begins with its name.
 func (s *Scanner) begin(c byte) {
 	s.inside = true
 	s.values++
@@ -123,6 +123,7 @@ func (s *Scanner) begin(c byte) {
 	}
 }
 
+// over returns an error if the text exceeds a limit.
 func (s *Scanner) over() error {
 	switch l := s.Limits; {
 	case l.Elements > 0 && s.elements > l.Elements:
@@ -135,7 +136,7 @@ func (s *Scanner) over() error {
 	return nil
 }
 
-// Check returns an error if the document exceeds a limit. It stops reading there.
+// Check returns an error if a JSON text exceeds a limit. It reads the text only up to there.
 func Check(text []byte, limits Limits) error {
 	s := Scanner{Limits: limits}
 	_, err := s.Write(text)

@@ -1,7 +1,7 @@
 package jsonvalue
 
-// Count returns how many commas, and how many braces that open an object, a JSON value has
-// outside of strings. They bound the number of values before anything is decoded.
+// Count returns the number of commas and the number of objects in JSON. The caller can bound
+// the number of values with them before it decodes the JSON.
 func Count(text []byte) (commas, objects int) {
 	quoted := false
 	for i := 0; i < len(text); i++ {

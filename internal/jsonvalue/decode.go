@@ -1,4 +1,4 @@
-// Package jsonvalue decodes JSON exactly and describes places and values in it.
+// Package jsonvalue decodes JSON without loss, and describes values and their places.
 //
 // Objects are map[string]any, arrays []any, and numbers [json.Number].
 package jsonvalue
@@ -18,7 +18,7 @@ import (
 const (
 	maxNumberBytes = 1_000
 	maxExponent    = 1_000
-	maxRepeated    = 20
+	maxRepeated    = 20 // places in Document.Repeated
 )
 
 // Document is decoded JSON.
@@ -26,24 +26,23 @@ type Document struct {
 	Value    any
 	Bytes    int        // length of the source
 	Values   int        // number of values
-	Deepest  int        // deepest nesting of objects and arrays
-	Repeated [][]string // places of names that occur twice in an object, the first 20
-	Surplus  int        // number of further such names
+	Deepest  int        // levels of nested objects and arrays
+	Repeated [][]string // the first 20 places where an object repeats a name
 
-	order map[uintptr]order // of each object
+	order map[uintptr]order // of the names of each object, by its address
 }
 
-// order is the order of an object's names in the source. It refers to the object
-// so that no other gets its address.
+// order is the order of an object's names in the source. It keeps the object in
+// memory, so that no other object gets the same address.
 type order struct {
 	object map[string]any
 	names  []string
 }
 
-// Decode reads one JSON value: no number loses digits, repeated names are
-// reported, and values nested deeper than depth are refused. If ordered is set,
-// the document keeps the order of names. Errors complete the sentence "the
-// value …".
+// Decode decodes one JSON value. Numbers keep all digits, and the document lists
+// repeated names. Decode returns an error if the value is nested deeper than depth.
+// If ordered is set, the document remembers the order of names. An error continues
+// a sentence that begins with "the value".
 func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 	if err := wellFormed(raw); err != nil {
 		return nil, err
@@ -60,8 +59,8 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 // address identifies an object.
 func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// Names returns the names of an object of the document: first those of the source
-// that the object still has, in their order, then any further names, sorted.
+// Names returns the names of an object of the document: first the names from the source
+// that the object still has, in their order, and then the names added since, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))
 	known := make(map[string]bool, len(object))
@@ -84,7 +83,7 @@ func (d *Document) Names(object map[string]any) []string {
 	return names
 }
 
-// Encode returns v as JSON, with the names of objects in the order of
+// Encode returns v as JSON, with the members of objects in the order of
 // [Document.Names].
 func (d *Document) Encode(v any) json.RawMessage {
 	var b bytes.Buffer
@@ -119,6 +118,7 @@ func (d *Document) write(b *bytes.Buffer, v any) {
 	}
 }
 
+// wellFormed returns an error if raw is not valid JSON.
 func wellFormed(raw json.RawMessage) error {
 	if json.Valid(raw) {
 		return nil
@@ -138,7 +138,7 @@ type Cursor struct {
 	at   int
 }
 
-// NewCursor returns a cursor at the beginning of a JSON value, or false if it is not valid JSON.
+// NewCursor returns a cursor at the beginning of a JSON value, or false if raw is not valid JSON.
 func NewCursor(raw json.RawMessage) (Cursor, bool) { return Cursor{text: raw}, json.Valid(raw) }
 
 // Peek moves to the first byte of the next token and returns it.
@@ -159,12 +159,17 @@ func (c *Cursor) Skip(n int) { c.at += n }
 // String moves over a string. It returns the string without its quotes, and whether it has no escapes.
 func (c *Cursor) String() (raw []byte, plain bool) {
 	start := c.at + 1
-	end, plain := closing(c.text, c.at)
-	c.at = end + 1
-	return c.text[start:end], plain
+	for c.at++; c.text[c.at] != '"'; c.at++ {
+		if c.text[c.at] == '\\' {
+			c.at++
+		}
+	}
+	c.at++
+	raw = c.text[start : c.at-1]
+	return raw, bytes.IndexByte(raw, '\\') < 0
 }
 
-// Number moves over a number.
+// Number moves over a number and returns it.
 func (c *Cursor) Number() []byte {
 	start := c.at
 	for c.at < len(c.text) && strings.IndexByte("+-.0123456789Ee", c.text[c.at]) >= 0 {
@@ -173,44 +178,25 @@ func (c *Cursor) Number() []byte {
 	return c.text[start:c.at]
 }
 
-// Text moves over a string and decodes it.
-func (c *Cursor) Text() string {
-	start := c.at
-	if raw, plain := c.String(); plain && utf8.Valid(raw) {
-		return string(raw)
-	}
-	var text string
-	_ = json.Unmarshal(c.text[start:c.at], &text) // it is valid
-	return text
-}
-
-// Value moves over a value and returns it.
-func (c *Cursor) Value() json.RawMessage {
-	first := c.Peek()
-	start := c.at
-	switch first {
-	case '"':
-		c.String()
-	case '{', '[':
-		for c.Skip(1); c.Peek() != '}' && c.Peek() != ']'; {
-			c.Value()
-		}
-		c.Skip(1)
-	default:
-		for c.at < len(c.text) && strings.IndexByte(" \t\r\n,]}", c.text[c.at]) < 0 {
-			c.at++
-		}
-	}
-	return c.text[start:c.at:c.at]
-}
-
-// decoder decodes valid JSON, several times as fast as the tokens of
+// decoder decodes valid JSON. It is several times as fast as a loop over the tokens of
 // encoding/json.
 type decoder struct {
 	Cursor
 	doc  *Document
 	path []string // of the value being read
 	room int
+}
+
+// string reads and decodes a string.
+func (d *decoder) string() string {
+	start := d.at
+	raw, plain := d.String()
+	if plain && utf8.Valid(raw) {
+		return string(raw)
+	}
+	var text string
+	_ = json.Unmarshal(d.text[start:d.at], &text) // the JSON is valid
+	return text
 }
 
 func (d *decoder) next() (any, error) {
@@ -221,7 +207,7 @@ func (d *decoder) next() (any, error) {
 	case '[':
 		return d.array()
 	case '"':
-		return d.Text(), nil
+		return d.string(), nil
 	case 't':
 		d.at += len("true")
 		return true, nil
@@ -259,7 +245,7 @@ func (d *decoder) object() (any, error) {
 	object := map[string]any{}
 	var names []string
 	for d.Peek() != '}' {
-		name := d.Text()
+		name := d.string()
 		d.path[len(d.path)-1] = name
 		if _, twice := object[name]; twice {
 			d.repeat()
@@ -279,13 +265,11 @@ func (d *decoder) object() (any, error) {
 	return object, nil
 }
 
-// repeat records that the object has the current name twice.
+// repeat records that the object repeats the current name.
 func (d *decoder) repeat() {
-	if len(d.doc.Repeated) >= maxRepeated {
-		d.doc.Surplus++
-		return
+	if len(d.doc.Repeated) < maxRepeated {
+		d.doc.Repeated = append(d.doc.Repeated, slices.Clone(d.path))
 	}
-	d.doc.Repeated = append(d.doc.Repeated, slices.Clone(d.path))
 }
 
 func (d *decoder) array() (any, error) {
@@ -305,26 +289,10 @@ func (d *decoder) array() (any, error) {
 	return array, nil
 }
 
-// closing returns where the string that begins at a position ends, and whether
-// it has no escapes.
-func closing(text []byte, at int) (end int, plain bool) {
-	end = at + 1 + bytes.IndexByte(text[at+1:], '"')
-	escape := bytes.IndexByte(text[at+1:end], '\\')
-	if escape < 0 {
-		return end, true
-	}
-	for end = at + 1 + escape; text[end] != '"'; end++ {
-		if text[end] == '\\' {
-			end++
-		}
-	}
-	return end, false
-}
-
-// checkNumber refuses numbers whose exact arithmetic would take too long.
+// checkNumber returns an error for a number with which exact arithmetic would take too long.
 func checkNumber(n json.Number) error {
 	if len(n) > maxNumberBytes {
-		return fmt.Errorf("has a number of %d digits; the limit is %d", len(n), maxNumberBytes)
+		return fmt.Errorf("has a number of %d characters; the limit is %d", len(n), maxNumberBytes)
 	}
 	_, exponent, found := strings.Cut(strings.ToLower(n.String()), "e")
 	if !found {

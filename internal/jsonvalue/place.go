@@ -12,8 +12,8 @@ var (
 	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// IsIdentifier reports whether name is a JavaScript identifier name, which needs no quotes. It
-// may be reserved.
+// IsIdentifier reports whether name has the form of a JavaScript identifier, so that it needs no
+// quotes as the name of a property. The name may be a reserved word.
 func IsIdentifier(name string) bool {
 	for i, r := range name {
 		if !isIdentifierRune(r, i == 0) {
@@ -34,7 +34,7 @@ func isIdentifierRune(r rune, first bool) bool {
 	}
 }
 
-// Identifier returns an identifier name that is similar to text.
+// Identifier returns a name for which IsIdentifier is true and which is similar to text.
 func Identifier(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -54,7 +54,7 @@ func Identifier(text string) string {
 	return b.String()
 }
 
-// Pointer returns the JSON pointer of a place.
+// Pointer returns the JSON pointer of a place, which is a list of tokens.
 func Pointer(at []string) string {
 	var b strings.Builder
 	for _, token := range at {
@@ -64,7 +64,7 @@ func Pointer(at []string) string {
 	return b.String()
 }
 
-// Tokens returns the place that a JSON pointer names.
+// Tokens returns the tokens of a JSON pointer.
 func Tokens(pointer string) []string {
 	if pointer == "" {
 		return nil
@@ -76,7 +76,7 @@ func Tokens(pointer string) []string {
 	return at
 }
 
-// CompareTokens orders the tokens of places; [2] precedes [10].
+// CompareTokens orders the tokens of places. It compares indexes as numbers: 2 precedes 10.
 func CompareTokens(a, b string) int {
 	i, errA := strconv.Atoi(a)
 	j, errB := strconv.Atoi(b)
@@ -86,7 +86,7 @@ func CompareTokens(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Extend returns at with one more token, sharing no memory with it.
+// Extend returns a place with one more token, without changing the memory after at.
 func Extend(at []string, token string) []string {
 	return append(at[:len(at):len(at)], token)
 }
@@ -114,7 +114,7 @@ func Lookup(v any, at []string) (any, bool) {
 	return v, true
 }
 
-// Path writes a place as JavaScript does: items[0].name.
+// Path returns a place in a value in JavaScript notation: items[0].name.
 func Path(root any, at []string) string {
 	var b strings.Builder
 	for i, token := range at {

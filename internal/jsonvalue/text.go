@@ -11,17 +11,27 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Text returns a decoded value as JSON; names of objects are sorted.
-func Text(v any) string {
+// Marshal is like [json.Marshal], but does not escape <, > and &.
+func Marshal(v any) ([]byte, error) {
+	raw, err := json.Marshal(v) // takes fewer allocations than an encoder
+	if err != nil || !bytes.Contains(raw, []byte(`\u00`)) {
+		return raw, err
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // a decoded value always encodes
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	err = e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// Quote returns a string as a JavaScript literal without invisible characters
-// and without anything that could end a fenced block.
+// Text returns a decoded value as JSON. The names of objects are sorted.
+func Text(v any) string {
+	raw, _ := Marshal(v) // a decoded value always encodes
+	return string(raw)
+}
+
+// Quote returns a string as a JavaScript literal that has no invisible characters
+// and cannot end a fenced block.
 func Quote(s string) string {
 	text := display.Escape(Text(s), invisible)
 	for _, mark := range []string{"`", "~"} {
@@ -47,8 +57,8 @@ func Literal(v any) string {
 	return strings.ReplaceAll(string(b), "```", "\\u0060``")
 }
 
-// Literals returns the first 40 of the values as literals, followed by their
-// number if there are more.
+// Literals returns the first 40 values as literals. If there are more, the last
+// element is the number of all values.
 func Literals(values []any) []string {
 	const limit = 40
 	var all []string
@@ -61,7 +71,7 @@ func Literals(values []any) []string {
 	return all
 }
 
-// Describe says in a few words what a value is.
+// Describe returns a short description of a decoded value for an error message.
 func Describe(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -79,7 +89,7 @@ func Describe(v any) string {
 	}
 }
 
-// Type returns the JSON Schema type of a valid JSON value; "null" for an empty one.
+// Type returns the JSON Schema type of a valid JSON value. For empty JSON, it returns "null".
 func Type(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {

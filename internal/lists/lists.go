@@ -1,4 +1,4 @@
-// Package lists recognizes results that hold only a part of a list, by the few forms in which servers say so.
+// Package lists recognizes results that hold only a part of a list. It knows the few forms in which servers say so.
 package lists
 
 import (
@@ -10,43 +10,44 @@ import (
 	"strings"
 )
 
-// Form is the way in which a result says which part of a list it holds.
+// Form is the form in which a result says which part of a list it holds.
 type Form int
 
-// The forms. The zero Form means that a result says nothing.
+// The comment of each form says what a result of the form contains. The zero Form means that a result does not say
+// which part of a list it holds.
 const (
 	Pages Form = iota + 1 // the number of all pages
 	Total                 // the number of all rows
 	Token                 // a token or an address for the next page
-	More                  // whether there is more
+	More                  // whether there are more rows
 )
 
-// State is what a result says about its list. The zero State means that it says nothing.
+// State is what a result says about its list. In the zero State, it says nothing.
 type State struct {
 	Form        Form
-	Page, Pages int    // from 1; of Pages, and Page also of Total if From is -1
-	From, To    int    // of Total: the rows of the result, from 0, without To; From is -1 if unknown
-	Total       int    // of all rows; 0 if unknown
-	Rows        int    // of this result
-	Next        string // of Token
-	Last        bool   // of Token and More: nothing follows
+	Page, Pages int    // for Pages: the page, from 1, and the number of pages; for Total: the page if From is -1
+	From, To    int    // for Total: the rows of the result, from 0, not including To; From is -1 if it is unknown
+	Total       int    // the number of all rows, or 0 if it is unknown
+	Rows        int    // the number of rows in this result
+	Next        string // for Token: the token or address
+	Last        bool   // for Token and More: there are no more rows
 }
 
-// maxSize is the maximum size of a result that is read, in bytes.
+// maxSize is the maximum size of a result, in bytes. Read ignores larger ones.
 const maxSize = 1 << 20
 
-// The names of members and arguments, in lower case without underscores.
+// These are names of members and arguments, in lower case and without underscores.
 var (
 	places    = words("meta pagination paging pageinfo links")
 	nextNames = words("nextpagetoken nextpagecursor nextpagelink nextpageurl nextpageoffset nextpage nexttoken " +
-		"nextcursor nextlink nexturl nextoffset next @odata.nextlink continuationtoken continuation endcursor pagetoken " +
-		"cursor")
+		"nextcursor nextlink nexturl nextoffset next @odata.nextlink continuationtoken continuation endcursor " +
+		"pagetoken cursor")
 	moreNames   = words("more hasmore hasnext hasnextpage istruncated truncated incompleteresults")
 	pageNames   = words("page currentpage pagenumber pageno")
 	pagesNames  = words("pages totalpages pagecount numpages lastpage")
 	totalNames  = words("total totalcount totalresults totalitems totalrows")
 	fromNames   = words("offset from start skip")
-	rangeNames  = words("from start size count first") // for paging if the value is a number: from may be a date
+	rangeNames  = words("from start size count first") // paging arguments only with numbers, since from may be a date
 	pagingNames = words("cursor token next pagetoken after before startingafter endingbefore page pagenumber pageno " +
 		"pagesize perpage offset skip limit")
 )
@@ -63,8 +64,8 @@ func words(list string) []string { return strings.Fields(list) }
 
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// Paged reports whether a tool with this input schema has a paging argument. If not, a result with [Total] may be the
-// best of many, and does not count as a part of a list.
+// Paged reports whether a tool with the given input schema has a paging argument. If it has none, a result of the form
+// [Total] may hold the best of many rows, and does not count as a part of a list.
 func Paged(schema json.RawMessage) bool {
 	for name := range object(object(schema)["properties"]) {
 		if slices.Contains(rangeNames, name) || slices.Contains(pagingNames, name) {
@@ -74,10 +75,11 @@ func Paged(schema json.RawMessage) bool {
 	return false
 }
 
-// Key identifies the list that a call reads, among those of its tool: it is the arguments without those for paging.
+// Key returns a key of the list that a call reads, unique among the lists of its tool: the arguments of the call
+// without the paging arguments.
 func Key(args json.RawMessage) string {
 	var given map[string]json.RawMessage
-	_ = json.Unmarshal(args, &given) // of an object, which the caller has checked
+	_ = json.Unmarshal(args, &given) // the caller has checked that it is an object
 	maps.DeleteFunc(given, func(name string, value json.RawMessage) bool {
 		name = plain(name)
 		return slices.Contains(pagingNames, name) || slices.Contains(rangeNames, name) && isNumber(value)
@@ -86,12 +88,12 @@ func Key(args json.RawMessage) string {
 	return string(key)
 }
 
-// Keys identifies the lists that calls read, like [Key], and recognizes a call whose argument is the token or the
-// address that an earlier result of its tool gave for the next page, whatever the name of that argument is. The zero
-// value is ready for use.
+// Keys returns keys of lists like [Key]. It also recognizes a call that has, as an argument of any name, the token or
+// the address for the next page from an earlier result of its tool: the call reads the same list. The zero value is
+// ready to use.
 type Keys struct{ next map[string]string }
 
-// Of returns the key of the list that a call of a tool reads. The calls are given in their order.
+// Of returns the key of the list that a call of a tool reads, given the State of its result. Pass the calls in their order.
 func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	const distinct = 8 // bytes; longer values are rarely equal to a token by chance
 	key := tool + Key(args)
@@ -109,8 +111,8 @@ func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	return key
 }
 
-// Read returns what a result says about its list, and whether it says anything. A string that holds a JSON object is
-// read as that object.
+// Read returns what a result says about its list, and false if it says nothing. It reads a string that contains a JSON
+// object as that object.
 func Read(args, result json.RawMessage) (State, bool) {
 	if len(result) > maxSize {
 		return State{}, false
@@ -142,13 +144,13 @@ func Read(args, result json.RawMessage) (State, bool) {
 	return State{}, false
 }
 
-// skipped is an element of an array that is only counted.
+// skipped stands for an element of an array that is counted, not decoded.
 type skipped struct{}
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
-// read completes a State, which has Rows, from the members of an object.
+// read adds to a State, in which Rows is set, what the members of an object say.
 func (s State) read(members, args map[string]json.RawMessage, isList bool) (State, bool) {
 	hasTotal := isList && number(members, totalNames, &s.Total)
 	next, more := first(members, nextNames, `"-0123456789n`), first(members, moreNames, "tf")
@@ -172,7 +174,7 @@ func (s State) read(members, args map[string]json.RawMessage, isList bool) (Stat
 	return s, s.Form != 0
 }
 
-// readText reads the last line of text, or else the first.
+// readText reads the last line of text or, if it says nothing, the first line.
 func readText(text string) (State, bool) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	integer := func(digits string) int { n, _ := strconv.Atoi(digits); return n }
@@ -195,8 +197,8 @@ func readText(text string) (State, bool) {
 	return State{}, false
 }
 
-// Finished reports whether the results of one list, in the order of their calls, hold all of it. A result that says
-// nothing ends a list of tokens.
+// Finished reports whether the results for one list, in the order of their calls, hold the whole list. A result that
+// says nothing ends a list that is read with tokens.
 func Finished(states []State) bool {
 	known := slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Form == 0 })
 	if len(known) == 0 {
@@ -225,7 +227,7 @@ func Finished(states []State) bool {
 	return slices.ContainsFunc(states, func(s State) bool { return s.Form == 0 || s.Last })
 }
 
-// number sets n to the first non-negative integer under one of the names.
+// number sets n to the first non-negative integer that a member with one of the names has.
 func number(members map[string]json.RawMessage, names []string, n *int) bool {
 	var read int
 	value := first(members, names, "0123456789")
@@ -236,7 +238,7 @@ func number(members map[string]json.RawMessage, names []string, n *int) bool {
 	return true
 }
 
-// first returns the first value under one of the names that begins with one of the characters, or nil.
+// first returns the first value of a member with one of the names that begins with one of the characters, or nil.
 func first(members map[string]json.RawMessage, names []string, begins string) json.RawMessage {
 	for _, name := range names {
 		if value := members[name]; value != nil && strings.IndexByte(begins, value[0]) >= 0 {
@@ -246,7 +248,7 @@ func first(members map[string]json.RawMessage, names []string, begins string) js
 	return nil
 }
 
-// plainText returns a string, or the JSON of another value.
+// plainText returns the string that value is, or the JSON of any other value.
 func plainText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
@@ -259,7 +261,7 @@ func isEmpty(scalar json.RawMessage) bool { return string(scalar) == "null" || s
 
 func isNumber(value json.RawMessage) bool { return strings.IndexByte("-0123456789", value[0]) >= 0 }
 
-// object returns the members of a JSON object under their plain names, or nil.
+// object returns the members of a JSON object by their plain names, or nil if raw is not an object.
 func object(raw json.RawMessage) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {

@@ -3,19 +3,18 @@ package place
 
 import "context"
 
-// Place is what work occupies while it runs, such as one of a limited number of simultaneous
-// calls.
+// Place is what running work occupies, for example one of a limited number of slots for calls.
 type Place interface {
-	// Leave gives up the place, because the work waits.
+	// Leave gives up the place. The work calls it before it waits.
 	Leave()
 
-	// Return takes a place again. It need not be called if the work is over.
+	// Return waits for a place and takes it. Work that ends after Leave does not need to call it.
 	Return()
 }
 
 type key struct{}
 
-// occupied is a place and the place of the enclosing work.
+// occupied is a place, with the places of the enclosing work.
 type occupied struct {
 	Place
 	outer *occupied
@@ -26,12 +25,12 @@ func of(ctx context.Context) *occupied {
 	return o
 }
 
-// With returns a context for work that occupies a place.
+// With returns a context for work that occupies the place p.
 func With(ctx context.Context, p Place) context.Context {
 	return context.WithValue(ctx, key{}, &occupied{p, of(ctx)})
 }
 
-// Of returns the innermost place of the work that a context belongs to, or nil.
+// Of returns the place of the work to which a context belongs, or nil. Of nested places, it returns the innermost.
 func Of(ctx context.Context) Place {
 	if o := of(ctx); o != nil {
 		return o.Place
@@ -39,7 +38,7 @@ func Of(ctx context.Context) Place {
 	return nil
 }
 
-// Find returns the innermost place of a type.
+// Find returns the innermost place of type P.
 func Find[P Place](ctx context.Context) (p P, ok bool) {
 	for o := of(ctx); o != nil && !ok; o = o.outer {
 		p, ok = o.Place.(P)

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
-	"github.com/writ-go/writ/signature/schema"
 )
 
 // ExactMatch is 1 if the outputs are equal as JSON, and otherwise 0. Numbers are equal if their values are, such as 1
@@ -161,7 +161,7 @@ func pairsOf[In, Out any](e Example[In, Out], got *module.Prediction[Out], names
 
 // noOutput returns the error about the name of an output that the expected answer does not have.
 func noOutput(name string, known []string) error {
-	if near := schema.Nearest(name, known); near != "" {
+	if near := similar.Nearest(name, known); near != "" {
 		return fmt.Errorf("the expected answer has no output %q; did you mean %q?", name, near)
 	}
 	return fmt.Errorf("the expected answer has no output %q; it has %q", name, known)

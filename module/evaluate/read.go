@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -301,7 +302,7 @@ func (r row) missing(name string) error {
 		names[i] = c.name
 	}
 	text := fmt.Sprintf("field %q is missing", name)
-	if near := schema.Nearest(name, names); near != "" {
+	if near := similar.Nearest(name, names); near != "" {
 		return r.errorf("%s; did you mean %q? ReadOptions.Fields can name it", text, near)
 	}
 	slices.Sort(names)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/event"
-	"github.com/writ-go/writ/signature/schema"
 )
 
 // String returns a summary: the score and its parts with 95 % intervals, errors, latency and usage.
@@ -31,7 +30,7 @@ func (r *Report) rows() [][]string {
 	if r.Errors > 0 {
 		first := r.Results[slices.IndexFunc(r.Results, func(one Result) bool { return one.Err != "" })]
 		runs += fmt.Sprintf(", including %s that the score leaves out; the first, of example %q: %s",
-			plural(r.Errors, "error"), first.ID, schema.OneLine(first.Err))
+			plural(r.Errors, "error"), first.ID, display.OneLine(first.Err))
 	}
 	rows = append(rows, []string{"runs", runs}, []string{"latency", r.latency()})
 	rows = append(rows, usageRows("model", r.Usage)...)

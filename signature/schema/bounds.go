@@ -14,35 +14,35 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// A schema that recurses through alternatives checks a value nested n deep up to
-// alternativesⁿ times, and a schema with thousands of rules applies them all to
-// every item of an array. Since schema and value may be hostile, every validation
-// counts its steps and ends when there are too many.
+// A schema that recurses through k alternatives checks a value that is nested n deep up
+// to kⁿ times, and a schema with thousands of rules applies all of them to every item of
+// an array. Since both schema and value may be hostile, every validation counts its steps
+// and ends after too many.
 const (
-	baseSteps   = 200_000                // of one validation, plus one for each byte of the value,
-	valueSteps  = 12                     // plus these for each
-	firstValues = 30_000                 // of the first values
-	stepBytes   = 500                    // of a string that are read in one step
-	stepDigits  = 20                     // of a number
+	baseSteps   = 200_000                // of one validation, plus 1 for each byte of the value,
+	valueSteps  = 12                     // plus 12 for each of the first values:
+	firstValues = 30_000                 // the number of these values
+	stepBytes   = 500                    // bytes of a string that count as one step
+	stepDigits  = 20                     // digits of a number that count as one step
 	patience    = 250 * time.Millisecond // for all pattern matches of one validation,
-	patienceFor = time.Microsecond / 2   // plus this for each byte of the value
-	bigEnum     = 50                     // values from which an enum is looked up in a map
+	patienceFor = time.Microsecond / 2   // plus this time for each byte of the value
+	bigEnum     = 50                     // enums with at least as many values become maps
 )
 
-// maxPlaces is the largest number of values, times their depth, for which errors
-// are collected, since each error holds the path to its place.
+// maxPlaces is the largest product of the number and the depth of values for which
+// validation collects errors. Each error contains the path to its place.
 const maxPlaces = 4_000_000
 
-// guard is a compiled schema that counts its steps and the time that its patterns
+// guard is a compiled schema that limits its steps and the time that its patterns
 // take. It serves one validation at a time.
 type guard struct {
 	compiled *jsonschema.Schema
-	opposite *jsonschema.Schema // its negation, which validates without collecting errors
+	opposite *jsonschema.Schema // the negation of compiled, whose validation collects no errors
 	steps    int                // left
 	patience time.Duration      // left
 }
 
-// newGuard compiles a schema and makes it count. It also returns all reachable
+// newGuard compiles a schema and makes it count its steps. It also returns all reachable
 // schemas by place.
 func newGuard(doc any, formats bool) (*guard, map[string]*jsonschema.Schema, error) {
 	g := &guard{patience: math.MaxInt64}
@@ -60,8 +60,8 @@ func newGuard(doc any, formats bool) (*guard, map[string]*jsonschema.Schema, err
 	return g, rules, nil
 }
 
-// arm makes a schema count. The library checks the format before it applies other
-// schemas.
+// arm makes a schema count its steps. It uses a format, because the library checks the
+// format of a value before it applies other schemas to it.
 func (g *guard) arm(s *jsonschema.Schema, t toll) {
 	hook(s, func(v any) error {
 		g.spend(t.own * weightOf(v))
@@ -88,7 +88,7 @@ func (g *guard) spend(steps int) {
 	}
 }
 
-// compare counts the values that the check of uniqueItems compares.
+// compare counts the steps in which uniqueItems compares a value.
 func (g *guard) compare(v any) {
 	g.spend(2 * weightOf(v))
 	switch v := v.(type) {
@@ -103,8 +103,8 @@ func (g *guard) compare(v any) {
 	}
 }
 
-// begin sets the limits for the validation of a value. Errors of a deep value cost
-// more, since each holds a path.
+// begin sets the limits for the validation of a value. If validation collects errors, a
+// deep value gets fewer steps, since each error contains a path.
 func (g *guard) begin(d *jsonvalue.Document, collecting bool) {
 	g.steps = baseSteps + d.Bytes + valueSteps*min(d.Values, firstValues)
 	if collecting {
@@ -113,15 +113,16 @@ func (g *guard) begin(d *jsonvalue.Document, collecting bool) {
 	g.patience = patience + time.Duration(d.Bytes)*patienceFor
 }
 
-// toll is the cost of applying a schema, in steps. It includes entering other
-// schemas, since some of them never check a format.
+// toll is the cost of applying a schema, in steps. It includes the cost of entering the
+// schemas that it applies, since some schemas never check a format.
 type toll struct {
-	own    int // for a value
-	each   int // for each member of a value
+	own    int // for the value
+	each   int // for each member or item of the value
 	name   int // for the name of each property
 	unique bool
 }
 
+// tollOf returns the toll of a schema. Followed says that the library follows which members were evaluated.
 func tollOf(s *jsonschema.Schema, followed bool) toll {
 	t := toll{own: len(s.Required) / 4, unique: s.UniqueItems}
 	for _, next := range sameValue(s) {
@@ -153,7 +154,7 @@ func tollOf(s *jsonschema.Schema, followed bool) toll {
 	return t
 }
 
-// entry returns the steps it takes to enter a schema and to compare a number with
+// entry returns the number of steps for entering a schema and for comparing a number with
 // its bounds, constant and enum.
 func entry(s *jsonschema.Schema) int {
 	size := 4
@@ -171,8 +172,8 @@ func entry(s *jsonschema.Schema) int {
 	return size / 4
 }
 
-// sizeOf returns the cost of a comparison with a value, in quarters of a step.
-// Numbers are parsed each time.
+// sizeOf returns the cost of comparing a value, in quarters of a step. The library parses
+// numbers at each comparison.
 func sizeOf(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -203,8 +204,8 @@ func weightOf(v any) int {
 	return 1
 }
 
-// memberRules groups the schemas that s applies to the members of its value. At
-// most one of each group applies to a member.
+// memberRules returns the schemas that s applies to the members of its value, in groups. At
+// most one schema of each group applies to a member.
 func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	var either []*jsonschema.Schema
 	for _, p := range s.Properties {
@@ -225,7 +226,7 @@ func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	return groups
 }
 
-// hook runs a check of values before the schema's format.
+// hook makes a schema check values before it checks their format.
 func hook(s *jsonschema.Schema, check func(any) error) {
 	f := jsonschema.Format{Name: "writ", Validate: check}
 	if next := s.Format; next != nil {
@@ -240,10 +241,10 @@ func hook(s *jsonschema.Schema, check func(any) error) {
 	s.Format = &f
 }
 
-// exhausted is the panic value that ends a validation after too many steps.
+// exhausted is the value of the panic that ends a validation after too many steps.
 type exhausted struct{}
 
-// ended explains why a validation has no result.
+// ended explains why a validation ended without a result.
 func ended(broken any, d *jsonvalue.Document) problem {
 	switch b := broken.(type) {
 	case exhausted:
@@ -267,7 +268,7 @@ func tooLarge() problem {
 	return problem{text: "does not fit its schema, but is too large and too deeply nested to say where"}
 }
 
-// ifKnown returns a problem unless parts of the value are unknown.
+// ifKnown returns a problem, or nil if parts of the value are unknown.
 func (x *explainer) ifKnown(p problem) []problem {
 	if x.unknown != nil {
 		return nil
@@ -275,7 +276,7 @@ func (x *explainer) ifKnown(p problem) []problem {
 	return []problem{p}
 }
 
-// takeEnum replaces a long enum by a lookup, since the library compares all values.
+// takeEnum replaces a long enum with a map, since the library compares a value with all values of an enum.
 func takeEnum(s *jsonschema.Schema) {
 	if s.Enum == nil || len(s.Enum.Values) < bigEnum {
 		return
@@ -298,13 +299,13 @@ func takeEnum(s *jsonschema.Schema) {
 	})
 }
 
-// notInEnum is the error of an enum that [takeEnum] replaced. The library reports
-// it as an error of format.
+// notInEnum is the error of an enum that [takeEnum] has replaced. The library reports it
+// as an error of the format.
 type notInEnum []any
 
 func (notInEnum) Error() string { return "is not in the enum" }
 
-// restore gives an error the kind it would have without [takeEnum].
+// restore gives an error the kind that it would have without [takeEnum].
 func restore(e *jsonschema.ValidationError) {
 	if k, ok := e.ErrorKind.(*kind.Format); ok {
 		if values, ok := k.Err.(notInEnum); ok {
@@ -313,7 +314,7 @@ func restore(e *jsonschema.ValidationError) {
 	}
 }
 
-// scalarKey returns a string that is the same for equal scalars.
+// scalarKey returns a string that is the same for equal scalars, and false for other values.
 func scalarKey(v any) (string, bool) {
 	switch v := v.(type) {
 	case nil:

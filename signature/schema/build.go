@@ -11,15 +11,14 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// home is the invented URL of the schema being compiled, and opposite that of its
-// negation.
+// The library needs a URL for each schema that it compiles.
 const (
 	home     = "writ:schema"
-	opposite = "writ:opposite"
+	opposite = "writ:opposite" // the negation of the schema
 )
 
-// build compiles a decoded schema and its negation. It recovers from panics of the
-// library, since the schema may be hostile.
+// build compiles a decoded schema and its negation. Since the schema may be hostile, build
+// recovers from panics of the library.
 func (g *guard) build(doc any, formats bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,14 +44,14 @@ func (g *guard) build(doc any, formats bool) (err error) {
 	return err
 }
 
-// noLoader prevents schemas from reading the network and the disk.
+// noLoader prevents schemas from loading documents from the network or the disk.
 type noLoader struct{}
 
 // Load implements [jsonschema.URLLoader].
 func (noLoader) Load(string) (any, error) { return nil, errors.New("other documents are not loaded") }
 
-// wording turns an error of the library into one that names the place in the
-// schema instead of the invented URL.
+// wording rewords an error of the library, so that it names the place in the schema
+// and not the URL.
 func wording(doc any, err error) error {
 	var (
 		invalid *jsonschema.SchemaValidationError
@@ -88,8 +87,8 @@ func invalidSchema(doc any, err *jsonschema.SchemaValidationError) error {
 	return errors.New(strings.Join(lines, "; "))
 }
 
-// place returns the JSON pointer of a schema's location, or the location itself if
-// it is outside the compiled document.
+// place returns the JSON pointer in the location of a schema, or the location itself if
+// the schema is outside the compiled document.
 func place(location string) string {
 	fragment, ok := strings.CutPrefix(location, home+"#")
 	if !ok {
@@ -101,9 +100,9 @@ func place(location string) string {
 	return fragment
 }
 
-// index returns all reachable schemas by place, after adapting them: it disables
-// the formats that early drafts assert, and replaces the checks of property names
-// and long enums.
+// index returns all reachable schemas by place. It also adapts them: it replaces the checks
+// of property names and of long enums and, unless formats are to be checked, disables the
+// formats, which the library always checks in early drafts.
 func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
@@ -123,8 +122,8 @@ func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema 
 	return found
 }
 
-// takeNames replaces propertyNames by an extension, because the library reports
-// errors of it at a place that later siblings overwrite.
+// takeNames replaces propertyNames with an extension. The library reports its errors with a
+// place that the validation of later siblings overwrites.
 func takeNames(s *jsonschema.Schema) {
 	if s.PropertyNames != nil {
 		s.Extensions = append(s.Extensions, names{s.PropertyNames})
@@ -132,6 +131,7 @@ func takeNames(s *jsonschema.Schema) {
 	}
 }
 
+// names checks the names of properties.
 type names struct{ rule *jsonschema.Schema }
 
 // Validate implements [jsonschema.SchemaExt].

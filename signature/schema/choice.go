@@ -8,8 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// choice explains that no alternative fits, by the problems of the one that was
-// probably meant. It returns none if an alternative may still fit.
+// choice explains why no alternative fits, with the problems of the alternative that
+// was probably meant. It returns nil if an alternative may still fit.
 func (x *explainer) choice(e *jsonschema.ValidationError) []problem {
 	var branches [][]problem
 	for _, cause := range e.Causes {
@@ -31,7 +31,7 @@ func (x *explainer) choice(e *jsonschema.ValidationError) []problem {
 	return []problem{x.noneFits(here, branches, meant)}
 }
 
-// prefer returns the branches that meet a condition, or all if none does.
+// prefer returns the branches that meet a condition, or all branches if no branch meets it.
 func prefer(branches [][]problem, good func([]problem) bool) [][]problem {
 	var some [][]problem
 	for _, b := range branches {
@@ -45,16 +45,16 @@ func prefer(branches [][]problem, good func([]problem) bool) [][]problem {
 	return some
 }
 
-// wrongKind reports whether a branch expects another type of value.
+// wrongKind reports whether the only problem of a branch is the type of the whole value.
 func wrongKind(branch []problem, here []string) bool {
 	p := branch[0]
 	return len(branch) == 1 && len(p.types) > 0 && slices.Equal(p.at, here)
 }
 
-// wrongValue reports whether a constant, such as the tag of a union, differs.
+// wrongValue reports whether a value differs from a constant, such as the tag of a union.
 func wrongValue(p problem) bool { return len(p.values) > 0 }
 
-// common returns what all branches expect at the same place.
+// common returns one problem that stands for what all branches expect at the same place.
 func common(branches [][]problem) (problem, bool) {
 	for _, p := range branches[0] {
 		if joined, ok := joinAt(p, branches[1:]); ok {
@@ -78,7 +78,7 @@ func joinAt(p problem, branches [][]problem) (problem, bool) {
 	return p, true
 }
 
-// noneFits describes the problems of the nearest alternative.
+// noneFits returns a problem that lists the problems of the alternative that has the fewest.
 func (x *explainer) noneFits(here []string, branches, meant [][]problem) problem {
 	near := slices.MinFunc(meant, func(a, b []problem) int { return len(a) - len(b) })
 	var lines []string

@@ -3,18 +3,19 @@ package schema
 import (
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/prose"
 )
 
 const (
 	maxFact    = 60 // bytes of a pattern or default
-	maxResolve = 20 // references followed to what constrains a value
+	maxResolve = 20 // references that are followed to the schema that constrains a value
 )
 
-// comment returns a comment with what the type of a property does not say: its
-// constraints, including the format, and its description. A unit is always included.
+// comment returns a comment with the constraints and the description of a property, which
+// its type does not show. If the property has a unit, the comment always has it.
 func (p *printer) comment(s spot, property string) string {
 	text, unit := p.docs(s, property), p.unit(s)
 	switch {
@@ -42,11 +43,12 @@ func (p *printer) docs(s spot, property string) string {
 	if describe == nil {
 		describe = briefly
 	}
-	return Comment(describe(property, constraints, description))
+	return display.Comment(describe(property, constraints, description))
 }
 
+// briefly is the default of [TypeOptions].Describe.
 func briefly(_, constraints, description string) string {
-	return joinDocs(constraints, summary(strings.Join(strings.Fields(description), " ")))
+	return joinDocs(constraints, prose.Summary(strings.Join(strings.Fields(description), " ")))
 }
 
 // joinDocs joins constraints and a description.
@@ -64,8 +66,8 @@ func (p *printer) description(s spot) string {
 	return p.schema.concrete(s).text("description")
 }
 
-// concrete returns the schema that constrains a value: the target of a reference, and
-// the non-null alternative of a nullable schema.
+// concrete follows references and takes the alternative to null of nullable schemas, until
+// it reaches the schema that constrains the value.
 func (s *Schema) concrete(from spot) spot {
 	for range maxResolve {
 		next, ok := s.target(from)
@@ -80,7 +82,7 @@ func (s *Schema) concrete(from spot) spot {
 	return from
 }
 
-// notNull returns the only alternative to null.
+// notNull returns the only alternative to null, if s consists of these two.
 func notNull(s spot) (spot, bool) {
 	either := append(s.list("anyOf"), s.list("oneOf")...)
 	if len(either) != 2 {
@@ -111,7 +113,7 @@ func (p *printer) facts(of spot) []string {
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
-// unit returns the unit of the numbers in a value, at any depth of lists and maps.
+// unit returns the unit of a number, or of the numbers in nested lists and maps, or "".
 func (p *printer) unit(s spot) string {
 	for range maxResolve {
 		s = p.schema.concrete(s)
@@ -135,7 +137,7 @@ func format(s spot) string {
 	return ""
 }
 
-// blank are defaults that need not be shown.
+// blank are the defaults that are not worth showing.
 var blank = []string{"false", "null", `""`, "[]", "{}"}
 
 func (p *printer) constraints(s spot) []string {
@@ -155,7 +157,7 @@ func (p *printer) constraints(s spot) []string {
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
-// kindOfNumber describes the range of a number and whether it is an integer, except
+// kindOfNumber returns the range of a number, and whether it is an integer. It returns nil
 // for an enum, whose values show both.
 func kindOfNumber(s spot) []string {
 	if s.has("enum") {
@@ -168,7 +170,7 @@ func kindOfNumber(s spot) []string {
 	return all
 }
 
-// short puts a fact between two strings, or returns nothing if it is long or empty.
+// short returns a fact between two strings, or "" if the fact is empty or long.
 func short(before, fact, after string) string {
 	if fact == "" || len(fact) > maxFact {
 		return ""
@@ -176,7 +178,7 @@ func short(before, fact, after string) string {
 	return before + fact + after
 }
 
-// size writes a range of lengths. The brief form has only narrow ranges.
+// size returns a range of lengths. With the option Brief, it returns only narrow ranges.
 func (p *printer) size(s spot, low, high, unit string) string {
 	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
 	if p.options.Brief && (from == "1" || !s.has(low)) && (len(to) > 2 || !s.has(high)) {
@@ -185,7 +187,7 @@ func (p *printer) size(s spot, low, high, unit string) string {
 	return bounds(s, low, high, unit)
 }
 
-// bounds writes a range: 1–100, ≥ 1 or ≤ 100.
+// bounds returns a range: 1–100, ≥ 1 or ≤ 100.
 func bounds(s spot, low, high, unit string) string {
 	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
 	lower, upper := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
@@ -210,39 +212,15 @@ func bound(s spot, name, sign string) string {
 	if !s.has(name) {
 		return ""
 	}
-	if _, flag := s.keyword(name).(bool); flag { // draft 4: minimum has the number
+	if _, flag := s.keyword(name).(bool); flag { // in draft 4, where minimum has the number
 		return ""
 	}
 	return sign + jsonvalue.Literal(s.keyword(name))
 }
 
-// Comment returns a string for use in a block comment: one line, as [OneLine]
-// returns it, that cannot end the comment. Only the two characters that would
-// end it are changed, so that globs such as src/**/*.ts stay readable.
-func Comment(text string) string {
-	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
-}
-
-// OneLine returns a string as one line of visible characters that cannot end a
-// fenced block. Use [Comment] in a block comment.
-func OneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.In(r, unicode.Cc, unicode.Cf):
-			return -1
-		default:
-			return r
-		}
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	text = strings.ReplaceAll(text, "```", "'''")
-	return strings.ReplaceAll(text, "~~~", "'''")
-}
-
-// unremarkable are bounds that generators of schemas give to every number of a
-// type. They are checked but not shown, since ordinary values never reach them.
+// unremarkable are the bounds that generators of schemas give to every number of a
+// type. Validation checks them, but comments leave them out, since ordinary values never
+// reach them.
 var unremarkable = map[string]bool{
 	"-9007199254740991": true, "9007199254740991": true,
 	"-2147483648": true, "2147483647": true, "4294967295": true,

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	maxChecks = 10_000 // of one value
-	maxChain  = 100    // of schemas that one value descends through
+	maxChecks = 10_000 // schemas that apply to one value
+	maxChain  = 100    // schemas that apply to one value because of each other
 )
 
-// weigh refuses schemas that would check one and the same value endlessly,
-// exponentially often, or so deep that the stack overflows. How often schemas
-// apply to the members of a value depends on the value; see [guard].
+// weigh refuses a schema that would be applied to one value endlessly or exponentially
+// often, or recursively until the stack overflows. How often schemas apply to the members
+// of a value depends on the value, so a [guard] counts that.
 func weigh(root *jsonschema.Schema) error {
 	w := weigher{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
@@ -33,9 +33,10 @@ func weigh(root *jsonschema.Schema) error {
 	return nil
 }
 
+// weight is how often schemas apply to one value, and how deeply they are chained.
 type weight struct{ checks, chain int }
 
-// weigher caches the weights. Nil marks a schema that is being weighed.
+// weigher caches the weights of schemas. Nil means that the schema is being weighed.
 type weigher map[*jsonschema.Schema]*weight
 
 func (w weigher) weight(s *jsonschema.Schema) (weight, error) {
@@ -55,7 +56,7 @@ func (w weigher) weight(s *jsonschema.Schema) (weight, error) {
 		total.chain = max(total.chain, c.chain+1)
 	}
 	if total.checks > maxChecks || total.chain > maxChain {
-		return weight{}, fmt.Errorf("%q combines too many schemas for one value", "#"+place(s.Location))
+		return weight{}, fmt.Errorf("%q applies too many schemas to one value", "#"+place(s.Location))
 	}
 	w[s] = &total
 	return total, nil
@@ -100,8 +101,8 @@ func innerValues(s *jsonschema.Schema) []*jsonschema.Schema {
 	return present(all)
 }
 
-// appendMembers appends in sorted order, so that weigh always reports the same
-// schema.
+// appendMembers appends schemas in the order of their names, so that weigh always reports
+// the same schema.
 func appendMembers(all []*jsonschema.Schema, members map[string]*jsonschema.Schema) []*jsonschema.Schema {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		all = append(all, members[name])
@@ -109,8 +110,7 @@ func appendMembers(all []*jsonschema.Schema, members map[string]*jsonschema.Sche
 	return all
 }
 
-// appendSchemas appends the schemas in a field of the library that has several
-// types.
+// appendSchemas appends the schemas in a field that has type any in the library.
 func appendSchemas(all []*jsonschema.Schema, field any) []*jsonschema.Schema {
 	switch f := field.(type) {
 	case *jsonschema.Schema:
@@ -122,6 +122,7 @@ func appendSchemas(all []*jsonschema.Schema, field any) []*jsonschema.Schema {
 	}
 }
 
+// present returns the schemas that are not nil.
 func present(all []*jsonschema.Schema) []*jsonschema.Schema {
 	some := all[:0]
 	for _, s := range all {

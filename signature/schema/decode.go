@@ -12,9 +12,9 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Unmarshal decodes JSON into the Go value that into points to. It differs from encoding/json in that an integer may
-// be written as 3.0 or 1e2, a [time.Time] may be a date such as 2026-01-31, which is midnight UTC, and a number in an
-// any becomes a [json.Number]. If a method of the value panics, Unmarshal returns an error.
+// Unmarshal decodes JSON into the Go value that into points to. It differs from encoding/json: the JSON of an integer
+// may be 3.0 or 1e2; the JSON of a [time.Time] may be a date such as 2026-01-31, which means midnight UTC; and a number
+// in an any becomes a [json.Number]. If a method of the value panics, Unmarshal returns an error.
 func Unmarshal(raw json.RawMessage, into any) error {
 	err := decodeInto(raw, into)
 	if err == nil {
@@ -49,7 +49,7 @@ var (
 	moment = reflect.TypeFor[time.Time]()
 )
 
-// speller writes integers and dates as encoding/json reads them, and becomes true if it has to.
+// speller rewrites integers and dates so that encoding/json can decode them. It is true if it has rewritten a value.
 type speller bool
 
 func (s *speller) leaf(v any, _ map[string]any, t reflect.Type) any {

@@ -14,41 +14,28 @@ import (
 const (
 	maxDefault = 4 << 10  // bytes of one default
 	maxAdded   = 64 << 10 // bytes that defaults add to one value
-	maxParts   = 50_000   // parts of schemas that are searched for defaults
 )
 
-// defaults are the defaults of the members of a value.
-type defaults struct {
-	own   []member             // of properties
-	under map[string]*defaults // in properties
-	each  *defaults            // in items
-}
-
-type member struct {
-	name  string
-	value any
-	size  int // bytes of name and value
-}
-
-// Complete adds the defaults of the schema to a value that fits it, in nested
-// objects too. The value itself is returned if there is nothing to add.
+// Complete returns a value that fits the schema with the defaults of its missing
+// properties, in nested objects, too. If there is nothing to add, it returns the
+// value unchanged.
 //
-// A default is used if it fits its own schema and is at most 4 KiB long. A default of null
-// means no default. Defaults within defaults and in alternatives that may not apply are
-// ignored. If the value with its defaults would no longer fit, for example because a oneOf
-// requires either of two properties, or if the defaults add more than 64 KiB, nothing is
-// added.
+// Complete uses a default if the default fits its own schema and is at most 4 KiB long. A
+// default of null means no default. Complete ignores defaults within defaults, and those in
+// alternatives that may not apply. It adds nothing if the result would not fit the schema,
+// for example because a oneOf requires either of two properties, or if the defaults would
+// add more than 64 KiB.
 func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
-	if s.defaults == nil {
+	if len(s.defaults) == 0 {
 		return value
 	}
 	doc, err := jsonvalue.Decode(value, maxValueDepth, true)
 	if err != nil || len(doc.Repeated) > 0 {
 		return value
 	}
-	var c completer
-	c.value(doc.Value, s.defaults)
-	if c.bytes == 0 || c.bytes > maxAdded {
+	c := completer{defaults: s.defaults, steps: baseSteps + valueSteps*doc.Values}
+	c.value(doc.Value, s.compiled)
+	if c.bytes == 0 || c.bytes > maxAdded || c.steps < 0 {
 		return value
 	}
 	full := doc.Encode(doc.Value)
@@ -58,9 +45,9 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	return full
 }
 
-// CheckDefaults returns the problems of the defaults anywhere in the schema that
-// [Schema.Complete] would ignore because they do not fit or are too long. Null is
-// never a problem.
+// CheckDefaults returns the problems of the defaults in the schema that do not fit or
+// are too long, so that [Schema.Complete] ignores them. A default of null is not a
+// problem.
 func (s *Schema) CheckDefaults() []Finding {
 	if !mentions(s.raw, "default") {
 		return nil
@@ -75,7 +62,7 @@ func (s *Schema) CheckDefaults() []Finding {
 	return findings
 }
 
-// checkDefault checks the default of the schema at a place.
+// checkDefault returns the problems of the default in the schema at a place.
 func (s *Schema) checkDefault(at string) []Finding {
 	rule := s.rules[at]
 	if rule.Default == nil || *rule.Default == nil {
@@ -100,96 +87,81 @@ func (s *Schema) checkDefault(at string) []Finding {
 	return findings
 }
 
-// mentions reports whether a schema may have a keyword, which may be written with
-// escapes.
+// mentions reports whether a schema may have a keyword. Escapes could hide the
+// keyword, so a schema with escapes may have it.
 func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
 
-// completer adds defaults to a value.
-type completer struct {
-	bytes int // added
+// usableDefaults returns the defaults that fit their own schemas, by schema.
+func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
+	if !mentions(s.raw, "default") {
+		return nil
+	}
+	s.guard.begin(s.document, true) // for all defaults together
+	usable := map[*jsonschema.Schema]any{}
+	for _, at := range slices.Sorted(maps.Keys(s.rules)) {
+		if rule := s.rules[at]; rule.Default != nil && *rule.Default != nil && s.checkDefault(at) == nil {
+			usable[rule] = *rule.Default
+		}
+	}
+	return usable
 }
 
-func (c *completer) value(v any, d *defaults) {
-	if d == nil {
+// completer adds defaults to a value.
+type completer struct {
+	defaults map[*jsonschema.Schema]any
+	bytes    int // added
+	steps    int // left
+}
+
+func (c *completer) value(v any, s *jsonschema.Schema) {
+	parts := certain(s, nil)
+	if c.steps -= len(parts); c.steps < 0 {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name, member := range v {
-			c.value(member, d.under[name])
+		for _, part := range parts {
+			for name, member := range v {
+				if property := part.Properties[name]; property != nil {
+					c.value(member, property)
+				}
+			}
 		}
-		for _, m := range d.own {
-			if _, given := v[m.name]; !given && c.bytes <= maxAdded {
-				v[m.name] = m.value
-				c.bytes += m.size
+		for _, part := range parts { // after the members, so that defaults are not completed themselves
+			for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
+				if _, given := v[name]; !given && c.bytes <= maxAdded {
+					c.add(v, name, part.Properties[name])
+				}
 			}
 		}
 	case []any:
-		for _, item := range v {
-			c.value(item, d.each)
-		}
-	}
-}
-
-// findDefaults returns the defaults of a compiled schema, nil if it has none.
-func (s *Schema) findDefaults() *defaults {
-	if !mentions(s.raw, "default") {
-		return nil
-	}
-	f := finder{known: map[*jsonschema.Schema]*defaults{}}
-	s.guard.begin(s.document, true) // for all defaults together
-	d := f.of(s.compiled)
-	if f.found == 0 {
-		return nil
-	}
-	return d
-}
-
-type finder struct {
-	known map[*jsonschema.Schema]*defaults
-	found int
-	parts int
-}
-
-// certain is [certain] within the limit of one search.
-func (f *finder) certain(s *jsonschema.Schema) []*jsonschema.Schema {
-	if f.parts > maxParts {
-		return nil
-	}
-	parts := certain(s, nil)
-	f.parts += len(parts)
-	return parts
-}
-
-// of returns the defaults within the values of a schema, which may be recursive.
-func (f *finder) of(s *jsonschema.Schema) *defaults {
-	if d := f.known[s]; d != nil {
-		return d
-	}
-	d := &defaults{under: map[string]*defaults{}}
-	f.known[s] = d
-	for _, part := range f.certain(s) {
-		for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
-			if d.under[name] != nil {
-				continue
-			}
-			property := part.Properties[name]
-			d.under[name] = f.of(property)
-			if value, size := f.usable(property); size > 0 {
-				d.own = append(d.own, member{name, value, size + len(jsonvalue.Text(name)) + 1})
-				f.found++
+		for _, part := range parts {
+			if items := itemsOf(part); items != nil {
+				for _, item := range v {
+					c.value(item, items)
+				}
 			}
 		}
-		if items := itemsOf(part); items != nil && d.each == nil {
-			d.each = f.of(items)
-		}
 	}
-	return d
 }
 
-// itemsOf returns the schema of all items of an array.
+// add adds a property to an object if the property has a usable default.
+func (c *completer) add(object map[string]any, name string, property *jsonschema.Schema) {
+	for _, part := range certain(property, nil) {
+		if part.Default == nil {
+			continue
+		}
+		if value, ok := c.defaults[part]; ok {
+			object[name] = value
+			c.bytes += len(jsonvalue.Text(name)) + len(jsonvalue.Text(value)) + 1
+		}
+		return
+	}
+}
+
+// itemsOf returns the schema that describes all items of an array, or nil.
 func itemsOf(s *jsonschema.Schema) *jsonschema.Schema {
 	if len(s.PrefixItems) > 0 {
 		return nil
@@ -200,7 +172,7 @@ func itemsOf(s *jsonschema.Schema) *jsonschema.Schema {
 	return s.Items2020
 }
 
-// certain appends the schemas that apply to every value of a schema, except null.
+// certain appends s and the schemas that apply to every value that s admits, except null.
 func certain(s *jsonschema.Schema, parts []*jsonschema.Schema) []*jsonschema.Schema {
 	parts = append(parts, s)
 	if s.Ref != nil {
@@ -210,46 +182,22 @@ func certain(s *jsonschema.Schema, parts []*jsonschema.Schema) []*jsonschema.Sch
 		parts = certain(part, parts)
 	}
 	for _, either := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
-		either = slices.DeleteFunc(slices.Clone(either), onlyNull)
-		if len(either) == 1 {
+		if either = notOnlyNull(either); len(either) == 1 {
 			parts = certain(either[0], parts)
 		}
 	}
 	return parts
 }
 
+func notOnlyNull(either []*jsonschema.Schema) []*jsonschema.Schema {
+	return slices.DeleteFunc(slices.Clone(either), onlyNull)
+}
+
 func onlyNull(s *jsonschema.Schema) bool {
 	return s.Types != nil && slices.Equal(s.Types.ToStrings(), []string{"null"})
 }
 
-// usable returns the default of a property and its size as JSON, which is 0 if
-// the property has no default that can be used.
-func (f *finder) usable(property *jsonschema.Schema) (value any, size int) {
-	for _, part := range f.certain(property) {
-		if part.Default != nil {
-			return valid(*part.Default, property)
-		}
-	}
-	return nil, 0
-}
-
-func valid(value any, rule *jsonschema.Schema) (any, int) {
-	text := jsonvalue.Text(value)
-	if value == nil || len(text) > maxDefault {
-		return nil, 0
-	}
-	doc, err := jsonvalue.Decode([]byte(text), maxDepth, false)
-	if err != nil {
-		return nil, 0
-	}
-	x := &explainer{root: doc.Value}
-	if problems, broken := x.check(rule); broken != nil || problems != nil {
-		return nil, 0
-	}
-	return doc.Value, len(text)
-}
-
-// within returns the path of a place in a named value.
+// within returns the path of a place in the value with the given name.
 func within(name, path string) string {
 	if path == "" || path[0] == '[' {
 		return name + path

@@ -12,8 +12,9 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Marshal returns a Go value as JSON: as [Schema.Encode] does with the schema of its type, or as
-// encoding/json does if [Of] refuses the type. It does not escape <, > and &.
+// Marshal returns the JSON of a Go value. It encodes the value like [Schema.Encode] with the schema
+// of the value's type. If [Of] refuses the type, Marshal encodes the value like encoding/json, but
+// does not escape <, > and &.
 func Marshal(v any) (json.RawMessage, error) {
 	t := pointed(reflect.TypeOf(v))
 	if s, known := schemas.Load(t); known {
@@ -27,78 +28,46 @@ func Marshal(v any) (json.RawMessage, error) {
 	return s.encode(v)
 }
 
-var schemas sync.Map // of *Schema, by the types that Marshal has met
+var schemas sync.Map // from the types that Marshal has encoded to their *Schema
 
-// Encode returns a Go value as JSON. The schema must describe the type of v, like one made by
-// [Of]. The result differs from the output of encoding/json in that nil slices, maps and
-// byte slices are empty instead of null, as the schema says, that a [time.Time] of the format
-// "date" is only its date, and that <, > and & are not escaped. It is not validated. If a
-// method of v panics, Encode returns an error.
+// Encode returns the JSON of a Go value. The schema must describe the type of v, as a schema made
+// by [Of] does. The result differs from the output of encoding/json: nil slices and maps are empty
+// instead of null, as the schema requires; a [time.Time] of the format "date" is only a date; and
+// <, > and & are not escaped. Encode does not validate the result. If a method of v panics, Encode
+// returns an error.
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			raw, err = nil, fmt.Errorf("schema: %T does not encode: panic: %v", v, p)
+			raw, err = nil, fmt.Errorf("%T does not encode: panic: %v", v, p)
 		}
 	}()
 	if raw, err = s.encode(v); err != nil {
-		return nil, fmt.Errorf("schema: %T does not encode: %w", v, err)
+		return nil, fmt.Errorf("%T does not encode: %w", v, err)
 	}
 	return raw, nil
 }
 
 func (s *Schema) encode(v any) (json.RawMessage, error) {
-	w := writers.Get().(*writer)
-	defer writers.Put(w)
-	w.buffer.Reset()
-	if err := w.encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	raw := json.RawMessage(bytes.Clone(bytes.TrimSuffix(w.buffer.Bytes(), []byte("\n"))))
-	if w.buffer.Cap() > maxKept {
-		w.buffer = bytes.Buffer{}
-	}
-	if !s.dates && (!s.fills || !bytes.Contains(raw, []byte("null"))) {
-		return raw, nil
+	raw, err := jsonvalue.Marshal(v)
+	dates := bytes.Contains(s.raw, []byte(`"format":"date"`))
+	if err != nil || s.document == nil || !dates && !bytes.Contains(raw, []byte("null")) {
+		return raw, err
 	}
 	doc, err := jsonvalue.Decode(raw, maxValueDepth, true)
 	if err != nil {
 		return nil, fmt.Errorf("the JSON %w", err)
 	}
 	var t reflect.Type
-	if s.dates {
+	if dates {
 		t = reflect.TypeOf(v)
 	}
 	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, t)), nil
 }
 
-// writers encode one value after another.
-var writers = sync.Pool{New: func() any {
-	w := &writer{}
-	w.encoder = json.NewEncoder(&w.buffer)
-	w.encoder.SetEscapeHTML(false)
-	return w
-}}
-
-type writer struct {
-	buffer  bytes.Buffer
-	encoder *json.Encoder
-}
-
-const maxKept = 64 << 10 // bytes of a buffer that is used again
-
-// fills reports whether values of a schema may contain a nil list, map or byte
-// slice.
-func fills(v any, raw json.RawMessage) bool {
-	objects := bytes.Count(raw, []byte(`"object"`))
-	if root, _ := v.(map[string]any); root["properties"] != nil {
-		objects--
-	}
-	return objects > 0 || bytes.Contains(raw, []byte(`"array"`)) || bytes.Contains(raw, []byte(`"contentEncoding"`))
-}
-
-// walker rewrites the parts of a JSON value, whose schema and Go type are nil if they are not known.
+// walker rewrites the scalars in a JSON value. It follows the schema and the Go type of the value as far as they are
+// known; an unknown one is nil.
 type walker struct {
-	opaque reflect.Type // what types implement whose JSON does not consist of their fields or elements
+	opaque reflect.Type // the interface of types that encode or decode themselves, whose fields are not in the JSON
 	leaf   func(v any, rule map[string]any, t reflect.Type) any
 }
 
@@ -125,7 +94,7 @@ func (w walker) value(schema, v any, t reflect.Type) any {
 	return w.leaf(v, rule, t)
 }
 
-// members returns the types of the fields of a struct, or the type of the elements of a map or list.
+// members returns the types of the fields of a struct by name, or the type of the elements of a map or list.
 func (w walker) members(t reflect.Type) (fields map[string]reflect.Type, each reflect.Type) {
 	switch {
 	case t == nil || reflect.PointerTo(t).Implements(w.opaque):
@@ -148,7 +117,8 @@ func pointed(t reflect.Type) reflect.Type {
 	return t
 }
 
-// conform replaces null by the empty value of its schema, and a [time.Time] by its date if the schema says so.
+// conform replaces null with the empty value of the schema, and a [time.Time] with its date if the schema has the
+// format "date".
 func conform(v any, rule map[string]any, t reflect.Type) any {
 	text, _ := v.(string)
 	switch {
@@ -161,7 +131,7 @@ func conform(v any, rule map[string]any, t reflect.Type) any {
 	return v
 }
 
-// solid returns the schema of a value: for a non-nil pointer, that of its element.
+// solid returns the schema of a value without the alternative null, unless the value is null.
 func solid(schema, v any) map[string]any {
 	rule, _ := schema.(map[string]any)
 	if either, ok := rule["anyOf"].([]any); ok && v != nil && len(either) > 0 {
@@ -170,7 +140,7 @@ func solid(schema, v any) map[string]any {
 	return rule
 }
 
-// empty returns the value that replaces a nil of the given type.
+// empty returns the value that replaces null where a schema does not admit null.
 func empty(rule map[string]any) any {
 	switch rule["type"] {
 	case "array":

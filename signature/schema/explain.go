@@ -12,21 +12,21 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// explainer turns the library's tree of errors into problems.
+// explainer makes problems from the library's tree of errors.
 type explainer struct {
 	root    any                           // the value
 	rules   map[string]*jsonschema.Schema // by place
-	unknown *unknowns                     // nil: all is known
+	unknown *unknowns                     // nil if all parts of the value are known
 
-	compared int                 // names, for suggestions
-	literals map[string][]string // of an enum or constant, by its place
+	compared int                 // number of names that were compared for suggestions
+	literals map[string][]string // the values of enums and constants, by place
 }
 
 // maxProblems is the number of problems of one value that are explained.
 const maxProblems = 20
 
-// check validates the value. Broken is the panic value, of a guard or of the library,
-// that ended the validation, or nil.
+// check validates the value. If a panic of a guard or of the library ends the validation,
+// broken is the value of the panic.
 func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any) {
 	defer func() {
 		if broken = recover(); broken != nil {
@@ -40,15 +40,15 @@ func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any)
 	return x.explain(violation), nil
 }
 
-// fits reports whether the value fits the schema with the given negation. Broken is
-// as in check.
+// fits reports whether the value fits a schema, given the negation of the schema. Broken is
+// the same as for check.
 func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
 	defer func() { broken = recover() }()
 	return opposite.Validate(x.root) != nil, nil
 }
 
-// explain returns the problems of one error, or none if the error depends on an
-// unknown place.
+// explain returns the problems that an error describes, or nil if the error may depend on
+// an unknown place.
 func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
 	if joins(e) {
 		return x.every(e)
@@ -80,7 +80,7 @@ func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
 	return []problem{x.single(e)}
 }
 
-// joins reports whether an error only joins its causes, all of which must be fixed.
+// joins reports whether an error only joins other errors, all of which must be fixed.
 func joins(e *jsonschema.ValidationError) bool {
 	switch e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
@@ -90,7 +90,7 @@ func joins(e *jsonschema.ValidationError) bool {
 	}
 }
 
-// every explains the first of the errors that an error joins, and counts the rest.
+// every explains the first errors that an error joins, and counts the rest.
 func (x *explainer) every(e *jsonschema.ValidationError) []problem {
 	errs := x.leaves(e, nil)
 	slices.SortStableFunc(errs, byImportance) // the library visits members in random order
@@ -112,7 +112,7 @@ func (x *explainer) every(e *jsonschema.ValidationError) []problem {
 	return cut(all, more)
 }
 
-// leaves collects the errors that an error joins, except those that depend on an
+// leaves appends the errors that an error joins, except those that may depend on an
 // unknown place.
 func (x *explainer) leaves(
 	e *jsonschema.ValidationError, all []*jsonschema.ValidationError,
@@ -130,8 +130,8 @@ func (x *explainer) leaves(
 	return all
 }
 
-// byImportance puts wrong values first, since they show which alternative was meant,
-// and sorts the remaining ones by place.
+// byImportance orders errors: first those about enums and constants, which show which
+// alternative was meant, then by place.
 func byImportance(a, b *jsonschema.ValidationError) int {
 	return cmp.Or(
 		cmp.Compare(importance(a), importance(b)),
@@ -141,8 +141,8 @@ func byImportance(a, b *jsonschema.ValidationError) int {
 	)
 }
 
-// about returns the property name that an error is about, for the kinds of errors
-// that occur several times at one place.
+// about returns the name of the property that an error is about, if several errors of its
+// kind can have the same place.
 func about(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.PropertyNames:
@@ -165,7 +165,7 @@ func importance(e *jsonschema.ValidationError) int {
 	}
 }
 
-// extent returns the number of problems in an error that is not explained.
+// extent returns the number of problems that an error describes, without explaining them.
 func extent(e *jsonschema.ValidationError) int {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
@@ -177,7 +177,7 @@ func extent(e *jsonschema.ValidationError) int {
 	}
 }
 
-// first returns the first names, sorted, and the number of remaining ones.
+// first sorts names and returns the first ones, and the number of the remaining names.
 func first(names []string) ([]string, int) {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) <= maxProblems {
@@ -186,7 +186,7 @@ func first(names []string) ([]string, int) {
 	return names[:maxProblems], len(names) - maxProblems
 }
 
-// cut keeps the first problems, and adds one that counts the rest.
+// cut returns the first problems, and one more problem that counts the rest.
 func cut(all []problem, more int) []problem {
 	if len(all) > maxProblems {
 		more += len(all) - maxProblems
@@ -198,6 +198,7 @@ func cut(all []problem, more int) []problem {
 	return all
 }
 
+// missing reports required properties that an object lacks.
 func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []problem {
 	given, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	var others []string
@@ -245,7 +246,7 @@ func dependent(e *jsonschema.ValidationError, with string, names []string) []pro
 	return all
 }
 
-// forbidden reports a value where the schema is false, as for
+// forbidden reports a value for which the schema is false, such as a property with
 // unevaluatedProperties: false.
 func (x *explainer) forbidden(e *jsonschema.ValidationError) []problem {
 	p := problem{at: e.InstanceLocation, text: "is not allowed"}
@@ -255,13 +256,13 @@ func (x *explainer) forbidden(e *jsonschema.ValidationError) []problem {
 	return []problem{p}
 }
 
-// rule returns the compiled schema that raised the error, or an empty one if it is
-// outside the document.
+// rule returns the schema that the value violates, or an empty schema if it is outside the
+// document.
 func (x *explainer) rule(e *jsonschema.ValidationError) *jsonschema.Schema {
 	return cmp.Or(x.rules[place(e.SchemaURL)], &jsonschema.Schema{})
 }
 
-// unused returns the properties of a rule that an object lacks, sorted.
+// unused returns the names of the properties that a schema has and an object lacks, sorted.
 func unused(object any, rule *jsonschema.Schema) []string {
 	given, _ := object.(map[string]any)
 	var free []string
@@ -273,7 +274,7 @@ func unused(object any, rule *jsonschema.Schema) []string {
 	return free
 }
 
-// unnamed returns the properties of an object that a rule does not name.
+// unnamed returns the names of the properties that an object has and a schema does not describe, sorted.
 func unnamed(object any, rule *jsonschema.Schema) []string {
 	given, _ := object.(map[string]any)
 	var others []string
@@ -285,7 +286,7 @@ func unnamed(object any, rule *jsonschema.Schema) []string {
 	return others
 }
 
-// single returns the problem of an error about one value.
+// single returns the problem that an error about one value describes.
 func (x *explainer) single(e *jsonschema.ValidationError) problem {
 	v, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	p := problem{at: e.InstanceLocation, given: jsonvalue.Describe(v)}
@@ -302,7 +303,7 @@ func (x *explainer) single(e *jsonschema.ValidationError) problem {
 	return p
 }
 
-// allowed returns the literals of the enum or constant that an error is about.
+// allowed returns the values of the enum or constant that an error is about, as literals.
 func (x *explainer) allowed(e *jsonschema.ValidationError, values []any) []string {
 	key := fmt.Sprintf("%T %s", e.ErrorKind, e.SchemaURL)
 	known, ok := x.literals[key]

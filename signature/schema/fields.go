@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// field is a field of a struct, or of a struct embedded in it.
+// field is a field of a struct or of a struct that is embedded in it.
 type field struct {
 	reflect.StructField
 	json    string   // its name in JSON
 	options []string // of the json tag, such as omitempty
-	tagged  bool     // the json tag has the name
+	tagged  bool     // the name is from the json tag
 	depth   int      // of embedding
 }
 
@@ -23,8 +23,9 @@ func (f field) optional() bool {
 	return f.Type.Kind() == reflect.Pointer || f.option("omitempty") || f.option("omitzero")
 }
 
-// fieldsOf returns the fields that encoding/json encodes: of several with the
-// same name the shallowest, then the tagged one, otherwise none.
+// fieldsOf returns the fields that encoding/json encodes. If several fields have the same
+// name, it encodes only the least nested one, or among equally nested ones the only tagged
+// one, or none of them.
 func fieldsOf(t reflect.Type) []field {
 	all := collect(t, 0, nil)
 	var visible []field
@@ -36,6 +37,7 @@ func fieldsOf(t reflect.Type) []field {
 	return visible
 }
 
+// dominant reports whether no other field hides field i.
 func dominant(f field, i int, all []field) bool {
 	for j, g := range all {
 		if i == j || f.json != g.json {
@@ -57,11 +59,11 @@ func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := strings.Split(f.Tag.Get("json"), ",")
-		embedded := f.Anonymous && deref(f.Type).Kind() == reflect.Struct
+		embedded := f.Anonymous && pointed(f.Type).Kind() == reflect.Struct
 		switch {
 		case f.Tag.Get("json") == "-", !f.IsExported() && !embedded:
 		case promoted(f):
-			all = append(all, collect(deref(f.Type), depth+1, append(outer, t))...)
+			all = append(all, collect(pointed(f.Type), depth+1, append(outer, t))...)
 		default:
 			name := tag[0]
 			if name == "" {
@@ -77,5 +79,5 @@ func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
 // outer one.
 func promoted(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return f.Anonymous && name == "" && deref(f.Type).Kind() == reflect.Struct
+	return f.Anonymous && name == "" && pointed(f.Type).Kind() == reflect.Struct
 }

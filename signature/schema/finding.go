@@ -9,18 +9,18 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Finding is one way in which a value violates a schema, described for the author of the
+// Finding is one way in which a value violates a schema, in words for the author of the
 // value.
 type Finding struct {
-	// Path is the place in the value as JavaScript writes it: items[0].name. It is
+	// Path is the place in the value, in JavaScript notation: items[0].name. It is
 	// empty for the whole value.
 	Path string `json:"path"`
-	// Message says what is expected and what was given: must be an integer, not "ten".
+	// Message says what the schema requires and what the value is: must be an integer, not "ten".
 	Message string `json:"message"`
-	// Hint suggests a fix, if there is a likely one: did you mean limit?
+	// Hint suggests a fix: did you mean limit? It is empty if no fix is likely.
 	Hint string `json:"hint,omitempty"`
 
-	more int // number of further findings that this one counts
+	more int // number of problems that the finding only counts
 }
 
 // Summary returns the first ten findings on one line.
@@ -51,19 +51,19 @@ func (f Finding) String() string {
 	return subject + " " + f.Message + " (" + f.Hint + ")"
 }
 
-// problem is a finding that is not worded yet. Its parts are kept apart, so that
-// the problems of several alternatives can be joined.
+// problem is a finding whose message is not composed yet, so that the problems of several
+// alternatives can be joined.
 type problem struct {
 	at     []string // place
 	types  []string // expected types, such as "an integer"
 	values []string // expected values, as literals
-	given  string   // value found instead
-	text   string   // message, if not composed of the above
+	given  string   // the value found instead
+	text   string   // the message, if types and values are empty
 	hint   string
-	more   int // if set, the problem only counts problems that are not reported
+	more   int // if set, the problem only counts other problems
 }
 
-// expects reports whether the problem is one of type or of allowed values.
+// expects reports whether the problem is about the type or the allowed values.
 func (p problem) expects() bool { return len(p.types)+len(p.values) > 0 }
 
 func (p problem) message() string {
@@ -80,7 +80,7 @@ func (p problem) message() string {
 	return "must be " + alternatives(wanted) + ", not " + p.given
 }
 
-// join returns one problem that expects what either expects.
+// join returns a problem with the expected types and values of both problems.
 func (p problem) join(other problem) problem {
 	p.types = union(p.types, other.types)
 	p.values = union(p.values, other.values)
@@ -88,7 +88,7 @@ func (p problem) join(other problem) problem {
 	return p
 }
 
-// findings sorts problems by place, words them and removes duplicates.
+// findings sorts problems by place, composes their messages and removes duplicates.
 func (x *explainer) findings(problems []problem) []Finding {
 	slices.SortStableFunc(problems, func(a, b problem) int {
 		return cmp.Or(slices.CompareFunc(a.at, b.at, jsonvalue.CompareTokens),
@@ -112,7 +112,7 @@ func (x *explainer) findings(problems []problem) []Finding {
 	return all
 }
 
-// alternatives joins words as in "a, b or c".
+// alternatives joins words: "a, b or c".
 func alternatives(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -12,10 +12,10 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// OtherCase returns the names in a value that differ only in case from a property that the
-// schema describes at the same place. Package encoding/json decodes such a name as the
-// property, while other programs do not. Levels is the depth to which objects and arrays
-// are searched; 0 means all. The value must be valid.
+// OtherCase returns a finding for each name in a value that differs only in case from a
+// property that the schema describes at the same place. Package encoding/json decodes such a
+// name as the property; other programs do not. OtherCase searches objects and arrays to a
+// depth of levels, or completely if levels is 0. The value must be valid.
 func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 	if levels == 1 && s.closed() {
 		return nil
@@ -35,16 +35,16 @@ func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 	return (&explainer{root: d.Value}).findings(cut(w.problems, 0))
 }
 
-// closed reports whether an object can only have the listed properties.
+// closed reports whether the schema allows only the properties that it describes.
 func (s *Schema) closed() bool {
 	c := s.compiled
 	return c.AdditionalProperties == false && len(c.PatternProperties) == 0
 }
 
-// caseWalk walks a value together with the schemas that may describe it.
+// caseWalk walks through a value and the schemas that may describe its parts.
 type caseWalk struct {
-	steps    int      // left: schemas and names to visit
-	at       []string // current place
+	steps    int      // left, for visiting schemas and names
+	at       []string // the current place
 	problems []problem
 }
 
@@ -103,7 +103,7 @@ func (w *caseWalk) names(object map[string]any, schemas []*jsonschema.Schema) {
 	}
 }
 
-// inPlace adds the schemas that apply to the same value.
+// inPlace returns the schemas and those that they apply to the same value.
 func (w *caseWalk) inPlace(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	seen := map[*jsonschema.Schema]bool{nil: true}
 	var all []*jsonschema.Schema

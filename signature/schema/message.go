@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// limit describes an error about the range, form or size of a value.
+// limit returns the message of an error about the range, the form or the size of a value.
 func limit(k jsonschema.ErrorKind, given string) string {
 	switch k := k.(type) {
 	case *kind.Minimum:
@@ -58,11 +58,11 @@ func content(k jsonschema.ErrorKind) string {
 	case *kind.UniqueItems:
 		return fmt.Sprintf("must not repeat an item: [%d] and [%d] are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
-		return "must have an item of the form that the schema's \"contains\" asks for"
+		return "must have an item that fits \"contains\" of the schema"
 	case *kind.MinContains:
-		return fmt.Sprintf("must have at least %d items of the form that \"contains\" asks for, not %d", k.Want, len(k.Got))
+		return fmt.Sprintf("must have at least %d items that fit \"contains\" of the schema, not %d", k.Want, len(k.Got))
 	case *kind.MaxContains:
-		return fmt.Sprintf("must have at most %d items of the form that \"contains\" asks for, not %d", k.Want, len(k.Got))
+		return fmt.Sprintf("must have at most %d items that fit \"contains\" of the schema, not %d", k.Want, len(k.Got))
 	case *kind.OneOf:
 		return fmt.Sprintf("must match exactly one alternative, but matches number %d and %d",
 			k.Subschemas[0]+1, k.Subschemas[1]+1)
@@ -97,7 +97,7 @@ func propertyCount(n int) string {
 	return strconv.Itoa(n) + " properties"
 }
 
-// decimal formats integers exactly and other numbers as short as possible.
+// decimal formats integers exactly, and other numbers with as few digits as possible.
 func decimal(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()

@@ -4,32 +4,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// DropNulls removes from a decoded value that fits the schema every member, in nested
-// objects too, that is null, not required, and of a nullable type: such a null means the
-// same as a missing member, as for a pointer in a Go struct. Members that the schema does
-// not name are kept. DropNulls modifies value.
-func (s *Schema) DropNulls(value any) {
-	if mentions(s.raw, "null") {
-		dropNulls(value, s.compiled, nullAllowed)
+// DropNulls returns a decoded value, which must fit the schema, without the members that are null, not required, and
+// of a nullable type, in nested objects, too. Such a null means the same as a missing member, as for a pointer in a Go
+// struct. DropNulls keeps members that the schema does not name.
+func (s *Schema) DropNulls(value any) any {
+	if !mentions(s.raw, "null") {
+		return value
 	}
+	d := dropper{droppable: nullAllowed, steps: math.MaxInt}
+	return d.drop(value, s.compiled)
 }
 
-// DropUnset returns a value without the members, in nested objects too, that are null,
-// not required, and of a type that is not nullable. A model that follows
-// [Schema.Strict] leaves optional members unset this way. DropUnset returns a value
-// that is not JSON or repeats a name unchanged.
+// DropUnset returns a value without the members that are null, not required, and of a
+// type that is not nullable, in nested objects, too. A model that follows
+// [Schema.Strict] writes null for optional members that it does not set. DropUnset
+// returns a value unchanged if it is not JSON or repeats a name.
 func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 	if !bytes.Contains(value, []byte("null")) {
 		return value
 	}
-	d, err := jsonvalue.Decode(value, maxValueDepth, false)
-	if err != nil || len(d.Repeated) > 0 {
+	doc, err := jsonvalue.Decode(value, maxValueDepth, false)
+	if err != nil || len(doc.Repeated) > 0 {
 		return value
 	}
 	g, free, err := s.acquire()
@@ -37,104 +39,82 @@ func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 		return value
 	}
 	defer free()
-	g.begin(d, true)
-	dropUnset(d.Value, g.compiled)
-	dropped, err := json.Marshal(d.Value)
+	g.begin(doc, true)
+	d := dropper{
+		droppable: func(s *jsonschema.Schema) bool { return !nullAllowed(s) },
+		unions:    true,
+		steps:     baseSteps + valueSteps*doc.Values,
+	}
+	dropped, err := json.Marshal(d.drop(doc.Value, g.compiled))
 	if err != nil {
 		return value
 	}
 	return dropped
 }
 
-func unset(s *jsonschema.Schema) bool { return !nullAllowed(s) }
-
-func dropUnset(value any, s *jsonschema.Schema) {
-	dropNulls(value, s, unset)
-	dropInUnions(value, s)
+// dropper copies values without the members that are null and not required.
+type dropper struct {
+	droppable func(property *jsonschema.Schema) bool
+	unions    bool // also drop members as the alternatives of a schema describe them
+	steps     int  // left
 }
 
-// dropInUnions drops unset members where a schema has alternatives, as the first
-// alternative requires that the value then fits.
-func dropInUnions(value any, s *jsonschema.Schema) {
-	for _, part := range certain(s, nil) {
-		for _, either := range [][]*jsonschema.Schema{part.AnyOf, part.OneOf} {
-			for _, alternative := range either {
-				c := copied(value)
-				dropUnset(c, alternative)
-				x := &explainer{root: c}
-				if problems, broken := x.check(alternative); problems == nil && broken == nil {
-					replace(value, c)
-					break
-				}
-			}
-		}
-		switch v := value.(type) {
-		case map[string]any:
-			for name, property := range part.Properties {
-				dropInUnions(v[name], property)
-			}
-		case []any:
-			if items := itemsOf(part); items != nil {
-				for _, item := range v {
-					dropInUnions(item, items)
-				}
-			}
-		}
+func (d *dropper) drop(value any, s *jsonschema.Schema) any {
+	if d.steps--; d.steps < 0 {
+		return value
 	}
-}
-
-// copied returns a deep copy of a decoded value.
-func copied(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		c := make(map[string]any, len(v))
-		for name, member := range v {
-			c[name] = copied(member)
+	for _, part := range certain(s, nil) {
+		value = d.members(value, part)
+		for _, either := range [][]*jsonschema.Schema{part.AnyOf, part.OneOf} {
+			if either = notOnlyNull(either); d.unions && len(either) > 1 {
+				value = d.alternative(value, either)
+			}
 		}
-		return c
-	case []any:
-		c := make([]any, len(v))
-		for i, item := range v {
-			c[i] = copied(item)
-		}
-		return c
 	}
 	return value
 }
 
-// replace replaces the members of a value by those of its copy.
-func replace(value, c any) {
+// members drops members of an object, and drops within the members or items of a value, as one schema describes them.
+func (d *dropper) members(value any, s *jsonschema.Schema) any {
 	switch v := value.(type) {
 	case map[string]any:
-		clear(v)
-		maps.Copy(v, c.(map[string]any))
+		kept := maps.Clone(v)
+		for name, property := range s.Properties {
+			member, ok := v[name]
+			switch {
+			case !ok:
+			case member == nil && d.droppable(property) && !slices.Contains(s.Required, name):
+				delete(kept, name)
+			default:
+				kept[name] = d.drop(member, property)
+			}
+		}
+		return kept
 	case []any:
-		copy(v, c.([]any))
+		items := itemsOf(s)
+		if items == nil {
+			return v
+		}
+		kept := make([]any, len(v))
+		for i, item := range v {
+			kept[i] = d.drop(item, items)
+		}
+		return kept
+	default:
+		return value
 	}
 }
 
-func dropNulls(value any, s *jsonschema.Schema, droppable func(*jsonschema.Schema) bool) {
-	for _, part := range certain(s, nil) {
-		switch v := value.(type) {
-		case map[string]any:
-			for name, property := range part.Properties {
-				member, ok := v[name]
-				switch {
-				case !ok:
-				case member == nil && droppable(property) && !slices.Contains(part.Required, name):
-					delete(v, name)
-				default:
-					dropNulls(member, property, droppable)
-				}
-			}
-		case []any:
-			if items := itemsOf(part); items != nil {
-				for _, item := range v {
-					dropNulls(item, items, droppable)
-				}
-			}
+// alternative drops members as the first alternative describes them that the result fits.
+func (d *dropper) alternative(value any, either []*jsonschema.Schema) any {
+	for _, s := range either {
+		dropped := d.drop(value, s)
+		x := &explainer{root: dropped}
+		if problems, broken := x.check(s); problems == nil && broken == nil {
+			return dropped
 		}
 	}
+	return value
 }
 
 // nullAllowed reports whether the schema has null as an alternative to another type.
@@ -145,8 +125,8 @@ func nullAllowed(s *jsonschema.Schema) bool {
 	return slices.ContainsFunc(s.AnyOf, onlyNull) || slices.ContainsFunc(s.OneOf, onlyNull)
 }
 
-// readNullable adds null to the types and enums of schemas with "nullable": true, a keyword of
-// OpenAPI that JSON Schema ignores, which would refuse valid nulls.
+// readNullable adds null to the types and enums of schemas with "nullable": true. This is a
+// keyword of OpenAPI, which JSON Schema ignores, so that validation would refuse valid nulls.
 func readNullable(v any) {
 	switch v := v.(type) {
 	case map[string]any:

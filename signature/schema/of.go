@@ -13,39 +13,46 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Of returns the schema of a Go type as encoding/json encodes it, refined by tags as
-// in github.com/invopop/jsonschema:
+// Nanoseconds is the format of an integer that is a [time.Duration]. Declarations show it
+// as the unit, and where a schema has it, a model may reply with a duration such as "30s".
+// Validation ignores it.
+const Nanoseconds = "nanoseconds"
+
+// Of returns the schema of the JSON into which encoding/json encodes a Go type. Tags in the
+// notation of github.com/invopop/jsonschema add rules:
 //
 //	Mood string `json:"mood" jsonschema:"enum=good,enum=bad,description=How it sounds."`
 //
-// The schema contains no references, and a struct allows only its fields as properties. A field is required unless it
-// is a pointer, omitempty or omitzero, or has a default; a pointer may also be null, unless it is an element of a
-// slice or map. A type that encodes itself is described by its JSONSchema method, or by "string" if it encodes as
-// text. Otherwise it allows any value, as do any and [json.RawMessage]. A [big.Int] is an integer, and a
-// [time.Duration] an integer of the format [Nanoseconds]. A [time.Time] is a date-time, or with the tag format=date a
-// date, which is midnight UTC once it is decoded. Numeric types of up to 32 bits have a minimum and a maximum.
+// The schema contains no references, and a struct allows no properties other than its fields. A field is required
+// unless it is a pointer, is tagged omitempty or omitzero, or has a default. A pointer may also be null, unless it is
+// an element of a slice or map. A type with a method JSONSchema has the schema that the method returns. Of other types
+// with their own encoding, those with a method MarshalText are strings, and the rest allow any value, as any and
+// [json.RawMessage] do. A [big.Int] is an integer, and a [time.Duration] an integer of the format [Nanoseconds]. A
+// [time.Time] is a date-time, or with the tag format=date a date, which is decoded as midnight UTC. Numeric types of
+// up to 32 bits have a minimum and a maximum.
 //
-// Reflection cannot list the constants of a type, so an enum lists them in a method,
-// which makes them the only values wherever the type is used:
+// Reflection cannot list the constants of a type. If a type has a method Enum, the
+// values that it returns are the only valid values of the type:
 //
 //	func (Mood) Enum() []Mood { return []Mood{Good, Bad} }
 //
-// The rules of a tag are, by the JSON type:
+// These are the rules that a tag can have, by the JSON type of the field:
 //
 //	numbers    minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, enum, default, example
-//	strings    minLength, maxLength, pattern, format (see CheckFormat), enum, default, example
+//	strings    minLength, maxLength, pattern, format, enum, default, example
 //	booleans   default
-//	arrays     minItems, maxItems, uniqueItems=true, and the rules of their items
+//	arrays     minItems, maxItems, uniqueItems=true, and rules for the items
 //	all        title, description, required, nullable, oneof_required=group, anyof_required=group
 //
-// In a tag, write a comma in a value as \\, or put the description into a tag of its own, jsonschema_description.
+// The formats are those of JSON Schema, except idn-email and idn-hostname, which are not checked, and also period and
+// semver. Write a comma in a value as \\. A description can also have its own tag, jsonschema_description.
 //
-// Of refuses recursive types, types that JSON cannot hold, such as channels,
+// Of refuses recursive types, types that cannot be JSON, such as channels,
 // functions and interfaces with methods, and tags with a rule that is unknown,
-// does not apply to the type or has a value that does not fit. The error names the field.
+// does not apply to the type, or has an invalid value. The error names the field.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
-		if p := recover(); p != nil { // in a JSONSchema method, or over a tag
+		if p := recover(); p != nil { // of a JSONSchema method, or of the library because of a tag
 			err = fmt.Errorf("type %v has no schema: %v", t, p)
 		}
 	}()
@@ -76,7 +83,7 @@ var (
 	anything       = reflect.TypeFor[any]()
 )
 
-// generator describes types. It keeps the enclosing types to detect recursion.
+// generator makes the schemas of types. It remembers the enclosing types to detect recursion.
 type generator struct{ inside []reflect.Type }
 
 func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, error) {
@@ -98,8 +105,8 @@ func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, err
 	return s, err
 }
 
-// special describes the types that describe or encode themselves, and returns nil
-// for all others.
+// special returns the schema of a type that has a schema or an encoding of its own, and nil
+// for all other types.
 func special(t reflect.Type) *jsonschema.Schema {
 	p := reflect.PointerTo(t)
 	switch {
@@ -163,8 +170,8 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	}
 }
 
-// ranges are the ranges of the kinds of numbers that hold less than JSON numbers
-// commonly do. For 64 bits, decoding checks the range.
+// ranges are the ranges of the numeric kinds for which a schema has bounds. The range of
+// kinds with 64 bits is checked when a value is decoded.
 var ranges = map[reflect.Kind]struct{ min, max json.Number }{
 	reflect.Int8:    {"-128", "127"},
 	reflect.Int16:   {"-32768", "32767"},
@@ -182,7 +189,7 @@ func (g *generator) list(t reflect.Type, path string) (*jsonschema.Schema, error
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && special(t.Elem()) == nil {
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
 	}
-	items, err := g.schema(deref(t.Elem()), path)
+	items, err := g.schema(pointed(t.Elem()), path)
 	if err != nil {
 		return nil, err
 	}
@@ -198,11 +205,11 @@ func (g *generator) dictionary(t reflect.Type, path string) (*jsonschema.Schema,
 	if !keyed(t.Key()) {
 		return nil, typeError(path, t, "has keys that cannot be JSON; use string keys")
 	}
-	values, err := g.schema(deref(t.Elem()), path)
+	values, err := g.schema(pointed(t.Elem()), path)
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: values}, err
 }
 
-// keyed reports whether encoding/json accepts a type as the key of a map.
+// keyed reports whether encoding/json accepts a type as the type of the keys of a map.
 func keyed(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -213,8 +220,9 @@ func keyed(t reflect.Type) bool {
 	}
 }
 
-// object describes a struct. The reflector applies the tags of its fields: it is given a struct with the fields that
-// encoding/json sees, and the schemas of their types in the same order.
+// object returns the schema of a struct. The library's reflector applies the tags of the fields: object passes it a
+// struct type that has the fields that encoding/json encodes, and returns the schemas of their types in the same order
+// when the reflector asks for them.
 func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	var (
 		properties []*property
@@ -225,7 +233,7 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 		if f.json == "-" || strings.HasPrefix(f.Tag.Get("jsonschema")+",", "-,") {
 			return nil, typeError(at, f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
 		}
-		s, err := g.schema(deref(f.Type), at)
+		s, err := g.schema(pointed(f.Type), at)
 		if err != nil {
 			return nil, err
 		}
@@ -261,8 +269,8 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 	return s, nil
 }
 
-// nullable returns a schema that also admits null. The description moves to its top
-// level.
+// nullable returns a schema that admits null in addition to the values of s. It moves the
+// description to the top level.
 func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 	if s == nil || reflect.DeepEqual(s, &jsonschema.Schema{}) {
 		return s
@@ -273,13 +281,6 @@ func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 		Description: s.Description,
 		AnyOf:       []*jsonschema.Schema{&inner, {Type: "null"}},
 	}
-}
-
-func deref(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
 }
 
 func typeError(path string, t reflect.Type, reason string) error {
@@ -296,7 +297,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// enumerate adds the values that the type's method Enum lists.
+// enumerate adds the values that the method Enum of a type returns.
 func enumerate(s *jsonschema.Schema, t reflect.Type, path string) error {
 	list, ok := reflect.PointerTo(t).MethodByName("Enum")
 	if !ok || t.Kind() == reflect.Pointer || list.Type.NumIn() != 1 ||

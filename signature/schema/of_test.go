@@ -209,5 +209,5 @@ func TestEncode(t *testing.T) {
 		})
 	}
 	_, err = s.Encode(map[string]any{"a": func() {}})
-	checkError(t, err, `schema: map[string]interface {} does not encode: json: unsupported type: func()`)
+	checkError(t, err, `map[string]interface {} does not encode: json: unsupported type: func()`)
 }

@@ -14,10 +14,10 @@ const (
 	matchTimeout = 100 * time.Millisecond
 )
 
-// pattern is an ECMAScript regular expression, as JSON Schema requires and Go's
+// pattern is an ECMAScript regular expression, which JSON Schema requires and Go's
 // regexp package does not support. It backtracks, so matches have a time limit.
-// If a match takes longer, the whole validation ends, since under a "not" either
-// answer could make a value valid.
+// If a match takes longer, the whole validation ends: under a "not", both a match and
+// no match could make a value valid.
 type pattern struct {
 	*regexp2.Regexp
 	guard *guard
@@ -48,9 +48,9 @@ func (p *pattern) MatchString(s string) bool {
 // shortMatch is the duration up to which a match is not repeated.
 const shortMatch = 5 * time.Millisecond
 
-// measure runs a match and returns how long it took. It runs a long match twice and
-// counts the shorter duration, since the clock also runs while other processes
-// have the processor.
+// measure runs a match and returns how long the match took. It runs a long match twice
+// and returns the shorter duration, since the clock also runs while the processor executes
+// other processes.
 func measure(match func() (bool, error)) (matched bool, took time.Duration, err error) {
 	start := time.Now()
 	matched, err = match()
@@ -63,11 +63,11 @@ func measure(match func() (bool, error)) (matched bool, took time.Duration, err 
 	return matched, min(took, time.Since(start)), err
 }
 
-// slow is the panic value that ends a validation when a pattern takes too long.
+// slow is the value of the panic that ends a validation because a pattern takes too long.
 type slow struct{ pattern string }
 
 func (s slow) problem() problem {
 	return problem{
-		text: "could not be checked: the pattern /" + jsonvalue.Clip(s.pattern) + "/ takes too long on this value",
+		text: "cannot be checked: the pattern /" + jsonvalue.Clip(s.pattern) + "/ takes too long on this value",
 	}
 }

@@ -1,8 +1,8 @@
-// Package schema compiles JSON Schemas, makes them from Go types, checks
-// values against them and prints them as TypeScript.
+// Package schema compiles JSON Schemas, makes them from Go types, validates
+// values against them, and prints them as TypeScript.
 //
-// Validation reports all problems of a value at once, in words that help the
-// author of the value, a person or a model, to fix them:
+// Validation reports all problems of a value at once, in words that help its
+// author, a person or a model, to fix them:
 //
 //	package main
 //
@@ -46,43 +46,40 @@ const (
 	maxValueDepth = 1_000  // of a value
 )
 
-// Schema is one compiled JSON Schema. It is immutable and safe for concurrent
+// Schema is a compiled JSON Schema. It is immutable and safe for concurrent
 // use.
 type Schema struct {
 	raw      json.RawMessage
 	document *jsonvalue.Document
 	compiled *jsonschema.Schema
-	// rules are the compiled schemas by JSON pointer, or by URL outside the
-	// document.
+	// rules has every schema in the document by its JSON pointer, and every other schema
+	// by its URL.
 	rules map[string]*jsonschema.Schema
 
-	defaults *defaults // nil if there are none
-	fills    bool      // Encode may have to replace nulls
-	dates    bool      // Encode may have to shorten times to dates
-	anyText  bool      // every string is valid, and nothing else
-	formats  bool      // "format" is checked
-	quick    *quick    // nil if the schema is not plain
+	defaults map[*jsonschema.Schema]any // the usable defaults, by the schema that has each
+	formats  bool                       // "format" is checked
+	quick    *quick                     // or nil if the schema is not plain
 
 	busy  sync.Mutex
-	guard *guard    // contains compiled; used while busy is held
-	more  sync.Pool // of *guard, for concurrent validations
+	guard *guard    // counts the steps of compiled; hold busy to use it
+	more  sync.Pool // of further guards, for concurrent validations
 }
 
-// Compile compiles a schema of any draft from 4 to 2020-12; without "$schema" it
-// is the latest. It loads nothing: a $ref to another document is an error.
-// "format" is an annotation and not checked, since what servers accept differs
-// from what the standards say. "nullable" next to a type or an enum has the
-// meaning of OpenAPI.
+// Compile compiles a schema of any draft from 4 to 2020-12. If the schema has no
+// "$schema", its draft is 2020-12. Compile loads no other documents: a $ref to one
+// is an error. It ignores "format", since what servers accept differs from what
+// the standards say. "nullable" next to a type or an enum has the meaning that
+// OpenAPI gives it.
 //
 // The error says what is wrong and where. Compile also refuses a schema that
 // repeats a name in an object, is nested deeper than 200, has more than 10,000
-// values, or combines so many schemas that checking one value takes too long.
+// values, or applies so many schemas to one value that validation takes too long.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
 
-// WithFormats returns the schema with "format" checked, as in schemas made by [Of]. Formats
-// that [CheckFormat] refuses are not checked.
+// WithFormats returns a schema that also checks "format", as schemas made by [Of] do. It
+// ignores unknown formats.
 func (s *Schema) WithFormats() (*Schema, error) {
 	if s.formats || !bytes.Contains(s.raw, []byte(`"format"`)) {
 		return s, nil
@@ -112,29 +109,36 @@ func compile(raw json.RawMessage, formats bool) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	s := &Schema{raw: compact(raw), document: doc, compiled: g.compiled, rules: rules, formats: formats, guard: g}
-	s.defaults = s.findDefaults()
-	s.fills, s.dates = fills(doc.Value, s.raw), bytes.Contains(s.raw, []byte(`"format":"date"`))
-	s.anyText = anyText(doc.Value)
-	s.quick = newQuick(doc.Value)
+	s.defaults, s.quick = s.usableDefaults(), newQuick(doc.Value)
 	return s, nil
 }
 
 // Raw returns the schema as compact JSON.
 func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 
-// AnyText reports whether the schema admits every string and nothing else, so
-// that strings need no validation.
-func (s *Schema) AnyText() bool { return s.anyText }
+// AnyText reports whether the schema admits every string and nothing else. Strings
+// then need no validation.
+func (s *Schema) AnyText() bool {
+	keywords, _ := s.document.Value.(map[string]any)
+	for name := range keywords {
+		switch name {
+		case "type", "title", "description", "default", "examples":
+		default:
+			return false
+		}
+	}
+	return keywords["type"] == "string"
+}
 
-// Validate returns the problems of a JSON value in a stable order, or nil if it
-// is valid: the first 20 problems, and how many more there are. Malformed JSON,
-// repeated properties and nesting deeper than 1,000 are findings too. Numbers are
-// compared exactly, whatever their size.
+// Validate returns the problems of a JSON value in a stable order, or nil if the
+// value is valid. It returns the first 20 problems; a last finding says how many
+// more there are. Malformed JSON, repeated properties and nesting deeper than 1,000
+// are also findings. Numbers of any size are compared exactly.
 //
-// A hostile schema may check every part of a value thousands of times, or use a
+// A hostile schema may check every part of a value thousands of times, or have a
 // pattern that backtracks endlessly. Validation therefore takes a limited number
-// of steps and, for patterns, a limited time, in proportion to the size of the
-// value; a value that needs more is not valid.
+// of steps and, for patterns, a limited time, both in proportion to the size of
+// the value. A value that needs more is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
 	if s.quick != nil {
 		if c, valid := jsonvalue.NewCursor(value); valid && s.quick.fits(&c) {
@@ -145,15 +149,15 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 }
 
 // ValidatePartial checks a value with unknown parts, such as the arguments of
-// a call in a program that has not run. It reports only problems that exist regardless of
-// the unknown parts.
+// a call in a program that has not run yet. It reports only the problems that exist
+// whatever the unknown parts are.
 //
-// The JSON pointers in unknown name the unknown places, which hold null in
-// value. A pointer that ends in "/..." says that the object or array before it
-// may have further members, because something is spread into it. Names are known
-// even where values are not: a misspelled property is reported even if its value
-// is unknown. A property that a later spread may overwrite is itself an unknown
-// place. ValidatePartial does not report that a value takes too many steps.
+// The JSON pointers in unknown name the unknown places, where value has null. A
+// pointer that ends in "/..." says that the object or array before it may have
+// further members, because the program spreads something into it. The names of
+// unknown values are known: ValidatePartial reports a misspelled property even if
+// its value is unknown. A property that a later spread may overwrite is an unknown
+// place. ValidatePartial does not report that validation takes too many steps.
 func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Finding {
 	if len(unknown) == 0 {
 		return s.Validate(value)
@@ -171,11 +175,11 @@ func (s *Schema) validate(raw json.RawMessage, unknown *unknowns) []Finding {
 	for _, at := range d.Repeated {
 		problems = append(problems, problem{at: at, text: "is given twice"})
 	}
-	return x.findings(append(cut(problems, d.Surplus), s.check(x, d)...))
+	return x.findings(append(problems, s.check(x, d)...))
 }
 
-// check validates a value. For a partly unknown value, it returns only problems
-// that are certain.
+// check validates a value. If parts of the value are unknown, check returns only the
+// problems that are certain.
 func (s *Schema) check(x *explainer, d *jsonvalue.Document) []problem {
 	g, free, err := s.acquire()
 	if err != nil {
@@ -221,16 +225,4 @@ func compact(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	return b.Bytes()
-}
-
-func anyText(v any) bool {
-	keywords, _ := v.(map[string]any)
-	for name := range keywords {
-		switch name {
-		case "type", "title", "description", "default", "examples":
-		default:
-			return false
-		}
-	}
-	return keywords["type"] == "string"
 }

@@ -34,8 +34,8 @@ func TestCompileErrors(t *testing.T) {
 		{"deep", strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `schema: is nested deeper than 200`},
 		{"twice", `{"properties": {"a": {"type": "string", "type": "integer"}}}`, `schema: properties.a.type is given twice`},
 		{"big", `{"enum": [` + strings.Repeat("0,", 10_000) + `1]}`, `schema: has 10003 values; the limit is 10000`},
-		{"chain", chain(110), `schema: "#/$defs/d9" combines too many schemas for one value`},
-		{"doubling", doubling(30), `schema: "#/$defs/d18" combines too many schemas for one value`},
+		{"chain", chain(110), `schema: "#/$defs/d9" applies too many schemas to one value`},
+		{"doubling", doubling(30), `schema: "#/$defs/d18" applies too many schemas to one value`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestSlowPattern(t *testing.T) {
 	t.Parallel()
 	const (
 		slow = `"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"`
-		why  = `the value could not be checked: the pattern /^(\w+\/?)+\.pem$/ takes too long on this value`
+		why  = `the value cannot be checked: the pattern /^(\w+\/?)+\.pem$/ takes too long on this value`
 		is   = `{"pattern":"^(\\w+\\/?)+\\.pem$"}`
 	)
 	for _, test := range []struct{ schema, fits, wrong string }{
@@ -190,7 +190,7 @@ func TestSlowPatterns(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"items": {"pattern": "^(a+)+$"}}`)
 	value := "[" + strings.Repeat(`"aaaaaaaaaaaaaaaaaa!",`, 10_000) + `""]`
-	checkLines(t, s.Validate([]byte(value)), []string{"the value could not be checked: the pattern /^(a+)+$/ takes " +
+	checkLines(t, s.Validate([]byte(value)), []string{"the value cannot be checked: the pattern /^(a+)+$/ takes " +
 		"too long on this value"})
 }
 

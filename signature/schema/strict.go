@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -12,17 +11,17 @@ import (
 const (
 	maxStrictDepth = 10
 	maxStrictNodes = 1000
-	maxStrictEnum  = 1000 // values in all
+	maxStrictEnum  = 1000 // values of all enums together
 )
 
-// Strict returns the schema in the subset of JSON Schema that providers can enforce when a
-// model writes JSON: an object in which every property is required and no others are
-// allowed, and optional properties may be null. The order of properties and the
-// descriptions are kept. Constraints such as minimum, maxLength and pattern are left out,
-// so a value that fits the result need not fit s: drop its unset members with
-// [Schema.DropUnset], then validate it.
+// Strict returns the schema in the subset of JSON Schema that providers can enforce while a
+// model writes JSON: in each object, every property is required, no other properties are
+// allowed, and optional properties may be null. Strict keeps the descriptions and the order
+// of properties. It leaves out constraints such as minimum, maxLength and pattern, so a value
+// that fits the result may not fit s: drop its unset members with [Schema.DropUnset], and
+// then validate it.
 //
-// It reports false if the subset cannot express the schema: maps, values of any type,
+// Strict returns false if the subset cannot express the schema: maps, values of any type,
 // tuples, recursive types, and very large schemas.
 func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 	r := &reducer{schema: s}
@@ -30,263 +29,209 @@ func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 	if !slices.Equal(typesOf(root), []string{"object"}) {
 		return nil, false
 	}
-	r.write(root, false)
+	reduced := r.reduce(root, false)
 	if r.failed {
 		return nil, false
 	}
-	return r.out.Bytes(), true
+	raw, err := json.Marshal(reduced)
+	return raw, err == nil
 }
 
-// reducer writes a schema in the strict subset.
+// strict is a schema in the strict subset.
+type strict struct {
+	Description          string           `json:"description,omitempty"`
+	Type                 string           `json:"type,omitempty"`
+	Enum                 []any            `json:"enum,omitempty"`
+	Properties           strictProperties `json:"properties,omitempty"`
+	Required             []string         `json:"required,omitempty"`
+	AdditionalProperties any              `json:"additionalProperties,omitempty"`
+	Items                *strict          `json:"items,omitempty"`
+	AnyOf                []*strict        `json:"anyOf,omitempty"`
+}
+
+// strictProperties are the properties of an object, in order.
+type strictProperties []strictProperty
+
+type strictProperty struct {
+	name   string
+	schema *strict
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (p strictProperties) MarshalJSON() ([]byte, error) {
+	raw := []byte{'{'}
+	for i, property := range p {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		schema, err := json.Marshal(property.schema)
+		if err != nil {
+			return nil, err
+		}
+		raw = append(raw, jsonvalue.Text(property.name)...)
+		raw = append(append(raw, ':'), schema...)
+	}
+	return append(raw, '}'), nil
+}
+
+// reducer reduces a schema to the strict subset. Its methods return nil if they fail.
 type reducer struct {
 	schema  *Schema
-	out     bytes.Buffer
 	follows []string // references being followed
 	depth   int
 	nodes   int
 	values  int // of enums
-	objects int // around the schema
+	objects int // that enclose the schema
 	failed  bool
 }
 
-// write writes one schema. If nullable, it also admits null.
-func (r *reducer) write(s spot, nullable bool) {
+func (r *reducer) fail() *strict {
+	r.failed = true
+	return nil
+}
+
+// reduce reduces one schema. If nullable is set, the result also admits null.
+func (r *reducer) reduce(s spot, nullable bool) *strict {
 	r.nodes++
-	if r.depth++; r.depth > 4*maxStrictDepth || r.nodes > maxStrictNodes {
-		r.failed = true
-	}
+	r.depth++
 	defer func() { r.depth-- }()
-	if r.failed {
-		return
+	if r.failed || r.depth > 4*maxStrictDepth || r.nodes > maxStrictNodes {
+		return r.fail()
 	}
 	switch types := typesOf(s); {
 	case s.has("$ref"):
-		r.reference(s, nullable)
+		return r.reference(s, nullable)
 	case s.has("const"):
-		r.enum(s, []any{s.keyword("const")}, nullable)
+		return r.enum(s, []any{s.keyword("const")}, nullable)
 	case s.has("enum"):
 		values, _ := s.keyword("enum").([]any)
-		r.enum(s, values, nullable)
+		return r.enum(s, values, nullable)
 	case s.has("anyOf"):
-		r.union(s, s.list("anyOf"), nullable)
+		return r.union(s, s.list("anyOf"), nullable)
 	case s.has("oneOf"):
-		r.union(s, s.list("oneOf"), nullable)
+		return r.union(s, s.list("oneOf"), nullable)
 	case s.has("allOf"):
-		r.only(s, nullable)
+		if all := s.list("allOf"); len(all) == 1 && len(types) == 0 {
+			return r.reduce(all[0], nullable)
+		}
 	case len(types) == 1:
-		r.typed(types[0], s, nullable)
+		return r.typed(types[0], s, nullable)
 	case len(types) > 1:
-		r.types(types, s, nullable)
-	default:
-		r.failed = true
+		return r.types(types, s, nullable)
 	}
+	return r.fail()
 }
 
-// reference writes the target of a $ref in its place.
-func (r *reducer) reference(s spot, nullable bool) {
+// reference reduces the target of a $ref.
+func (r *reducer) reference(s spot, nullable bool) *strict {
 	target, ok := r.schema.target(s)
 	at := jsonvalue.Pointer(target.at)
 	if !ok || slices.Contains(r.follows, at) {
-		r.failed = true
-		return
+		return r.fail()
 	}
 	r.follows = append(r.follows, at)
-	r.write(target, nullable)
-	r.follows = r.follows[:len(r.follows)-1]
+	defer func() { r.follows = r.follows[:len(r.follows)-1] }()
+	return r.reduce(target, nullable)
 }
 
-// only writes the single schema of an allOf.
-func (r *reducer) only(s spot, nullable bool) {
-	if all := s.list("allOf"); len(all) == 1 && len(typesOf(s)) == 0 {
-		r.write(all[0], nullable)
-		return
-	}
-	r.failed = true
-}
-
-// enum writes values, which must have one type. A null among them makes it
-// nullable.
-func (r *reducer) enum(s spot, values []any, nullable bool) {
+// enum reduces an enum, whose values must have one type. A null among them makes it nullable.
+func (r *reducer) enum(s spot, values []any, nullable bool) *strict {
 	named := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
-	nullable = nullable || len(named) < len(values)
-	name := ""
-	for _, v := range named {
-		of := ""
-		switch v.(type) {
-		case string:
-			of = "string"
-		case json.Number:
-			of = "number"
-		case bool:
-			of = "boolean"
-		}
-		if of == "" || name != "" && of != name {
-			r.failed = true
-			return
-		}
-		name = of
+	name := kindOf(named)
+	if r.values += len(named); r.values > maxStrictEnum || name == "" || name == "unknown" {
+		return r.fail()
 	}
-	if name == "" {
-		r.failed = true
-		return
-	}
-	r.values += len(named)
-	r.failed = r.failed || r.values > maxStrictEnum
-	list, err := json.Marshal(named)
-	r.failed = r.failed || err != nil
-	r.either(nullable, func() {
-		r.open(s, `"type":"`+name+`","enum":`)
-		r.out.Write(list)
-		r.out.WriteByte('}')
-	})
+	one := &strict{Description: s.text("description"), Type: name, Enum: named}
+	return one.orNull(nullable || len(named) < len(values))
 }
 
-// union writes alternatives.
-func (r *reducer) union(s spot, list []spot, nullable bool) {
+// union reduces alternatives.
+func (r *reducer) union(s spot, list []spot, nullable bool) *strict {
 	if s.has("properties") || s.has("type") && !slices.Equal(typesOf(s), []string{"object"}) {
-		r.failed = true
-		return
+		return r.fail()
 	}
-	isNull := func(a spot) bool { return slices.Equal(typesOf(a), []string{"null"}) }
-	nullable = nullable || slices.ContainsFunc(list, isNull)
-	list = slices.DeleteFunc(slices.Clone(list), isNull)
-	r.open(s, `"anyOf":[`)
-	for i, a := range list {
-		if i > 0 {
-			r.out.WriteByte(',')
+	u := &strict{Description: s.text("description")}
+	for _, alternative := range list {
+		if slices.Equal(typesOf(alternative), []string{"null"}) {
+			nullable = true
+		} else {
+			u.AnyOf = append(u.AnyOf, r.reduce(alternative, false))
 		}
-		r.write(a, false)
 	}
-	r.closeUnion(nullable, len(list) > 0)
+	return u.withNull(nullable)
 }
 
-// types writes a list of types, as alternatives.
-func (r *reducer) types(types []string, s spot, nullable bool) {
-	r.open(s, `"anyOf":[`)
-	n := 0
+// types reduces a list of types to alternatives.
+func (r *reducer) types(types []string, s spot, nullable bool) *strict {
+	u := &strict{Description: s.text("description")}
 	for _, name := range types {
 		if name == "null" {
 			nullable = true
-			continue
+		} else if one := r.typed(name, s, false); one != nil {
+			one.Description = ""
+			u.AnyOf = append(u.AnyOf, one)
 		}
-		if n++; n > 1 {
-			r.out.WriteByte(',')
-		}
-		r.typed(name, spot{s.at, withoutDescription(s.value)}, false)
 	}
-	r.closeUnion(nullable, n > 0)
+	return u.withNull(nullable)
 }
 
-func (r *reducer) closeUnion(nullable, more bool) {
-	if nullable && more {
-		r.out.WriteByte(',')
-	}
+// withNull adds null to the alternatives of a union.
+func (s *strict) withNull(nullable bool) *strict {
 	if nullable {
-		r.out.WriteString(`{"type":"null"}`)
+		s.AnyOf = append(s.AnyOf, &strict{Type: "null"})
 	}
-	r.out.WriteString("]}")
+	return s
 }
 
-func withoutDescription(value any) any {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return value
+// orNull returns the schema, or a union of the schema and null.
+func (s *strict) orNull(nullable bool) *strict {
+	if !nullable {
+		return s
 	}
-	plain := make(map[string]any, len(object))
-	for name, v := range object {
-		if name != "description" {
-			plain[name] = v
-		}
-	}
-	return plain
+	return &strict{AnyOf: []*strict{s, {Type: "null"}}}
 }
 
-// typed writes the schema of one type.
-func (r *reducer) typed(name string, s spot, nullable bool) {
+// typed reduces a schema of one type.
+func (r *reducer) typed(name string, s spot, nullable bool) *strict {
+	var one *strict
 	switch name {
 	case "object":
-		r.either(nullable, func() { r.object(s) })
+		one = r.object(s)
 	case "array":
-		r.either(nullable, func() { r.array(s) })
+		if !s.has("items") || s.has("prefixItems") {
+			return r.fail()
+		}
+		one = &strict{Items: r.reduce(s.child("items"), false)}
 	case "string", "number", "integer", "boolean":
-		r.either(nullable, func() { r.open(s, `"type":"`+name+`"}`) })
-	default:
-		r.failed = true
+		one = &strict{}
 	}
+	if one == nil {
+		return r.fail()
+	}
+	one.Type, one.Description = name, s.text("description")
+	return one.orNull(nullable)
 }
 
-// either writes a schema, and null as its alternative if nullable.
-func (r *reducer) either(nullable bool, write func()) {
-	if !nullable {
-		write()
-		return
-	}
-	r.out.WriteString(`{"anyOf":[`)
-	write()
-	r.out.WriteString(`,{"type":"null"}]}`)
-}
-
-func (r *reducer) object(s spot) {
+func (r *reducer) object(s spot) *strict {
 	names := r.schema.names(s, "properties")
 	required, _ := s.keyword("required").([]any)
 	more := s.keyword("additionalProperties")
-	if len(names) == 0 || more != nil && more != false || s.has("patternProperties") {
-		r.failed = true
-		return
+	isMissing := func(name any) bool {
+		text, _ := name.(string)
+		return !slices.Contains(names, text)
 	}
-	for _, name := range required {
-		if text, _ := name.(string); !slices.Contains(names, text) {
-			r.failed = true
-			return
-		}
+	if len(names) == 0 || more != nil && more != false || s.has("patternProperties") ||
+		slices.ContainsFunc(required, isMissing) {
+		return r.fail()
 	}
 	if r.objects++; r.objects > maxStrictDepth {
-		r.failed = true
-		return
+		return r.fail()
 	}
 	defer func() { r.objects-- }()
-	r.open(s, `"type":"object","properties":{`)
-	for i, name := range names {
-		if i > 0 {
-			r.out.WriteByte(',')
-		}
-		r.text(name)
-		r.out.WriteByte(':')
-		r.write(s.child("properties", name), !slices.Contains(required, any(name)))
+	o := &strict{Required: names, AdditionalProperties: false}
+	for _, name := range names {
+		property := r.reduce(s.child("properties", name), !slices.Contains(required, any(name)))
+		o.Properties = append(o.Properties, strictProperty{name, property})
 	}
-	r.out.WriteString(`},"required":[`)
-	for i, name := range names {
-		if i > 0 {
-			r.out.WriteByte(',')
-		}
-		r.text(name)
-	}
-	r.out.WriteString(`],"additionalProperties":false}`)
-}
-
-func (r *reducer) array(s spot) {
-	if !s.has("items") || s.has("prefixItems") {
-		r.failed = true
-		return
-	}
-	r.open(s, `"type":"array","items":`)
-	r.write(s.child("items"), false)
-	r.out.WriteByte('}')
-}
-
-// open begins a schema with its description.
-func (r *reducer) open(s spot, rest string) {
-	r.out.WriteByte('{')
-	if text := s.text("description"); text != "" {
-		r.out.WriteString(`"description":`)
-		r.text(text)
-		r.out.WriteByte(',')
-	}
-	r.out.WriteString(rest)
-}
-
-func (r *reducer) text(text string) {
-	raw, err := json.Marshal(text)
-	r.failed = r.failed || err != nil
-	r.out.Write(raw)
+	return o
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/signature/schema"
 )
@@ -137,6 +138,24 @@ func TestDropUnsetInUnions(t *testing.T) {
 }
 
 // A schema that exceeds the limits of providers is not strict.
+// TestDropUnsetIsBounded checks that nested alternatives do not multiply the work.
+func TestDropUnsetIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, alternatives := range []string{`%s, {"type": "null"}`, `{"required": ["b"]}, %s`} {
+		schema, value := `{"type": "object", "properties": {"a": {}}}`, `{"a": null}`
+		for range 40 {
+			schema = `{"type": "object", "properties": {"a": {"anyOf": [` + fmt.Sprintf(alternatives, schema) + `]}}}`
+			value = `{"a": ` + value + `}`
+		}
+		s := compile(t, schema)
+		start := time.Now()
+		s.DropUnset([]byte(value))
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s took %v", alternatives, took)
+		}
+	}
+}
+
 func TestStrictLimits(t *testing.T) {
 	t.Parallel()
 	deep := `{"type":"string"}`

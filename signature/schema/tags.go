@@ -12,12 +12,16 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/similar"
+	"github.com/writ-go/writ/signature/internal/formats"
 )
 
-// rules are the rules of a jsonschema tag by the JSON type they apply to.
+// rules are the rules of a jsonschema tag by the JSON type to which they apply.
 var rules = map[string][]string{
-	"string":  {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
-	"number":  {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "enum", "default", "example"},
+	"string": {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
+	"number": {
+		"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "enum", "default", "example",
+	},
 	"boolean": {"default"},
 	"array":   {"minItems", "maxItems", "uniqueItems"},
 }
@@ -29,10 +33,11 @@ var always = []string{"title", "description", "required", "nullable", "oneof_req
 type property struct {
 	field
 	schema *jsonschema.Schema
-	own    jsonschema.Schema // the type, or the type of the items, without the tags
+	own    jsonschema.Schema // the schema of the type, or of the type of the items, without the tags
 }
 
-// newProperty prepares a schema for the tags of a field. It copies items, since other fields may share them.
+// newProperty prepares the schema of a type for the tags of a field. It copies the schema of items, since other fields
+// may share it.
 func newProperty(f field, s *jsonschema.Schema) *property {
 	if t := ruledBy(s); f.option("string") && (t == "number" || t == "boolean") {
 		s.Type, s.Minimum, s.Maximum = "string", "", ""
@@ -55,7 +60,7 @@ func ruledBy(s *jsonschema.Schema) string {
 	return s.Type
 }
 
-// scalar returns the schema to which most rules apply: that of the items of a list.
+// scalar returns the schema to which most rules apply: the schema of the items, if the field is a list.
 func (p *property) scalar() *jsonschema.Schema {
 	if p.schema.Items != nil {
 		return p.schema.Items
@@ -63,7 +68,7 @@ func (p *property) scalar() *jsonschema.Schema {
 	return p.schema
 }
 
-// tags returns the tags of the field for the reflector.
+// tags returns the tags that the reflector reads.
 func (p *property) tags() reflect.StructTag {
 	options := ""
 	if p.optional() {
@@ -73,7 +78,7 @@ func (p *property) tags() reflect.StructTag {
 		p.json+options, p.Tag.Get("jsonschema"), p.Tag.Get("jsonschema_description")))
 }
 
-// check refuses rules that the reflector would ignore.
+// check returns an error for rules that the reflector would ignore.
 func (p *property) check() error {
 	if p.Tag.Get("jsonschema_extras") != "" {
 		return errors.New("jsonschema_extras is not supported; give the type a method JSONSchemaExtend")
@@ -109,7 +114,7 @@ func (p *property) checkRule(rule string) error {
 		return fmt.Errorf(`%q is not a rule; write a rule as name=value and a comma as \\, `+
 			`or use jsonschema_description`, rule)
 	case !slices.Contains(known, name):
-		if near := Nearest(name, known); near != "" {
+		if near := similar.Nearest(name, known); near != "" {
 			return fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
 		}
 		return fmt.Errorf("the rule %s does not apply to %v; use %s",
@@ -118,14 +123,15 @@ func (p *property) checkRule(rule string) error {
 		if p.own.Format != "" {
 			return fmt.Errorf("the type %v already has the format %s", p.Type, p.own.Format)
 		}
-		return CheckFormat(value)
+		return formats.Check(value)
 	case p.schema.Items != nil && strings.Contains(value, "="):
-		return fmt.Errorf("the rule %s of a list cannot have a value with =; declare a type for the items", name)
+		return fmt.Errorf("the rule %s for the items of a list cannot have a value with =; declare a type for "+
+			"the items", name)
 	}
 	return checkValue(name, value, of)
 }
 
-// checkValue checks the form of a rule's value. The type is that of the schema or of its items.
+// checkValue checks the form of the value of a rule. Of is the type of the schema or of its items.
 func checkValue(name, value, of string) error {
 	takes, ok := "", true
 	switch {
@@ -150,8 +156,9 @@ func checkValue(name, value, of string) error {
 	return nil
 }
 
-// finish corrects the result of the reflector: the type keeps its description and its bounds, an enum selects
-// from the values of the type, and the defaults of a list have the type of its items. It then checks the values.
+// finish corrects what the reflector has made of the tags, and checks the defaults, examples and enums. The
+// description and the bounds of the type stay in force unless the tags replace or narrow them, an enum in a tag
+// selects from the values of the type, and the elements in the default of a list get the type of the items.
 func (p *property) finish() error {
 	s, scalar := p.schema, p.scalar()
 	if s.Description == "" {
@@ -162,7 +169,8 @@ func (p *property) finish() error {
 	if n := len(p.own.Enum); n > 0 && len(scalar.Enum) > n {
 		scalar.Enum = scalar.Enum[n:]
 		for _, v := range scalar.Enum {
-			if !slices.ContainsFunc(p.own.Enum, func(own any) bool { return jsonvalue.Text(own) == jsonvalue.Text(v) }) {
+			isEqual := func(own any) bool { return jsonvalue.Text(own) == jsonvalue.Text(v) }
+			if !slices.ContainsFunc(p.own.Enum, isEqual) {
 				return fmt.Errorf("%s is not a value of %v", jsonvalue.Text(v), p.Type)
 			}
 		}
@@ -172,15 +180,15 @@ func (p *property) finish() error {
 			list[i] = json.RawMessage(fmt.Sprint(v))
 		}
 	}
-	if scalar.Default != nil && s.Items != nil { // the reflector also adds the default of a list of booleans
+	if scalar.Default != nil && s.Items != nil { // the reflector adds the default of a list of booleans to the items, too
 		scalar.Default = nil
 	}
 	return errors.Join(checkValues(s, "the default", s.Default), checkValues(scalar, "the example", scalar.Examples...),
 		checkValues(scalar, "a value of enum", scalar.Enum...))
 }
 
-// narrower returns a bound in a tag, or the bound of the type if it is narrower: a value between them could not be
-// decoded.
+// narrower returns the bound in a tag, or the bound of the type if it is narrower. A value outside the bound of the type
+// could not be decoded.
 func narrower(tag, own json.Number, sign int) json.Number {
 	x, _ := new(big.Rat).SetString(tag.String())
 	y, bounded := new(big.Rat).SetString(own.String())
@@ -190,7 +198,7 @@ func narrower(tag, own json.Number, sign int) json.Number {
 	return tag
 }
 
-// checkValues refuses values that do not fit a schema.
+// checkValues returns an error if values do not fit a schema.
 func checkValues(s *jsonschema.Schema, name string, values ...any) error {
 	raw, err := json.Marshal(s)
 	if err != nil || len(values) == 0 || values[0] == nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/writ-go/writ/signature/internal/formats"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -114,7 +115,7 @@ func TestFormatsAreChecked(t *testing.T) {
 	t.Parallel()
 	wrong := map[string]string{"iri-reference": "::", "uri-reference": "::", "uri-template": "{", "json-pointer": "x",
 		"regex": "("}
-	err := schema.CheckFormat("zzzzzzzz")
+	err := formats.Check("zzzzzzzz")
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -127,7 +128,7 @@ func TestFormatsAreChecked(t *testing.T) {
 		if err != nil || s.Validate([]byte(quoted(bad))) == nil {
 			t.Errorf("%s admits %s (%v)", name, bad, err)
 		}
-		if err := schema.CheckFormat(name); err != nil {
+		if err := formats.Check(name); err != nil {
 			t.Error(err)
 		}
 	}

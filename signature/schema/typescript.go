@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 const (
-	maxTypeDepth = 200    // of nesting, beyond which a type is unknown
-	maxTypeNodes = 10_000 // of one type; local references can multiply
+	maxTypeDepth = 200    // levels of nesting; deeper types are printed as unknown
+	maxTypeNodes = 10_000 // schemas in one type, which references can multiply
 )
 
 // TypeOptions controls how much of a schema [Schema.TypeScript] prints.
@@ -19,23 +20,23 @@ type TypeOptions struct {
 	// Docs adds constraints and descriptions as comments after properties.
 	Docs bool
 	// Describe returns the comment after a property, given its constraints and
-	// description. The result is passed to [Comment]. If Describe is nil and Docs is
+	// description. The result cannot end the comment early. If Describe is nil and Docs is
 	// set, the comment has the constraints and up to 160 bytes of the description, cut
 	// after a sentence.
 	Describe func(property, constraints, description string) string
 	// Show reports whether to print a property of the outermost object. If nil, all
-	// are printed.
+	// properties are printed.
 	Show func(property, typ string) bool
-	// Brief leaves out constraints that callers rarely violate: maximum lengths, and that a
-	// value must not be empty.
+	// Brief leaves out constraints that callers rarely violate: large maximum lengths, and
+	// a minimum length of 1.
 	Brief bool
 	// Depth is the number of levels of objects that are printed with their
-	// properties; deeper ones are printed as object. Zero means all.
+	// properties. Deeper objects are printed as "object". Zero means no limit.
 	Depth int
-	// Enum is the maximum number of values of an enum that are printed. If there are more,
-	// the type allows any other value as well. Zero means all.
+	// Enum is the maximum number of values of an enum that are printed. If an enum has more
+	// values, its type also allows any other value. Zero means no limit.
 	Enum int
-	// Cut, if not nil, is called when Depth or Enum omits something.
+	// Cut is called, if it is not nil, when Depth or Enum omits something.
 	Cut func()
 }
 
@@ -43,10 +44,10 @@ type TypeOptions struct {
 //
 //	{mood: "good" | "bad"; limit?: number /* integer, 1–100, default 20 */}
 //
-// Nil options mean comments and full depth. Nothing in the schema can end a comment,
-// a string or a fenced block early. Schemas without an equivalent, such as recursion
-// and conditions, become unknown or are left out: every valid value has the type, but
-// not every value of the type is valid.
+// If o is nil, the type has comments and full depth. Nothing in the schema can end a
+// comment, a string or a fenced block early. Schemas without an equivalent in TypeScript,
+// such as recursive schemas and conditions, become unknown or are left out. So every valid
+// value has the type, but not every value of the type is valid.
 func (s *Schema) TypeScript(o *TypeOptions) string {
 	if o == nil {
 		o = &TypeOptions{Docs: true}
@@ -88,12 +89,13 @@ func (s spot) has(name string) bool {
 	return ok
 }
 
-// child returns the schema under a keyword, and list those in its array.
+// child returns the schema at a path of keywords and names.
 func (s spot) child(names ...string) spot {
 	v, _ := jsonvalue.Lookup(s.value, names)
 	return spot{at: append(s.at[:len(s.at):len(s.at)], names...), value: v}
 }
 
+// list returns the schemas in the array of a keyword.
 func (s spot) list(name string) []spot {
 	array, _ := s.keyword(name).([]any)
 	all := make([]spot, len(array))
@@ -129,7 +131,7 @@ func (p *printer) expression(s spot) expr {
 	}
 }
 
-// parts returns the types that a value must have at the same time.
+// parts returns the types of which a value must have all.
 func (p *printer) parts(s spot) []expr {
 	parts := []expr{p.byType(s)}
 	if s.has("$ref") {
@@ -173,7 +175,7 @@ func (p *printer) cut() {
 	}
 }
 
-// some prints the first of many values and their common type.
+// some prints the first values of a long enum, and the common type of all its values.
 func some(first []expr, more int, kind string) expr {
 	shown := unite(first)
 	if shown.text == unknownType.text {
@@ -182,7 +184,7 @@ func some(first []expr, more int, kind string) expr {
 	return expr{fmt.Sprintf("%s | %s /* and %d more values */", shown.text, kind, more), atUnion}
 }
 
-// kindOf returns the common type of values.
+// kindOf returns the common type of values, "unknown" if they have none, or "" without values.
 func kindOf(values []any) string {
 	kind := ""
 	for _, v := range values {
@@ -192,6 +194,8 @@ func kindOf(values []any) string {
 			this = "string"
 		case json.Number:
 			this = "number"
+		case bool:
+			this = "boolean"
 		}
 		if kind != "" && kind != this {
 			return "unknown"
@@ -201,7 +205,7 @@ func kindOf(values []any) string {
 	return kind
 }
 
-// reference prints the target of a $ref, unless that is being printed already.
+// reference prints the target of a $ref, or unknown if the target is being printed already.
 func (p *printer) reference(s spot) expr {
 	target, ok := p.schema.target(s)
 	if !ok || slices.Contains(p.follows, jsonvalue.Pointer(target.at)) {
@@ -212,7 +216,7 @@ func (p *printer) reference(s spot) expr {
 	return p.expression(target)
 }
 
-// target resolves a $ref as the compiler did.
+// target returns the schema to which a $ref refers, according to the compiled schema.
 func (s *Schema) target(from spot) (spot, bool) {
 	rule := s.rules[jsonvalue.Pointer(from.at)]
 	if rule == nil || rule.Ref == nil {
@@ -236,7 +240,7 @@ func (p *printer) byType(s spot) expr {
 	return unite(all)
 }
 
-// typesOf returns the types that a schema admits, or none if it admits all.
+// typesOf returns the types that a schema admits, or nil if it admits all types.
 func typesOf(s spot) []string {
 	switch t := s.keyword("type").(type) {
 	case string:
@@ -276,7 +280,8 @@ func (p *printer) typed(name string, s spot) expr {
 		return expr{"number", atAtom}
 	case "string":
 		if s.has("contentSchema") {
-			return expr{"string /* JSON.parse gives " + Comment(p.expression(s.child("contentSchema")).text) + " */", atUnion}
+			content := display.Comment(p.expression(s.child("contentSchema")).text)
+			return expr{"string /* JSON.parse gives " + content + " */", atUnion}
 		}
 		return expr{name, atAtom}
 	case "boolean", "null":

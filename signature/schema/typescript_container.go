@@ -11,29 +11,20 @@ import (
 const anyObject = "Record<string, unknown>"
 
 func (p *printer) object(s spot) string {
-	if !p.enter() {
+	if p.options.Depth > 0 && p.objects >= p.options.Depth {
 		p.cut()
 		return "object"
 	}
-	defer p.leave()
+	p.objects++
+	defer func() { p.objects-- }()
 	members := p.members(s)
 	if len(members) == 0 {
 		return p.dictionary(s)
 	}
-	return "{" + strings.Join(members, "") + "}"
+	return "{" + strings.Join(members, "; ") + "}"
 }
 
-func (p *printer) enter() bool {
-	if p.options.Depth > 0 && p.objects >= p.options.Depth {
-		return false
-	}
-	p.objects++
-	return true
-}
-
-func (p *printer) leave() { p.objects-- }
-
-// members prints the properties; each except the first begins with its separator.
+// members prints the properties.
 func (p *printer) members(s spot) []string {
 	required, _ := s.keyword("required").([]any)
 	names := p.schema.names(s, "properties")
@@ -48,10 +39,10 @@ func (p *printer) members(s spot) []string {
 			all = append(all, key(name)+": unknown")
 		}
 	}
-	return separate(all)
+	return all
 }
 
-// member prints a property, and reports whether it is shown.
+// member prints a property, and returns false if the option Show excludes it.
 func (p *printer) member(s spot, name string, required bool) (string, bool) {
 	typ := p.expression(s).text
 	if p.objects == 1 && p.options.Show != nil && !p.options.Show(name, typ) {
@@ -62,16 +53,6 @@ func (p *printer) member(s spot, name string, required bool) (string, bool) {
 		mark = ": "
 	}
 	return key(name) + mark + typ + p.comment(s, name), true
-}
-
-// separate puts "; " before all members except the first.
-func separate(members []string) []string {
-	for i := range members {
-		if i > 0 {
-			members[i] = "; " + members[i]
-		}
-	}
-	return members
 }
 
 // dictionary prints an object without named properties.
@@ -104,8 +85,8 @@ func (p *printer) array(s spot) string {
 	return p.expression(s.child("items")).within(atAtom) + "[]"
 }
 
-// tuple prints an array whose first items have types of their own. The type of
-// further items is in "items" or, in early drafts, in "additionalItems".
+// tuple prints an array whose first items have individual types. The type of further
+// items is in "items" or, in early drafts, in "additionalItems".
 func (p *printer) tuple(s spot, first []spot) string {
 	var all []string
 	for _, item := range first {

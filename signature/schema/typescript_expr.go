@@ -61,8 +61,8 @@ func intersect(all []expr) expr {
 	return combine(texts, " & ", atIntersection, all, "unknown")
 }
 
-// combine joins the remaining types. It returns a single remaining type unchanged, and
-// none if no type remains.
+// combine joins the texts of types. If there is one text, it returns the type that the text
+// is from; without texts, it returns the type none.
 func combine(texts []string, with string, bind int, from []expr, none string) expr {
 	switch len(texts) {
 	case 0:

@@ -8,11 +8,11 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// unknowns are the unknown places of a value, as a tree of tokens. Nil means that
-// all is known.
+// unknowns are the unknown places of a value, as a tree of tokens. If nil, all parts of the
+// value are known.
 type unknowns struct {
-	place bool // the value here may be anything
-	open  bool // the object or array may have more members
+	place bool // the value at this place is unknown
+	open  bool // the object or array at this place may have more members
 	under map[string]*unknowns
 }
 
@@ -58,7 +58,7 @@ func (u *unknowns) node(at []string) *unknowns {
 	return u
 }
 
-// decides reports whether an error may vanish, depending on the unknown places.
+// decides reports whether it depends on the unknown places that there is an error.
 func (u *unknowns) decides(e *jsonschema.ValidationError, root any) bool {
 	if u == nil {
 		return false
@@ -80,7 +80,7 @@ func (u *unknowns) decides(e *jsonschema.ValidationError, root any) bool {
 	}
 }
 
-// cover reports whether a place is at or under an unknown one.
+// cover reports whether a place is unknown or within an unknown place.
 func (u *unknowns) cover(at []string) bool {
 	for _, token := range at {
 		if u == nil || u.place {
@@ -91,7 +91,7 @@ func (u *unknowns) cover(at []string) bool {
 	return u != nil && u.place
 }
 
-// touch reports whether anything at or under a place is unknown.
+// touch reports whether a place, or a part of the value there, is unknown.
 func (u *unknowns) touch(at []string) bool { return u.node(at) != nil }
 
 func (u *unknowns) opens(at []string) bool {
@@ -99,8 +99,8 @@ func (u *unknowns) opens(at []string) bool {
 	return n != nil && n.open
 }
 
-// shift reports whether a place is in an array with a spread, where the index of
-// an item is uncertain.
+// shift reports whether a place is within an array that has a spread, so that the indexes
+// of its items are uncertain.
 func (u *unknowns) shift(at []string, root any) bool {
 	for i, token := range at {
 		if u == nil {
@@ -115,8 +115,8 @@ func (u *unknowns) shift(at []string, root any) bool {
 	return false
 }
 
-// conditional reports whether a schema applies only if other parts of the value
-// have a certain form.
+// conditional reports whether a schema may apply only if other parts of the value fit
+// other schemas.
 func conditional(schemaURL string) bool {
 	at := jsonvalue.Tokens(place(schemaURL))
 	for i := 0; i < len(at); i++ {

@@ -98,8 +98,8 @@ func TestValidate(t *testing.T) {
 		{"condition", `{"if": {"required": ["a"]}, "then": {"required": ["b"]}}`, `{"a": 1}`, []string{`b is required`}},
 		{"dependent", `{"dependentRequired": {"card": ["address"]}}`, `{"card": 1}`,
 			[]string{`address is required with card`}},
-		{"contains", `{"contains": {"type": "string"}}`, `[1]`, []string{`the value must have an item of the form that ` +
-			`the schema's "contains" asks for`}},
+		{"contains", `{"contains": {"type": "string"}}`, `[1]`, []string{`the value must have an item that fits ` +
+			`"contains" of the schema`}},
 		{"tuple", `{"prefixItems": [{"type": "string"}], "items": false}`, `[1, 2]`, []string{`[0] must be a string, not 1`,
 			`[1] is not allowed`}},
 		{"unevaluated", `{"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false}`, `{"a": 1, "b": 2}`,
@@ -197,7 +197,7 @@ func TestAlwaysTheSame(t *testing.T) {
 				`optionBx is not a known property (did you mean option0?)`,
 				`optionCx is not a known property (did you mean option0?)`,
 				`optionDx is not a known property (did you mean option0?)`,
-				`optionEx is not a known property (did you mean option0?)`,
+				`optionEx is not a known property`,
 				`optionFx is not a known property`}},
 		{"a limited number of findings", `{"propertyNames": {"maxLength": 2}}`, "{" + members(30, `"n%02d":1`) + "}", nil},
 	} {

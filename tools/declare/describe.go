@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -72,7 +71,7 @@ func Signature(b *tools.Binding, limit int) string {
 func (t *tool) paragraphs(indent string) string {
 	var lines []string
 	for line := range strings.Lines(t.Description) {
-		if line = schema.Comment(line); line != "" {
+		if line = display.Comment(line); line != "" {
 			lines = append(lines, line)
 		}
 	}

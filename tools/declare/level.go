@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/prose"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -104,7 +106,7 @@ func (p *listing) object(o *object) bool {
 }
 
 func (p *listing) doc(t *tool, indent string) string {
-	text := schema.Comment(p.pick("", schema.Sentences(t.Description), p.tool, true))
+	text := display.Comment(p.pick("", prose.Sentences(t.Description), p.tool, true))
 	if text == "" {
 		return ""
 	}
@@ -130,7 +132,7 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 		take(0, max(room.any, maxLead))
 	}
 	for i, s := range sentences {
-		if schema.MentionsFormat(s) {
+		if prose.MentionsFormat(s) {
 			take(i, room.format)
 		}
 	}
@@ -147,7 +149,7 @@ func (p *listing) describe(property, constraints, description string, room words
 	if p.said[key] {
 		return ""
 	}
-	text := p.pick(property, schema.Sentences(description), room, false)
+	text := p.pick(property, prose.Sentences(description), room, false)
 	if constraints != "" && text != "" {
 		constraints += ". "
 	}

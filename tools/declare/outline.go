@@ -3,7 +3,8 @@ package declare
 import (
 	"strings"
 
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/prose"
 )
 
 const (
@@ -49,9 +50,9 @@ func (p *page) outline(o *object) bool {
 // gist returns the first sentence of a tool's description if it is short.
 func (t *tool) gist() string {
 	head := strings.ToValidUTF8(t.Description[:min(len(t.Description), 2*maxGist)], "")
-	sentences := schema.Sentences(head)
+	sentences := prose.Sentences(head)
 	if len(sentences) == 0 || len(sentences[0]) > maxGist {
 		return ""
 	}
-	return schema.OneLine(sentences[0])
+	return display.OneLine(sentences[0])
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/tools/mcptools/internal/config"
 )
 
@@ -155,7 +155,7 @@ func (c *ServerConfig) unmatched(all []string) (list []string) {
 			kind = "denied"
 		}
 		text := fmt.Sprintf("the pattern %q of %s tools matches no tool of the server", pattern, kind)
-		if near := schema.Nearest(pattern, all); near != "" {
+		if near := similar.Nearest(pattern, all); near != "" {
 			text += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 		list = append(list, text)

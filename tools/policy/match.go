@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -118,9 +118,9 @@ func nearest(pattern string, all []*tools.Binding) string {
 		}
 	}
 	if !strings.Contains(pattern, "*") {
-		return schema.Nearest(pattern, paths)
+		return similar.Nearest(pattern, paths)
 	}
-	if near := schema.Nearest(server, servers); dotted && near != "" && near != server {
+	if near := similar.Nearest(server, servers); dotted && near != "" && near != server {
 		return near + "." + rest
 	}
 	return ""

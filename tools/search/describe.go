@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 )
@@ -65,7 +64,7 @@ func (d *Index) Describe(names ...string) (string, error) {
 		case len(d.withPrefix(name)) > 1:
 			tools := d.withPrefix(name)
 			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), display.Cut(name, 100))
-			lists = append(lists, list{schema.OneLine(title), d.howToSearch(""), tools})
+			lists = append(lists, list{display.OneLine(title), d.howToSearch(""), tools})
 		default:
 			unknown = d.Unknown("tool or server", name)
 			remarks += comment(unknown.Error())
@@ -81,7 +80,7 @@ func (d *Index) Describe(names ...string) (string, error) {
 	return text, nil
 }
 
-func comment(text string) string { return "// " + schema.OneLine(text) + "\n" }
+func comment(text string) string { return "// " + display.OneLine(text) + "\n" }
 
 // list is a list of the tools that one name matches.
 type list struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/prose"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 )
@@ -73,11 +73,11 @@ const maxSummary = 300
 // word.
 func Summary(description string) string {
 	head := strings.ToValidUTF8(description[:min(len(description), 4*maxSummary)], "")
-	sentences := schema.Sentences(head)
+	sentences := prose.Sentences(head)
 	if len(sentences) == 0 {
 		return ""
 	}
-	text := schema.OneLine(sentences[0])
+	text := display.OneLine(sentences[0])
 	if len(text) <= maxSummary {
 		return text
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -161,7 +161,7 @@ func nearest(name string, among []string) string {
 	if len(name) < 4 {
 		return ""
 	}
-	return schema.Nearest(name, among)
+	return similar.Nearest(name, among)
 }
 
 // dotted returns server.tool for server["tool"].

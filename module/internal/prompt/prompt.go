@@ -54,10 +54,12 @@ func inputs(spec *signature.Spec) string {
 	for _, f := range spec.Inputs() {
 		switch f.Kind() {
 		case signature.KindHistory:
-		case signature.KindValue:
-			writeField(&lines, f, declared(f))
+		case signature.KindImage:
+			writeField(&lines, f, declaredAs("Image", f))
+		case signature.KindFile:
+			writeField(&lines, f, declaredAs("File", f))
 		default:
-			writeField(&lines, f, spec.Declare(f.Name))
+			writeField(&lines, f, declared(f))
 		}
 	}
 	if lines.Len() == 0 {
@@ -95,6 +97,15 @@ func declared(f signature.Field) string {
 		return f.Name + ": " + f.Schema.TypeScript(nil)
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(alone.OutputTypeScript(), "{"), "}")
+}
+
+// declaredAs returns a field as a member of a type, with a name in place of its object type:
+//
+//	photos?: Image[] | null
+func declaredAs(name string, f signature.Field) string {
+	text := declared(f)
+	member, _, _ := strings.Cut(text, "{")
+	return member + name + text[strings.LastIndexByte(text, '}')+1:]
 }
 
 // Question writes each input under its marker, and then the reminder of the form of replies. Text is written as it

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -83,7 +83,7 @@ func (p *postings) scores(query []string) []float64 {
 	for _, word := range slices.Compact(query) {
 		list := p.lists[word]
 		if list == nil && len(word) >= 5 {
-			list = p.lists[schema.Nearest(word, p.names)]
+			list = p.lists[similar.Nearest(word, p.names)]
 		}
 		n := float64(len(list))
 		idf := math.Log1p((float64(len(scores)) - n + 0.5) / (n + 0.5))

@@ -16,7 +16,7 @@ import (
 	"github.com/tailscale/hujson"
 	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/similar"
 )
 
 // The values of [Server.Type] for servers with a URL.
@@ -146,7 +146,7 @@ func findServers(document []member) (root string, servers []member, err error) {
 		case isRoot, m.name == mcpRoot && found == nil:
 			found = &document[i]
 		default:
-			if near := schema.Nearest(m.name, roots); near != "" && near != m.name {
+			if near := similar.Nearest(m.name, roots); near != "" && near != m.name {
 				hint = fmt.Sprintf("unknown key %q; did you mean %q?", m.name, near)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/jsonvalue"
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/internal/similar"
 )
 
 // entry is a server as files describe it.
@@ -127,7 +127,7 @@ func (c *Config) decode(m member, e *entry) (errs []error) {
 // addUnknown records an unknown key and returns a warning.
 func (e *entry) addUnknown(key string, known map[string]any) string {
 	warning := fmt.Sprintf("%q is not supported and has no effect%s", key, alternatives[key])
-	near := schema.Nearest(key, slices.Sorted(maps.Keys(known)))
+	near := similar.Nearest(key, slices.Sorted(maps.Keys(known)))
 	if near != "" && alternatives[key] == "" && near != key {
 		e.unknown = append(e.unknown, fmt.Sprintf("; %q is unknown: did you mean %q?", key, near))
 		warning += fmt.Sprintf("; did you mean %q?", near)

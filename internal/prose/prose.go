@@ -1,4 +1,5 @@
-package schema
+// Package prose splits and shortens the descriptions of tools and schemas.
+package prose
 
 import (
 	"regexp"
@@ -8,10 +9,10 @@ import (
 
 const (
 	maxSummary  = 160 // bytes of a description, unless its first sentence is longer
-	maxSentence = 400 // bytes of that sentence
+	maxSentence = 400 // bytes of the first sentence
 )
 
-// Sentences splits a description into sentences, list items, and separate lines.
+// Sentences splits a description into sentences, list items and separate lines.
 func Sentences(description string) []string {
 	var all []string
 	for _, paragraph := range paragraphs(description) {
@@ -31,9 +32,9 @@ var (
 	terminal = regexp.MustCompile(`[.!?:;。！？]["')\]]*$`)
 )
 
-const shortLine = 60 // bytes up to which a line was not broken to fit a page
+const shortLine = 60 // bytes; a line this short was not broken to limit its length
 
-// paragraphs joins lines that were only broken to fit a page.
+// paragraphs splits text into lines and list items. It joins lines that were only broken to limit their length.
 func paragraphs(text string) []string {
 	var all []string
 	open := false // the next line may belong to the last one
@@ -60,8 +61,8 @@ var formatWords = regexp.MustCompile("(?i)\\b(" +
 	"supported|options|max(imum)?|min(imum)?" +
 	")\\b|https?://|[\"'`\u201c](\\S{1,30})[\"'`\u201d]")
 
-// MentionsFormat reports whether a sentence seems to specify the form of a value: its
-// format, unit, limits or an example.
+// MentionsFormat reports whether a sentence seems to describe the form of a value: its
+// format, its unit, its limits or an example.
 func MentionsFormat(sentence string) bool {
 	heading := strings.HasSuffix(strings.TrimRight(sentence, "*_ "), ":")
 	return !heading && strings.Contains(sentence, " ") && formatWords.MatchString(sentence)
@@ -69,9 +70,9 @@ func MentionsFormat(sentence string) bool {
 
 var sentenceEnd = regexp.MustCompile(`[.!?]["')\]]* |[。！？]["')\]」』）]* ?`)
 
-// summary cuts a string without line breaks after a sentence, since half a sentence
-// about a format misleads.
-func summary(text string) string {
+// Summary returns the first sentences of text, which must not contain line breaks. It cuts
+// only after a sentence, since half a sentence about a format is misleading.
+func Summary(text string) string {
 	if len(text) <= maxSummary {
 		return text
 	}
@@ -88,7 +89,7 @@ func summary(text string) string {
 	return cutAtWord(text, maxSentence)
 }
 
-// sentences returns the end of each sentence in a string.
+// sentences returns the position of the end of each sentence in text.
 func sentences(text string) []int {
 	var ends []int
 	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
@@ -99,8 +100,8 @@ func sentences(text string) []int {
 	return append(ends, len(text))
 }
 
-// abbreviated reports whether the period between two strings belongs to an
-// abbreviation.
+// abbreviated reports whether the period between before and after ends an abbreviation,
+// not a sentence.
 func abbreviated(before, after string) bool {
 	for _, short := range []string{"e.g", "i.e", "etc", "vs", "cf", "approx", "incl"} {
 		if strings.HasSuffix(before, short) {
