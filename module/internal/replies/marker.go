@@ -71,6 +71,14 @@ func firstMark(text string) string {
 	return ""
 }
 
+// outOfFence removes the fence around a reply with markers.
+func outOfFence(text string) string {
+	if inner := Unfence(text); firstMark(inner) != "" {
+		return inner
+	}
+	return text
+}
+
 func containsMark(text, name string) bool {
 	return slices.ContainsFunc(marksIn(text), func(m mark) bool { return sameName(m.name, name) })
 }
@@ -80,10 +88,7 @@ var errOpenText = structural("", "nothing says where the text ends; put the end 
 // marked reads values under markers. Whole reports whether the end marker follows them. A reply without a marker of
 // an output gives nil.
 func (r reply) marked() (found fields, whole bool, err error) {
-	text := r.text
-	if inner := Unfence(text); len(inner) < len(text) && firstMark(inner) != "" {
-		text = inner
-	}
+	text := outOfFence(r.text)
 	end := EndName(r.outputs)
 	open := false // nothing says where the last text ends
 	marks := slices.DeleteFunc(marksIn(text), func(m mark) bool {

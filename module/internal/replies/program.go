@@ -51,6 +51,7 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	if truncated && !endMarker.MatchString(text) {
 		return Program{}, errCutOff
 	}
+	text = outOfFence(text)
 	blocks, open := fences(text)
 	if open {
 		return Program{}, errOpenFence
@@ -59,6 +60,8 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	switch {
 	case err != nil:
 		return Program{}, err
+	case found != nil && codeMember.MatchString(text[:found.start]+text[found.end:]):
+		return Program{}, errTwoPrograms
 	case found != nil:
 		return Program{withoutMarks(text[:found.start]), found.text}.checked()
 	case len(blocks) > 0:
@@ -67,6 +70,9 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	}
 	return Program{Code: text}, errNoProgram
 }
+
+// codeMember matches a program in a JSON object.
+var codeMember = regexp.MustCompile(`\{\s*(?:"reasoning".*)?"code"\s*:\s*"`)
 
 // Code finds the program in the value of a field, which may be fenced.
 func Code(value string) (string, error) {

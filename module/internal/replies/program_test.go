@@ -52,9 +52,13 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "CRLF", reply: "So:\r\n```js\r\na()\r\nb()\r\n```\r\n", reasoning: "So:", code: "a()\nb()"},
 	{name: "markers", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, reasoning: "why",
 		code: "a()"},
+	{name: "markers in a fence", reply: "````\n[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end + "\n````",
+		reasoning: "why", code: "a()"},
+	{name: "markers in a fence, code without one", reply: "```\n[[ ## code ## ]]\na()" + end + "\n```", wrong: none},
 	{name: "end marker in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
 	{name: "marker as text", reply: "```js\na(`\n[[ ## code ## ]]\n`)\n```", code: "a(`\n[[ ## code ## ]]\n`)"},
 	{name: "JSON with two programs", reply: `{"code": "a()", "code": "b()"}`, wrong: none},
+	{name: "JSON next to a program", reply: "{\"code\": \"a()\"}\n```js\nb()\n```", wrong: several},
 	{name: "JSON in a program", reply: "```js\na({\"code\": \"b()\"})\n```", code: `a({"code": "b()"})`},
 }
 
