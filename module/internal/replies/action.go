@@ -45,7 +45,8 @@ func ReadAction(values signature.Values) (Action, error) {
 	if err != nil {
 		return Action{}, fmt.Errorf("the field %q: %w", "args", err)
 	}
-	return Action{Tool: Undecorated(Unfence(PlainText(tool))), Args: args}, nil
+	name := Undecorated(Unfence(PlainText(tool)))
+	return Action{Tool: strings.TrimSuffix(name, "()"), Args: args}, nil
 }
 
 // noArguments are the ways in which models write that a tool gets no arguments.
