@@ -37,7 +37,7 @@ const (
 type StoreOptions struct {
 	Mode Mode
 
-	// Path is a file with one request and its reply on each line. It is created if it does not exist, and only its
+	// Path is a file with one reply on each line, next to its request or, in a Cache, the hash of it. It is created if it does not exist, and only its
 	// owner may read it. Resume and Replay require it; without it, a Cache keeps replies in memory only. One Cache or
 	// Resume at a time can have the file open, in any process.
 	Path string
@@ -168,7 +168,9 @@ func (s *Store) add(n int, line []byte) error {
 	case e.Key == "" || len(e.Reply) == 0 && e.Failure == nil:
 		return errNotStore
 	case s.options.Mode == Cache:
-		s.remember(e)
+		if e.Failure == nil {
+			s.remember(e)
+		}
 		return nil
 	case s.options.Mode == Replay:
 		s.loaded = append(s.loaded, e)
@@ -183,8 +185,8 @@ func (s *Store) add(n int, line []byte) error {
 // need. The label must name the model, its server, and every setting that its replies depend on, such as "gpt-5 at
 // api.openai.com, strict schema": the store cannot see these, and models with the same label share their replies.
 //
-// A streaming caller gets a stored reply in one piece. A Cache sends identical concurrent requests once, unless the
-// first fails. With Resume, the order of concurrent requests does not matter, unless they are identical; give them
+// A streaming caller gets a stored reply in one piece. A Cache sends only one of several identical concurrent requests
+// at a time, until it has a good reply for the rest. With Resume, the order of concurrent requests does not matter, unless they are identical; give them
 // different labels then. If Resume cannot write a reply, the error is an *[Error] of kind [KindUnknown], which is
 // returned together with the reply; later requests fail without reaching the model. Requests that were canceled or
 // over a budget are not stored.
@@ -233,58 +235,53 @@ func (s *Store) exchangeOf(r *request, model llms.Model) *exchange {
 	return e
 }
 
-// cached answers a request with the stored reply. If an identical request is in progress, it first waits for that one.
+// cached answers a request with the stored reply. Of several identical requests, only one at a time is sent.
 func (s *Store) cached(ctx context.Context, e *exchange, options []llms.CallOption,
 	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
-	if busy := s.enter(e.Key); busy == nil {
-		defer s.leave(e.Key)
-	} else {
+	reply, busy := s.claim(e.Key)
+	for ; busy != nil; reply, busy = s.claim(e.Key) {
 		select {
 		case <-busy:
 		case <-ctx.Done():
 			return nil, lm.CancelledBy(ctx)
 		}
 	}
-	if reply := s.recall(e.Key); reply != nil {
+	if reply != nil {
 		return reply.cached(), reply.stream(ctx, options)
 	}
+	defer s.release(e.Key)
 	r, err := ask()
 	if err == nil && cacheable(r) {
 		e.Reply = s.redactedReply(r)
+		e.Request = nil // only Replay needs it
 		s.remember(e)
 		_ = s.append(e) // Stats has the error
 	}
 	return r, err
 }
 
-// enter registers a request that is in progress, or returns a channel that is closed when an identical one ends.
-func (s *Store) enter(key string) (busy <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if busy := s.busy[key]; busy != nil {
-		return busy
-	}
-	s.busy[key] = make(chan struct{})
-	return nil
-}
-
-func (s *Store) leave(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.busy[key])
-	delete(s.busy, key)
-}
-
-// recall returns the cached reply, or nil, and counts the request.
-func (s *Store) recall(key string) (reply response) {
+// claim returns the cached reply or, if an identical request is in progress, a channel that is closed when it ends.
+// Otherwise both are nil: the caller must send the request and then call release.
+func (s *Store) claim(key string) (reply response, busy <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if text := s.recent.get(key); text != nil && json.Unmarshal(text, &reply) == nil {
 		s.stats.Hits++
-		return reply
+		return reply, nil
 	}
+	if busy := s.busy[key]; busy != nil {
+		return nil, busy
+	}
+	s.busy[key] = make(chan struct{})
 	s.stats.Misses++
-	return nil
+	return nil, nil
+}
+
+func (s *Store) release(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.busy[key])
+	delete(s.busy, key)
 }
 
 // remember keeps a reply in memory.
