@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/internal/display"
 )
 
 // PanicError reports a panic in code that was passed to a run: a module, an adapter, a reward, a sandbox, a type of
@@ -84,11 +84,11 @@ func bare(err error) string {
 	return text
 }
 
-func shorten(text string, limit int) string { return prompt.Shorten(text, limit) }
+func shorten(text string, limit int) string { return display.Cut(text, limit) }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-func plural(n int, noun string) string { return prompt.Plural(n, noun) }
+func plural(n int, noun string) string { return display.Plural(n, noun) }
 
 // notMade is the error of a module that is nil or a zero value.
 func notMade(name string) error {

@@ -57,11 +57,14 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Cut returns at most limit bytes of text, and … in place of the rest. It cuts between
-// characters.
+// Cut returns the beginning of text in at most limit bytes, with … at its end if it is cut. It cuts between characters.
 func Cut(text string, limit int) string {
-	if len(text) <= limit {
+	const mark = "…"
+	switch {
+	case len(text) <= limit:
 		return text
+	case limit < len(mark):
+		return ""
 	}
-	return strings.ToValidUTF8(text[:max(limit, 0)], "") + "…"
+	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }

@@ -37,9 +37,9 @@ const (
 type StoreOptions struct {
 	Mode Mode
 
-	// Path is a file with one reply on each line, next to its request or, in a Cache, the hash of it. It is created if it does not exist, and only its
-	// owner may read it. Resume and Replay require it; without it, a Cache keeps replies in memory only. One Cache or
-	// Resume at a time can have the file open, in any process.
+	// Path is a file with one reply on each line, and its request or, in a Cache, the hash of its request. It is
+	// created if it does not exist, and only its owner may read it. Resume and Replay require it; without it, a Cache
+	// keeps replies in memory only. One Cache or Resume at a time can have the file open, in any process.
 	Path string
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
@@ -185,11 +185,11 @@ func (s *Store) add(n int, line []byte) error {
 // need. The label must name the model, its server, and every setting that its replies depend on, such as "gpt-5 at
 // api.openai.com, strict schema": the store cannot see these, and models with the same label share their replies.
 //
-// A streaming caller gets a stored reply in one piece. A Cache sends only one of several identical concurrent requests
-// at a time, until it has a good reply for the rest. With Resume, the order of concurrent requests does not matter, unless they are identical; give them
-// different labels then. If Resume cannot write a reply, the error is an *[Error] of kind [KindUnknown], which is
-// returned together with the reply; later requests fail without reaching the model. Requests that were canceled or
-// over a budget are not stored.
+// A streaming caller gets a stored reply in one piece. Of several identical concurrent requests, a Cache sends one at a
+// time until it has a good reply for the rest. With Resume, the order of concurrent requests does not matter, unless
+// they are identical; give them different labels then. If Resume cannot write a reply, the error is an *[Error] of kind
+// [KindUnknown], which is returned together with the reply; later requests fail without reaching the model. Requests
+// that were canceled or over a budget are not stored.
 //
 // A model of Replay has the capabilities of the model in the first line of the file.
 func (s *Store) Model(model llms.Model, label string) llms.Model {

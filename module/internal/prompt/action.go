@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -22,7 +23,7 @@ func (a Action) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "In each step, call one tool; the next message shows its result. You can take at most %s.\n"+
 		"\nThe tool submit ends the task. Its args are the answer, which must have this type:\n"+
-		"```ts\ndeclare function submit(args: %s): never;\n```\n", Plural(a.Steps, "step"), a.Task.OutputTypeScript())
+		"```ts\ndeclare function submit(args: %s): never;\n```\n", display.Plural(a.Steps, "step"), a.Task.OutputTypeScript())
 	schemas := []json.RawMessage{a.Task.OutputSchema().Raw()}
 	for _, t := range a.Set.Bindings() {
 		schemas = append(schemas, t.InputSchema)
@@ -48,7 +49,9 @@ const (
 )
 
 // CallingBriefing is the briefing of a model that calls tools in its provider's protocol, which declares them.
-func CallingBriefing(steps int) string { return fmt.Sprintf(callingFacts, Plural(steps, "step")) }
+func CallingBriefing(steps int) string {
+	return fmt.Sprintf(callingFacts, display.Plural(steps, "step"))
+}
 
 // Calling is the system prompt of a model that calls tools in its provider's protocol.
 func Calling(spec *signature.Spec, briefing string) string {

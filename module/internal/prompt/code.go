@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -34,7 +35,7 @@ func (c Code) String() string {
 		ends = "ends the program"
 	} else {
 		fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Write programs until one calls "+
-			"submit. You can write at most %s%s.\n", Plural(c.Programs, "program"), scope)
+			"submit. You can write at most %s%s.\n", display.Plural(c.Programs, "program"), scope)
 	}
 	isHistory := func(f signature.Field) bool { return f.Kind() == signature.KindHistory } // questions with one say so
 	if constants := slices.DeleteFunc(c.Task.Inputs(), isHistory); len(constants) > 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // MaxText is the maximum number of bytes that a model is shown where no other limit applies.
@@ -23,7 +25,7 @@ func cut(text string, limit int, comment string) string {
 	}
 	head, tail := ends(text, text, limit)
 	omitted := length(text) - length(head) - length(tail)
-	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" omitted …", tail, limit)
+	return joinEnds(head, comment+"… "+display.Plural(omitted, "character")+" omitted …", tail, limit)
 }
 
 // cutOutput is [Cut] for console output that was shortened: the worker kept only its beginning, text, and its end,
@@ -33,7 +35,7 @@ func cutOutput(text, tail string, all, limit int) string {
 		return Cut(text, limit)
 	}
 	head, tail := ends(text, tail, limit)
-	return joinEnds(head, "… "+Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, limit)
+	return joinEnds(head, "… "+display.Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, limit)
 }
 
 // roomForMark is the number of bytes reserved for the line that says how much is omitted.
@@ -55,21 +57,9 @@ func ends(head, tail string, limit int) (string, string) {
 
 func joinEnds(head, mark, tail string, limit int) string {
 	if limit < roomForMark {
-		return Shorten(mark, limit)
+		return display.Cut(mark, limit)
 	}
 	return strings.ToValidUTF8(fmt.Sprintf("%s\n%s\n%s", strings.TrimSuffix(head, "\n"), mark, tail), "")
-}
-
-// Shorten returns the beginning of text in at most the given number of bytes, with an ellipsis if it is cut.
-func Shorten(text string, limit int) string {
-	const mark = "…"
-	switch {
-	case len(text) <= limit:
-		return text
-	case limit < len(mark):
-		return ""
-	}
-	return strings.ToValidUTF8(prefix(text, limit-len(mark)), "") + mark
 }
 
 // prefix returns the beginning of text without splitting a character.
@@ -101,14 +91,6 @@ func length(text string) int {
 	return n
 }
 
-// Plural returns "1 step" or "3 steps".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // FirstLine returns the first line of an observation, with the next one if it ends in a colon.
 func FirstLine(observation string) string {
 	line, rest, _ := strings.Cut(observation, "\n")
@@ -116,5 +98,5 @@ func FirstLine(observation string) string {
 		next, _, _ := strings.Cut(rest, "\n")
 		line += " " + next
 	}
-	return Shorten(line, 200)
+	return display.Cut(line, 200)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -68,7 +69,7 @@ func HistoryConstant(name string) string {
 func TaskText(spec *signature.Spec, inputs signature.Values) string {
 	text := spec.Instructions()
 	for _, v := range inputs {
-		text += "\n" + Shorten(replies.PlainText(v.JSON), inputPart)
+		text += "\n" + display.Cut(replies.PlainText(v.JSON), inputPart)
 	}
 	return text
 }
@@ -97,7 +98,7 @@ func Variables(list []sandbox.Variable, inputs map[string]any) string {
 	text := "Variables from earlier programs that you can use:"
 	if older := len(lines) - limit; older > 0 {
 		lines = lines[older:]
-		text += fmt.Sprintf("\n- %s, not listed", Plural(older, "older variable"))
+		text += fmt.Sprintf("\n- %s, not listed", display.Plural(older, "older variable"))
 	}
 	return text + "\n" + Cut(strings.Join(lines, "\n"), maxObservation)
 }
@@ -110,6 +111,6 @@ const (
 
 // Forgotten says that the first steps are left out of a conversation, and what they did.
 func Forgotten(steps int, entries []journal.Entry) string {
-	return fmt.Sprintf("\n\n%s omitted here, because the conversation became too long.", Plural(steps, "step")) +
+	return fmt.Sprintf("\n\n%s omitted here, because the conversation became too long.", display.Plural(steps, "step")) +
 		listEffects(entries, "Done in them:", maxObservation)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -35,7 +36,7 @@ func errorLine(err error, limit int) string {
 	if te, ok := errors.AsType[*tools.ToolError](err); ok {
 		text = te.Message
 	}
-	return escapeBreaks(Shorten(text, limit))
+	return escapeBreaks(display.Cut(text, limit))
 }
 
 // findings lists findings, each on a line of its own and then its frame.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -288,7 +289,7 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 		}
 		return cutOutput(printed.Text, strings.TrimRight(printed.Tail, "\n"), printed.Bytes, limit)
 	}
-	brief := fmt.Sprintf("It printed %s.", Plural(printed.Bytes, "byte"))
+	brief := fmt.Sprintf("It printed %s.", display.Plural(printed.Bytes, "byte"))
 	if printed.Bytes <= maxBrief {
 		brief = "It printed: " + escapeBreaks(part(maxBrief))
 	}

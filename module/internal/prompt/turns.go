@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
@@ -33,7 +34,7 @@ func PastInput(raw json.RawMessage) json.RawMessage {
 
 // PastAttachments counts the images or files of an input of an earlier turn.
 func PastAttachments(n int, names []string) string {
-	text := Plural(n, "attachment") + ", not shown again"
+	text := display.Plural(n, "attachment") + ", not shown again"
 	if len(names) > 0 {
 		text += ": " + strings.Join(names, ", ")
 	}
@@ -48,10 +49,10 @@ func PastResult(out *sandbox.Outcome) string {
 	var b strings.Builder
 	b.WriteString("The program finished.")
 	if out.Value != nil {
-		b.WriteString(" Its value:\n" + Shorten(string(out.Value), pastResult))
+		b.WriteString(" Its value:\n" + display.Cut(string(out.Value), pastResult))
 	}
 	if text := strings.TrimSpace(out.Stdout.Text); text != "" {
-		b.WriteString("\nconsole:\n" + fenced(Shorten(text, pastResult)))
+		b.WriteString("\nconsole:\n" + fenced(display.Cut(text, pastResult)))
 	}
 	return b.String()
 }
@@ -69,7 +70,7 @@ type PastTurn struct {
 func (t PastTurn) String() string {
 	var b strings.Builder
 	if t.Failed > 0 {
-		fmt.Fprintf(&b, "Not shown: %s.\n", Plural(t.Failed, "failed, refused or stopped program"))
+		fmt.Fprintf(&b, "Not shown: %s.\n", display.Plural(t.Failed, "failed, refused or stopped program"))
 	}
 	made := effectsOf(t.Calls)
 	if t.Why == "" {
@@ -101,4 +102,4 @@ func (s effects) unnamed() effects {
 }
 
 // EarlierTurns says how many turns are not shown.
-func EarlierTurns(n int) string { return "Not shown: " + Plural(n, "earlier turn") + "." }
+func EarlierTurns(n int) string { return "Not shown: " + display.Plural(n, "earlier turn") + "." }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -114,8 +115,8 @@ var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 // notJSON returns the error of a response that cannot be decoded.
 func (c *Client) notJSON(data []byte, err error) error {
 	const shown = 200
-	reason := clip(string(c.withoutKey([]byte(err.Error()))), shown)
-	return c.strange("a malformed reply (%s): %s", reason, clip(string(c.withoutKey(data)), shown))
+	reason := display.Cut(string(c.withoutKey([]byte(err.Error()))), shown)
+	return c.strange("a malformed reply (%s): %s", reason, display.Cut(string(c.withoutKey(data)), shown))
 }
 
 // strange returns the error of a response of status 2xx that is not a reply.
@@ -166,7 +167,7 @@ func complaint(body []byte) (message, code string) {
 	}
 	var outer problem
 	if json.Unmarshal(body, &outer) != nil {
-		return clip(string(body), maxMessage), ""
+		return display.Cut(string(body), maxMessage), ""
 	}
 	inner := outer
 	_ = json.Unmarshal(outer.Error, &inner)
@@ -177,7 +178,7 @@ func complaint(body []byte) (message, code string) {
 			codes = append(codes, s)
 		}
 	}
-	return clip(message, maxMessage), strings.Join(codes, " ")
+	return display.Cut(message, maxMessage), strings.Join(codes, " ")
 }
 
 // text returns a message that is a string or, from some servers, other JSON.
@@ -193,16 +194,9 @@ var title = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 // page describes an HTML page, which a proxy sent instead of the provider.
 func page(body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
-		return fmt.Sprintf("an HTML page with the title %q", clip(html.UnescapeString(string(m[1])), 200))
+		return fmt.Sprintf("an HTML page with the title %q", display.Cut(html.UnescapeString(string(m[1])), 200))
 	}
 	return "an HTML page"
-}
-
-func clip(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "") + "…"
-	}
-	return s
 }
 
 // waitOf returns the wait that the headers demand, or 0.

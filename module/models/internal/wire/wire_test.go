@@ -187,7 +187,7 @@ func TestDecode(t *testing.T) {
 // A server that repeats the key in the form of its response does not get it into an error.
 func TestBrokenResponsesHideTheKey(t *testing.T) {
 	t.Parallel()
-	title := strings.Repeat("x", 197) + "sk-secret"
+	title := strings.Repeat("x", 194) + "sk-secret, too"
 	for response, want := range map[string]string{
 		"HTTP/1.1 sk-secret Unauthorized\r\n\r\n":                 `malformed HTTP status code "[key]"`,
 		"sk-secret\r\n\r\n":                                       `malformed HTTP response "[key]"`,
