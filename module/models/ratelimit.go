@@ -53,7 +53,7 @@ func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	if r.Concurrent > 0 {
 		l.slots = make(chan struct{}, r.Concurrent)
 	}
-	return wrap(model, l.generate)
+	return lm.Wrap(model, l.generate)
 }
 
 // check returns an error for a negative rate.

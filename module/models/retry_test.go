@@ -71,8 +71,6 @@ func TestRetry(t *testing.T) {
 		"refused":       {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
 		"unknown":       {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
 		"maybe charged": {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
-		"possibly charged, not retried": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2,
-			500 * time.Millisecond, "the model: error reading streaming response: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

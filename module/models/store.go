@@ -217,7 +217,7 @@ func (s *Store) Model(model llms.Model, label string) llms.Model {
 	}
 	switch {
 	case s == nil || s.options.Mode != Replay:
-		return wrap(model, answer)
+		return lm.Wrap(model, answer)
 	case len(s.loaded) > 0 && s.loaded[0].Capabilities != nil:
 		return lm.CapableFunc{Func: answer, States: func() Capabilities { return *s.loaded[0].Capabilities }}
 	}

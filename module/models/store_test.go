@@ -112,7 +112,7 @@ func TestCacheKey(t *testing.T) {
 		func() (lm.Reply, error) { return ask(t.Context(), other) },
 		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{}, question("Capital!")) },
 		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{Rollout: 1}, question("Capital?")) },
-		func() (lm.Reply, error) { return ask(models.WithRollout(t.Context(), 2), model) },
+		func() (lm.Reply, error) { return ask(lm.WithRollout(t.Context(), 2), model) },
 		func() (lm.Reply, error) {
 			return lm.Ask(t.Context(), model, lm.Call{Temperature: &half}, question("Capital?"))
 		},
