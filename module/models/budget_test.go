@@ -83,8 +83,8 @@ func TestBudgetCost(t *testing.T) {
 		price models.Price
 		cost  float64
 	}{
-		"plain":     {models.Price{Input: 1, Output: 10}, (1000*1 + 500*10) / 1e6},
-		"cached":    {models.Price{Input: 1, Output: 10, CachedInput: 0.1}, (200*1 + 800*0.1 + 500*10) / 1e6},
+		"plain":  {models.Price{Input: 1, Output: 10}, (1000*1 + 500*10) / 1e6},
+		"cached": {models.Price{Input: 1, Output: 10, CachedInput: 0.1}, (200*1 + 800*0.1 + 500*10) / 1e6},
 		"everything": {models.Price{Input: 1, Output: 10, CachedInput: 0.5, CacheWrite: 99},
 			(200*1 + 800*0.5 + 500*10) / 1e6},
 	} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -132,7 +133,7 @@ func providers() []string {
 func open(provider, name string, o *OpenOptions) (llms.Model, error) {
 	options := &wire.Options{
 		Key: o.Key, BaseURL: cmp.Or(o.BaseURL, os.Getenv(strings.ToUpper(provider)+"_BASE_URL")), Client: o.Client,
-		MaxTokens: o.MaxTokens, Context: o.Context, Extra: o.Extra, Dialect: provider,
+		MaxTokens: o.MaxTokens, Context: o.Context, Extra: maps.Clone(o.Extra), Dialect: provider,
 	}
 	switch provider {
 	case "anthropic":

@@ -54,7 +54,7 @@ func unquoted(err error) error {
 func (c *Client) refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
 	message, code := complaint(c.withoutKey(body))
-	e := lm.FromAnswer(r.StatusCode, waitOf(r.Header, r.StatusCode), message, code)
+	e := lm.FromAnswer(r.StatusCode, waitOf(r.Header), message, code)
 	if e.Kind == lm.KindUnknown {
 		e.Kind = lm.KindInvalid
 	}
@@ -200,7 +200,7 @@ func page(body []byte) string {
 }
 
 // waitOf returns the wait that the headers demand, or 0.
-func waitOf(h http.Header, status int) time.Duration {
+func waitOf(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return lm.Seconds(ms / 1000)
 	}
@@ -211,15 +211,5 @@ func waitOf(h http.Header, status int) time.Duration {
 	if at, err := http.ParseTime(after); err == nil {
 		return lm.Seconds(time.Until(at).Seconds())
 	}
-	if status != http.StatusTooManyRequests {
-		return 0
-	}
-	var wait time.Duration
-	for _, of := range []string{"Requests", "Tokens"} {
-		d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + of))
-		if err == nil && h.Get("X-Ratelimit-Remaining-"+of) == "0" {
-			wait = max(wait, lm.Seconds(d.Seconds()))
-		}
-	}
-	return wait
+	return 0
 }
