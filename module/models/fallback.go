@@ -38,7 +38,7 @@ func Fallback(models ...llms.Model) llms.Model {
 		charged := false // any model may have charged
 		for _, model := range models {
 			tapped, tap := lm.NewTap(options)
-			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
+			response, err := lm.Generate(ctx, model, messages, tapped...)
 			failure := (*Error)(nil)
 			if tap.Close() || !errors.As(err, &failure) || ctx.Err() != nil || failure.Kind == KindRefused {
 				noteFailed(response, failures)

@@ -61,7 +61,7 @@ func (r *retry) generate(ctx context.Context, messages []llms.MessageContent,
 	charged := false // any attempt may have been charged
 	for attempt := 1; ; attempt++ {
 		tapped, tap := lm.NewTap(options)
-		response, err := lm.Generate(ctx, r.model, lm.Copied(messages), tapped...)
+		response, err := lm.Generate(ctx, r.model, messages, tapped...)
 		charged = charged || lm.MaybeCharged(err)
 		if tap.Close() || attempt == r.options.Attempts || !again(err) {
 			return response, lm.Charged(err, charged)

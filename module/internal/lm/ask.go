@@ -21,8 +21,8 @@ type Call struct {
 	// answer the second with the reply to the first.
 	Rollout int
 
-	// Temperature and TopP, if set, override the call options.
-	Temperature, TopP *float64
+	// Temperature, if set, overrides the call options.
+	Temperature *float64
 
 	// OnText and OnReasoning, if set, receive the reply in pieces as it arrives. They are
 	// not called concurrently, and not after Ask has returned. To stop the reply, cancel
@@ -72,9 +72,6 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	options = options[:len(options):len(options)]
 	if c.Temperature != nil {
 		options = append(options, llms.WithTemperature(*c.Temperature))
-	}
-	if c.TopP != nil {
-		options = append(options, llms.WithTopP(*c.TopP))
 	}
 	if c.OnText == nil && c.OnReasoning == nil {
 		return options, func(error) {}
