@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/tmc/langchaingo/llms"
 )
 
 // classify converts an error to an [Error]. The errors of most of langchaingo's
@@ -122,7 +120,7 @@ func (t rule) fits(status int) bool {
 var rules = []rule{
 	{KindContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length ` +
 		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum ` +
-		`number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`),
+		`number of tokens|too many (input )?tokens|token_limit|input length .*exceed|request_too_large`),
 		[]int{0, 200, 400, 413, 422, 500}},
 	// a retry would never succeed
 	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}},
@@ -155,9 +153,6 @@ func statusOf(err error) int {
 	if coded := (interface{ HTTPStatusCode() int })(nil); errors.As(err, &coded) {
 		return coded.HTTPStatusCode()
 	}
-	if coded := (*llms.Error)(nil); errors.As(err, &coded) {
-		return statusOfCode(coded.Code)
-	}
 	m := statuses.FindStringSubmatch(err.Error())
 	if m == nil {
 		return 0
@@ -167,25 +162,6 @@ func statusOf(err error) int {
 		return 0
 	}
 	return status
-}
-
-// statusOfCode maps langchaingo's error codes, which a user's own provider may return.
-func statusOfCode(code llms.ErrorCode) int {
-	switch code {
-	case llms.ErrCodeRateLimit:
-		return http.StatusTooManyRequests
-	case llms.ErrCodeAuthentication:
-		return http.StatusUnauthorized
-	case llms.ErrCodeQuotaExceeded:
-		return http.StatusPaymentRequired
-	case llms.ErrCodeTokenLimit:
-		return http.StatusRequestEntityTooLarge
-	case llms.ErrCodeProviderUnavailable, llms.ErrCodeTimeout:
-		return http.StatusServiceUnavailable
-	case llms.ErrCodeInvalidRequest, llms.ErrCodeResourceNotFound, llms.ErrCodeNotImplemented:
-		return http.StatusBadRequest
-	}
-	return 0
 }
 
 // broken recognizes the errors of connections. The provider may charge if it was reached.
