@@ -35,10 +35,7 @@ type toolCall struct {
 // usage, reasoning, model and id. A message with invalid JSON is dropped, since it cannot
 // be sent back.
 func responseOf(r *llms.ContentResponse) response {
-	if r == nil {
-		return nil
-	}
-	var list response
+	list := response{}
 	for _, c := range r.Choices {
 		if c == nil {
 			continue

@@ -83,7 +83,7 @@ type exchange struct {
 	Key     string          `json:"key,omitempty"` // a hash of the request
 	N       int             `json:"n,omitempty"`   // the occurrence of the request, from 0
 	Request json.RawMessage `json:"request,omitempty"`
-	Reply   response        `json:"reply,omitempty"`
+	Reply   json.RawMessage `json:"reply,omitempty"` // a response
 	Failure *failure        `json:"failure,omitempty"`
 
 	// Capabilities are the capabilities of the model; nil if the model states none.
@@ -155,6 +155,9 @@ func (s *Store) load(path string) error {
 func (s *Store) add(n int, line []byte) error {
 	e := &exchange{line: n}
 	if err := json.Unmarshal(line, e); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(e.Reply, new(response)); len(e.Reply) > 0 && err != nil {
 		return err
 	}
 	switch {
@@ -252,7 +255,7 @@ func (s *Store) cached(ctx context.Context, e *exchange, options []llms.CallOpti
 	defer s.release(e.Key)
 	r, err := ask()
 	if err == nil && cacheable(r) {
-		e.Reply = s.redactedReply(r)
+		e.Reply = s.redacted(responseOf(r))
 		e.Request = nil // only Replay needs it
 		s.remember(e)
 		_ = s.append(e) // Stats has the error
@@ -286,13 +289,9 @@ func (s *Store) release(key string) {
 
 // remember keeps a reply in memory.
 func (s *Store) remember(e *exchange) {
-	text, err := json.Marshal(e.Reply)
-	if err != nil { // impossible: all values are plain
-		panic(err)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recent.put(e.Key, text)
+	s.recent.put(e.Key, e.Reply)
 }
 
 // cacheable reports whether a reply is good.
@@ -308,10 +307,12 @@ func cacheable(r *llms.ContentResponse) bool {
 func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption,
 	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if old := s.next(e); old != nil {
+		var reply response
+		_ = json.Unmarshal(old.Reply, &reply) // add has decoded it; a failure may have none
 		if old.Failure != nil {
-			return old.Reply.provider(), old.Failure.error()
+			return reply.provider(), old.Failure.error()
 		}
-		return old.Reply.provider(), old.Reply.stream(ctx, options)
+		return reply.provider(), reply.stream(ctx, options)
 	}
 	if s.options.Mode == Replay {
 		return nil, &Error{Kind: KindInvalid, Err: s.missing(e)}
@@ -328,7 +329,9 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	} else if err != nil {
 		return r, err
 	}
-	e.Reply = s.redactedReply(r)
+	if r != nil {
+		e.Reply = s.redacted(responseOf(r))
+	}
 	if failed := s.append(e); failed != nil {
 		failed = fmt.Errorf("models: the store: %w", failed)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,7 +67,7 @@ func FromConnection(err error) *Error {
 func kindOf(status int, text string) Kind {
 	text = strings.ToLower(text)
 	for _, t := range rules {
-		if t.fits(status) && t.text.MatchString(text) {
+		if slices.Contains(t.statuses, status) && t.text.MatchString(text) {
 			return t.kind
 		}
 	}
@@ -103,16 +104,7 @@ func gaveUp(status int) bool {
 type rule struct {
 	kind     Kind
 	text     *regexp.Regexp
-	statuses []int // the statuses it applies to; empty means any
-}
-
-func (t rule) fits(status int) bool {
-	for _, s := range t.statuses {
-		if s == status {
-			return true
-		}
-	}
-	return len(t.statuses) == 0
+	statuses []int // the statuses to which it applies
 }
 
 // rules are tried in order. The first group is more exact than the status. The second
