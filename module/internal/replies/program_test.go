@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. A program that has fences " +
-		"in its texts needs a longer fence around it"
+	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. If the program has fences " +
+		"in its strings, put a longer fence around it"
 	none    = "the reply has no program; write it in one ```js block"
 	several = "the reply has several programs; join them or choose one, and write it in one ```js block"
 	empty   = "the program is empty; write it in one ```js block"
