@@ -3,12 +3,13 @@ package prompt
 import (
 	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/writ-go/writ/internal/display"
 )
 
-// MaxText is the maximum number of bytes that a model is shown where no other limit applies.
+// MaxText is the maximum size of a string in a prompt, in bytes, where no other limit applies.
 const MaxText = 8000
 
 // unlimited is effectively unlimited.
@@ -28,8 +29,8 @@ func cut(text string, limit int, comment string) string {
 	return joinEnds(head, comment+"… "+display.Plural(omitted, "character")+" omitted …", tail, limit)
 }
 
-// cutOutput is [Cut] for console output that was shortened: the worker kept only its beginning, text, and its end,
-// tail. All is the length of the whole output in bytes.
+// cutOutput is [Cut] for console output of which the worker kept only the beginning, text, and the end, tail. All is
+// the size of the whole output in bytes.
 func cutOutput(text, tail string, all, limit int) string {
 	if len(text) == all {
 		return Cut(text, limit)
@@ -41,8 +42,8 @@ func cutOutput(text, tail string, all, limit int) string {
 // roomForMark is the number of bytes reserved for the line that says how much is omitted.
 const roomForMark = 60
 
-// ends returns the beginning of head and the end of tail, three to one, so that they fit into the given number
-// of bytes together with the mark. Lines stay whole unless that would drop more than half of an end.
+// ends returns the beginning of head and the end of tail, in the ratio of three to one, so that they and the mark fit
+// into limit bytes. It keeps whole lines, unless that would drop more than half of an end.
 func ends(head, tail string, limit int) (string, string) {
 	room := max(limit-roomForMark, 0)
 	head, tail = prefix(head, room*3/4), suffix(tail, room/4)
@@ -81,12 +82,9 @@ func suffix(text string, limit int) string {
 }
 
 // length returns the length of text in JavaScript, which counts UTF-16 code units.
-func length(text string) int {
-	n := utf8.RuneCountInString(text)
-	for i := range len(text) {
-		if text[i] >= 0xf0 { // the first byte of a character outside the Basic Multilingual Plane
-			n++
-		}
+func length(text string) (n int) {
+	for _, r := range text {
+		n += utf16.RuneLen(r)
 	}
 	return n
 }

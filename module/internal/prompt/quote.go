@@ -24,7 +24,7 @@ var (
 // escapeBreaks returns text on one line.
 func escapeBreaks(text string) string { return escaper.Replace(text) }
 
-// Indented returns text for a place after other text on a line: later lines are indented, and a long text is cut.
+// Indented returns text that follows other text on a line: its later lines are indented, and long text is cut.
 func Indented(text string) string {
 	const limit = maxObservation / 2
 	return Cut(indenter.Replace(Cut(text, limit)), limit)

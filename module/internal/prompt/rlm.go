@@ -31,8 +31,8 @@ func (r RLM) String() string {
 	return b.String()
 }
 
-// Left tells the model what is left of its calls and tokens when that is less than half. Tokens without a limit are
-// math.MaxInt.
+// Left says how many calls and tokens are left, or returns "" if more than half of both are left. Tokens without a
+// limit are math.MaxInt.
 func (r RLM) Left(calls, tokens int) string {
 	switch {
 	case calls > r.Calls/2 && (tokens == math.MaxInt || tokens > r.Tokens/2):

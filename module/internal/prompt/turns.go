@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Limits, in bytes, of what a turn of a conversation shows of an earlier one.
+// Limits, in bytes, of the parts of an earlier turn in a prompt.
 const (
 	pastInput   = 1000 // of each input
 	pastProgram = 2000
@@ -21,7 +21,7 @@ const (
 	pastCalls   = 2000
 )
 
-// PastReasoning is how many bytes of the reasoning of an earlier turn are shown.
+// PastReasoning is the maximum size of the reasoning of an earlier turn, in bytes.
 const PastReasoning = 300
 
 // PastInput shortens an input of an earlier turn.
@@ -44,7 +44,7 @@ func PastAttachments(n int, names []string) string {
 // PastProgram shortens a program of an earlier turn.
 func PastProgram(code string) string { return cut(code, pastProgram, "// ") }
 
-// PastResult is the observation on a program of an earlier turn that ran to its end without an answer.
+// PastResult returns the observation of a program of an earlier turn that ran to its end without an answer.
 func PastResult(out *sandbox.Outcome) string {
 	var b strings.Builder
 	b.WriteString("The program finished.")
@@ -57,11 +57,11 @@ func PastResult(out *sandbox.Outcome) string {
 	return b.String()
 }
 
-// PastTurn is how an earlier turn ended.
+// PastTurn describes the end of an earlier turn.
 type PastTurn struct {
 	Failed  int // programs that failed, were refused or were stopped
 	Answer  json.RawMessage
-	Why     string // why there is no answer; "" if there is one
+	Why     string // why there is no answer, or ""
 	Calls   []journal.Entry
 	Orphans []journal.Entry
 }
@@ -101,5 +101,5 @@ func (s effects) unnamed() effects {
 	return effects{strip(s.done), strip(s.failed), strip(s.unknown)}
 }
 
-// EarlierTurns says how many turns are not shown.
+// EarlierTurns says how many turns are left out.
 func EarlierTurns(n int) string { return "Not shown: " + display.Plural(n, "earlier turn") + "." }
