@@ -1,5 +1,5 @@
 // Package stub has servers for tests that speak the protocols of providers: they validate each request as the provider
-// does, and answer what a script says in the provider's form, streamed or not.
+// does, and send scripted replies in the provider's form, streamed or not.
 package stub
 
 import (
@@ -44,7 +44,7 @@ type Request struct {
 	Body   map[string]any  // the body, decoded; nil if it is not an object
 }
 
-// Reply is what a stub answers.
+// Reply is the reply of a stub.
 type Reply struct {
 	Text      string
 	Thinking  string
@@ -58,8 +58,8 @@ type Reply struct {
 	Cut   int    // if positive, the connection breaks after so many bytes of the answer
 	Error string // a stream ends with this error after the text
 
-	// Status, Header and Body, if Status is set, are the whole answer. An empty Body is an
-	// error in the form of the provider.
+	// Status, Header and Body are the whole response if Status is set. If Body is empty, the response is an error in
+	// the provider's form.
 	Status int
 	Header http.Header
 	Body   string
@@ -83,13 +83,12 @@ type Server struct {
 	requests []Request
 }
 
-// protocol is what a provider does in its own way.
+// protocol has the differences between providers.
 type protocol interface {
 	// name returns the name of its definition in schemas.json.
 	name() string
 
-	// refuse returns the status and message of the error that a request is answered with; the message is "" if the
-	// request is good.
+	// refuse returns the status and the message of the error for a request; the message is "" if the request is good.
 	refuse(Request, *Options) (status int, message string)
 
 	// turns returns the tool calls and results in the messages of a request.
@@ -160,7 +159,8 @@ func (s *Server) fail(w http.ResponseWriter, reply Reply) {
 		w.Header()[http.CanonicalHeaderKey(name)] = values
 	}
 	if reply.Body == "" {
-		writeJSON(w, reply.Status, s.protocol.failure(reply.Status, cmp.Or(http.StatusText(reply.Status), "Overloaded")))
+		text := cmp.Or(http.StatusText(reply.Status), "Overloaded")
+		writeJSON(w, reply.Status, s.protocol.failure(reply.Status, text))
 		return
 	}
 	w.WriteHeader(reply.Status)

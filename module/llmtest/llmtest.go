@@ -1,5 +1,4 @@
-// Package llmtest provides a scripted language model for tests. It gives the replies of a
-// script and records the requests.
+// Package llmtest provides a language model for tests. It returns scripted replies and records the requests.
 //
 //	package main
 //
@@ -64,7 +63,7 @@ type Reply struct {
 	Text         string
 	Chunks       []string // the pieces in which Text is streamed. If empty, Text is not streamed.
 	Reasoning    string
-	StopReason   string // default "tool_calls" with ToolCalls, "stop" without
+	StopReason   string // default: "tool_calls" if there are ToolCalls, otherwise "stop"
 	InputTokens  int    // default: a quarter of the bytes of the request
 	OutputTokens int    // default: a quarter of the bytes of Text
 
@@ -79,7 +78,8 @@ type Reply struct {
 func New(replies ...string) *Model {
 	return Func(func(_ context.Context, r Request) (Reply, error) {
 		if r.N > len(replies) {
-			return Reply{}, fmt.Errorf("llmtest: the script has no reply to request %d, which ends: %s", r.N, tail(r.Text()))
+			return Reply{}, fmt.Errorf("llmtest: the script has no reply to request %d, which ends: %s",
+				r.N, tail(r.Text()))
 		}
 		return Reply{Text: replies[r.N-1]}, nil
 	})

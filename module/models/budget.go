@@ -48,7 +48,7 @@ func (p Price) of(u lm.Usage) float64 {
 // Spent is the part of a [Budget] that was spent.
 type Spent struct {
 	Calls           int // calls of models, including failed ones
-	Cached          int // calls that a cache answered; not in Calls, and free
+	Cached          int // calls answered by a cache, which are free and not in Calls
 	InputTokens     int
 	OutputTokens    int
 	ReasoningTokens int     // the part of OutputTokens that was reasoning
@@ -59,7 +59,8 @@ type Spent struct {
 
 // String returns a summary on one line.
 func (s Spent) String() string {
-	text := fmt.Sprintf("%s, %d input and %d output tokens", display.Plural(s.Calls, "call"), s.InputTokens, s.OutputTokens)
+	text := fmt.Sprintf("%s, %d input and %d output tokens",
+		display.Plural(s.Calls, "call"), s.InputTokens, s.OutputTokens)
 	if s.Cost > 0 {
 		text += fmt.Sprintf(", a cost of %.4g", s.Cost)
 	}
@@ -156,8 +157,8 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 		return &Error{Kind: KindInvalid, Err: b.bad}
 	}
 	if !priced && b.limits.Cost > 0 {
-		return &Error{Kind: KindInvalid,
-			Err: fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", name)}
+		return &Error{Kind: KindInvalid, Err: fmt.Errorf(
+			"the budget limits the cost but has no price for the model %q; add it to Limits.Prices", name)}
 	}
 	if reached := b.reached(guess.Input, price.of(guess)); reached != "" {
 		return &Error{Kind: KindOverBudget, Err: &BudgetError{Limit: reached, Spent: b.spent}}
@@ -222,7 +223,7 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 	b.underway--
 	b.asked -= bill.guess.Input
 	if b.owed -= price.of(bill.guess); b.underway == 0 {
-		b.owed = 0 // without rounding errors
+		b.owed = 0 // remove rounding errors
 	}
 	if bill.cached {
 		b.spent.Cached++

@@ -103,7 +103,7 @@ func ExampleStore() {
 	// Paris <nil>
 	// Paris <nil>
 	// Lutetia <nil>
-	// 2 asked, 1 answered by the store
+	// 2 sent to the model, 1 answered by the store
 }
 
 func ExampleBudget() {

@@ -42,8 +42,8 @@ type OpenOptions struct {
 	MaxTokens int
 
 	// Context is the size of Ollama's context in tokens (num_ctx). Zero means large enough
-	// for the prompt and the reply. Ollama reloads a model when the size changes, so it
-	// grows but never shrinks. Other providers ignore it.
+	// for the prompt and the reply. Ollama reloads a model when the size changes, so Writ
+	// increases it but never decreases it. Other providers ignore it.
 	Context int
 
 	// Extra is merged into the JSON of every request, for members that Writ does not know,
@@ -88,7 +88,8 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	}
 	provider, name, _ := strings.Cut(model, ":")
 	if strings.TrimSpace(name) == "" {
-		return nil, fmt.Errorf(`models: %q does not name a provider and a model; write both, such as "openai:gpt-5.1"`, model)
+		return nil, fmt.Errorf(
+			`models: %q does not name a provider and a model; write both, such as "openai:gpt-5.1"`, model)
 	}
 	if !slices.Contains(providers(), provider) {
 		return nil, fmt.Errorf("models: provider %q of model %q is unknown; use one of %s, or openai with a BaseURL",

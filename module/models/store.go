@@ -18,18 +18,18 @@ import (
 type Mode int
 
 const (
-	// Cache answers a repeated request with the reply to the first one, as often as it is made, and marks the reply
-	// as cached, so that modules and budgets count it as free. Only good replies are kept: no errors, no replies that
-	// were cut off or are empty, no refusals.
+	// Cache answers every repetition of a request with the reply to the first one, and marks the reply as cached, so
+	// that modules and budgets count it as free. It does not keep errors, refusals, and replies that are empty or cut
+	// off.
 	Cache Mode = iota
 
-	// Resume lets a program that was killed continue. The program opens the store and begins again: the requests that
-	// it made before get their replies, usage and errors from the store, a repeated request in order, and what they
-	// cost counts again: the program goes the same way as before. Other requests reach the model.
+	// Resume lets a killed program continue. The program opens the store and starts again. The requests that it made
+	// before get their stored replies, usage and errors, and a request that it repeats gets them in the original order.
+	// Budgets count their cost again, so the program takes the same path as before. Other requests reach the model.
 	Resume
 
-	// Replay answers requests as Resume does, and never asks a model. A request that is not in the store is an error
-	// that shows the difference from the most similar one. It is for tests, with a file that Resume wrote.
+	// Replay answers requests as Resume does, but never calls a model. A request that is not in the store fails with an
+	// error that shows the difference from the most similar one. Use Replay in tests, with a file that Resume wrote.
 	Replay
 )
 
@@ -47,9 +47,8 @@ type StoreOptions struct {
 	MaxBytes int
 
 	// Redact removes the parts of a string that must not be stored or that differ from run to run. It is applied to
-	// all strings of requests and replies, but not to the names of JSON members, and must return the same result for
-	// the same string, and its own results unchanged. It is called concurrently. Replay needs the function that was
-	// used for Resume.
+	// all strings of requests and replies, but not to the names of JSON members. It must be deterministic and leave its
+	// own results unchanged. It is called concurrently. Replay needs the function that was used for Resume.
 	Redact func(string) string
 }
 
@@ -72,7 +71,7 @@ type Store struct {
 	asked  map[string]int           // of Resume and Replay: how often each request was made
 }
 
-// occurrence is the nth time that a request is made, from 0.
+// occurrence is the nth occurrence of a request, from 0.
 type occurrence struct {
 	key string
 	n   int
@@ -103,7 +102,7 @@ type StoreStats struct {
 
 // String returns a summary on one line.
 func (s StoreStats) String() string {
-	text := fmt.Sprintf("%d asked, %d answered by the store", s.Misses, s.Hits)
+	text := fmt.Sprintf("%d sent to the model, %d answered by the store", s.Misses, s.Hits)
 	if s.Err != nil {
 		text += fmt.Sprintf(", replies not stored: %v", s.Err)
 	}
@@ -151,7 +150,7 @@ func (s *Store) load(path string) error {
 	return err
 }
 
-// add adds a line of the file.
+// add adds an exchange from a line of the file.
 func (s *Store) add(n int, line []byte) error {
 	e := &exchange{line: n}
 	if err := json.Unmarshal(line, e); err != nil {
@@ -383,7 +382,7 @@ func (s *Store) Stats() StoreStats {
 	return s.stats
 }
 
-// Close closes the file. Replies are not stored after it.
+// Close closes the file. Later replies are not stored.
 func (s *Store) Close() error {
 	if s.file == nil {
 		return nil

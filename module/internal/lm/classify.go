@@ -82,7 +82,8 @@ func kindOfStatus(status int) Kind {
 		return KindAuth
 	case status == http.StatusRequestEntityTooLarge:
 		return KindContextTooLong
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
+		status >= 500:
 		return KindTransient
 	case status >= 400:
 		return KindInvalid
@@ -111,8 +112,8 @@ type rule struct {
 // group is for errors without a useful status.
 var rules = []rule{
 	{KindContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length ` +
-		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum ` +
-		`number of tokens|too many (input )?tokens|token_limit|input length .*exceed|request_too_large`),
+		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the ` +
+		`maximum number of tokens|too many (input )?tokens|token_limit|input length .*exceed|request_too_large`),
 		[]int{0, 200, 400, 413, 422, 500}},
 	// a retry would never succeed
 	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}},
@@ -156,7 +157,7 @@ func statusOf(err error) int {
 	return status
 }
 
-// broken recognizes the errors of connections. The provider may charge if it was reached.
+// broken recognizes connection errors, and whether the provider may have received the request and charge for it.
 func broken(err error) (kind Kind, maybeCharged bool) {
 	var op *net.OpError
 	var dns *net.DNSError
@@ -174,7 +175,8 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 // connection matches the messages of broken connections, for providers that keep only the
 // message: openai's has "network error" and "request timeout".
 var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken ` +
-	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
+	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|` +
+	`^no response$`)
 
 // waiting matches the wait in the message of a rate limit.
 var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ` +

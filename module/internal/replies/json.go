@@ -25,8 +25,8 @@ const maxDepth = 200
 var (
 	errCutValue    = errors.New("it ends in the middle of a value")
 	errAbbreviated = errors.New("it is abbreviated; write it in full")
-	errEscape      = errors.New(`a string in it contains an unpaired surrogate escape, or an escape that JSON does not ` +
-		`have; write the character itself, and a backslash as \\`)
+	errEscape      = errors.New(`a string in it contains an unpaired surrogate escape, or an escape that JSON does ` +
+		`not have; write the character itself, and a backslash as \\`)
 )
 
 // readJSON reads the value at the beginning of text, and returns the rest of text.

@@ -117,8 +117,8 @@ func (r reply) marked() (found fields, whole bool, err error) {
 				found[f.Name] = append(found[f.Name], given{text: value})
 			}
 		case found != nil && !whole:
-			return nil, false, structural("",
-				"there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
+			return nil, false, structural("", "there is no field %q; leave the marker out, or write the text that "+
+				"contains it as a JSON string", m.name)
 		}
 	}
 	if !whole && open {

@@ -119,8 +119,9 @@ var isJavaScript = map[string]bool{"": true, "js": true, "javascript": true, "ts
 
 // programMark matches the markers of the fields of a program, and endMarker the marker at the end of a reply.
 var (
-	programMark = regexp.MustCompile(`(?im)^[ \t*]*\[\[[ \t]*##[ \t]*(?:reasoning|code|completed)[ \t]*##[ \t]*\]\][*:]*`)
-	endMarker   = regexp.MustCompile(`(?im)^[ \t]*\[\[ ## completed ## \]\]`)
+	programMark = regexp.MustCompile(
+		`(?im)^[ \t*]*\[\[[ \t]*##[ \t]*(?:reasoning|code|completed)[ \t]*##[ \t]*\]\][*:]*`)
+	endMarker = regexp.MustCompile(`(?im)^[ \t]*\[\[ ## completed ## \]\]`)
 )
 
 // withoutMarks removes the markers of fields from text.

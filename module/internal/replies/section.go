@@ -7,6 +7,8 @@ import "strings"
 func (r reply) labeled() (fields, error) {
 	blocks, _ := fences(r.text)
 	found := fields{}
+	first := r.outputs[0]
+	onlyText := len(r.outputs) == 1 && first.Schema.AnyText()
 	var current label
 	at := 0
 	for line := range strings.SplitSeq(r.text, "\n") {
@@ -15,8 +17,9 @@ func (r reply) labeled() (fields, error) {
 		}
 		fenced := len(blocks) > 0 && blocks[0].start <= at
 		if next, ok := r.label(line); ok && !fenced {
-			if f := r.outputs[0]; len(r.outputs) == 1 && f.Schema.AnyText() && next.name == f.Name && !blank(r.text[:at]) {
-				return nil, structural(f.Name, "may be the whole reply, or the part after its name; give only the value")
+			if onlyText && next.name == first.Name && !blank(r.text[:at]) {
+				return nil, structural(first.Name,
+					"may be the whole reply, or the part after its name; give only the value")
 			}
 			current.end(found, r.text, at)
 			current, current.start = next, at+len(line)-len(next.inline)

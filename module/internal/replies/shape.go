@@ -161,8 +161,8 @@ func (s shape) object(value json.RawMessage, spell spelling) json.RawMessage {
 			if _, given := all.Get(m.name); !given {
 				v.Name = m.name
 			}
-			if v.JSON = m.shape.spelled(v.JSON, spell); string(v.JSON) == "null" && !m.required && !m.shape.kinds["null"] &&
-				!m.shape.any() {
+			v.JSON = m.shape.spelled(v.JSON, spell)
+			if string(v.JSON) == "null" && !m.required && !m.shape.kinds["null"] && !m.shape.any() {
 				continue // null means that there is no value
 			}
 		}

@@ -153,7 +153,8 @@ func fits(f signature.Field, value json.RawMessage) bool {
 func mismatch(f signature.Field, s shape, value json.RawMessage) error {
 	switch findings := f.Schema.Validate(value); {
 	case s.lasts() && value[0] == '"':
-		return structural(f.Name, `is not a duration; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
+		return structural(f.Name,
+			`is not a duration; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
 	case s.admits(value):
 		return &Error{[]Problem{{f.Name, KindConstraint, lines(findings)}}}
 	default:

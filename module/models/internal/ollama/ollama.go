@@ -74,9 +74,8 @@ func (m *Model) generate(
 	if err != nil {
 		return nil, err
 	}
-	response, err := wire.Send(&m.schemas, r.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
-		return m.send(ctx, r, schema, o)
-	})
+	send := func(schema json.RawMessage) (*llms.ContentResponse, error) { return m.send(ctx, r, schema, o) }
+	response, err := wire.Send(&m.schemas, r.model, p.Schema, send)
 	return response, m.explain(err, r)
 }
 

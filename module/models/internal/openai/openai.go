@@ -36,7 +36,7 @@ func New(model string, o *wire.Options) (*Model, error) {
 	return m, nil
 }
 
-// generate implements GenerateContent. An error is a *models.Error, or what a streaming function returned.
+// generate implements GenerateContent. An error is a *models.Error or the error of a streaming function.
 func (m *Model) generate(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error) {

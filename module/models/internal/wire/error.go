@@ -159,8 +159,9 @@ type problem struct {
 // complaint finds the message and the codes in the body of an error.
 func complaint(body []byte) (message, code string) {
 	body = bytes.TrimSpace(body)
-	if list := []json.RawMessage(nil); !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0] // as gemini writes it
+	var list []json.RawMessage
+	if !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0] // gemini sends a list of one error
 	}
 	if bytes.HasPrefix(body, []byte("<")) {
 		return page(body), ""

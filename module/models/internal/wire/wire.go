@@ -23,7 +23,7 @@ import (
 // The limits of what is read. The longest replies of today's models are below a megabyte.
 const (
 	maxBody     = 8 << 20   // bytes of a reply, or of a line of a stream
-	maxStream   = 256 << 20 // bytes of a stream: the frame of a piece is a hundred times its text
+	maxStream   = 256 << 20 // bytes of a stream; the frame of a piece can be a hundred times its text
 	maxReply    = 4 << 20   // bytes of a streamed reply; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
 	maxObjects  = 4096      // objects in a line: each may be compared with those of earlier lines
@@ -68,8 +68,8 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery+u.Fragment != "" {
 		// The URL is not quoted, because it may contain a password.
-		return c, Invalid("the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and " +
-			"without a query")
+		return c, Invalid("the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme " +
+			"and without a query")
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	if c.Key != "" {
