@@ -31,7 +31,7 @@ var printed = map[string]string{
 	"module/optimize": "… evaluate: part 1 of the split would be empty; there are too few examples or groups",
 	"module/llmtest":  "first <nil> --- human ---\nHello?",
 	"module/models": "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of " +
-		"0.000225\nrequests: 1 asked, 0 answered by the store",
+		"0.000225\nrequests: 1 sent to the model, 0 answered by the store",
 	"sandbox": "[1 4 9]",
 	"signature": "{mood: \"good\" | \"bad\"; score: number /* 0–1 */}\nbad <nil>\nmood must be one " +
 		"of \"good\", \"bad\", not \"great\"\nscore must be at most 1, not 3",

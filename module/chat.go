@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -116,7 +117,7 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 			failed++
 		default:
 			made.Programs = append(made.Programs, conversation.PastStep{
-				Reasoning: prompt.Shorten(s.Reasoning, prompt.PastReasoning), Code: prompt.PastProgram(s.Code),
+				Reasoning: display.Cut(s.Reasoning, prompt.PastReasoning), Code: prompt.PastProgram(s.Code),
 				Result: pastResult(s),
 			})
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/lm"
-	"github.com/writ-go/writ/module/internal/prompt"
 )
 
 // rescue, when deferred, turns a panic into an error.
@@ -62,11 +62,11 @@ func bare(err error) string {
 	return text
 }
 
-func shorten(text string, limit int) string { return prompt.Shorten(text, limit) }
+func shorten(text string, limit int) string { return display.Cut(text, limit) }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-func plural(n int, noun string) string { return prompt.Plural(n, noun) }
+func plural(n int, noun string) string { return display.Plural(n, noun) }
 
 // notMade is the error of a module that is nil or a zero value.
 func notMade(name string) error {

@@ -82,7 +82,7 @@ func ExampleReAct() {
 	//     That is it.
 	//   program:
 	//     submit({"total":720000})
-	// 3 calls of the model, 1380 tokens in, 86 out
+	// 3 calls of the model, 1386 tokens in, 86 out
 	// 720000
 }
 

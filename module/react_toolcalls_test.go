@@ -65,8 +65,8 @@ func TestReActCallsTools(t *testing.T) {
 	}
 }
 
-// scripted is a model that calls tools: one list of calls in each reply.
-func callingModel(script ...[]llms.ToolCall) *llmtest.Capable {
+// callingModel returns a model that calls tools: one list of calls in each reply.
+func callingModel(script ...[]llms.ToolCall) llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N > len(script) {
 			return llmtest.Reply{}, fmt.Errorf("request %d is not in the script", r.N)
@@ -170,8 +170,8 @@ func TestToolCallsRefused(t *testing.T) {
 			return llmtest.Reply{}, refused
 		}
 		return llmtest.Reply{Text: submits1}, nil
-	}).With(models.Capabilities{Tools: true})
-	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
+	})
+	m := module.NewReAct(adding, model.With(models.Capabilities{Tools: true}), toolSet(t, adder()), nil)
 	for want := 2; want <= 3; want++ {
 		if pred, err := m.Run(t.Context(), anything); err != nil || pred.Output.Total != 1 ||
 			len(pred.Trajectory.Steps) != 1 {

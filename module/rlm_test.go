@@ -231,7 +231,7 @@ submit({total: 1})`,
 	}
 	for _, want := range []string{
 		`"failed",` + "\n  " + `"the model cannot be reached at the moment"`,
-		`"the reply was cut off at the model's limit of tokens; write less",` + "\n  \"half of a\"",
+		`"the reply was cut off at the model's token limit; write less",` + "\n  \"half of a\"",
 		`"the model's reply was cut off before its answer began; allow it more tokens"`,
 		`"invalid_arguments",` + "\n  \"prompt",
 		`"a tool takes one object, not 5; it is declared as llm(args: {prompt: string | string[]})"`,

@@ -57,13 +57,16 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Cut returns text, or if it has more than limit bytes, its beginning followed by "…". It does
-// not cut within a character.
+// Cut returns the beginning of text in at most limit bytes, with … at its end if it is cut. It cuts between characters.
 func Cut(text string, limit int) string {
-	if len(text) <= limit {
+	const mark = "…"
+	switch {
+	case len(text) <= limit:
 		return text
+	case limit < len(mark):
+		return ""
 	}
-	return strings.ToValidUTF8(text[:max(limit, 0)], "") + "…"
+	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }
 
 // Comment returns a string for a block comment: the line that [OneLine] returns, which

@@ -24,8 +24,6 @@ func (p anthropic) refuse(r Request, o *Options) (int, string) {
 	switch {
 	case !strings.HasSuffix(r.Path, "/v1/messages"):
 		return http.StatusNotFound, "Not found"
-	case r.Header.Get("X-Api-Key") == "":
-		return http.StatusUnauthorized, "x-api-key header is required"
 	case r.Header.Get("X-Api-Key") != o.Key:
 		return http.StatusUnauthorized, "invalid x-api-key"
 	case r.Header.Get("Anthropic-Version") == "":
@@ -165,7 +163,7 @@ func (anthropic) usage(reply Reply) map[string]any {
 	}
 }
 
-// stream writes the reply as events. The inputs of several tool calls are interleaved.
+// stream writes the reply as events.
 func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	e := anthropicEvents{w}
@@ -173,15 +171,13 @@ func (p anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 	message["usage"] = p.usage(reply)
 	e.send("message_start", map[string]any{"message": message})
 	e.send("ping", map[string]any{})
-	var inputs [][]string
 	for i, block := range p.content(reply) {
-		inputs = append(inputs, e.block(i, block))
+		e.block(i, block)
 	}
 	if reply.Error != "" {
 		e.send("error", map[string]any{"error": map[string]any{"type": reply.Error, "message": reply.Error}})
 		return
 	}
-	e.inputs(inputs)
 	e.send("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": p.reason(reply), "stop_sequence": nil},
 		"usage": map[string]any{"output_tokens": reply.OutputTokens},
@@ -199,51 +195,31 @@ func (e anthropicEvents) send(kind string, fields map[string]any) {
 	flush(e.w)
 }
 
-func (e anthropicEvents) delta(index int, kind, field, text string) {
-	e.send("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}})
-}
-
-// block writes a block of content, except for the input of a tool call, which it returns in pieces.
-func (e anthropicEvents) block(i int, block map[string]any) (input []string) {
+// block writes a block of content: its start without the members that follow in pieces, then the pieces.
+func (e anthropicEvents) block(index int, block map[string]any) {
 	start := maps.Clone(block)
-	for _, field := range []string{"text", "thinking", "signature"} {
-		if start[field] != nil {
-			start[field] = ""
-		}
-	}
-	if raw, ok := start["input"].(json.RawMessage); ok {
-		start["input"], input = map[string]any{}, pieces(string(raw))
-	}
-	e.send("content_block_start", map[string]any{"index": i, "content_block": start})
+	var deltas []map[string]any
 	for _, field := range []string{"thinking", "text"} {
-		text, _ := block[field].(string)
-		for _, piece := range pieces(text) {
-			e.delta(i, field+"_delta", field, piece)
-		}
-	}
-	if signature, ok := block["signature"].(string); ok {
-		e.delta(i, "signature_delta", "signature", signature)
-	}
-	if input == nil {
-		e.send("content_block_stop", map[string]any{"index": i})
-	}
-	return input
-}
-
-// inputs writes the inputs of the tool calls, interleaved.
-func (e anthropicEvents) inputs(inputs [][]string) {
-	for n, more := 0, true; more; n++ {
-		more = false
-		for i, input := range inputs {
-			if n < len(input) {
-				more = true
-				e.delta(i, "input_json_delta", "partial_json", input[n])
+		if text, ok := block[field].(string); ok {
+			start[field] = ""
+			for _, piece := range pieces(text) {
+				deltas = append(deltas, map[string]any{"type": field + "_delta", field: piece})
 			}
 		}
 	}
-	for i, input := range inputs {
-		if input != nil {
-			e.send("content_block_stop", map[string]any{"index": i})
+	if signature, ok := block["signature"]; ok {
+		start["signature"] = ""
+		deltas = append(deltas, map[string]any{"type": "signature_delta", "signature": signature})
+	}
+	if input, ok := block["input"].(json.RawMessage); ok {
+		start["input"] = map[string]any{}
+		for _, piece := range pieces(string(input)) {
+			deltas = append(deltas, map[string]any{"type": "input_json_delta", "partial_json": piece})
 		}
 	}
+	e.send("content_block_start", map[string]any{"index": index, "content_block": start})
+	for _, delta := range deltas {
+		e.send("content_block_delta", map[string]any{"index": index, "delta": delta})
+	}
+	e.send("content_block_stop", map[string]any{"index": index})
 }

@@ -23,18 +23,9 @@ func violation(definition string, value any) string {
 	if err != nil {
 		panic(err)
 	}
-	return mismatch(whole, "#/$defs/"+definition, value)
-}
-
-// mismatch returns why a value does not match the part of a schema at a fragment, or "".
-func mismatch(schema any, fragment string, value any) string {
 	compiler := jsonschema.NewCompiler()
-	_ = compiler.AddResource("schema.json", schema)
-	compiled, err := compiler.Compile("schema.json" + fragment)
-	if err == nil {
-		err = compiled.Validate(value)
-	}
-	if err == nil {
+	_ = compiler.AddResource("schema.json", whole)
+	if err = compiler.MustCompile("schema.json#/$defs/" + definition).Validate(value); err == nil {
 		return ""
 	}
 	_, details, _ := strings.Cut(err.Error(), "\n")

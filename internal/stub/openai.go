@@ -23,9 +23,6 @@ func (openAI) refuse(r Request, o *Options) (int, string) {
 	switch {
 	case !strings.HasSuffix(r.Path, "/chat/completions"):
 		return http.StatusNotFound, fmt.Sprintf("Invalid URL (POST %s)", r.Path)
-	case key == "":
-		return http.StatusUnauthorized, "You didn't provide an API key. You need to provide your API key in an " +
-			"Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."
 	case key != o.Key:
 		return http.StatusUnauthorized, fmt.Sprintf("Incorrect API key provided: %s. "+
 			"You can find your API key at https://platform.openai.com/account/api-keys.", key)
@@ -134,7 +131,7 @@ func openAIUsage(reply Reply) map[string]any {
 	}
 }
 
-// stream writes the reply in pieces, those of several tool calls in turn.
+// stream writes the reply in pieces.
 func (openAI) stream(w http.ResponseWriter, r Request, reply Reply) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(choices []any, usage any) {
@@ -163,15 +160,9 @@ func (openAI) stream(w http.ResponseWriter, r Request, reply Reply) {
 		call := openAICall(c, "")
 		call["index"] = i
 		delta(map[string]any{"tool_calls": []any{call}}, nil)
-	}
-	for n, more := 0, true; more; n++ {
-		more = false
-		for i, c := range reply.ToolCalls {
-			if list := pieces(c.Arguments); n < len(list) {
-				more = true
-				function := map[string]any{"arguments": list[n]}
-				delta(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": function}}}, nil)
-			}
+		for _, piece := range pieces(c.Arguments) {
+			function := map[string]any{"arguments": piece}
+			delta(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": function}}}, nil)
 		}
 	}
 	if reply.Error != "" {

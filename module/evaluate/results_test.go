@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
@@ -213,7 +214,7 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	contains(t, try(other, examples, o), "line 1: it has results of other instructions, demos or code")
 	contains(t, try(module.NewChainOfThought(asking, model, nil), examples, o),
 		"line 1: it has results of the module type *module.Predict[github.com/writ-go/writ/module/evaluate_test.Question")
-	contains(t, try(module.NewPredict(asking, model.With(llmtest.Capabilities{Model: "better"}), nil), examples, o),
+	contains(t, try(module.NewPredict(asking, model.With(models.Capabilities{Model: "better"}), nil), examples, o),
 		`line 1: it has results with other models: Predictor: "", not Predictor: "better"`)
 	invalid := module.NewPredict(asking, model, nil)
 	invalid.Predictor.Temperature = new(float64)

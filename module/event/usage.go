@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/internal/display"
 )
 
 // Usage counts what models charge for, as far as providers report it.
@@ -19,10 +19,10 @@ type Usage struct {
 
 // String returns the usage on one line.
 func (u Usage) String() string {
-	calls := prompt.Plural(u.Calls, "call")
+	calls := display.Plural(u.Calls, "call")
 	text := fmt.Sprintf("%s of the model, %d tokens in, %d out", calls, u.InputTokens, u.OutputTokens)
 	if u.Hits > 0 {
-		text += fmt.Sprintf(", %s answered by a cache", prompt.Plural(u.Hits, "call"))
+		text += fmt.Sprintf(", %s answered by a cache", display.Plural(u.Hits, "call"))
 	}
 	return text
 }

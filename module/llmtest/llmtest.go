@@ -1,5 +1,4 @@
-// Package llmtest provides a scripted language model for tests. It gives the replies of a
-// script and records the requests.
+// Package llmtest provides a language model for tests. It returns scripted replies and records the requests.
 //
 //	package main
 //
@@ -41,21 +40,15 @@ type Model struct {
 
 var _ llms.Model = (*Model)(nil)
 
-// Capabilities are the features that a model reports; models.Capabilities is the same type.
-type Capabilities = lm.Capabilities
-
-// Capable is a [Model] that reports capabilities.
-type Capable struct {
-	*Model
-	can Capabilities
+// With returns a model that has the same script, records its requests here, and reports capabilities, which are a
+// models.Capabilities.
+func (m *Model) With(c lm.Capabilities) llms.Model {
+	generate := func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		return m.GenerateContent(ctx, messages, options...)
+	}
+	return lm.CapableFunc{Func: generate, States: func() lm.Capabilities { return c }}
 }
-
-// Capabilities returns the capabilities that were passed to [Model.With].
-func (c *Capable) Capabilities() Capabilities { return c.can }
-
-// With returns a model that has the same script and records the same requests, but also
-// reports capabilities.
-func (m *Model) With(c Capabilities) *Capable { return &Capable{m, c} }
 
 // Request is one call of the model.
 type Request struct {
@@ -70,7 +63,7 @@ type Reply struct {
 	Text         string
 	Chunks       []string // the pieces in which Text is streamed. If empty, Text is not streamed.
 	Reasoning    string
-	StopReason   string // default "tool_calls" with ToolCalls, "stop" without
+	StopReason   string // default: "tool_calls" if there are ToolCalls, otherwise "stop"
 	InputTokens  int    // default: a quarter of the bytes of the request
 	OutputTokens int    // default: a quarter of the bytes of Text
 
@@ -85,8 +78,8 @@ type Reply struct {
 func New(replies ...string) *Model {
 	return Func(func(_ context.Context, r Request) (Reply, error) {
 		if r.N > len(replies) {
-			return Reply{}, fmt.Errorf("llmtest: request %d, but the script has only %s; it ends: %s", r.N,
-				count(len(replies)), tail(r.Text()))
+			return Reply{}, fmt.Errorf("llmtest: the script has no reply to request %d, which ends: %s",
+				r.N, tail(r.Text()))
 		}
 		return Reply{Text: replies[r.N-1]}, nil
 	})
@@ -147,13 +140,10 @@ func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 }
 
 func (m *Model) record(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption) Request {
-	var o llms.CallOptions
-	for _, option := range options {
-		option(&o)
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := Request{N: len(m.requests) + 1, Messages: slices.Clone(messages), Options: o, Params: lm.ParamsOf(ctx)}
+	r := Request{N: len(m.requests) + 1, Messages: slices.Clone(messages), Options: lm.Options(options),
+		Params: lm.ParamsOf(ctx)}
 	for i := range r.Messages {
 		r.Messages[i].Parts = slices.Clone(r.Messages[i].Parts)
 	}
@@ -166,21 +156,10 @@ func (r Reply) response(messages []llms.MessageContent) *llms.ContentResponse {
 	if r.StopReason == "" && len(r.ToolCalls) > 0 {
 		reason = "tool_calls"
 	}
-	in, out := r.InputTokens, r.OutputTokens
-	if in == 0 {
-		in = len(Request{Messages: messages}.Text()) / 4
+	info := map[string]any{
+		"PromptTokens":     cmp.Or(r.InputTokens, len(Request{Messages: messages}.Text())/4),
+		"CompletionTokens": cmp.Or(r.OutputTokens, len(r.Text)/4),
 	}
-	if out == 0 {
-		out = len(r.Text) / 4
-	}
-	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
-		Content: r.Text, ReasoningContent: r.Reasoning, StopReason: reason, ToolCalls: slices.Clone(r.ToolCalls),
-		GenerationInfo: r.info(in, out),
-	}}}
-}
-
-func (r Reply) info(in, out int) map[string]any {
-	info := map[string]any{"PromptTokens": in, "CompletionTokens": out}
 	if r.Message != nil {
 		info[lm.MessageKey] = r.Message
 	}
@@ -190,7 +169,10 @@ func (r Reply) info(in, out int) map[string]any {
 	if r.ID != "" {
 		info[lm.IDKey] = r.ID
 	}
-	return info
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
+		Content: r.Text, ReasoningContent: r.Reasoning, StopReason: reason, ToolCalls: slices.Clone(r.ToolCalls),
+		GenerationInfo: info,
+	}}}
 }
 
 // Text returns the whole request as text: every message under its role.
@@ -215,13 +197,6 @@ func (r Request) Last() string {
 		parts = append(parts, fmt.Sprint(part))
 	}
 	return strings.Join(parts, "\n")
-}
-
-func count(replies int) string {
-	if replies == 1 {
-		return "1 reply"
-	}
-	return fmt.Sprintf("%d replies", replies)
 }
 
 func tail(text string) string {

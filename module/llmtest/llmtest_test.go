@@ -33,7 +33,7 @@ func TestScriptEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := model.GenerateContent(t.Context(), messages("a", "second"))
-	want := "llmtest: request 2, but the script has only 1 reply; it ends: --- human ---\na\n--- human ---\nsecond\n"
+	want := "llmtest: the script has no reply to request 2, which ends: --- human ---\na\n--- human ---\nsecond\n"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
@@ -206,7 +206,7 @@ func Example() {
 	// Output:
 	// Paris <nil>
 	// Rome <nil>
-	//  llmtest: request 3, but the script has only 2 replies; it ends: --- human ---
+	//  llmtest: the script has no reply to request 3, which ends: --- human ---
 	// The capital of Spain?
 	//
 	// The capital of Italy?

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -28,7 +29,7 @@ type Limits struct {
 	Prices map[string]Price
 }
 
-// Price is the price of a model per million tokens.
+// Price is the price of a model per million tokens. Reasoning costs as much as other output.
 type Price struct {
 	Input  float64
 	Output float64
@@ -36,29 +37,18 @@ type Price struct {
 	// CachedInput is the price of input that the provider reads from its own cache, and
 	// CacheWrite is the price of input that it writes there. Zero means the price of Input.
 	CachedInput, CacheWrite float64
-
-	// Reasoning is the price of reasoning tokens. Zero means the price of Output.
-	Reasoning float64
 }
 
 func (p Price) of(u lm.Usage) float64 {
-	or := func(price, other float64) float64 {
-		if price == 0 {
-			return other
-		}
-		return price
-	}
 	plain := max(u.Input-u.CachedInput-u.CacheWrite, 0)
-	said := max(u.Output-u.Reasoning, 0)
-	return (float64(plain)*p.Input + float64(u.CachedInput)*or(p.CachedInput, p.Input) +
-		float64(u.CacheWrite)*or(p.CacheWrite, p.Input) +
-		float64(said)*p.Output + float64(u.Reasoning)*or(p.Reasoning, p.Output)) / 1e6
+	return (float64(plain)*p.Input + float64(u.CachedInput)*cmp.Or(p.CachedInput, p.Input) +
+		float64(u.CacheWrite)*cmp.Or(p.CacheWrite, p.Input) + float64(u.Output)*p.Output) / 1e6
 }
 
 // Spent is the part of a [Budget] that was spent.
 type Spent struct {
 	Calls           int // calls of models, including failed ones
-	Cached          int // calls that a cache answered; not in Calls, and free
+	Cached          int // calls answered by a cache, which are free and not in Calls
 	InputTokens     int
 	OutputTokens    int
 	ReasoningTokens int     // the part of OutputTokens that was reasoning
@@ -69,18 +59,19 @@ type Spent struct {
 
 // String returns a summary on one line.
 func (s Spent) String() string {
-	text := fmt.Sprintf("%s, %d input and %d output tokens", calls(s.Calls), s.InputTokens, s.OutputTokens)
+	text := fmt.Sprintf("%s, %d input and %d output tokens",
+		display.Plural(s.Calls, "call"), s.InputTokens, s.OutputTokens)
 	if s.Cost > 0 {
 		text += fmt.Sprintf(", a cost of %.4g", s.Cost)
 	}
 	if s.Cost > 0 && s.Unpriced > 0 {
-		text += fmt.Sprintf(" without %s that have no price", calls(s.Unpriced))
+		text += fmt.Sprintf(" without %s that have no price", display.Plural(s.Unpriced, "call"))
 	}
 	if s.Cached > 0 {
-		text += fmt.Sprintf(", %s answered by a cache", calls(s.Cached))
+		text += fmt.Sprintf(", %s answered by a cache", display.Plural(s.Cached, "call"))
 	}
 	if s.Estimated > 0 {
-		text += fmt.Sprintf(", the tokens of %s estimated", calls(s.Estimated))
+		text += fmt.Sprintf(", the tokens of %s estimated", display.Plural(s.Estimated, "call"))
 	}
 	return text
 }
@@ -111,7 +102,7 @@ func (l Limits) check() error {
 		at := fmt.Sprintf("Prices[%q].", model)
 		maps.Copy(numbers, map[string]float64{
 			at + "Input": p.Input, at + "Output": p.Output, at + "CachedInput": p.CachedInput,
-			at + "CacheWrite": p.CacheWrite, at + "Reasoning": p.Reasoning,
+			at + "CacheWrite": p.CacheWrite,
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
@@ -137,7 +128,7 @@ func (b *Budget) Spent() Spent {
 // The number of calls is never exceeded. The cost of a reply is known only after it has
 // arrived, so replies in progress may exceed the limits of tokens and cost.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
-	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
+	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if b == nil {
 			return nil, &Error{Kind: KindInvalid, Err: errors.New("the budget is nil; make one with NewBudget")}
@@ -166,8 +157,8 @@ func (b *Budget) reserve(name string, guess lm.Usage, price Price, priced bool) 
 		return &Error{Kind: KindInvalid, Err: b.bad}
 	}
 	if !priced && b.limits.Cost > 0 {
-		return &Error{Kind: KindInvalid,
-			Err: fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", name)}
+		return &Error{Kind: KindInvalid, Err: fmt.Errorf(
+			"the budget limits the cost but has no price for the model %q; add it to Limits.Prices", name)}
 	}
 	if reached := b.reached(guess.Input, price.of(guess)); reached != "" {
 		return &Error{Kind: KindOverBudget, Err: &BudgetError{Limit: reached, Spent: b.spent}}
@@ -185,7 +176,7 @@ func (b *Budget) reached(input int, cost float64) string {
 	cost += b.owed
 	switch {
 	case l.Calls > 0 && s.Calls+b.underway >= l.Calls:
-		return calls(l.Calls)
+		return display.Plural(l.Calls, "call")
 	case l.InputTokens > 0 && s.InputTokens+input > l.InputTokens:
 		return fmt.Sprintf("%d input tokens", l.InputTokens)
 	case l.OutputTokens > 0 && s.OutputTokens >= l.OutputTokens:
@@ -232,7 +223,7 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 	b.underway--
 	b.asked -= bill.guess.Input
 	if b.owed -= price.of(bill.guess); b.underway == 0 {
-		b.owed = 0 // without rounding errors
+		b.owed = 0 // remove rounding errors
 	}
 	if bill.cached {
 		b.spent.Cached++
@@ -262,9 +253,12 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("the budget of %s allows no further call of the model; spent: %s", e.Limit, e.Spent)
 }
 
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
+// estimate returns the approximate number of tokens in messages. Binary parts do not count, since providers price them
+// separately.
+func estimate(messages []llms.MessageContent) int {
+	n := 0
+	for _, m := range messages {
+		n += len(lm.TextOf(m))
 	}
-	return fmt.Sprintf("%d calls", n)
+	return (n + 3) / 4
 }

@@ -83,11 +83,10 @@ func TestBudgetCost(t *testing.T) {
 		price models.Price
 		cost  float64
 	}{
-		"plain":     {models.Price{Input: 1, Output: 10}, (1000*1 + 500*10) / 1e6},
-		"cached":    {models.Price{Input: 1, Output: 10, CachedInput: 0.1}, (200*1 + 800*0.1 + 500*10) / 1e6},
-		"reasoning": {models.Price{Input: 1, Output: 10, Reasoning: 20}, (1000*1 + 100*10 + 400*20) / 1e6},
-		"everything": {models.Price{Input: 1, Output: 10, CachedInput: 0.5, Reasoning: 2, CacheWrite: 99},
-			(200*1 + 800*0.5 + 100*10 + 400*2) / 1e6},
+		"plain":  {models.Price{Input: 1, Output: 10}, (1000*1 + 500*10) / 1e6},
+		"cached": {models.Price{Input: 1, Output: 10, CachedInput: 0.1}, (200*1 + 800*0.1 + 500*10) / 1e6},
+		"everything": {models.Price{Input: 1, Output: 10, CachedInput: 0.5, CacheWrite: 99},
+			(200*1 + 800*0.5 + 500*10) / 1e6},
 	} {
 		budget := models.NewBudget(models.Limits{Prices: map[string]models.Price{"a": c.price, "b": {Input: 1e6}}})
 		if _, err := ask(t.Context(), budget.Model(openAI.open(t, s.URL), "a")); err != nil {

@@ -103,7 +103,7 @@ func TestMessageIsText(t *testing.T) {
 }
 
 // telling is a model whose replies use every field.
-func telling() *llmtest.Capable {
+func telling() llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		said := signed()
 		return llmtest.Reply{

@@ -9,7 +9,8 @@ import (
 // missing returns the error for a request that Replay does not have.
 func (s *Store) missing(asked *exchange) error {
 	if asked.N > 0 {
-		return fmt.Errorf("this request was stored fewer times than it is made now (%d); store the replies again", asked.N+1)
+		return fmt.Errorf("this request was stored fewer times than it is made now (%d); store the replies again",
+			asked.N+1)
 	}
 	if len(s.loaded) == 0 {
 		return fmt.Errorf("this request is not in the store, which is empty")

@@ -1,8 +1,6 @@
 package models
 
 import (
-	"context"
-
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -52,8 +50,3 @@ const (
 	KindOverBudget     = lm.KindOverBudget     // a budget is used up; Err is a *BudgetError
 	KindUnknown        = lm.KindUnknown        // any other error
 )
-
-// WithRollout returns a context with a rollout number. A [Store]
-// distinguishes its requests from identical requests with another number. Modules set it
-// themselves.
-func WithRollout(ctx context.Context, n int) context.Context { return lm.WithRollout(ctx, n) }

@@ -93,17 +93,17 @@ func ExampleStore() {
 		fmt.Println(err)
 		return
 	}
-	model := cache.Model(llmtest.New("Paris", "Lutetia"), "llmtest")
+	model := llmtest.New("Paris", "Lutetia")
 	ctx := context.Background()
-	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
-	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
-	fmt.Println(llms.GenerateFromSinglePrompt(models.WithRollout(ctx, 1), model, "The capital of France?"))
+	for _, label := range []string{"llmtest", "llmtest", "another sample"} {
+		fmt.Println(llms.GenerateFromSinglePrompt(ctx, cache.Model(model, label), "The capital of France?"))
+	}
 	fmt.Printf("%+v\n", cache.Stats())
 	// Output:
 	// Paris <nil>
 	// Paris <nil>
 	// Lutetia <nil>
-	// 2 asked, 1 answered by the store
+	// 2 sent to the model, 1 answered by the store
 }
 
 func ExampleBudget() {

@@ -38,7 +38,7 @@ func Fallback(models ...llms.Model) llms.Model {
 		charged := false // any model may have charged
 		for _, model := range models {
 			tapped, tap := lm.NewTap(options)
-			response, err := lm.Generate(ctx, model, lm.Copied(messages), tapped...)
+			response, err := lm.Generate(ctx, model, messages, tapped...)
 			failure := (*Error)(nil)
 			if tap.Close() || !errors.As(err, &failure) || ctx.Err() != nil || failure.Kind == KindRefused {
 				noteFailed(response, failures)
@@ -70,7 +70,7 @@ func noteFailed(response *llms.ContentResponse, failures []*Error) {
 		if c == nil {
 			continue
 		}
-		texts := everyFailure(failures).String()
+		texts := described(failures)
 		if within, ok := c.GenerationInfo[lm.FailedKey].(string); ok {
 			texts += "; " + within
 		}
@@ -84,7 +84,11 @@ func allFailed(failures []*Error) *Error {
 		return failures[0]
 	}
 	best := *slices.MinFunc(failures, func(a, b *Error) int { return cmp.Compare(hopes(a), hopes(b)) })
-	best.Err = everyFailure(failures)
+	all := make([]error, len(failures))
+	for i, e := range failures {
+		all[i] = e
+	}
+	best.Err = lm.Reworded(errors.Join(all...), fmt.Sprintf("all %d failed: %s", len(all), described(failures)))
 	return &best
 }
 
@@ -99,26 +103,11 @@ func hopes(e *Error) time.Duration {
 	return math.MaxInt64
 }
 
-// everyFailure has the errors of all models.
-type everyFailure []*Error
-
-// String returns all messages on one line.
-func (f everyFailure) String() string {
-	texts := make([]string, len(f))
-	for i, e := range f {
+// described returns the messages of all errors on one line.
+func described(failures []*Error) string {
+	texts := make([]string, len(failures))
+	for i, e := range failures {
 		texts[i] = fmt.Sprintf("(%d) %v", i+1, e)
 	}
 	return strings.Join(texts, "; ")
-}
-
-// Error returns the number of errors and all messages on one line.
-func (f everyFailure) Error() string { return fmt.Sprintf("all %d failed: %s", len(f), f.String()) }
-
-// Unwrap returns the errors.
-func (f everyFailure) Unwrap() []error {
-	list := make([]error, len(f))
-	for i, e := range f {
-		list[i] = e
-	}
-	return list
 }

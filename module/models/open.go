@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -41,8 +42,8 @@ type OpenOptions struct {
 	MaxTokens int
 
 	// Context is the size of Ollama's context in tokens (num_ctx). Zero means large enough
-	// for the prompt and the reply. Ollama reloads a model when the size changes, so it
-	// grows but never shrinks. Other providers ignore it.
+	// for the prompt and the reply. Ollama reloads a model when the size changes, so Writ
+	// increases it but never decreases it. Other providers ignore it.
 	Context int
 
 	// Extra is merged into the JSON of every request, for members that Writ does not know,
@@ -87,7 +88,8 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	}
 	provider, name, _ := strings.Cut(model, ":")
 	if strings.TrimSpace(name) == "" {
-		return nil, fmt.Errorf(`models: %q does not name a provider and a model; write both, such as "openai:gpt-5.1"`, model)
+		return nil, fmt.Errorf(
+			`models: %q does not name a provider and a model; write both, such as "openai:gpt-5.1"`, model)
 	}
 	if !slices.Contains(providers(), provider) {
 		return nil, fmt.Errorf("models: provider %q of model %q is unknown; use one of %s, or openai with a BaseURL",
@@ -109,7 +111,7 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 // limited returns a model whose calls fail with [KindTransient] if they take too long.
 func limited(model llms.Model, limit time.Duration) llms.Model {
 	slow := fmt.Errorf("the reply took longer than %s, the limit of one attempt; raise OpenOptions.Attempt", limit)
-	return wrap(model, func(ctx context.Context, messages []llms.MessageContent,
+	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		within, cancel := context.WithTimeoutCause(ctx, limit, slow)
 		defer cancel()
@@ -132,7 +134,7 @@ func providers() []string {
 func open(provider, name string, o *OpenOptions) (llms.Model, error) {
 	options := &wire.Options{
 		Key: o.Key, BaseURL: cmp.Or(o.BaseURL, os.Getenv(strings.ToUpper(provider)+"_BASE_URL")), Client: o.Client,
-		MaxTokens: o.MaxTokens, Context: o.Context, Extra: o.Extra, Dialect: provider,
+		MaxTokens: o.MaxTokens, Context: o.Context, Extra: maps.Clone(o.Extra), Dialect: provider,
 	}
 	switch provider {
 	case "anthropic":

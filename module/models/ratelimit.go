@@ -53,7 +53,7 @@ func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	if r.Concurrent > 0 {
 		l.slots = make(chan struct{}, r.Concurrent)
 	}
-	return wrap(model, l.generate)
+	return lm.Wrap(model, l.generate)
 }
 
 // check returns an error for a negative rate.
@@ -66,7 +66,8 @@ func (r Rates) check() error {
 		{"TokensPerMinute", r.TokensPerMinute}, {"Concurrent", r.Concurrent},
 	} {
 		if rate.n < 0 {
-			return fmt.Errorf("rate limit: Rates.%s is %d; it must not be negative (zero means no limit)", rate.name, rate.n)
+			return fmt.Errorf("rate limit: Rates.%s is %d; it must not be negative (zero means no limit)",
+				rate.name, rate.n)
 		}
 	}
 	return nil
@@ -122,8 +123,7 @@ func (l *rateLimit) leave() {
 	}
 }
 
-// wait reserves tokens and then waits for a turn. If the turn does not come, it returns
-// the tokens.
+// wait reserves tokens and then waits until the request may be sent. If it may not, wait returns the tokens.
 func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	if err := l.pause(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	return err
 }
 
-// turn waits for a turn, and for another one if the provider has demanded a pause meanwhile.
+// turn waits until a request may be sent, and again if the provider has demanded a pause in the meantime.
 func (l *rateLimit) turn(ctx context.Context) error {
 	for {
 		if err := l.pause(ctx); err != nil {
@@ -180,7 +180,7 @@ func (l *rateLimit) pause(ctx context.Context) error {
 	return nil
 }
 
-// tooLate is the error of a call whose turn does not come in time.
+// tooLate returns the error of a call that would have to wait beyond its deadline.
 func tooLate(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return lm.CancelledBy(ctx)

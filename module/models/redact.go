@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -76,18 +75,4 @@ func (s *Store) redactedValue(v any) any {
 		}
 	}
 	return v
-}
-
-// redactedReply returns a response as it is stored.
-func (s *Store) redactedReply(r *llms.ContentResponse) (reply response) {
-	reply = responseOf(r)
-	if s.options.Redact == nil || reply == nil {
-		return reply
-	}
-	raw := s.redacted(reply)
-	reply = nil
-	if err := json.Unmarshal(raw, &reply); err != nil { // impossible: it was written from the same type
-		panic(err)
-	}
-	return reply
 }

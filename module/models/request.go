@@ -34,7 +34,7 @@ type said struct {
 	Parts []part `json:"parts"`
 }
 
-// part is a text, or another kind of content.
+// part is text or another kind of content.
 type part struct {
 	Text  string          `json:"text,omitempty"`
 	Kind  string          `json:"kind,omitempty"`
@@ -76,7 +76,7 @@ func requestOf(ctx context.Context, label string, messages []llms.MessageContent
 	return r, nil
 }
 
-// paramsOf returns the parameters in ctx, nil if none is set.
+// paramsOf returns the parameters in ctx, or nil if none are set.
 func paramsOf(ctx context.Context) (*Params, error) {
 	p := ParamsOf(ctx)
 	if len(p.Schema) == 0 {
@@ -123,7 +123,8 @@ func partOf(p llms.ContentPart) (part, error) {
 	case Message:
 		value, err := json.Marshal(p)
 		if err != nil {
-			return part{}, fmt.Errorf("models: the message of provider %q cannot be written as JSON: %w", p.Provider, err)
+			return part{}, fmt.Errorf("models: the message of provider %q cannot be written as JSON: %w",
+				p.Provider, err)
 		}
 		return part{Kind: "message", Value: value}, nil
 	case llms.BinaryContent:
@@ -149,7 +150,7 @@ func partOf(p llms.ContentPart) (part, error) {
 	return part{Kind: fmt.Sprintf("%T", p), Value: value}, nil
 }
 
-// replaced matches what JSON writes for a byte that is not UTF-8.
+// replaced matches the escape by which JSON replaces a byte that is not UTF-8.
 var replaced = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 
 // keyOf returns the hash of a request.

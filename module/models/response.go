@@ -1,7 +1,6 @@
 package models
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,43 +31,26 @@ type toolCall struct {
 	Function *llms.FunctionCall `json:"function,omitempty"`
 }
 
-// responseOf copies a provider's response. It keeps the plain values of the info, such as
+// responseOf converts a provider's response. It keeps the plain values of the info, such as
 // usage, reasoning, model and id. A message with invalid JSON is dropped, since it cannot
 // be sent back.
 func responseOf(r *llms.ContentResponse) response {
-	if r == nil {
-		return nil
-	}
-	var list response
+	list := response{}
 	for _, c := range r.Choices {
 		if c == nil {
 			continue
 		}
 		kept := choice{Text: c.Content, Reasoning: c.ReasoningContent, StopReason: c.StopReason,
-			FuncCall: copied(c.FuncCall), Info: plainInfo(c.GenerationInfo)}
+			FuncCall: c.FuncCall, Info: plainInfo(c.GenerationInfo)}
 		if m, ok := c.GenerationInfo[lm.MessageKey].(*Message); ok && m != nil && json.Valid(m.Raw) {
-			kept.Message = cloned(m)
+			kept.Message = m
 		}
 		for _, call := range c.ToolCalls {
-			kept.ToolCalls = append(kept.ToolCalls, toolCall{call.ID, call.Type, copied(call.FunctionCall)})
+			kept.ToolCalls = append(kept.ToolCalls, toolCall{call.ID, call.Type, call.FunctionCall})
 		}
 		list = append(list, kept)
 	}
 	return list
-}
-
-func copied(c *llms.FunctionCall) *llms.FunctionCall {
-	if c == nil {
-		return nil
-	}
-	call := *c
-	return &call
-}
-
-func cloned(m *Message) *Message {
-	c := *m
-	c.Raw = bytes.Clone(m.Raw)
-	return &c
 }
 
 func plainInfo(info map[string]any) map[string]any {
@@ -91,13 +73,13 @@ func (r response) provider() *llms.ContentResponse {
 	answer := &llms.ContentResponse{}
 	for _, c := range r {
 		given := &llms.ContentChoice{Content: c.Text, ReasoningContent: c.Reasoning, StopReason: c.StopReason,
-			FuncCall: copied(c.FuncCall), GenerationInfo: maps.Clone(c.Info)}
+			FuncCall: c.FuncCall, GenerationInfo: c.Info}
 		if c.Message != nil {
-			given.GenerationInfo = withInfo(given.GenerationInfo, lm.MessageKey, cloned(c.Message))
+			given.GenerationInfo = withInfo(given.GenerationInfo, lm.MessageKey, c.Message)
 		}
 		for _, call := range c.ToolCalls {
 			given.ToolCalls = append(given.ToolCalls,
-				llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: copied(call.Function)})
+				llms.ToolCall{ID: call.ID, Type: call.Type, FunctionCall: call.Function})
 		}
 		answer.Choices = append(answer.Choices, given)
 	}

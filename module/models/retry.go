@@ -26,10 +26,6 @@ type RetryOptions struct {
 	// attempt. Zero means one minute.
 	MaxWait time.Duration
 
-	// OnlyUncharged disables retries of attempts that may have been charged, such as
-	// replies that were under way when the connection broke.
-	OnlyUncharged bool
-
 	// OnRetry, if set, is called before the wait that precedes each further attempt. It may
 	// be called concurrently.
 	OnRetry func(ctx context.Context, why *Error, wait time.Duration)
@@ -41,7 +37,7 @@ type RetryOptions struct {
 // if the context's deadline would pass during the wait. In these cases, it returns the
 // model's last error. The error is MaybeCharged if the error of any attempt is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
-	return wrap(model, (&retry{model, o.orDefault()}).generate)
+	return lm.Wrap(model, (&retry{model, o.orDefault()}).generate)
 }
 
 func (o *RetryOptions) orDefault() RetryOptions {
@@ -65,9 +61,9 @@ func (r *retry) generate(ctx context.Context, messages []llms.MessageContent,
 	charged := false // any attempt may have been charged
 	for attempt := 1; ; attempt++ {
 		tapped, tap := lm.NewTap(options)
-		response, err := lm.Generate(ctx, r.model, lm.Copied(messages), tapped...)
+		response, err := lm.Generate(ctx, r.model, messages, tapped...)
 		charged = charged || lm.MaybeCharged(err)
-		if tap.Close() || attempt == r.options.Attempts || !r.again(err) {
+		if tap.Close() || attempt == r.options.Attempts || !again(err) {
 			return response, lm.Charged(err, charged)
 		}
 		if !r.wait(ctx, attempt, err) {
@@ -80,9 +76,9 @@ func (r *retry) generate(ctx context.Context, messages []llms.MessageContent,
 }
 
 // again reports whether another attempt may succeed.
-func (r *retry) again(err error) bool {
+func again(err error) bool {
 	e := (*Error)(nil)
-	return errors.As(err, &e) && e.Temporary() && !(e.MaybeCharged && r.options.OnlyUncharged)
+	return errors.As(err, &e) && e.Temporary()
 }
 
 // wait waits before the next attempt. It returns false if the wait is too long or was

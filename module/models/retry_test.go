@@ -71,8 +71,6 @@ func TestRetry(t *testing.T) {
 		"refused":       {[]error{errRefusing}, nil, 1, 0, "the model refuses to answer: blocked: prompt: SAFETY"},
 		"unknown":       {[]error{errors.New("what?")}, nil, 1, 0, "the model: what?"},
 		"maybe charged": {[]error{errCut}, nil, 2, 500 * time.Millisecond, ""},
-		"possibly charged, not retried": {[]error{errOverloaded, errCut}, &models.RetryOptions{OnlyUncharged: true}, 2,
-			500 * time.Millisecond, "the model: error reading streaming response: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -198,36 +196,5 @@ func TestSilentErrors(t *testing.T) {
 	if _, err := ask(t.Context(), models.Retry(nobody, nil)); failure(t, err).Kind != models.KindUnknown ||
 		!strings.HasPrefix(err.Error(), "the model: the provider panicked: runtime error: ") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// signing is a model that changes the messages it is given.
-type signing struct {
-	llms.Model
-	asked *[]string
-}
-
-func (s signing) GenerateContent(ctx context.Context, messages []llms.MessageContent,
-	options ...llms.CallOption) (*llms.ContentResponse, error) {
-	messages[0].Parts[0] = llms.TextPart(fmt.Sprint("Be brief. ", messages[0].Parts[0].(llms.TextContent).Text))
-	messages[0].Parts = append(messages[0].Parts, llms.TextPart("Please."))
-	*s.asked = append(*s.asked, fmt.Sprint(messages[0].Parts))
-	return s.Model.GenerateContent(ctx, messages, options...)
-}
-
-// What a model does to the messages does not affect the next attempt.
-func TestNextAttemptIsAskedTheSame(t *testing.T) {
-	t.Parallel()
-	for name, wrap := range map[string]func(signing) llms.Model{
-		"retry":    func(m signing) llms.Model { return models.Retry(m, &models.RetryOptions{MinWait: time.Nanosecond}) },
-		"fallback": func(m signing) llms.Model { return models.Fallback(m, m, m) },
-	} {
-		var asked []string
-		if _, err := ask(t.Context(), wrap(signing{script(errOverloaded, errOverloaded), &asked})); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if len(asked) != 3 || asked[1] != asked[0] || asked[2] != asked[0] {
-			t.Errorf("%s: asked %q", name, asked)
-		}
 	}
 }

@@ -19,9 +19,9 @@ func TestSpentAsText(t *testing.T) {
 			"1 call, 2 input and 3 output tokens, a cost of 1.235 without 3 calls that have no price, 1 call answered by a " +
 				"cache, the tokens of 2 calls estimated"},
 		{models.Spent{Calls: 3, Unpriced: 3}, "3 calls, 0 input and 0 output tokens"},
-		{models.StoreStats{Hits: 2, Misses: 1}, "1 asked, 2 answered by the store"},
+		{models.StoreStats{Hits: 2, Misses: 1}, "1 sent to the model, 2 answered by the store"},
 		{models.StoreStats{Hits: 2, Misses: 1, Err: errors.New("disk full")},
-			"1 asked, 2 answered by the store, replies not stored: disk full"},
+			"1 sent to the model, 2 answered by the store, replies not stored: disk full"},
 	} {
 		if got := test.of.String(); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)

@@ -18,18 +18,18 @@ import (
 type Mode int
 
 const (
-	// Cache answers a repeated request with the reply to the first one, as often as it is made, and marks the reply
-	// as cached, so that modules and budgets count it as free. Only good replies are kept: no errors, no replies that
-	// were cut off or are empty, no refusals.
+	// Cache answers every repetition of a request with the reply to the first one, and marks the reply as cached, so
+	// that modules and budgets count it as free. It does not keep errors, refusals, and replies that are empty or cut
+	// off.
 	Cache Mode = iota
 
-	// Resume lets a program that was killed continue. The program opens the store and begins again: the requests that
-	// it made before get their replies, usage and errors from the store, a repeated request in order, and what they
-	// cost counts again: the program goes the same way as before. Other requests reach the model.
+	// Resume lets a killed program continue. The program opens the store and starts again. The requests that it made
+	// before get their stored replies, usage and errors, and a request that it repeats gets them in the original order.
+	// Budgets count their cost again, so the program takes the same path as before. Other requests reach the model.
 	Resume
 
-	// Replay answers requests as Resume does, and never asks a model. A request that is not in the store is an error
-	// that shows the difference from the most similar one. It is for tests, with a file that Resume wrote.
+	// Replay answers requests as Resume does, but never calls a model. A request that is not in the store fails with an
+	// error that shows the difference from the most similar one. Use Replay in tests, with a file that Resume wrote.
 	Replay
 )
 
@@ -37,9 +37,9 @@ const (
 type StoreOptions struct {
 	Mode Mode
 
-	// Path is a file with one request and its reply on each line. It is created if it does not exist, and only its
-	// owner may read it. Resume and Replay require it; without it, a Cache keeps replies in memory only. One Cache or
-	// Resume at a time can have the file open, in any process.
+	// Path is a file with one reply on each line, and its request or, in a Cache, the hash of its request. It is
+	// created if it does not exist, and only its owner may read it. Resume and Replay require it; without it, a Cache
+	// keeps replies in memory only. One Cache or Resume at a time can have the file open, in any process.
 	Path string
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
@@ -47,9 +47,8 @@ type StoreOptions struct {
 	MaxBytes int
 
 	// Redact removes the parts of a string that must not be stored or that differ from run to run. It is applied to
-	// all strings of requests and replies, but not to the names of JSON members, and must return the same result for
-	// the same string, and its own results unchanged. It is called concurrently. Replay needs the function that was
-	// used for Resume.
+	// all strings of requests and replies, but not to the names of JSON members. It must be deterministic and leave its
+	// own results unchanged. It is called concurrently. Replay needs the function that was used for Resume.
 	Redact func(string) string
 }
 
@@ -72,7 +71,7 @@ type Store struct {
 	asked  map[string]int           // of Resume and Replay: how often each request was made
 }
 
-// occurrence is the nth time that a request is made, from 0.
+// occurrence is the nth occurrence of a request, from 0.
 type occurrence struct {
 	key string
 	n   int
@@ -83,7 +82,7 @@ type exchange struct {
 	Key     string          `json:"key,omitempty"` // a hash of the request
 	N       int             `json:"n,omitempty"`   // the occurrence of the request, from 0
 	Request json.RawMessage `json:"request,omitempty"`
-	Reply   response        `json:"reply,omitempty"`
+	Reply   json.RawMessage `json:"reply,omitempty"` // a response
 	Failure *failure        `json:"failure,omitempty"`
 
 	// Capabilities are the capabilities of the model; nil if the model states none.
@@ -103,7 +102,7 @@ type StoreStats struct {
 
 // String returns a summary on one line.
 func (s StoreStats) String() string {
-	text := fmt.Sprintf("%d asked, %d answered by the store", s.Misses, s.Hits)
+	text := fmt.Sprintf("%d sent to the model, %d answered by the store", s.Misses, s.Hits)
 	if s.Err != nil {
 		text += fmt.Sprintf(", replies not stored: %v", s.Err)
 	}
@@ -151,10 +150,13 @@ func (s *Store) load(path string) error {
 	return err
 }
 
-// add adds a line of the file.
+// add adds an exchange from a line of the file.
 func (s *Store) add(n int, line []byte) error {
 	e := &exchange{line: n}
 	if err := json.Unmarshal(line, e); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(e.Reply, new(response)); len(e.Reply) > 0 && err != nil {
 		return err
 	}
 	switch {
@@ -168,7 +170,9 @@ func (s *Store) add(n int, line []byte) error {
 	case e.Key == "" || len(e.Reply) == 0 && e.Failure == nil:
 		return errNotStore
 	case s.options.Mode == Cache:
-		s.remember(e)
+		if e.Failure == nil {
+			s.remember(e)
+		}
 		return nil
 	case s.options.Mode == Replay:
 		s.loaded = append(s.loaded, e)
@@ -183,11 +187,11 @@ func (s *Store) add(n int, line []byte) error {
 // need. The label must name the model, its server, and every setting that its replies depend on, such as "gpt-5 at
 // api.openai.com, strict schema": the store cannot see these, and models with the same label share their replies.
 //
-// A streaming caller gets a stored reply in one piece. A Cache sends identical concurrent requests once, unless the
-// first fails. With Resume, the order of concurrent requests does not matter, unless they are identical; give them
-// different labels then. If Resume cannot write a reply, the error is an *[Error] of kind [KindUnknown], which is
-// returned together with the reply; later requests fail without reaching the model. Requests that were canceled or
-// over a budget are not stored.
+// A streaming caller gets a stored reply in one piece. Of several identical concurrent requests, a Cache sends one at a
+// time until it has a good reply for the rest. With Resume, the order of concurrent requests does not matter, unless
+// they are identical; give them different labels then. If Resume cannot write a reply, the error is an *[Error] of kind
+// [KindUnknown], which is returned together with the reply; later requests fail without reaching the model. Requests
+// that were canceled or over a budget are not stored.
 //
 // A model of Replay has the capabilities of the model in the first line of the file.
 func (s *Store) Model(model llms.Model, label string) llms.Model {
@@ -215,7 +219,7 @@ func (s *Store) Model(model llms.Model, label string) llms.Model {
 	}
 	switch {
 	case s == nil || s.options.Mode != Replay:
-		return wrap(model, answer)
+		return lm.Wrap(model, answer)
 	case len(s.loaded) > 0 && s.loaded[0].Capabilities != nil:
 		return lm.CapableFunc{Func: answer, States: func() Capabilities { return *s.loaded[0].Capabilities }}
 	}
@@ -233,69 +237,60 @@ func (s *Store) exchangeOf(r *request, model llms.Model) *exchange {
 	return e
 }
 
-// cached answers a request with the stored reply. If an identical request is in progress, it first waits for that one.
+// cached answers a request with the stored reply. Of several identical requests, only one at a time is sent.
 func (s *Store) cached(ctx context.Context, e *exchange, options []llms.CallOption,
 	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
-	if busy := s.enter(e.Key); busy == nil {
-		defer s.leave(e.Key)
-	} else {
+	reply, busy := s.claim(e.Key)
+	for ; busy != nil; reply, busy = s.claim(e.Key) {
 		select {
 		case <-busy:
 		case <-ctx.Done():
 			return nil, lm.CancelledBy(ctx)
 		}
 	}
-	if reply := s.recall(e.Key); reply != nil {
+	if reply != nil {
 		return reply.cached(), reply.stream(ctx, options)
 	}
+	defer s.release(e.Key)
 	r, err := ask()
 	if err == nil && cacheable(r) {
-		e.Reply = s.redactedReply(r)
+		e.Reply = s.redacted(responseOf(r))
+		e.Request = nil // only Replay needs it
 		s.remember(e)
 		_ = s.append(e) // Stats has the error
 	}
 	return r, err
 }
 
-// enter registers a request that is in progress, or returns a channel that is closed when an identical one ends.
-func (s *Store) enter(key string) (busy <-chan struct{}) {
+// claim returns the cached reply or, if an identical request is in progress, a channel that is closed when it ends.
+// Otherwise both are nil: the caller must send the request and then call release.
+func (s *Store) claim(key string) (reply response, busy <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if text := s.recent.get(key); text != nil && json.Unmarshal(text, &reply) == nil {
+		s.stats.Hits++
+		return reply, nil
+	}
 	if busy := s.busy[key]; busy != nil {
-		return busy
+		return nil, busy
 	}
 	s.busy[key] = make(chan struct{})
-	return nil
+	s.stats.Misses++
+	return nil, nil
 }
 
-func (s *Store) leave(key string) {
+func (s *Store) release(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.busy[key])
 	delete(s.busy, key)
 }
 
-// recall returns the cached reply, or nil, and counts the request.
-func (s *Store) recall(key string) (reply response) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if text := s.recent.get(key); text != nil && json.Unmarshal(text, &reply) == nil {
-		s.stats.Hits++
-		return reply
-	}
-	s.stats.Misses++
-	return nil
-}
-
 // remember keeps a reply in memory.
 func (s *Store) remember(e *exchange) {
-	text, err := json.Marshal(e.Reply)
-	if err != nil { // impossible: all values are plain
-		panic(err)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recent.put(e.Key, text)
+	s.recent.put(e.Key, e.Reply)
 }
 
 // cacheable reports whether a reply is good.
@@ -311,10 +306,12 @@ func cacheable(r *llms.ContentResponse) bool {
 func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption,
 	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if old := s.next(e); old != nil {
+		var reply response
+		_ = json.Unmarshal(old.Reply, &reply) // add has decoded it; a failure may have none
 		if old.Failure != nil {
-			return old.Reply.provider(), old.Failure.error()
+			return reply.provider(), old.Failure.error()
 		}
-		return old.Reply.provider(), old.Reply.stream(ctx, options)
+		return reply.provider(), reply.stream(ctx, options)
 	}
 	if s.options.Mode == Replay {
 		return nil, &Error{Kind: KindInvalid, Err: s.missing(e)}
@@ -331,7 +328,9 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	} else if err != nil {
 		return r, err
 	}
-	e.Reply = s.redactedReply(r)
+	if r != nil {
+		e.Reply = s.redacted(responseOf(r))
+	}
 	if failed := s.append(e); failed != nil {
 		failed = fmt.Errorf("models: the store: %w", failed)
 		if err != nil {
@@ -383,7 +382,7 @@ func (s *Store) Stats() StoreStats {
 	return s.stats
 }
 
-// Close closes the file. Replies are not stored after it.
+// Close closes the file. Later replies are not stored.
 func (s *Store) Close() error {
 	if s.file == nil {
 		return nil

@@ -112,7 +112,7 @@ func TestCacheKey(t *testing.T) {
 		func() (lm.Reply, error) { return ask(t.Context(), other) },
 		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{}, question("Capital!")) },
 		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{Rollout: 1}, question("Capital?")) },
-		func() (lm.Reply, error) { return ask(models.WithRollout(t.Context(), 2), model) },
+		func() (lm.Reply, error) { return ask(lm.WithRollout(t.Context(), 2), model) },
 		func() (lm.Reply, error) {
 			return lm.Ask(t.Context(), model, lm.Call{Temperature: &half}, question("Capital?"))
 		},
@@ -223,10 +223,28 @@ func TestCacheFile(t *testing.T) {
 	if info, err := os.Stat(o.Path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
+	if file, err := os.ReadFile(o.Path); err != nil || bytes.Contains(file, []byte("Capital?")) {
+		t.Errorf("the file contains the request: %s, %v", file, err)
+	}
 }
 
-// Identical concurrent requests are sent once if the first succeeds. If it fails or is canceled, the waiting ones are
-// sent.
+// A file of Resume has failures, which a cache does not return.
+func TestCacheOfFailures(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	log := openLog(t, path)
+	said(t, log.Model(numbered(), ""), "a", "b", "c")
+	log.Close()
+	cache := openStore(t, &models.StoreOptions{Path: path})
+	if got := said(t, cache.Model(counting(), ""), "a", "b", "c"); strings.Join(got, "|") != "a 1|b 2|reply 1" {
+		t.Errorf("got %q", got)
+	}
+	if got := cache.Stats(); got != (models.StoreStats{Hits: 2, Misses: 1}) {
+		t.Errorf("stats %+v", got)
+	}
+}
+
+// Identical concurrent requests are sent one at a time until one succeeds.
 func TestCacheConcurrent(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(cancel func()) error{
@@ -245,7 +263,8 @@ func TestCacheConcurrent(t *testing.T) {
 				return llmtest.Reply{Text: "Paris"}, nil
 			})
 			budget := models.NewBudget(models.Limits{})
-			model := budget.Model(newCache(t).Model(inner, "a"), "")
+			cache := newCache(t)
+			model := budget.Model(cache.Model(inner, "a"), "")
 			var wg sync.WaitGroup
 			wg.Go(func() { _, _ = ask(ctx, model) })
 			synctest.Wait()
@@ -264,12 +283,12 @@ func TestCacheConcurrent(t *testing.T) {
 				}
 			})
 			wg.Wait()
-			asked, cached := 1, 4
+			want := models.StoreStats{Hits: 4, Misses: 1}
 			if name != "succeeds" {
-				asked, cached = 5, 0
+				want = models.StoreStats{Hits: 3, Misses: 2}
 			}
-			if n := len(inner.Requests()); n != asked || budget.Spent().Cached != cached {
-				t.Errorf("%s: asked %d times, spent %s", name, n, budget.Spent())
+			if n := len(inner.Requests()); n != want.Misses || cache.Stats() != want || budget.Spent().Cached != want.Hits {
+				t.Errorf("%s: asked %d times, %+v, spent %s", name, n, cache.Stats(), budget.Spent())
 			}
 		})
 	}
@@ -519,9 +538,9 @@ func TestRedact(t *testing.T) {
 		`"f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7","type":"image/png"}}}},` +
 		`{"kind":"llms.ImageURLContent","value":{"image_url":{"url":"https://x/?key=[password]"},"type":"image_url"}}],` +
 		`"role":"human"}],"options":{"metadata":{"user":"[password]"},"seed":1152921504606846977},"temperature":0}`
-	want := request + `,"reply":[{"text":"It is [password].","reasoning":"[password]!","stop_reason":"tool_calls",` +
-		`"tool_calls":[{"id":"[password]","type":"","function":{"name":"f","arguments":"{\"p\":\"[password]\"}"}}],` +
-		`"message":{"text":"","provider":"p","raw":{"p":["[password]"]}},"info":{"CompletionTokens":3,"PromptTokens":10}}]}
+	want := request + `,"reply":[{"info":{"CompletionTokens":3,"PromptTokens":10},"message":{"provider":"p",` +
+		`"raw":{"p":["[password]"]},"text":""},"reasoning":"[password]!","stop_reason":"tool_calls","text":"It is [password].",` +
+		`"tool_calls":[{"function":{"arguments":"{\"p\":\"[password]\"}","name":"f"},"id":"[password]","type":""}]}]}
 {"key":"","n":1,` + request + `,"failure":{"kind":"","message":"who told you [password]?"}}
 `
 	got := regexp.MustCompile(`"key":"[0-9a-f]{64}"`).ReplaceAllString(string(file), `"key":""`)

@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/evaluate"
-	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -147,7 +147,7 @@ func containsAnswers(named []string, others int) string {
 	others += max(len(named)-limit, 0)
 	var quoted []string
 	for _, text := range named[:min(len(named), limit)] {
-		quoted = append(quoted, strconv.Quote(prompt.Shorten(text, maxBytes)))
+		quoted = append(quoted, strconv.Quote(display.Cut(text, maxBytes)))
 	}
 	list := strings.Join(quoted, ", ")
 	switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/tools"
 )
@@ -123,7 +124,7 @@ func TestWriteChatsWithTools(t *testing.T) {
 			return call("find", `{"number":5}`), nil
 		}
 		return call("submit", fmt.Sprintf(`{"text":%q}`, nameOf(5))), nil
-	}).With(llmtest.Capabilities{Tools: true})
+	}).With(models.Capabilities{Tools: true})
 	pred, err := module.NewReAct(spelled, model, set, nil).Run(t.Context(), question{5})
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestSignature(t *testing.T) {
 		},
 		"cut": {
 			&tools.Tool{Namespace: "facilities", Name: "deviations", InputSchema: json.RawMessage(schema)}, 40,
-			`facilities.deviations(args: {amenity_id:…`,
+			`facilities.deviations(args: {amenity_…`,
 		},
 		"parameters": {
 			&tools.Tool{Name: "ask", Params: []string{"unit", "month"}, InputSchema: json.RawMessage(schema),

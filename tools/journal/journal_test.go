@@ -271,7 +271,7 @@ func TestLongArgumentsAreCut(t *testing.T) {
 		own({"text":"`+strings.Repeat("ä", 200)+`"}) -> !timeout
 		attempt`)
 	got := s.finish(s.issue(`own({"text":"`+strings.Repeat("ä", 200)+`"})`, nil), "")
-	want := `stopped: journal: whether E1 own({"text":"` + strings.Repeat("ä", 95) + `…) took effect is unknown, ` +
+	want := `stopped: journal: whether E1 own({"text":"` + strings.Repeat("ä", 94) + `…) took effect is unknown, ` +
 		`so the call was not made again; find out what happened, set Options.Reconcile, or, ` +
 		`if repeating it does no harm, set the tool's class to Idempotent or Read`
 	if got != want {

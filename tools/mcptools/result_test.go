@@ -107,7 +107,7 @@ func TestLongErrorsAreTruncated(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": result(`{"isError":true,"content":[{"type":"text","text":"` +
 		strings.Repeat("é", 20_000) + `"}]}`)}, nil)
-	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxText/2)+"…")
+	equal(t, "error", call(t.Context(), list(t, s)["t"], `{}`), "failed: "+strings.Repeat("é", maxText/2-2)+"…")
 }
 
 // The limits of results apply to errors too.
@@ -134,7 +134,7 @@ func TestLargeErrorsAreBounded(t *testing.T) {
 		equal(t, name, call(t.Context(), tool, `{}`), "failed: the tool failed and gave no reason")
 		_, err := tool.Handler(t.Context(), json.RawMessage(`{}`))
 		te, _ := err.(*tools.ToolError)
-		equal(t, name, te.Message, big[:maxText]+"…")
+		equal(t, name, te.Message, big[:maxText-len("…")]+"…")
 		equal(t, name, string(te.Data), "")
 		if cause := errors.Unwrap(te).Error(); len(cause) > 2*maxText {
 			t.Errorf("%s: the cause has %d bytes", name, len(cause))

@@ -21,8 +21,8 @@ type Call struct {
 	// answer the second with the reply to the first.
 	Rollout int
 
-	// Temperature and TopP, if set, override the call options.
-	Temperature, TopP *float64
+	// Temperature, if set, overrides the call options.
+	Temperature *float64
 
 	// OnText and OnReasoning, if set, receive the reply in pieces as it arrives. They are
 	// not called concurrently, and not after Ask has returned. To stop the reply, cancel
@@ -50,12 +50,12 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	return reply, nil
 }
 
-// Interceptor returns a model that is asked in the place of another one.
+// Interceptor returns the model to call instead of the given one.
 type Interceptor func(llms.Model) llms.Model
 
 type interceptorKey struct{}
 
-// WithInterceptor returns a context in which [Ask] asks the models that in returns. In their calls, the context has no
+// WithInterceptor returns a context in which [Ask] calls the model that in returns. The context of that call has no
 // interceptor.
 func WithInterceptor(ctx context.Context, in Interceptor) context.Context {
 	return context.WithValue(ctx, interceptorKey{}, in)
@@ -73,18 +73,15 @@ func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
 	if c.Temperature != nil {
 		options = append(options, llms.WithTemperature(*c.Temperature))
 	}
-	if c.TopP != nil {
-		options = append(options, llms.WithTopP(*c.TopP))
-	}
 	if c.OnText == nil && c.OnReasoning == nil {
 		return options, func(error) {}
 	}
 	return c.stream(options)
 }
 
-// Generate calls a model once. The error is an *[Error]. It is set even if the provider
-// returned no error but ctx is done, the connection broke, the model refused, or the reply is empty. A
-// response next to an error shows what the call cost.
+// Generate calls a model once. The error is an *[Error]. It is not nil if ctx is done, the connection broke, the model
+// refused, or the reply is empty, even if the provider returned no error. A response that is returned with an error has
+// the cost of the call.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	response, _, err := exchange(ctx, model, messages, options)
@@ -129,7 +126,7 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	return model.GenerateContent(ctx, messages, options...)
 }
 
-// failed returns the classified error of a call, or nil. Begun says that part of the reply
+// failed returns the classified error of a call, or nil. Begun reports whether part of the reply
 // was streamed. An error that panics when it is inspected, such as a typed nil, counts as
 // a panic of the provider.
 func failed(ctx context.Context, err error, begun bool) (failure error) {
@@ -175,8 +172,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// cutShort returns the error of a call during which ctx ended. Unless an inner model knows
-// better, the provider may have received the request.
+// cutShort returns the error of a call during which ctx ended. Unless the error of an inner model says otherwise, the
+// provider may have received the request.
 func cutShort(ctx context.Context, err error) *Error {
 	if e := (*Error)(nil); errors.As(err, &e) && e != nil && e.Kind == KindCancelled {
 		return e
@@ -186,7 +183,7 @@ func cutShort(ctx context.Context, err error) *Error {
 	return e
 }
 
-// judge returns an error for a reply that the provider returned without one.
+// judge returns the error for a reply that is not usable although the provider returned no error.
 func judge(reply Reply) error {
 	switch {
 	case reply.refusal != "":

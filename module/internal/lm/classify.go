@@ -8,12 +8,11 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/tmc/langchaingo/llms"
 )
 
 // classify converts an error to an [Error]. The errors of most of langchaingo's
@@ -68,7 +67,7 @@ func FromConnection(err error) *Error {
 func kindOf(status int, text string) Kind {
 	text = strings.ToLower(text)
 	for _, t := range rules {
-		if t.fits(status) && t.text.MatchString(text) {
+		if slices.Contains(t.statuses, status) && t.text.MatchString(text) {
 			return t.kind
 		}
 	}
@@ -83,7 +82,8 @@ func kindOfStatus(status int) Kind {
 		return KindAuth
 	case status == http.StatusRequestEntityTooLarge:
 		return KindContextTooLong
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
+		status >= 500:
 		return KindTransient
 	case status >= 400:
 		return KindInvalid
@@ -105,24 +105,15 @@ func gaveUp(status int) bool {
 type rule struct {
 	kind     Kind
 	text     *regexp.Regexp
-	statuses []int // the statuses it applies to; empty means any
-}
-
-func (t rule) fits(status int) bool {
-	for _, s := range t.statuses {
-		if s == status {
-			return true
-		}
-	}
-	return len(t.statuses) == 0
+	statuses []int // the statuses to which it applies
 }
 
 // rules are tried in order. The first group is more exact than the status. The second
 // group is for errors without a useful status.
 var rules = []rule{
 	{KindContextTooLong, regexp.MustCompile(`context_length_exceeded|maximum context length|context length ` +
-		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the maximum ` +
-		`number of tokens|too many (input )?tokens|input length .*exceed|request_too_large`),
+		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the ` +
+		`maximum number of tokens|too many (input )?tokens|token_limit|input length .*exceed|request_too_large`),
 		[]int{0, 200, 400, 413, 422, 500}},
 	// a retry would never succeed
 	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}},
@@ -155,9 +146,6 @@ func statusOf(err error) int {
 	if coded := (interface{ HTTPStatusCode() int })(nil); errors.As(err, &coded) {
 		return coded.HTTPStatusCode()
 	}
-	if coded := (*llms.Error)(nil); errors.As(err, &coded) {
-		return statusOfCode(coded.Code)
-	}
 	m := statuses.FindStringSubmatch(err.Error())
 	if m == nil {
 		return 0
@@ -169,26 +157,7 @@ func statusOf(err error) int {
 	return status
 }
 
-// statusOfCode maps langchaingo's error codes, which a user's own provider may return.
-func statusOfCode(code llms.ErrorCode) int {
-	switch code {
-	case llms.ErrCodeRateLimit:
-		return http.StatusTooManyRequests
-	case llms.ErrCodeAuthentication:
-		return http.StatusUnauthorized
-	case llms.ErrCodeQuotaExceeded:
-		return http.StatusPaymentRequired
-	case llms.ErrCodeTokenLimit:
-		return http.StatusRequestEntityTooLarge
-	case llms.ErrCodeProviderUnavailable, llms.ErrCodeTimeout:
-		return http.StatusServiceUnavailable
-	case llms.ErrCodeInvalidRequest, llms.ErrCodeResourceNotFound, llms.ErrCodeNotImplemented:
-		return http.StatusBadRequest
-	}
-	return 0
-}
-
-// broken recognizes the errors of connections. The provider may charge if it was reached.
+// broken recognizes connection errors, and whether the provider may have received the request and charge for it.
 func broken(err error) (kind Kind, maybeCharged bool) {
 	var op *net.OpError
 	var dns *net.DNSError
@@ -206,7 +175,8 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 // connection matches the messages of broken connections, for providers that keep only the
 // message: openai's has "network error" and "request timeout".
 var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken ` +
-	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|^no response$`)
+	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|` +
+	`^no response$`)
 
 // waiting matches the wait in the message of a rate limit.
 var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ` +

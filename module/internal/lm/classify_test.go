@@ -85,8 +85,8 @@ func TestTexts(t *testing.T) {
 		{coded{text("throttled")}, KindRateLimited, 429, false, 0},
 		{text("unexpected status code: 503, body: {\"error\":\"Model is currently loading\"}"), KindTransient, 503, false, 0},
 		{text("(HTTP Error 401) Unauthorized"), KindAuth, 401, false, 0},
-		{llms.NewError(llms.ErrCodeRateLimit, "mine", "wait"), KindRateLimited, 429, false, 0},
-		{llms.NewError(llms.ErrCodeTokenLimit, "mine", "too much"), KindContextTooLong, 413, false, 0},
+		{llms.NewError(llms.ErrCodeRateLimit, "mine", "wait"), KindRateLimited, 0, false, 0},
+		{llms.NewError(llms.ErrCodeTokenLimit, "mine", "too much"), KindContextTooLong, 0, false, 0},
 		{llms.NewError(llms.ErrCodeContentFilter, "mine", "no"), KindRefused, 0, false, 0},
 		{&url.Error{Op: "Post", URL: "http://x", Err: io.ErrUnexpectedEOF}, KindTransient, 0, true, 0},
 		{&url.Error{Op: "Post", URL: "http://x", Err: io.EOF}, KindTransient, 0, true, 0},
@@ -94,7 +94,7 @@ func TestTexts(t *testing.T) {
 		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, KindTransient, 0, true, 0},
 		{&net.DNSError{Err: "no such host", Name: "x"}, KindTransient, 0, false, 0},
 		{fmt.Errorf("the client's own: %w", context.DeadlineExceeded), KindTransient, 0, true, 0},
-		{text("llmtest: request 3, but the script has only 2 replies"), KindUnknown, 0, false, 0},
+		{text("llmtest: the script has no reply to request 3"), KindUnknown, 0, false, 0},
 		{text("expected exactly one part for role tool, got 2"), KindUnknown, 0, false, 0},
 	} {
 		got := (*Error)(nil)

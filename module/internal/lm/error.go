@@ -52,7 +52,7 @@ type Error struct {
 // errSilent is the error of a typed nil *Error.
 var errSilent = errors.New("it failed with a nil *Error")
 
-// Error returns the kind, if the provider's message may not make it clear, and the message.
+// Error returns the provider's message, after a description of the kind if the message alone may not show it.
 func (e *Error) Error() string {
 	why := cmp.Or(string(e.Kind), "unknown error")
 	if e.Err != nil {
@@ -63,7 +63,8 @@ func (e *Error) Error() string {
 		return why
 	case KindRateLimited:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("the model's rate limit is reached for %s: %s", e.RetryAfter.Round(time.Millisecond), why)
+			wait := e.RetryAfter.Round(time.Millisecond)
+			return fmt.Sprintf("the model's rate limit is reached for %s: %s", wait, why)
 		}
 		return "the model's rate limit is reached: " + why
 	case KindContextTooLong:
@@ -79,8 +80,8 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ForPrograms says what a program can do about an error. The provider's message may hold addresses, keys and paths,
-// so it is not shown.
+// ForPrograms returns the message of an error for programs. It leaves out the provider's message, which may contain
+// addresses, keys and paths.
 func ForPrograms(e *Error) string {
 	switch e.Kind {
 	case KindRateLimited:

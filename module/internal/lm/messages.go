@@ -54,19 +54,3 @@ func joinText(parts []llms.ContentPart) []llms.ContentPart {
 	}
 	return []llms.ContentPart{llms.TextPart(strings.Join(texts, "\n"))}
 }
-
-// Copied returns a copy of messages for one of several attempts, so that a model that
-// changes its messages does not affect the next attempt. Binary data is shared.
-func Copied(messages []llms.MessageContent) []llms.MessageContent {
-	n := 0
-	for _, m := range messages {
-		n += len(m.Parts)
-	}
-	list, parts := slices.Clone(messages), make([]llms.ContentPart, 0, n)
-	for i, m := range messages {
-		from := len(parts)
-		parts = append(parts, m.Parts...)
-		list[i].Parts = slices.Clip(parts[from:])
-	}
-	return list
-}

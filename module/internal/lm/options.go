@@ -11,8 +11,7 @@ import (
 // Metadata is sent to the provider.
 type rolloutKey struct{}
 
-// WithRollout returns a context whose calls a cache distinguishes from those of another
-// rollout.
+// WithRollout returns a context with a rollout number. A cache distinguishes calls with different numbers.
 func WithRollout(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, rolloutKey{}, n)
 }

@@ -66,7 +66,7 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 // describe copies the metadata of a choice.
 func (r *Reply) describe(c *llms.ContentChoice) {
 	for _, call := range c.ToolCalls {
-		if call.FunctionCall == nil { // answered as a call of an unknown tool
+		if call.FunctionCall == nil { // the caller treats it as a call of an unknown tool
 			call.FunctionCall = &llms.FunctionCall{}
 		}
 		r.ToolCalls = append(r.ToolCalls, call)

@@ -9,9 +9,9 @@ import (
 
 var errClosed = errors.New("the call is over")
 
-// stream returns options that stream the reply, and a function that ends the stream. A
-// provider may stream from its own goroutine and continue after it has returned; the tap
-// prevents both. Streaming functions that the options already have get the same pieces.
+// stream returns options that stream the reply, and a function that ends the stream. A provider may stream concurrently
+// and after it has returned; the tap serializes the pieces and drops late ones. Streaming functions that the options
+// already have receive the same pieces.
 //
 // Both functions are always set: anthropic's provider streams only if the first is set, and
 // openai's passes the text to the second again.

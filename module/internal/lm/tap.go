@@ -7,8 +7,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Tap is between a provider's stream and the caller during one attempt. It knows whether
-// anything was streamed, and passes on nothing after it is closed.
+// Tap forwards a provider's stream to the caller during one attempt. It records whether anything was streamed, and
+// forwards nothing after it is closed.
 type Tap struct {
 	mu              sync.Mutex
 	closed, emitted bool
@@ -25,9 +25,10 @@ func NewTap(options []llms.CallOption) ([]llms.CallOption, *Tap) {
 		}))
 	}
 	if reasoning := o.StreamingReasoningFunc; reasoning != nil {
-		options = append(options, llms.WithStreamingReasoningFunc(func(ctx context.Context, thought, chunk []byte) error {
-			return t.pass(len(thought)+len(chunk) > 0, func() error { return reasoning(ctx, thought, chunk) })
-		}))
+		options = append(options, llms.WithStreamingReasoningFunc(
+			func(ctx context.Context, thought, chunk []byte) error {
+				return t.pass(len(thought)+len(chunk) > 0, func() error { return reasoning(ctx, thought, chunk) })
+			}))
 	}
 	return options, t
 }

@@ -16,7 +16,7 @@ type RecordedMessage struct {
 	Attachments []string             `json:"attachments,omitempty"` // the type and the size of each
 }
 
-// RecordedTool is the JSON form of a tool that a model was given.
+// RecordedTool is the JSON form of a tool in a request.
 type RecordedTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -57,7 +57,7 @@ func RecordTools(tools []llms.Tool) []RecordedTool {
 	return list
 }
 
-// Prompt is what a model is sent.
+// Prompt has the messages and the tools of a request.
 type Prompt struct {
 	Messages []llms.MessageContent
 	Tools    []llms.Tool
@@ -65,9 +65,9 @@ type Prompt struct {
 
 // RecordedPrompt is the JSON form of a prompt, with the messages and tools that differ from the previous prompt.
 type RecordedPrompt struct {
-	SharedMessages int               `json:"shared_messages,omitempty"` // how many are the same as in the previous prompt
-	Messages       []RecordedMessage `json:"messages,omitempty"`        // the remaining messages
-	SharedTools    bool              `json:"shared_tools,omitempty"`    // the tools are the same as in the previous prompt
+	SharedMessages int               `json:"shared_messages,omitempty"` // number of messages of the previous prompt
+	Messages       []RecordedMessage `json:"messages,omitempty"`        // remaining messages
+	SharedTools    bool              `json:"shared_tools,omitempty"`    // the tools of the previous prompt
 	Tools          []RecordedTool    `json:"tools,omitempty"`
 }
 
@@ -108,7 +108,7 @@ func (t RecordedTool) tool() llms.Tool {
 	}}
 }
 
-// Transcript returns a readable form of what a model was sent.
+// Transcript returns a request as text for people.
 func Transcript(messages []llms.MessageContent, tools []llms.Tool, schema json.RawMessage) string {
 	var b strings.Builder
 	for _, m := range RecordMessages(messages) {

@@ -10,7 +10,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// advise are the instructions of an advisor, which is shown the calls of a program whose output is not good enough.
+// advise has the instructions for an advisor, a model that sees the calls of a program whose output was not good
+// enough.
 var advise = unfolded(`
 The output of a program that asks language models was judged not good enough. Find the part of the program that is
   to blame, and advise it what to do differently for the same question or a similar one.
@@ -33,7 +34,7 @@ func Part(path string, spec *signature.Spec) string {
 // Parts is the heading above the parts.
 const Parts = "The parts of the program:\n"
 
-// Feedback is the hint for an attempt that follows one whose output was not good enough.
+// Feedback returns the hint for another attempt, after an output that was not good enough.
 func Feedback(output, feedback string) string {
 	return "An earlier answer was not good enough:\n" + Cut(output, MaxText) + "\nHow to improve it:\n" + feedback
 }
@@ -48,10 +49,11 @@ func AdviceSpec(parts []string) *signature.Spec {
 		properties = append(properties, signature.Value{Name: path, JSON: text})
 	}
 	advice, err := json.Marshal(map[string]any{
-		"type": "object", "properties": properties, "required": append([]string{}, parts...), "additionalProperties": false,
+		"type": "object", "properties": properties, "required": append([]string{}, parts...),
+		"additionalProperties": false,
 	})
 	if err != nil {
-		panic(err) // the names and schemas are ours
+		panic(err) // impossible: the names and the schemas are constant
 	}
 	spec, err := signature.NewSpec(advise, []signature.Field{
 		field("input", text, "what the program was given", true),
@@ -78,7 +80,7 @@ func field(name string, raw json.RawMessage, description string, required bool) 
 	return signature.Field{Name: name, Description: description, Schema: s, Required: required}
 }
 
-// Judged is an attempt that an advisor is shown.
+// Judged is an attempt as an advisor sees it.
 type Judged struct {
 	Input     string       `json:"input"`
 	Calls     []JudgedCall `json:"calls"`
@@ -94,14 +96,14 @@ type JudgedCall struct {
 	Reply    string `json:"reply"`
 }
 
-// Limits, in bytes, of what an advisor is shown of the calls.
+// Limits, in bytes, of the calls in an advisor's prompt.
 const (
 	maxCalls = 64_000
-	minCall  = 200 // of each text; if there is less room, calls are left out
+	minCall  = 200 // of each string; if there is less room, calls are left out
 )
 
-// CutCalls fits calls into the prompt of an advisor. The more there are, the less is shown of each; of too many, only
-// the first and the last.
+// CutCalls shortens calls so that they fit into the prompt of an advisor. If there are too many, it keeps the first and
+// the last ones.
 func CutCalls(calls []JudgedCall) []JudgedCall {
 	if limit := maxCalls / (2 * minCall); len(calls) > limit {
 		calls = append(calls[:limit/2:limit/2], calls[len(calls)-limit/2:]...)
@@ -113,7 +115,7 @@ func CutCalls(calls []JudgedCall) []JudgedCall {
 	return calls
 }
 
-// Score compares a score with the threshold, for an advisor.
+// Score describes a score and the score that is wanted.
 func Score(score, threshold float64) string {
 	if math.IsInf(threshold, 1) {
 		return fmt.Sprintf("%g; the highest possible score is wanted", score)
@@ -121,7 +123,7 @@ func Score(score, threshold float64) string {
 	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
 }
 
-// Hints returns the hints in the outputs of an advisor: the advice to each part that is not blank.
+// Hints returns the advice in the outputs of an advisor as hints for the parts. It leaves out blank advice.
 func Hints(outputs signature.Values) (map[string]string, error) {
 	raw, _ := outputs.Get("advice")
 	var hints map[string]string

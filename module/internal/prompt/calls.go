@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Call is the observation on a call that the model made itself, not in a program.
+// Call returns the observation of a call that the model made directly, not in a program.
 func Call(call sandbox.Call, b *tools.Binding) string {
 	switch {
 	case call.Error != nil:
@@ -52,7 +52,7 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; " +
 	"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 
-// RejectedCall is the result of a call of submit whose answer is not valid.
+// RejectedCall returns the result of a call of submit with an invalid answer.
 func RejectedCall(spec *signature.Spec, answer json.RawMessage, err error) string {
 	happened, form := rejectedAnswer(spec, answer, err)
 	return Cut(happened, max(maxObservation-len(form), 0)) + form

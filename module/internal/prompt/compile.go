@@ -1,7 +1,7 @@
 package prompt
 
-// Compile are the instructions of a model that writes one program for all questions of a task. [Code] with Compiled set
-// is its briefing.
+// Compile has the instructions for a model that writes one program for all questions of a task. [Code] with Compiled
+// set is its briefing.
 var Compile = unfolded(`
 Write one JavaScript program that does the task for all questions. It is saved and runs every day with other inputs,
   without a model.
@@ -15,6 +15,6 @@ Write one JavaScript program that does the task for all questions. It is saved a
 - End with submit(answer).
 `)
 
-// NotGeneral is all that the model learns about questions that it is not shown.
-const NotGeneral = "It answers all questions that are shown, but is wrong about others. It may rest on what the shown " +
-	"questions have in common by chance. Write a more general program."
+// NotGeneral is the only feedback about questions that the model does not see.
+const NotGeneral = "It answers all questions that are shown, but is wrong about others. It may rest on what the " +
+	"shown questions have in common by chance. Write a more general program."

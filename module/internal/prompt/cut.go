@@ -3,10 +3,13 @@ package prompt
 import (
 	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
-// MaxText is the maximum number of bytes that a model is shown where no other limit applies.
+// MaxText is the maximum size of a string in a prompt, in bytes, where no other limit applies.
 const MaxText = 8000
 
 // unlimited is effectively unlimited.
@@ -23,24 +26,24 @@ func cut(text string, limit int, comment string) string {
 	}
 	head, tail := ends(text, text, limit)
 	omitted := length(text) - length(head) - length(tail)
-	return joinEnds(head, comment+"… "+Plural(omitted, "character")+" omitted …", tail, limit)
+	return joinEnds(head, comment+"… "+display.Plural(omitted, "character")+" omitted …", tail, limit)
 }
 
-// cutOutput is [Cut] for console output that was shortened: the worker kept only its beginning, text, and its end,
-// tail. All is the length of the whole output in bytes.
+// cutOutput is [Cut] for console output of which the worker kept only the beginning, text, and the end, tail. All is
+// the size of the whole output in bytes.
 func cutOutput(text, tail string, all, limit int) string {
 	if len(text) == all {
 		return Cut(text, limit)
 	}
 	head, tail := ends(text, tail, limit)
-	return joinEnds(head, "… "+Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, limit)
+	return joinEnds(head, "… "+display.Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, limit)
 }
 
 // roomForMark is the number of bytes reserved for the line that says how much is omitted.
 const roomForMark = 60
 
-// ends returns the beginning of head and the end of tail, three to one, so that they fit into the given number
-// of bytes together with the mark. Lines stay whole unless that would drop more than half of an end.
+// ends returns the beginning of head and the end of tail, in the ratio of three to one, so that they and the mark fit
+// into limit bytes. It keeps whole lines, unless that would drop more than half of an end.
 func ends(head, tail string, limit int) (string, string) {
 	room := max(limit-roomForMark, 0)
 	head, tail = prefix(head, room*3/4), suffix(tail, room/4)
@@ -55,21 +58,9 @@ func ends(head, tail string, limit int) (string, string) {
 
 func joinEnds(head, mark, tail string, limit int) string {
 	if limit < roomForMark {
-		return Shorten(mark, limit)
+		return display.Cut(mark, limit)
 	}
 	return strings.ToValidUTF8(fmt.Sprintf("%s\n%s\n%s", strings.TrimSuffix(head, "\n"), mark, tail), "")
-}
-
-// Shorten returns the beginning of text in at most the given number of bytes, with an ellipsis if it is cut.
-func Shorten(text string, limit int) string {
-	const mark = "…"
-	switch {
-	case len(text) <= limit:
-		return text
-	case limit < len(mark):
-		return ""
-	}
-	return strings.ToValidUTF8(prefix(text, limit-len(mark)), "") + mark
 }
 
 // prefix returns the beginning of text without splitting a character.
@@ -91,22 +82,11 @@ func suffix(text string, limit int) string {
 }
 
 // length returns the length of text in JavaScript, which counts UTF-16 code units.
-func length(text string) int {
-	n := utf8.RuneCountInString(text)
-	for i := range len(text) {
-		if text[i] >= 0xf0 { // the first byte of a character outside the Basic Multilingual Plane
-			n++
-		}
+func length(text string) (n int) {
+	for _, r := range text {
+		n += utf16.RuneLen(r)
 	}
 	return n
-}
-
-// Plural returns "1 step" or "3 steps".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // FirstLine returns the first line of an observation, with the next one if it ends in a colon.
@@ -116,5 +96,5 @@ func FirstLine(observation string) string {
 		next, _, _ := strings.Cut(rest, "\n")
 		line += " " + next
 	}
-	return Shorten(line, 200)
+	return display.Cut(line, 200)
 }

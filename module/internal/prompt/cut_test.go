@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 func TestCut(t *testing.T) {
@@ -42,7 +44,7 @@ func FuzzCut(f *testing.F) {
 		for what, got := range map[string]string{
 			"cut":     Cut(text, most),
 			"output":  cutOutput(text[:half], text[half:], len(text)+100, most),
-			"shorten": Shorten(text, most),
+			"shorten": display.Cut(text, most),
 			"fenced":  fencedIn(most, func(most int) string { return Cut(text, most) }),
 		} {
 			if len(got) > most {

@@ -45,7 +45,7 @@ func listEffects(entries []journal.Entry, doneTitle string, limit int) string {
 	return effectsOf(entries).list(effectTitles{doneTitle, failedTitle, unknownNote}, limit)
 }
 
-// openEffects lists the effects of a step that a later program of the step may repeat or continue, and how.
+// openEffects lists the effects that later programs of the same step may repeat or continue, and says how.
 func openEffects(entries []journal.Entry, advise bool, limit int) string {
 	s := effectsOf(entries)
 	var notes string
@@ -59,7 +59,8 @@ func openEffects(entries []journal.Entry, advise bool, limit int) string {
 	return s.list(titles, limit-len(notes)) + notes
 }
 
-// repetition says how to repeat the calls of the tool that failed last. It is "" if all were repeated.
+// repetition says how to repeat the calls of the tool that failed last. It returns "" if all were
+// repeated.
 func repetition(failed, entries []journal.Entry) string {
 	var ids []string
 	tool := ""
@@ -89,21 +90,21 @@ func repetition(failed, entries []journal.Entry) string {
 }
 
 const (
-	carriedOver = "A done call that is repeated with the same arguments does nothing and returns the recorded result. " +
-		"In case of doubt, the program is stopped there and you are asked."
+	carriedOver = "A done call that is repeated with the same arguments does nothing and returns the recorded " +
+		"result. In case of doubt, the program is stopped there and you are asked."
 
 	failedTitle  = "Reported an error, but may have taken effect:"
 	unknownTitle = "Unknown whether it happened:"
 
-	// undeclaredTitle is for tools that nobody has classified, and whose names do not say that they act.
+	// undeclaredTitle is for tools without a class whose names do not suggest that they act.
 	undeclaredTitle = "Called; nobody has declared whether it changed data:"
 
 	// unknownNote is about repeating a call within the same run.
-	unknownNote = "\nRepeating such a call ends the task. If a tool can show whether it happened, check; then continue " +
-		"without the call."
+	unknownNote = "\nRepeating such a call ends the task. If a tool can show whether it happened, check; then " +
+		"continue without the call."
 )
 
-// effectTitles are the texts around the lists of effects.
+// effectTitles has the text around lists of effects.
 type effectTitles struct{ done, failed, unknownNote string }
 
 // list lists effects in at most the given number of bytes. If they do not fit, done calls lose their arguments
@@ -130,8 +131,8 @@ func (s effects) list(titles effectTitles, limit int) string {
 	return Cut(text, limit)
 }
 
-// writeEntries lists calls under a title. Detail is the number of bytes of each one's arguments and result;
-// with none, calls of the same tool share a line.
+// writeEntries lists calls under a title. Detail limits the arguments and the result of each call, in bytes. If it is
+// zero, calls of the same tool share a line.
 func writeEntries(b *strings.Builder, title string, entries []journal.Entry, detail int) {
 	if len(entries) > 0 && title != "" {
 		b.WriteString("\n" + title)
@@ -209,7 +210,7 @@ func writeEntry(b *strings.Builder, e journal.Entry, limit int) {
 	b.WriteString(e.Tool + "(" + oneLine(e.Args, limit) + ")")
 }
 
-// ending is the result or the error of a call, if it is known.
+// ending returns the result or the error of a call, if it is known.
 func ending(e journal.Entry, limit int) string {
 	switch {
 	case e.State == tools.StateFailed:
@@ -222,8 +223,8 @@ func ending(e journal.Entry, limit int) string {
 	return ""
 }
 
-// readLines lists what a program read, in at most ten lines. Calls of one tool with the same ending share a line. The
-// model knows the types of long results.
+// readLines lists the reads of a program in at most ten lines. Calls of the same tool share a line if they succeeded or
+// failed with the same error. Long results are left out, since the model knows their types.
 func readLines(reads []journal.Entry) string {
 	const limit, maxRead = 10, 300
 	var b strings.Builder

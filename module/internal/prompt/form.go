@@ -25,7 +25,7 @@ type (
 	// Program asks for a program in one fenced block, after the reasoning as plain text.
 	Program struct{}
 
-	// Verbatim sends the inputs as they are, and the output is the reply as it is.
+	// Verbatim sends the inputs unchanged, and its output is the unchanged reply.
 	Verbatim struct{}
 )
 
@@ -46,7 +46,7 @@ func (Markers) System(spec *signature.Spec, briefing string) string {
 	return system(spec, inputs(spec)+outputs(spec), form.String()+Formats(spec.OutputSchema().Raw()), briefing)
 }
 
-// valueRules make every value readable in one way only.
+// valueRules make every value unambiguous.
 const valueRules = `Write text as it is, and any other value as JSON: 12.5, true, ["a", "b"], {"key": "value"}. ` +
 	`Write text that is empty, or that has a line like these markers, as a JSON string. ` +
 	`A code fence around a value is not part of it.`
@@ -99,8 +99,8 @@ func (Object) System(spec *signature.Spec, briefing string) string {
 	return objectSystem(spec, briefing, "leave it out")
 }
 
-// objectSystem lists the outputs also for a model that is constrained to a schema: the schema lacks some of
-// their constraints, and a model that is constrained by a grammar does not see it.
+// objectSystem lists the outputs even if the provider constrains the reply to a schema: the schema lacks some of their
+// constraints, and a model that is constrained by a grammar does not see the schema.
 func objectSystem(spec *signature.Spec, briefing, unset string) string {
 	form := "Reply with one JSON object whose keys are these outputs. Write nothing else: no comments, no code fence."
 	if slices.ContainsFunc(spec.Outputs(), optional) {
@@ -136,7 +136,7 @@ func (Object) Answer(spec *signature.Spec, outputs signature.Values) string {
 		answer = append(answer, signature.Value{Name: f.Name, JSON: value})
 	}
 	text, err := answer.MarshalJSON()
-	if err != nil { // a value that is not JSON, which no Predictor passes
+	if err != nil { // impossible: a Predictor passes only JSON
 		return "{}"
 	}
 	return string(text)
@@ -229,14 +229,14 @@ func (Verbatim) Read(spec *signature.Spec, reply string, truncated bool) (signat
 	return signature.Values{{Name: spec.Outputs()[0].Name, JSON: replies.Quote(text)}}, nil
 }
 
-// formats are the formats of strings and numbers that a model cannot guess.
+// formats has the rules for formats that a model cannot guess.
 var formats = []struct{ name, rule string }{
 	{"date", "Write a date as 2026-01-31."},
 	{"date-time", "Write a date-time as 2026-01-31T15:04:05Z."},
 	{schema.Nanoseconds, `A duration in nanoseconds may be written with its unit instead, such as "90m".`},
 }
 
-// Formats says how to write the dates, times and durations in values of the schemas. It is not for programs, in
+// Formats returns the rules for dates, times and durations in values of the schemas. They do not apply to programs, in
 // which durations are numbers.
 func Formats(schemas ...json.RawMessage) string {
 	var text string

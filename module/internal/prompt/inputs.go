@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Limits, in bytes of JSON, of the inputs that a question shows if programs have them as constants. A program
-// looks into a longer input.
+// Limits, in bytes of JSON, of the inputs in a question to a model that writes programs. Programs have all inputs in
+// full as constants.
 const (
 	maxInput     = 8000  // a longer input is shown in part
 	inputPart    = 1500  // of a longer input
@@ -23,7 +24,8 @@ const (
 	minInputPart = 100
 )
 
-// Preview shows short inputs in full, the shortest first, as long as there is room to show a part of the others.
+// Preview shortens inputs. It keeps inputs whole, beginning with the shortest, as long as there is room for a part of
+// every other input.
 func Preview(inputs signature.Values) signature.Values {
 	shown, order := slices.Clone(inputs), make([]int, len(inputs))
 	for i := range order {
@@ -42,7 +44,7 @@ func Preview(inputs signature.Values) signature.Values {
 	return shown
 }
 
-// Attachments says where the images or files of an input are among all attachments, and how they are named.
+// Attachments returns the numbers of the images or files of an input among all attachments, and their names.
 func Attachments(before, n int, names []string) string {
 	text := fmt.Sprintf("attachment %d", before+1)
 	if n > 1 {
@@ -64,11 +66,11 @@ func HistoryConstant(name string) string {
 	return "Programs also have the constant " + name + ", an array with the earlier turns."
 }
 
-// TaskText is the text of a question by which tools are found.
+// TaskText returns the text of a question that is used to search for tools.
 func TaskText(spec *signature.Spec, inputs signature.Values) string {
 	text := spec.Instructions()
 	for _, v := range inputs {
-		text += "\n" + Shorten(replies.PlainText(v.JSON), inputPart)
+		text += "\n" + display.Cut(replies.PlainText(v.JSON), inputPart)
 	}
 	return text
 }
@@ -81,8 +83,7 @@ func Matching(declarations string) string {
 	return "Tools that may fit, declared:\n" + strings.TrimSpace(declarations)
 }
 
-// Variables lists the variables that earlier programs left, the newest of many. It leaves out those that have
-// the name of an input.
+// Variables lists the newest variables of earlier programs, without variables that have the name of an input.
 func Variables(list []sandbox.Variable, inputs map[string]any) string {
 	const limit = 30
 	var lines []string
@@ -97,19 +98,19 @@ func Variables(list []sandbox.Variable, inputs map[string]any) string {
 	text := "Variables from earlier programs that you can use:"
 	if older := len(lines) - limit; older > 0 {
 		lines = lines[older:]
-		text += fmt.Sprintf("\n- %s, not listed", Plural(older, "older variable"))
+		text += fmt.Sprintf("\n- %s, not listed", display.Plural(older, "older variable"))
 	}
 	return text + "\n" + Cut(strings.Join(lines, "\n"), maxObservation)
 }
 
-// What a question says instead of listing the variables.
+// VariablesGone and VariablesUnlisted replace the list of variables in a question.
 const (
 	VariablesGone     = "The variables of earlier programs are gone. Declare again what you need."
 	VariablesUnlisted = "The variables of earlier programs cannot be listed."
 )
 
-// Forgotten says that the first steps are left out of a conversation, and what they did.
+// Forgotten says that the first steps are left out of a conversation, and lists their effects.
 func Forgotten(steps int, entries []journal.Entry) string {
-	return fmt.Sprintf("\n\n%s omitted here, because the conversation became too long.", Plural(steps, "step")) +
+	return "\n\n" + display.Plural(steps, "step") + " omitted here, because the conversation became too long." +
 		listEffects(entries, "Done in them:", maxObservation)
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxObservation is how many bytes of an observation a model is shown.
+// maxObservation is the maximum size of an observation in bytes.
 const maxObservation = 4 << 10
 
-// Observation is what a model is told after a step. Its sections share a limited space: what happened and what
-// was done come first, and the others are cut if they do not fit.
+// Observation reports the result of a step to the model. Its sections share a limited space: the result and the effects
+// come first, and other sections are cut if they do not fit.
 type Observation struct {
 	happened string // the result of the step; its first line is a summary
 	sections []section
 	next     string // what to do, and which budgets are nearly used up
 	effects  string // the effects of the step, for Brief
-	keep     bool   // the model may need all of it until the end of the run
+	keep     bool   // the model may need the whole observation until the end of the run
 }
 
 // section is a part of an observation.
@@ -26,7 +26,7 @@ type section struct {
 	text    string                 // the whole text
 	first   bool                   // the section gets its space before the others
 	brief   string                 // one sentence, for an old observation
-	lost    bool                   // brief does not say everything
+	lost    bool                   // brief leaves something out
 	example string                 // how a program prints a part of the text
 }
 
@@ -92,8 +92,8 @@ func (o *Observation) fit(room int) []string {
 	return texts
 }
 
-// Brief returns the observation in one line followed by the effects of the step. It replaces the observation
-// once the model has replied to it and has been shown another. It is empty if it would not be much shorter.
+// Brief returns a summary of the observation in one line, followed by the effects of the step. The summary replaces the
+// observation in a conversation after the next step. Brief returns "" if the summary would not be much shorter.
 func (o *Observation) Brief() string {
 	const minSaving = 500 // bytes
 	if o.keep {

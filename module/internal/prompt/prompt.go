@@ -1,4 +1,4 @@
-// Package prompt writes everything that a model is told: system prompts, questions, and observations.
+// Package prompt writes all text for models: system prompts, questions and observations.
 //
 //   - The forms of replies ([Markers], [Object], [Native], [Program], [Verbatim]) write system prompts and questions,
 //     and read replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
@@ -6,8 +6,8 @@
 //     cuts it to a limited size. [Call] reports the result of a single call.
 //   - [Cut] and [Shorten] shorten a string to a number of bytes, and [Preview] the inputs of a question.
 //
-// Every text is a function of plain data. A system prompt is the same for every step and every run, so that
-// providers can cache it.
+// All text depends only on plain data. A system prompt is the same for every step and every run, so that providers can
+// cache it.
 package prompt
 
 import (
@@ -35,7 +35,7 @@ func system(spec *signature.Spec, fields, form, briefing string) string {
 	return b.String()
 }
 
-// ToolDescriptions lists what a system prompt says about tools in addition to their declarations.
+// ToolDescriptions lists descriptions of tools that a system prompt has in addition to their declarations.
 func ToolDescriptions(texts map[string]string) string {
 	if len(texts) == 0 {
 		return ""
@@ -93,7 +93,7 @@ func writeField(b *strings.Builder, f signature.Field, declaration string) {
 //	score?: number /* 0–1 */
 func declared(f signature.Field) string {
 	alone, err := signature.NewSpec("", nil, []signature.Field{{Name: f.Name, Schema: f.Schema, Required: f.Required}})
-	if err != nil { // the schema refers to another one
+	if err != nil { // the schema refers to another schema
 		return f.Name + ": " + f.Schema.TypeScript(nil)
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(alone.OutputTypeScript(), "{"), "}")
@@ -108,8 +108,9 @@ func declaredAs(name string, f signature.Field) string {
 	return member + name + text[strings.LastIndexByte(text, '}')+1:]
 }
 
-// Question writes each input under its marker, and then the reminder of the form of replies. Text is written as it
-// is and anything else as JSON. Text that has markers of its own is JSON, too, since it would pass for other inputs.
+// Question writes each input under its marker, and then the reminder of the form. Strings are written as plain text and
+// other values as JSON. A string that contains markers is also written as JSON, since its parts could be mistaken for
+// other inputs.
 func Question(inputs signature.Values, reminder string) string {
 	size := len(reminder)
 	for _, v := range inputs {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -23,7 +24,7 @@ var (
 // escapeBreaks returns text on one line.
 func escapeBreaks(text string) string { return escaper.Replace(text) }
 
-// Indented returns text for a place after other text on a line: later lines are indented, and a long text is cut.
+// Indented returns text that follows other text on a line: its later lines are indented, and long text is cut.
 func Indented(text string) string {
 	const limit = maxObservation / 2
 	return Cut(indenter.Replace(Cut(text, limit)), limit)
@@ -35,7 +36,7 @@ func errorLine(err error, limit int) string {
 	if te, ok := errors.AsType[*tools.ToolError](err); ok {
 		text = te.Message
 	}
-	return escapeBreaks(Shorten(text, limit))
+	return escapeBreaks(display.Cut(text, limit))
 }
 
 // findings lists findings, each on a line of its own and then its frame.

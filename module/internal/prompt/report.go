@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -19,26 +20,26 @@ import (
 type Step struct {
 	Code    string
 	Outcome *sandbox.Outcome
-	Left    int  // how many programs the model may still write
+	Left    int  // how many more programs the model may write
 	Session bool // programs see what earlier ones declared
-	Same    int  // the number of an earlier program with the same code and the same result; 0 if there is none
+	Same    int  // the number of an earlier program with the same code and the same result, or 0
 
 	Entries []journal.Entry // every call of the run
 	Open    []journal.Entry // the calls, other than reads, of the journal's open step
 	Closed  bool            // the journal's step was accepted
-	Orphans []journal.Entry // the orphans, if so
+	Orphans []journal.Entry // the orphans of the accepted step
 
-	CallLimit int               // how many calls a program may make; 0 if that is not known
+	CallLimit int               // how many calls a program may make; 0 if unknown
 	Partial   []sandbox.Finding // the lists that the program read in part
 	Uncounted map[string]int    // the tools whose calls have limits of their own
 }
 
-// Unread is the observation on a reply without a program that can be run.
+// Unread returns the observation of a reply without a program that can be run.
 func Unread(err error) *Observation {
 	return &Observation{happened: fmt.Sprintf("Nothing was run: %s.", err)}
 }
 
-// Report is the observation on a program that did not submit an answer.
+// Report returns the observation of a program that did not submit an answer.
 func (s Step) Report() *Observation {
 	o := &Observation{}
 	f := s.Outcome.Failure
@@ -57,10 +58,10 @@ func (s Step) Report() *Observation {
 	return o
 }
 
-// Discovers reports whether a call looks for tools.
+// Discovers reports whether a call searches for tools or describes them.
 func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, tools.BuiltinNamespace+".") }
 
-// Rejected is the observation on an answer that is not valid.
+// Rejected returns the observation of an invalid answer.
 func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
 	o := &Observation{}
 	var form string
@@ -74,7 +75,7 @@ func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
 	return o
 }
 
-// Questioned is the observation on a valid answer that facts contradict.
+// Questioned returns the observation of a valid answer that facts contradict.
 func (s Step) Questioned(facts []sandbox.Finding) *Observation {
 	o := &Observation{happened: "The answer has the right form, but it may be wrong:" + findings(unframed(facts)) +
 		"\nFix the program and submit its answer. If this answer is right, submit it again."}
@@ -85,8 +86,8 @@ func (s Step) Questioned(facts []sandbox.Finding) *Observation {
 	return o
 }
 
-// Orphaned is the observation on a valid answer of a program that did not make all calls that earlier programs made.
-// Failed says that an effect failed and that the run has not resolved the failure.
+// Orphaned returns the observation of a valid answer if the program did not repeat all calls of earlier programs.
+// Failed means that an effect failed and that the run has not resolved the failure.
 func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Observation {
 	const limit = 500 // bytes
 	submit := "submit(…)"
@@ -98,13 +99,14 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Obs
 		happened = "The answer has the right form."
 	}
 	o := &Observation{happened: happened, keep: true,
-		next: "\nIf the answer is right as it is, submit it with a one-line program, without calling tools again:\n" + submit}
+		next: "\nIf the answer is right as it is, submit it with a one-line program, without calling tools again:\n" +
+			submit}
 	o.addOrphans(orphans)
 	return o
 }
 
-// End adds what comes at the end of every observation: types of results, how many programs are left, and what is left
-// of another budget. The entries are the calls of the step.
+// End adds the end of every observation: types of results, how many programs are left, and what is left of another
+// budget. The entries are the calls of the step.
 func (o *Observation) End(types string, left int, budget string, entries []journal.Entry) {
 	o.add(section{title: "\n", text: types, first: true, brief: strings.TrimSpace(types)})
 	o.next += Remaining(left, "program", budget)
@@ -155,7 +157,8 @@ func (s Step) addDetails(o *Observation, warnings []sandbox.Finding) {
 	}
 }
 
-// warnings are those of the program and, unless it was held because of them, those about lists that it read in part.
+// warnings returns the warnings of the program and the findings about lists that it read in part. If the program was
+// held, the findings are the reason and are left out.
 func (s Step) warnings() []sandbox.Finding {
 	const maxPartial = 3
 	if f := s.Outcome.Failure; f != nil && f.Kind == sandbox.KindHeld {
@@ -200,7 +203,7 @@ func (s Step) addClosed(o *Observation) {
 	o.addOrphans(s.Orphans)
 }
 
-// addOrphans lists the effects of earlier programs that the last one did not ask for.
+// addOrphans lists the effects of earlier programs that the last program did not repeat.
 func (o *Observation) addOrphans(orphans []journal.Entry) {
 	if len(orphans) == 0 {
 		return
@@ -212,7 +215,7 @@ func (o *Observation) addOrphans(orphans []journal.Entry) {
 	}})
 }
 
-// addReads lists what a program had read, which may show why it failed.
+// addReads lists the reads of a program, which may show why it failed.
 func (s Step) addReads(o *Observation) {
 	reads := map[string]bool{}
 	for _, e := range s.Entries {
@@ -232,7 +235,7 @@ func (s Step) addReads(o *Observation) {
 	o.add(section{title: "\n\nReads:", text: readLines(read)})
 }
 
-// maxBrief is how long a value or the output of a console may be to be shown in an old observation.
+// maxBrief is the maximum size of a value or of console output in a summary, in bytes.
 const maxBrief = 100
 
 // addValue shows the value of a program, or says that the program showed nothing.
@@ -244,7 +247,8 @@ func (s Step) addValue(o *Observation) {
 		o.happened = "The program finished, but it showed nothing. End it with an expression, print something, " +
 			"or submit the answer."
 		if name := unused(s.Code, out.Declared); name != "" {
-			o.happened += fmt.Sprintf(" %s is never used. If it is the function to run, add await %[1]s() at the end.", name)
+			o.happened += fmt.Sprintf(" %s is never used. If it is the function to run, add await %[1]s() at the end.",
+				name)
 		}
 	default:
 		v := valueOf(out.Value)
@@ -259,7 +263,7 @@ func (s Step) addValue(o *Observation) {
 	}
 }
 
-// sliceExamples are programs that print a part of a value, by its kind.
+// sliceExamples maps the kind of a value to code that prints a part of it.
 var sliceExamples = map[string]string{
 	"string": "text.slice(4000, 8000)", "array": shortRows, "object": "Object.keys(value)",
 }
@@ -288,7 +292,7 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 		}
 		return cutOutput(printed.Text, strings.TrimRight(printed.Tail, "\n"), printed.Bytes, limit)
 	}
-	brief := fmt.Sprintf("It printed %s.", Plural(printed.Bytes, "byte"))
+	brief := fmt.Sprintf("It printed %s.", display.Plural(printed.Bytes, "byte"))
 	if printed.Bytes <= maxBrief {
 		brief = "It printed: " + escapeBreaks(part(maxBrief))
 	}
@@ -320,8 +324,8 @@ func (s Step) limits() string {
 	out := s.Outcome
 	if f := out.Failure; f != nil && f.Kind == sandbox.KindTimeout {
 		if out.Waiting > out.Duration/2 {
-			return "\n\nIt spent most of that time waiting for tools and timers: make independent calls concurrently, or " +
-				"do less in one program."
+			return "\n\nIt spent most of that time waiting for tools and timers: make independent calls " +
+				"concurrently, or do less in one program."
 		}
 		return "\n\nIt spent most of that time computing: do less in one program."
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // RLM is the strategy for a task whose constants are longer than a model can read.
@@ -17,7 +19,7 @@ type RLM struct {
 func (r RLM) String() string {
 	var b strings.Builder
 	b.WriteString(llmFacts)
-	fmt.Fprintf(&b, "- You have %s in total; each prompt in an array is one", Plural(r.Calls, "model call"))
+	fmt.Fprintf(&b, "- You have %s in total; each prompt in an array is one", display.Plural(r.Calls, "model call"))
 	if r.Tokens > 0 {
 		fmt.Fprintf(&b, ". Prompts and answers together may use %d tokens", r.Tokens)
 	}
@@ -29,8 +31,8 @@ func (r RLM) String() string {
 	return b.String()
 }
 
-// Left tells the model what is left of its calls and tokens when that is less than half. Tokens without a limit are
-// math.MaxInt.
+// Left says how many calls and tokens are left, or returns "" if more than half of both are left. Tokens without a
+// limit are math.MaxInt.
 func (r RLM) Left(calls, tokens int) string {
 	switch {
 	case calls > r.Calls/2 && (tokens == math.MaxInt || tokens > r.Tokens/2):
@@ -38,9 +40,10 @@ func (r RLM) Left(calls, tokens int) string {
 	case calls == 0, tokens == 0:
 		return "Programs cannot call models any more."
 	case tokens == math.MaxInt:
-		return fmt.Sprintf("Programs can call models %s.", Plural(calls, "more time"))
+		return fmt.Sprintf("Programs can call models %s.", display.Plural(calls, "more time"))
 	}
-	return fmt.Sprintf("Programs can call models %s, with %s.", Plural(calls, "more time"), Plural(tokens, "token"))
+	return fmt.Sprintf("Programs can call models %s, with %s.",
+		display.Plural(calls, "more time"), display.Plural(tokens, "token"))
 }
 
 var (

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Limits, in bytes, of what a turn of a conversation shows of an earlier one.
+// Limits, in bytes, of the parts of an earlier turn in a prompt.
 const (
 	pastInput   = 1000 // of each input
 	pastProgram = 2000
@@ -20,7 +21,7 @@ const (
 	pastCalls   = 2000
 )
 
-// PastReasoning is how many bytes of the reasoning of an earlier turn are shown.
+// PastReasoning is the maximum size of the reasoning of an earlier turn, in bytes.
 const PastReasoning = 300
 
 // PastInput shortens an input of an earlier turn.
@@ -33,7 +34,7 @@ func PastInput(raw json.RawMessage) json.RawMessage {
 
 // PastAttachments counts the images or files of an input of an earlier turn.
 func PastAttachments(n int, names []string) string {
-	text := Plural(n, "attachment") + ", not shown again"
+	text := display.Plural(n, "attachment") + ", not shown again"
 	if len(names) > 0 {
 		text += ": " + strings.Join(names, ", ")
 	}
@@ -43,24 +44,24 @@ func PastAttachments(n int, names []string) string {
 // PastProgram shortens a program of an earlier turn.
 func PastProgram(code string) string { return cut(code, pastProgram, "// ") }
 
-// PastResult is the observation on a program of an earlier turn that ran to its end without an answer.
+// PastResult returns the observation of a program of an earlier turn that ran to its end without an answer.
 func PastResult(out *sandbox.Outcome) string {
 	var b strings.Builder
 	b.WriteString("The program finished.")
 	if out.Value != nil {
-		b.WriteString(" Its value:\n" + Shorten(string(out.Value), pastResult))
+		b.WriteString(" Its value:\n" + display.Cut(string(out.Value), pastResult))
 	}
 	if text := strings.TrimSpace(out.Stdout.Text); text != "" {
-		b.WriteString("\nconsole:\n" + fenced(Shorten(text, pastResult)))
+		b.WriteString("\nconsole:\n" + fenced(display.Cut(text, pastResult)))
 	}
 	return b.String()
 }
 
-// PastTurn is how an earlier turn ended.
+// PastTurn describes the end of an earlier turn.
 type PastTurn struct {
 	Failed  int // programs that failed, were refused or were stopped
 	Answer  json.RawMessage
-	Why     string // why there is no answer; "" if there is one
+	Why     string // why there is no answer, or ""
 	Calls   []journal.Entry
 	Orphans []journal.Entry
 }
@@ -69,7 +70,7 @@ type PastTurn struct {
 func (t PastTurn) String() string {
 	var b strings.Builder
 	if t.Failed > 0 {
-		fmt.Fprintf(&b, "Not shown: %s.\n", Plural(t.Failed, "failed, refused or stopped program"))
+		fmt.Fprintf(&b, "Not shown: %s.\n", display.Plural(t.Failed, "failed, refused or stopped program"))
 	}
 	made := effectsOf(t.Calls)
 	if t.Why == "" {
@@ -100,5 +101,5 @@ func (s effects) unnamed() effects {
 	return effects{strip(s.done), strip(s.failed), strip(s.unknown)}
 }
 
-// EarlierTurns says how many turns are not shown.
-func EarlierTurns(n int) string { return "Not shown: " + Plural(n, "earlier turn") + "." }
+// EarlierTurns says how many turns are left out.
+func EarlierTurns(n int) string { return "Not shown: " + display.Plural(n, "earlier turn") + "." }

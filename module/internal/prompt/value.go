@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
@@ -39,16 +40,16 @@ func valueOf(raw json.RawMessage) value {
 func (v value) String() string {
 	switch v.kind {
 	case "string":
-		return "a string of " + Plural(length(v.text), "character")
+		return "a string of " + display.Plural(length(v.text), "character")
 	case "array":
 		return "an array of " + itemKinds(v.items)
 	case "object":
 		if v.members == nil {
 			return "an object"
 		}
-		return "an object of " + Plural(len(v.members), "key")
+		return "an object of " + display.Plural(len(v.members), "key")
 	case "number":
-		return "a number of " + Plural(len(v.raw), "digit")
+		return "a number of " + display.Plural(len(v.raw), "digit")
 	default:
 		return string(v.raw)
 	}
@@ -63,13 +64,13 @@ func itemKinds(items []json.RawMessage) string {
 	var list []string
 	for _, kind := range []string{"object", "array", "string", "number", "boolean", "null"} {
 		if n := counts[kind]; n > 0 {
-			list = append(list, Plural(n, kind))
+			list = append(list, display.Plural(n, kind))
 		}
 	}
 	if len(list) == 1 {
 		return list[0]
 	}
-	return strings.TrimSuffix(Plural(len(items), "item")+": "+strings.Join(list, ", "), ": ")
+	return strings.TrimSuffix(display.Plural(len(items), "item")+": "+strings.Join(list, ", "), ": ")
 }
 
 // describe describes a value and shows it, or a part of it in the given number of bytes.
@@ -94,7 +95,7 @@ func show(raw json.RawMessage, subject, verb string, limit int) string {
 		return text
 	}
 	lead := fmt.Sprintf("%s %s, shown in part:\n", subject, v)
-	return Shorten(lead+fencedIn(limit-len(lead), v.part), limit)
+	return display.Cut(lead+fencedIn(limit-len(lead), v.part), limit)
 }
 
 // part returns the value in at most the given number of bytes: a string as text without its middle, anything
@@ -126,7 +127,7 @@ func (v value) outlined(limit int) string {
 			return b.String()
 		}
 	}
-	return Shorten("/* "+v.String()+" */", limit)
+	return display.Cut("/* "+v.String()+" */", limit)
 }
 
 func outline(b *strings.Builder, raw json.RawMessage, limit int) {
@@ -145,9 +146,9 @@ func (v value) outline(b *strings.Builder, limit int) {
 	case v.kind == "string":
 		room := max(min(limit, len(v.text)/2), 0)
 		text := prefix(v.text, room*3/4) + "…" + suffix(v.text, room/4)
-		fmt.Fprintf(b, "%s /* %s */", jsonvalue.Text(text), Plural(length(v.text), "character"))
+		fmt.Fprintf(b, "%s /* %s */", jsonvalue.Text(text), display.Plural(length(v.text), "character"))
 	case v.kind == "object" && v.members == nil:
-		b.WriteString(Shorten(string(v.raw), limit))
+		b.WriteString(display.Cut(string(v.raw), limit))
 	case v.kind == "array" && len(v.items) == 0: // long because of white space
 		b.WriteString("[]")
 	case v.kind == "object" && len(v.members) == 0:
@@ -159,7 +160,7 @@ func (v value) outline(b *strings.Builder, limit int) {
 	case v.kind == "object":
 		outlineObject(b, v.members, limit)
 	default:
-		fmt.Fprintf(b, "%s /* %s */", Shorten(string(v.raw), limit), v)
+		fmt.Fprintf(b, "%s /* %s */", display.Cut(string(v.raw), limit), v)
 	}
 }
 
@@ -191,12 +192,12 @@ func outlineObject(b *strings.Builder, members signature.Values, limit int) {
 	b.WriteByte('{')
 	for i, m := range members {
 		if used := b.Len() - start; used > limit {
-			fmt.Fprintf(b, "/* … %s … */", Plural(len(members)-i, "more key"))
+			fmt.Fprintf(b, "/* … %s … */", display.Plural(len(members)-i, "more key"))
 			break
 		} else if used > limit*3/4 {
 			each = 0
 		}
-		b.WriteString(jsonvalue.Text(Shorten(m.Name, minOutline)) + ": ")
+		b.WriteString(jsonvalue.Text(display.Cut(m.Name, minOutline)) + ": ")
 		outline(b, m.JSON, each)
 		if i < len(members)-1 {
 			b.WriteString(", ")

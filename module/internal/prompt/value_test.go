@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/display"
 )
 
 // A long value is described, and its beginning and end are shown.
@@ -133,7 +135,7 @@ func FuzzShow(f *testing.F) {
 func TestObjectWithAKeyTwice(t *testing.T) {
 	t.Parallel()
 	value := json.RawMessage(`{"a": 1, "a": 2, "b": "` + strings.Repeat("x", 200) + `"}`)
-	if got := describe(value, 60); got != "an object, shown in part:\n"+Shorten(string(value), 60) {
+	if got := describe(value, 60); got != "an object, shown in part:\n"+display.Cut(string(value), 60) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// actionReply is what the model is asked for: the next call.
+// actionReply declares the fields of a reply with a tool call.
 type actionReply struct {
 	Thought string         `json:"thought" jsonschema:"description=a sentence or two on what you know and what to do next"`
 	Tool    string         `json:"tool" jsonschema:"description=the name of one tool\\, with its namespace if it has one"`
@@ -20,12 +20,12 @@ type actionReply struct {
 
 var actionQuestion = signature.Must(signature.New[struct{}, actionReply](""))
 
-// ActionSpec is the question for the next call of a task.
+// ActionSpec returns the signature of a request for the next tool call of a task.
 func ActionSpec(task *signature.Spec) (*signature.Spec, error) {
 	return signature.NewSpec(task.Instructions(), task.Inputs(), actionQuestion.Spec().Outputs())
 }
 
-// ActionAlone has the fields that say what to do. The other fields of a reply say why.
+// ActionAlone is a signature with the outputs that make up a call, without the thought.
 var ActionAlone = signature.Must(signature.New[struct{}, struct {
 	Tool string         `json:"tool"`
 	Args map[string]any `json:"args,omitempty"`
@@ -45,10 +45,11 @@ func ReadAction(values signature.Values) (Action, error) {
 	if err != nil {
 		return Action{}, fmt.Errorf("the field %q: %w", "args", err)
 	}
-	return Action{Tool: Undecorated(Unfence(PlainText(tool))), Args: args}, nil
+	name := Undecorated(Unfence(PlainText(tool)))
+	return Action{Tool: strings.TrimSuffix(name, "()"), Args: args}, nil
 }
 
-// noArguments are the ways in which models write that a tool gets no arguments.
+// noArguments has the notations of models for a call without arguments.
 var noArguments = map[string]bool{"": true, "null": true, "None": true, "undefined": true}
 
 // Arguments reads the arguments of a call, which are one JSON object.
@@ -70,10 +71,10 @@ func Arguments(text string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// submission is a program that does nothing but submit: submit({"total": 12});
+// submission matches a program that only calls submit: submit({"total": 12});
 var submission = regexp.MustCompile(`(?s)^(?:await\s+)?submit\s*\((.*)\)\s*;?$`)
 
-// Submission returns the answer of a program that only submits an object without expressions.
+// Submission returns the answer of a program that only submits a constant object.
 func Submission(code string) (answer json.RawMessage, ok bool) {
 	m := submission.FindStringSubmatch(strings.TrimSpace(code))
 	if m == nil {
@@ -83,8 +84,8 @@ func Submission(code string) (answer json.RawMessage, ok bool) {
 	return answer, err == nil
 }
 
-// Timed returns the arguments of a tool with the times in them that have a unit in nanoseconds, where its schema asks
-// for those.
+// Timed returns the arguments of a tool with durations such as "90s" converted to nanoseconds, wherever the schema of
+// the tool's input declares nanoseconds.
 func Timed(of, args json.RawMessage) json.RawMessage {
 	if !strings.Contains(string(of), `"`+schema.Nanoseconds+`"`) {
 		return args

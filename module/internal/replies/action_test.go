@@ -16,6 +16,7 @@ var written = []struct{ name, tool, args, called, with, wrong string }{
 	{name: "exact numbers", tool: "pay", args: `{"n": 9007199254740993, "x": 1e400}`, called: "pay",
 		with: `{"n":9007199254740993,"x":1e400}`},
 	{name: "in backticks", tool: "`list`", args: `{}`, called: "list", with: `{}`},
+	{name: "parentheses after the name", tool: "`list()`", args: `{}`, called: "list", with: `{}`},
 	{name: "in a fence", tool: "```\nlist\n```", args: "```json\n{}\n```", called: "list", with: `{}`},
 	{name: "as a text", tool: "send", args: `"{\"to\": \"ann\"}"`, called: "send", with: `{"to":"ann"}`},
 	{name: "parentheses in a member", tool: `fs["read (old)"]`, called: `fs["read (old)"]`, with: `{}`},

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Answer converts a submitted value to a valid answer if only its form differs: if scalars are written as strings, or
-// if it is the bare value of the only output.
+// Answer converts a submitted value to a valid answer if only its form is wrong: if scalars are written as strings, or
+// if it is the value of the only output instead of an object. Otherwise it returns the value unchanged.
 func Answer(spec *signature.Spec, value json.RawMessage) json.RawMessage {
 	if len(value) == 0 || len(spec.Validate(value)) == 0 {
 		return value
@@ -34,8 +34,8 @@ func Answer(spec *signature.Spec, value json.RawMessage) json.RawMessage {
 	return answer
 }
 
-// Misshapen reports whether an answer has the wrong shape: it is not an object, lacks an output, has another member,
-// or a value of another type.
+// Misshapen reports whether an answer has the wrong shape: it is not an object, it lacks an output, or it has an
+// unknown member or a value of the wrong type.
 func Misshapen(spec *signature.Spec, answer json.RawMessage) bool {
 	var all signature.Values
 	if len(answer) == 0 || json.Unmarshal(answer, &all) != nil {
@@ -54,7 +54,7 @@ func Misshapen(spec *signature.Spec, answer json.RawMessage) bool {
 	})
 }
 
-// Call is the call that submits an answer, with values of the right types: submit({total: 12, names: ["…"]}).
+// Call returns an example of a call that submits an answer: submit({total: 12, names: ["…"]}).
 func Call(spec *signature.Spec) string {
 	members := make([]string, 0, len(spec.Outputs()))
 	for _, f := range spec.Outputs() {
@@ -63,7 +63,7 @@ func Call(spec *signature.Spec) string {
 	return "submit({" + strings.Join(members, ", ") + "})"
 }
 
-// sample is a value of the shape, as a program writes it.
+// sample returns an example of a value of the shape, in JavaScript.
 func (s shape) sample(depth int) string {
 	switch {
 	case s.constants != nil:
@@ -90,7 +90,7 @@ func (s shape) sample(depth int) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// key is the name of a member as a program writes it.
+// key returns the name of a member in JavaScript.
 func key(name string) []byte {
 	if bareKey.FindString(name) == name {
 		return []byte(name)
@@ -98,8 +98,8 @@ func key(name string) []byte {
 	return Quote(name)
 }
 
-// HasMembers reports whether a value is an object with members that are not null. If all outputs are optional, an
-// empty object would be valid, but was not meant as an answer.
+// HasMembers reports whether a value is an object with a member that is not null. If all outputs are optional, an empty
+// object is valid, but it is not meant as an answer.
 func HasMembers(value json.RawMessage) bool {
 	var outputs signature.Values
 	return json.Unmarshal(value, &outputs) == nil &&

@@ -12,7 +12,7 @@ type Error struct {
 	Problems []Problem // in the order of the fields; at least one
 }
 
-// Problem is one thing that is wrong with a reply.
+// Problem is one reason why a reply cannot be used.
 type Problem struct {
 	Field   string // "" for the whole reply
 	Kind    Kind
@@ -49,7 +49,7 @@ func (p Problem) String() string {
 	}
 }
 
-// structural returns the error about a value that is missing or ambiguous.
+// structural returns an error about a missing or ambiguous value.
 func structural(field, format string, args ...any) error {
 	return &Error{[]Problem{{field, KindStructure, fmt.Sprintf(format, args...)}}}
 }

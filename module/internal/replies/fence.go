@@ -9,8 +9,8 @@ type block struct {
 }
 
 // fences finds the fenced blocks in text by the rules of Markdown: a closing fence has the same character as the
-// opening one, is at least as long, and has no tag. Open reports whether the last block is not closed; blocks does not
-// contain it.
+// opening one, is at least as long, and has no tag. Open reports that the last block is not closed; it is not among the
+// blocks.
 func fences(text string) (blocks []block, open bool) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return nil, false
@@ -50,7 +50,7 @@ func fence(line string) (run, info string) {
 	return run, strings.TrimSpace(info)
 }
 
-// Unfence returns the content of a fenced block if text is nothing else, and otherwise text.
+// Unfence returns the content of text that is a single fenced block, and any other text unchanged.
 func Unfence(text string) string {
 	text = strings.TrimSpace(text)
 	if blocks, open := fences(text); len(blocks) == 1 && !open && blocks[0].start == 0 && blocks[0].end == len(text) {

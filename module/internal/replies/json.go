@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// lax converts JSON as models write it to strict JSON: it accepts comments, trailing commas, keys without quotes, other
-// quotes, line breaks in strings, and the literals of Python. It reads its input once. Ambiguous input is an error: an
-// expression, an ellipsis, a missing bracket.
+// lax converts the JSON that models write to strict JSON. It accepts comments, trailing commas, keys without quotes,
+// other quotes, line breaks in strings, and the literals of Python. It reads its input once. Ambiguous input is an
+// error, such as an expression, an ellipsis or a missing bracket.
 type lax struct {
 	text  string
 	at    int
@@ -25,8 +25,8 @@ const maxDepth = 200
 var (
 	errCutValue    = errors.New("it ends in the middle of a value")
 	errAbbreviated = errors.New("it is abbreviated; write it in full")
-	errEscape      = errors.New(`a string in it contains an unpaired surrogate escape, or an escape that JSON does not ` +
-		`have; write the character itself, and a backslash as \\`)
+	errEscape      = errors.New(`a string in it contains an unpaired surrogate escape, or an escape that JSON does ` +
+		`not have; write the character itself, and a backslash as \\`)
 )
 
 // readJSON reads the value at the beginning of text, and returns the rest of text.
@@ -48,7 +48,7 @@ func wholeJSON(text string) (json.RawMessage, error) {
 }
 
 // peek returns the next byte that is neither white space nor in a comment, or 0 at the end. It does not skip a comment
-// with an ellipsis, which may replace values.
+// with an ellipsis, which may stand for omitted values.
 func (l *lax) peek() byte {
 	for l.at < len(l.text) {
 		rest := l.text[l.at:]
@@ -193,7 +193,7 @@ func (l *lax) string(quote byte) error {
 	return errCutValue
 }
 
-// apostrophe reports whether a single quote stands within a word: 'it's'.
+// apostrophe reports whether a single quote is within a word, as in 'it's'.
 func (l *lax) apostrophe() bool {
 	before, _ := utf8.DecodeLastRuneInString(l.text[:l.at])
 	next, _ := utf8.DecodeRuneInString(l.text[l.at+1:])

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// marker returns the line above the value of a field.
+// marker returns the marker of a field, which is the line above its value.
 func marker(field string) string { return "[[ ## " + field + " ## ]]" }
 
 // EndName returns the name of the marker at the end of a reply.
@@ -27,10 +27,10 @@ type mark struct {
 	start, end int
 }
 
-// marksIn finds the markers in text. They are at the beginning of a line, possibly after Markdown: [[ ## name ## ]], or
-// [[name]].
+// marksIn returns the markers in text: [[ ## name ## ]] or [[name]]. A marker is at the beginning of a line, possibly
+// after Markdown.
 func marksIn(text string) (marks []mark) {
-	line := 0 // where the line begins; -1 if it has no further marker
+	line := 0 // where the line begins; -1 if it cannot have another marker
 	for at := 0; ; {
 		next := strings.Index(text[at:], "[[")
 		if next < 0 {
@@ -71,21 +71,26 @@ func firstMark(text string) string {
 	return ""
 }
 
+// outOfFence removes the fence around a reply with markers.
+func outOfFence(text string) string {
+	if inner := Unfence(text); firstMark(inner) != "" {
+		return inner
+	}
+	return text
+}
+
 func containsMark(text, name string) bool {
 	return slices.ContainsFunc(marksIn(text), func(m mark) bool { return sameName(m.name, name) })
 }
 
-var errOpenText = structural("", "nothing says where the text ends; put the end marker after it")
+var errOpenText = structural("", "the end of the text is not marked; put the end marker after it")
 
-// marked reads values under markers. Whole reports whether the end marker follows them. A reply without a marker of
-// an output gives nil.
+// marked returns the values under markers, or nil if the reply has no marker of an output. Whole reports whether the
+// end marker follows them.
 func (r reply) marked() (found fields, whole bool, err error) {
-	text := r.text
-	if inner := Unfence(text); len(inner) < len(text) && firstMark(inner) != "" {
-		text = inner
-	}
+	text := outOfFence(r.text)
 	end := EndName(r.outputs)
-	open := false // nothing says where the last text ends
+	open := false // the end of the last text is not marked
 	marks := slices.DeleteFunc(marksIn(text), func(m mark) bool {
 		_, output := fieldNamed(r.outputs, m.name)
 		return !m.hashed && !output && !sameName(m.name, end)
@@ -99,9 +104,8 @@ func (r reply) marked() (found fields, whole bool, err error) {
 		switch {
 		case sameName(m.name, end):
 			if whole = whole || found != nil; whole && i+1 == len(marks) {
-				err = r.only(found, text[m.end:])
+				err = r.addRest(found, text[m.end:])
 			}
-		case m.name[0] == '/': // closes a field, as tags do
 		case known:
 			value := trimmed(text[m.end:stop])
 			value, ended := strings.CutSuffix(value, " "+marker(end))
@@ -113,8 +117,8 @@ func (r reply) marked() (found fields, whole bool, err error) {
 				found[f.Name] = append(found[f.Name], given{text: value})
 			}
 		case found != nil && !whole:
-			return nil, false, structural("",
-				"there is no field %q; leave the marker out, or write the text that contains it as a JSON string", m.name)
+			return nil, false, structural("", "there is no field %q; leave the marker out, or write the text that "+
+				"contains it as a JSON string", m.name)
 		}
 	}
 	if !whole && open {
@@ -128,7 +132,7 @@ func (r reply) marked() (found fields, whole bool, err error) {
 	return found, whole, err
 }
 
-// isPlaceholder reports whether text is a copy of the placeholder that the prompt shows.
+// isPlaceholder reports whether text is a copy of the placeholder in the prompt.
 func isPlaceholder(f signature.Field, text string) bool {
 	return text == NotGiven || strings.HasPrefix(text, "{") && text == Placeholder(f.Name)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// maxObjects limits the positions in a reply at which a JSON object is tried.
+// maxObjects is the maximum number of positions in a reply that are tried as the beginning of a JSON object.
 const maxObjects = 50
 
 // object reads a reply that contains a JSON object with outputs: as the whole reply, in a fence, or next to prose.
@@ -57,7 +57,7 @@ func (r reply) objects() (objects []json.RawMessage, around string, err error) {
 			return objects, around + text[at:], nil
 		}
 		if n == maxObjects {
-			return nil, "", fmt.Errorf("there are more than %d of them", maxObjects)
+			return nil, "", fmt.Errorf("there are more than %d objects", maxObjects)
 		}
 		start := at + next
 		object, behind, wrong := readJSON(text[start:])
@@ -84,8 +84,8 @@ func (r reply) begins(text string) bool {
 	return known
 }
 
-// members returns the outputs in an object, or in its only member that is an object. If there is one output, the object
-// may also be its value.
+// members returns the outputs in an object, or else in its only member that is an object. If there is only one output,
+// the whole object may be its value.
 func (r reply) members(object json.RawMessage) (fields, error) {
 	for inner := object; inner != nil; {
 		var all signature.Values

@@ -1,26 +1,12 @@
 package replies
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 )
-
-// unescaped returns the content of a JSON string without escapes, the most frequent case.
-func unescaped(value json.RawMessage) ([]byte, bool) {
-	n := len(value)
-	if n < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
-		return nil, false
-	}
-	return value[1 : n-1], true
-}
 
 // PlainText returns the content of a JSON string, and any other value as JSON.
 func PlainText(value json.RawMessage) string {
-	if text, ok := unescaped(value); ok {
-		return string(text)
-	}
 	var text *string
 	if json.Unmarshal(value, &text) == nil && text != nil {
 		return *text
@@ -42,15 +28,6 @@ func quotedText(value string) (text string, ok bool) {
 
 // Quote returns text as a JSON string.
 func Quote(text string) json.RawMessage {
-	if strings.ContainsFunc(text, escaped) {
-		quoted, _ := json.Marshal(text) // a string always encodes
-		return quoted
-	}
-	quoted := make([]byte, 0, len(text)+len(`""`))
-	return append(append(append(quoted, '"'), text...), '"')
-}
-
-// escaped reports whether a character may be written as an escape in a JSON string.
-func escaped(r rune) bool {
-	return r < ' ' || r >= utf8.RuneSelf || r == '"' || r == '\\' || r == '<' || r == '>' || r == '&'
+	quoted, _ := json.Marshal(text) // a string always encodes
+	return quoted
 }

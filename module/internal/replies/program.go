@@ -12,7 +12,7 @@ import (
 // Program is a reply of a model that writes code.
 type Program struct{ Reasoning, Code string }
 
-// programReply is what the model is asked for: the next program.
+// programReply declares the fields of a reply with a program.
 type programReply struct {
 	Reasoning string `json:"reasoning,omitempty" jsonschema:"description=a sentence or two on what to do next and why"`
 	Code      string `json:"code" jsonschema:"description=the next complete JavaScript program"`
@@ -20,29 +20,29 @@ type programReply struct {
 
 var programQuestion = signature.Must(signature.New[struct{}, programReply](""))
 
-// ProgramSpec is the question for the next program of a task.
+// ProgramSpec returns the signature of a request for the next program of a task.
 func ProgramSpec(task *signature.Spec) *signature.Spec {
 	return programQuestion.Spec().WithInstructions(task.Instructions())
 }
 
-// ProgramAlone has the only output that a reply needs.
+// ProgramAlone is a signature with only the output that every reply must have.
 var ProgramAlone = signature.Must(signature.New[struct{}, struct {
 	Code string `json:"code"`
 }]("")).Spec()
 
 var (
 	errNoProgram = errors.New("the reply has no program; write it in one ```js block")
-	errOpenFence = errors.New("the code fence is not closed, so the program may be cut off; write it whole. A " +
-		"program that has fences in its texts needs a longer fence around it")
+	errOpenFence = errors.New("the code fence is not closed, so the program may be cut off; write it whole. If " +
+		"the program has fences in its strings, put a longer fence around it")
 	errTwoPrograms = errors.New("the reply has several programs; join them or choose one, and write it in one " +
 		"```js block")
 	errEmptyProgram = errors.New("the program is empty; write it in one ```js block")
 )
 
-// ReadProgram finds the program in a reply: the one fenced block of JavaScript. The text before it is the reasoning. A
-// program that may be cut off, or several programs, are an error, worded for the model. A reply without a fence is an
-// error, too, but ReadProgram also returns it as the Code: the whole reply may be a program, which only a check in the
-// sandbox can tell.
+// ReadProgram returns the only fenced block of JavaScript in a reply, and the text before it as the reasoning. It
+// returns an error, worded for the model, if the program may be cut off or if there are several programs. If the reply
+// has no fence, ReadProgram returns an error together with the whole reply as the Code, since only the check of the
+// sandbox can tell whether it is a program.
 func ReadProgram(said string, truncated bool) (Program, error) {
 	text, err := visible(said)
 	if err != nil {
@@ -51,6 +51,7 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	if truncated && !endMarker.MatchString(text) {
 		return Program{}, errCutOff
 	}
+	text = outOfFence(text)
 	blocks, open := fences(text)
 	if open {
 		return Program{}, errOpenFence
@@ -59,6 +60,8 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	switch {
 	case err != nil:
 		return Program{}, err
+	case found != nil && codeMember.MatchString(text[:found.start]+text[found.end:]):
+		return Program{}, errTwoPrograms
 	case found != nil:
 		return Program{withoutMarks(text[:found.start]), found.text}.checked()
 	case len(blocks) > 0:
@@ -68,7 +71,10 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	return Program{Code: text}, errNoProgram
 }
 
-// Code finds the program in the value of a field, which may be fenced.
+// codeMember matches a program in a JSON object.
+var codeMember = regexp.MustCompile(`\{\s*(?:"reasoning".*)?"code"\s*:\s*"`)
+
+// Code returns the program in the value of a field, without a fence around it.
 func Code(value string) (string, error) {
 	blocks, open := fences(value)
 	if len(blocks) == 0 && !open {
@@ -82,7 +88,7 @@ func Code(value string) (string, error) {
 // checked returns an error if the program has nothing to run.
 func (p Program) checked() (Program, error) {
 	if at := endMarker.FindStringIndex(p.Code); at != nil && blank(p.Code[at[1]:]) {
-		p.Code = strings.TrimRight(p.Code[:at[0]], "\n") // it ended before its fence
+		p.Code = strings.TrimRight(p.Code[:at[0]], "\n") // the end marker is inside the fence
 	}
 	if code := strings.TrimSpace(p.Code); code == "" || code == Placeholder("code") {
 		return Program{}, errEmptyProgram
@@ -90,8 +96,8 @@ func (p Program) checked() (Program, error) {
 	return p, nil
 }
 
-// onlyProgram returns the block that is a program, or nil. If there are several blocks, one without a language is a
-// program only if it contains what looks like a call or a declaration.
+// onlyProgram returns the only block that is a program, or nil. Among several blocks, a block without a language counts
+// only if it contains something like a call or a declaration.
 func onlyProgram(blocks []block) (found *block, err error) {
 	for i, b := range blocks {
 		switch {
@@ -108,13 +114,14 @@ func onlyProgram(blocks []block) (found *block, err error) {
 
 var callOrDeclaration = regexp.MustCompile(`[\w$)\]]\(|\b(?:const|let|var|function|class)\s`)
 
-// isJavaScript are the languages of fences that hold programs.
+// isJavaScript has the languages of fences around programs.
 var isJavaScript = map[string]bool{"": true, "js": true, "javascript": true, "ts": true, "typescript": true}
 
-// The markers of the fields of a program, and the one that ends a reply.
+// programMark matches the markers of the fields of a program, and endMarker the marker at the end of a reply.
 var (
-	programMark = regexp.MustCompile(`(?im)^[ \t*]*\[\[[ \t]*##[ \t]*(?:reasoning|code|completed)[ \t]*##[ \t]*\]\][*:]*`)
-	endMarker   = regexp.MustCompile(`(?im)^[ \t]*\[\[ ## completed ## \]\]`)
+	programMark = regexp.MustCompile(
+		`(?im)^[ \t*]*\[\[[ \t]*##[ \t]*(?:reasoning|code|completed)[ \t]*##[ \t]*\]\][*:]*`)
+	endMarker = regexp.MustCompile(`(?im)^[ \t]*\[\[ ## completed ## \]\]`)
 )
 
 // withoutMarks removes the markers of fields from text.

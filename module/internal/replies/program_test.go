@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. A program that has fences " +
-		"in its texts needs a longer fence around it"
+	unclosed = "the code fence is not closed, so the program may be cut off; write it whole. If the program has fences " +
+		"in its strings, put a longer fence around it"
 	none    = "the reply has no program; write it in one ```js block"
 	several = "the reply has several programs; join them or choose one, and write it in one ```js block"
 	empty   = "the program is empty; write it in one ```js block"
@@ -52,9 +52,13 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 	{name: "CRLF", reply: "So:\r\n```js\r\na()\r\nb()\r\n```\r\n", reasoning: "So:", code: "a()\nb()"},
 	{name: "markers", reply: "[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end, reasoning: "why",
 		code: "a()"},
+	{name: "markers in a fence", reply: "````\n[[ ## reasoning ## ]]\nwhy\n[[ ## code ## ]]\n```js\na()\n```" + end + "\n````",
+		reasoning: "why", code: "a()"},
+	{name: "markers in a fence, code without one", reply: "```\n[[ ## code ## ]]\na()" + end + "\n```", wrong: none},
 	{name: "end marker in the fence", reply: "[[ ## code ## ]]\n```js\na()" + end + "\n```", code: "a()"},
 	{name: "marker as text", reply: "```js\na(`\n[[ ## code ## ]]\n`)\n```", code: "a(`\n[[ ## code ## ]]\n`)"},
 	{name: "JSON with two programs", reply: `{"code": "a()", "code": "b()"}`, wrong: none},
+	{name: "JSON next to a program", reply: "{\"code\": \"a()\"}\n```js\nb()\n```", wrong: several},
 	{name: "JSON in a program", reply: "```js\na({\"code\": \"b()\"})\n```", code: `a({"code": "b()"})`},
 }
 

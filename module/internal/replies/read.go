@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Form is the form of replies that a model was asked for. Replies in other forms are read, too.
+// Form is the form in which a model was asked to reply. [Read] also accepts other forms.
 type Form int
 
 const (
@@ -19,7 +19,7 @@ const (
 	Object
 )
 
-// advice says what to do about a reply in which no field was found.
+// advice returns the advice for a reply in which no field was found.
 func (f Form) advice(field string) string {
 	if f == Object {
 		return "answer with the JSON object"
@@ -27,13 +27,13 @@ func (f Form) advice(field string) string {
 	return "put each value under its marker, such as " + marker(field)
 }
 
-// reply is a reply and the fields that it may give.
+// reply is a reply and the fields that it may contain.
 type reply struct {
 	outputs []signature.Field
 	text    string
 }
 
-// given is the value of a field in a reply: text, or JSON.
+// given is the value of a field in a reply, as text or as JSON.
 type given struct {
 	text string
 	json json.RawMessage
@@ -48,8 +48,9 @@ func (f fields) add(other fields) {
 	}
 }
 
-// Read finds the outputs in a reply of any form; asked is the form that the model was asked for. If the reply was
-// truncated at the token limit, Read returns an error unless the answer is complete. Every error is an [*Error].
+// Read returns the outputs in a reply of any form. The requested form, asked, affects only the advice in errors. If the
+// reply was truncated at the token limit, Read returns an error unless the answer is complete. Every error is an
+// [*Error].
 func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
 	r := reply{outputs: spec.Outputs(), text: said}
 	var err error
@@ -68,7 +69,8 @@ func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signat
 	return r.settle(found)
 }
 
-// fields finds the values of the fields, or nil. Whole reports whether the reply marks the end of the answer.
+// fields returns the values of the fields, or nil if it finds none. Whole reports whether the reply marks the end of
+// the answer.
 func (r reply) fields() (found fields, whole bool, err error) {
 	if found, whole, err = r.marked(); found != nil || err != nil {
 		return found, whole, err
@@ -85,8 +87,8 @@ func (r reply) fields() (found fields, whole bool, err error) {
 	return nil, false, nil
 }
 
-// only adds what the rest of a reply gives in another form, so that different answers are found.
-func (r reply) only(found fields, rest string) error {
+// addRest adds the values that the rest of a reply has in another form, so that contradictions are found.
+func (r reply) addRest(found fields, rest string) error {
 	other := reply{r.outputs, strings.TrimSpace(rest)}
 	if other.text == "" {
 		return nil
@@ -170,8 +172,8 @@ func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	return fields[at], true
 }
 
-// nearestName returns the index of the name among n names, or else of the only one that differs just in case and in the
-// separators of its words. Otherwise it returns -1.
+// nearestName returns the index of name among n names. If name is not among them, it returns the index of the only one
+// that differs just in its case and in the separators of its words, or -1.
 func nearestName(n int, at func(int) string, name string) int {
 	found, same := -1, 0
 	for i := range n {
@@ -194,7 +196,7 @@ func sameName(a, b string) bool {
 
 var joints = strings.NewReplacer("_", "", " ", "", "-", "")
 
-// equalJSON compares values, regardless of escapes in their strings.
+// equalJSON reports whether two values are equal, however their strings are escaped.
 func equalJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true

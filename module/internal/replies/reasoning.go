@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// ExplainedSpec returns spec with the reasoning before the other outputs.
+// ExplainedSpec returns spec with an output for the reasoning before all others.
 func ExplainedSpec(spec *signature.Spec) (*signature.Spec, error) {
 	outputs := spec.Outputs()
 	own, ok := OutputNamed(spec, reasoning.Name)
@@ -33,8 +33,8 @@ var reasoning, _ = signature.Must(signature.New[struct{}, struct {
 	Reasoning string `json:"reasoning" jsonschema:"description=the steps that lead to the answer"`
 }]("")).Spec().Field("reasoning")
 
-// Explained separates the values that answer spec from those that explain them, which it returns as text. The model
-// was asked for the outputs of asked.
+// Explained returns the values that are outputs of spec, and the other ones, which explain the answer, as text. The
+// signature of the request was asked.
 func Explained(
 	asked, spec *signature.Spec, values signature.Values,
 ) (outputs signature.Values, reasoning string) {

@@ -50,7 +50,7 @@ func duration(text string) json.RawMessage {
 	return strconv.AppendInt(nil, int64(d), 10)
 }
 
-// booleans are the words for booleans.
+// booleans maps words to booleans.
 var booleans = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
 
 var plainNumber = regexp.MustCompile(`^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)$`)
@@ -107,8 +107,8 @@ func integral(number json.RawMessage) json.RawMessage {
 	return number
 }
 
-// bullets reads a list that has an item on each line: - a, * b or 1. c. Items that are indented or decorated may be
-// more than items.
+// bullets reads a list with an item on each line: - a, * b or 1. c. It returns nil if items are indented or decorated,
+// since they may be nested lists or headings.
 func (s shape) bullets(text string) json.RawMessage {
 	if s.items == nil || !bullet.MatchString(text) {
 		return nil

@@ -2,11 +2,13 @@ package replies
 
 import "strings"
 
-// labeled reads a reply with a section for each output, which begins with the name of the output (Mood: good) or has it
-// as a heading. All required outputs must be present; if text is the only output, the reply must begin with it.
+// labeled reads a reply in sections that begin with the names of outputs, as labels (Mood: good) or as headings. All
+// required outputs must be present. If the only output is text, the reply must begin with its label.
 func (r reply) labeled() (fields, error) {
 	blocks, _ := fences(r.text)
 	found := fields{}
+	first := r.outputs[0]
+	onlyText := len(r.outputs) == 1 && first.Schema.AnyText()
 	var current label
 	at := 0
 	for line := range strings.SplitSeq(r.text, "\n") {
@@ -15,8 +17,9 @@ func (r reply) labeled() (fields, error) {
 		}
 		fenced := len(blocks) > 0 && blocks[0].start <= at
 		if next, ok := r.label(line); ok && !fenced {
-			if f := r.outputs[0]; len(r.outputs) == 1 && f.Schema.AnyText() && next.name == f.Name && !blank(r.text[:at]) {
-				return nil, structural(f.Name, "may be all of the reply, or what follows its name; give only the value")
+			if onlyText && next.name == first.Name && !blank(r.text[:at]) {
+				return nil, structural(first.Name,
+					"may be the whole reply, or the part after its name; give only the value")
 			}
 			current.end(found, r.text, at)
 			current, current.start = next, at+len(line)-len(next.inline)
@@ -25,7 +28,7 @@ func (r reply) labeled() (fields, error) {
 	}
 	if last := strings.TrimSpace(r.text[min(current.start, len(r.text)):]); current.text &&
 		strings.Contains(last, "\n\n") {
-		return nil, nil // nothing says where the text ends
+		return nil, nil // the end of the text is not marked
 	}
 	current.end(found, r.text, len(r.text))
 	for _, f := range r.outputs {
@@ -63,11 +66,11 @@ func (l label) end(found fields, text string, at int) {
 	found[l.name] = append(found[l.name], given{text: strings.TrimSpace(section)})
 }
 
-// decoration is the characters around names in a reply.
+// decoration has the characters that may surround a name in a reply.
 const decoration = " \t>*_#`-•\"0123456789.)["
 
-// label reads a line that begins with the name of an output, or of the end marker, and a colon, or is a heading with
-// its name, with or without decoration: **Mood:** good.
+// label reads a line that begins with the name of an output or of the end marker and a colon, or a heading that is such
+// a name. Both may be decorated: **Mood:** good.
 func (r reply) label(line string) (l label, ok bool) {
 	head, inline, colon := strings.Cut(line, ":")
 	if len(head) > 100 {

@@ -28,7 +28,7 @@ type member struct {
 	required bool
 }
 
-// keywords are the keywords of a schema from which a shape is made.
+// keywords has the keywords of a schema that a shape depends on.
 type keywords struct {
 	Type         any
 	Enum         []any
@@ -114,14 +114,14 @@ func (s shape) admits(value json.RawMessage) bool {
 	}
 }
 
-// kinds are the types of values that are no numbers, by how they begin.
+// kinds maps the first byte of a value to its type, if it is not a number.
 var kinds = map[byte]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null"}
 
 // spelling converts a scalar that is written as a string to the type of a shape. It returns nil if it cannot.
 type spelling func(s shape, text string) json.RawMessage
 
-// spelled returns a value with scalars and names of members as the shape has them: 42 for "42" and 42.0, "good" for
-// "Good".
+// spelled returns a value with scalars and names of members converted to those of the shape: "42" and 42.0 to 42,
+// "Good" to "good".
 func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
 	switch c := value[0]; {
 	case c == '{' && (s.members != nil || s.rest != nil):
@@ -161,9 +161,9 @@ func (s shape) object(value json.RawMessage, spell spelling) json.RawMessage {
 			if _, given := all.Get(m.name); !given {
 				v.Name = m.name
 			}
-			if v.JSON = m.shape.spelled(v.JSON, spell); string(v.JSON) == "null" && !m.required && !m.shape.kinds["null"] &&
-				!m.shape.any() {
-				continue // null says that there is no value
+			v.JSON = m.shape.spelled(v.JSON, spell)
+			if string(v.JSON) == "null" && !m.required && !m.shape.kinds["null"] && !m.shape.any() {
+				continue // null means that there is no value
 			}
 		}
 		named = append(named, v)

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// maxReply is the longest reply that is read, in bytes: more than any model says at once.
+// maxReply is the maximum length of a reply in bytes. No model writes as much at once.
 const maxReply = 1 << 20
 
 var (
 	errTooLong  = structural("", "the reply is longer than %d bytes; write less", maxReply)
 	errEmpty    = structural("", "the reply is empty")
-	errCutOff   = structural("", "the reply was cut off at the model's limit of tokens; write less")
-	errThinking = structural("", "the reply ends before its thoughts do; close them and answer")
-	errChannel  = structural("", "the reply ends before its thoughts do; answer in the final channel")
+	errCutOff   = structural("", "the reply was cut off at the model's token limit; write less")
+	errThinking = structural("", "the reply ends inside its thoughts; close them and answer")
+	errChannel  = structural("", "the reply ends inside its thoughts; answer in the final channel")
 )
 
 // visible returns a reply without the tokens of the model's template and without thoughts.
@@ -68,8 +68,8 @@ var (
 	thoughtEnd   = regexp.MustCompile(`(?i)</(?:think|thinking|thoughts?|scratchpad)>`)
 )
 
-// withoutThoughts removes the thoughts before the answer, and those whose beginning was part of the prompt. Tags
-// within the answer belong to it.
+// withoutThoughts removes the thoughts before the answer, even if their opening tag was part of the prompt. Tags within
+// the answer belong to the answer.
 func withoutThoughts(text string) (string, error) {
 	for {
 		open := thoughtStart.FindStringIndex(text)
@@ -91,7 +91,7 @@ func withoutThoughts(text string) (string, error) {
 	within := after != "" && !strings.HasPrefix(after, "\n") && !strings.HasPrefix(after, "{") &&
 		!strings.HasPrefix(after, "[[")
 	if first := firstMark(before); within || first != "" && !containsMark(after, first) {
-		return text, nil // a tag within a text
+		return text, nil // the tag is part of the answer
 	}
 	return strings.TrimSpace(after), nil
 }

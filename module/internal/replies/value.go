@@ -8,9 +8,9 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// readValue reads one value. In text, a string is unquoted or a JSON string, and any other value is JSON; both may be
-// in a fence. A value in another notation is accepted if it is unambiguous. Only says that the field is the only
-// output. If an optional field has no value, readValue returns nil and no error.
+// readValue decodes one value. In text, a string may be plain or a JSON string, and any other value should be JSON; a
+// fence around the value is removed. Other notations are accepted if they are unambiguous. Only reports whether the
+// field is the only output. If an optional field has no value, readValue returns nil without an error.
 func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 	if g.json != nil {
 		return readMember(f, g.json, only)
@@ -20,7 +20,7 @@ func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
 		text = strings.Trim(inner, "\n")
 	}
 	if text == "" {
-		return nil, structural(f.Name, `has nothing under its marker; if that is meant, write ""`)
+		return nil, structural(f.Name, `has no value under its marker; for an empty string, write ""`)
 	}
 	if !f.Required && (text == "null" || text == "None") && !fits(f, json.RawMessage("null")) {
 		return nil, nil
@@ -142,7 +142,7 @@ func plainJSON(text string) bool {
 // startsJSON reports whether text may be JSON.
 func startsJSON(text string) bool { return strings.IndexByte(`{["'-0123456789tfnTFN`, text[0]) >= 0 }
 
-// huge finds numbers that may be larger than any that a program can hold.
+// huge matches numbers that may be too large for a float64.
 var huge = regexp.MustCompile(`\d[eE]\+?\d{3}`)
 
 func fits(f signature.Field, value json.RawMessage) bool {
@@ -153,7 +153,8 @@ func fits(f signature.Field, value json.RawMessage) bool {
 func mismatch(f signature.Field, s shape, value json.RawMessage) error {
 	switch findings := f.Schema.Validate(value); {
 	case s.lasts() && value[0] == '"':
-		return structural(f.Name, `is not a time; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
+		return structural(f.Name,
+			`is not a duration; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
 	case s.admits(value):
 		return &Error{[]Problem{{f.Name, KindConstraint, lines(findings)}}}
 	default:

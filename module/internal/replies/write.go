@@ -21,8 +21,7 @@ func Placeholder(field string) string { return "{" + field + "}" }
 // NotGiven replaces a required output that a demo lacks.
 const NotGiven = "(not given in this example)"
 
-// Written returns a value as it is written under its marker: as text, or as JSON if the text would be read as another
-// value.
+// Written returns the notation of a value under its marker: text, or JSON if the text would be read as another value.
 func Written(f signature.Field, value json.RawMessage) string {
 	text := PlainText(value)
 	if string(value) != text && !isPlaceholder(f, text) && !strings.Contains(text, "[[") &&
@@ -42,7 +41,7 @@ func readsAs(f signature.Field, text string, value json.RawMessage) bool {
 	return err == nil && read != nil && equalJSON(read, value)
 }
 
-// WriteProgram writes a program in a fence that is longer than those in it.
+// WriteProgram returns a program in a fence that is longer than any fence in the program.
 func WriteProgram(code string) string {
 	fence := "```"
 	for strings.Contains(code, fence) {

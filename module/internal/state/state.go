@@ -95,8 +95,9 @@ func (p Predictor) Save() (json.RawMessage, error) {
 	}
 	instructions := toUTF8(p.Spec.Instructions())
 	s := predictorState{
-		Signature: fields.Hash(), Fields: fields.Hashes(), Instructions: &instructions, Descriptions: map[string]string{},
-		System: toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos, Picked: p.Picked,
+		Signature: fields.Hash(), Fields: fields.Hashes(), Instructions: &instructions,
+		Descriptions: map[string]string{},
+		System:       toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos, Picked: p.Picked,
 		Source: toUTF8(p.Source), ToolDescriptions: p.ToolDescriptions,
 	}
 	for _, f := range slices.Concat(p.Spec.Inputs(), p.Spec.Outputs()) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -37,7 +38,7 @@ func (t *Toolbox) Find(name string) (int, error) {
 		return slices.Index(t.Bindings, b), nil
 	}
 	if t.set.Len() == 0 {
-		return 0, fmt.Errorf("there is no tool %q; submit is the only one", prompt.Shorten(name, 100))
+		return 0, fmt.Errorf("there is no tool %q; submit is the only one", display.Cut(name, 100))
 	}
 	return 0, t.discovery.Unknown("tool", name)
 }

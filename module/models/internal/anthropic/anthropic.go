@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"strings"
 
@@ -19,10 +18,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-const (
-	provider = "anthropic" // of an [lm.Message]
-	variable = "ANTHROPIC_API_KEY"
-)
+const provider = "anthropic" // of an [lm.Message]
 
 // Model is an [llms.Model]. It is safe for concurrent use.
 type Model struct {
@@ -35,25 +31,13 @@ type Model struct {
 
 // New returns the model with a name such as "claude-sonnet-5". It makes no request.
 func New(model string, o *wire.Options) (*Model, error) {
-	if o == nil {
-		o = &wire.Options{}
-	}
-	if model == "" {
-		return nil, wire.Invalid("the name of the model is empty; pass one such as \"claude-sonnet-5\"")
-	}
-	key, err := wire.Key(o.Key, variable)
+	client, err := wire.NewClient(provider, "ANTHROPIC_API_KEY", "https://api.anthropic.com", false, o)
 	if err != nil {
 		return nil, err
 	}
-	base, err := wire.BaseURL(cmp.Or(o.BaseURL, "https://api.anthropic.com"))
-	if err != nil {
-		return nil, err
-	}
-	m := &Model{model: model, maxTokens: o.MaxTokens, client: wire.Client{
-		Provider: provider, Variable: variable, BaseURL: strings.TrimSuffix(base, "/v1"),
-		Header: http.Header{"X-Api-Key": {key}, "Anthropic-Version": {"2023-06-01"}}, Key: key,
-		HTTP: o.Client, Extra: maps.Clone(o.Extra),
-	}}
+	client.BaseURL = strings.TrimSuffix(client.BaseURL, "/v1")
+	client.Header = http.Header{"X-Api-Key": {client.Key}, "Anthropic-Version": {"2023-06-01"}}
+	m := &Model{model: model, maxTokens: o.MaxTokens, client: client}
 	// Current Claude models have every capability.
 	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}

@@ -20,7 +20,11 @@ func attachment(number int, part llms.ContentPart) (object, error) {
 	case llms.BinaryContent:
 		return binary(number, p.MIMEType, p.Data)
 	case llms.ImageURLContent:
-		return linked(number, p.URL)
+		target := object{"type": "url", "url": p.URL}
+		if u, err := url.Parse(p.URL); err == nil && strings.EqualFold(path.Ext(u.Path), ".pdf") {
+			return document(number, target), nil
+		}
+		return object{"type": "image", "source": target}, nil
 	}
 	return nil, wire.Invalid("a message has a %T, which the Anthropic provider cannot send", part)
 }
@@ -40,27 +44,6 @@ func binary(number int, mediaType string, data []byte) (object, error) {
 	}
 	return nil, wire.Invalid("attachment %d is of type %q, which Claude does not read; send an image, a PDF or text",
 		number, mediaType)
-}
-
-func linked(number int, link string) (object, error) {
-	if strings.HasPrefix(link, "data:") {
-		return inline(number, link)
-	}
-	target := object{"type": "url", "url": link}
-	if u, err := url.Parse(link); err == nil && strings.EqualFold(path.Ext(u.Path), ".pdf") {
-		return document(number, target), nil
-	}
-	return object{"type": "image", "source": target}, nil
-}
-
-// inline reads a data URL.
-func inline(number int, link string) (object, error) {
-	mediaType, encoded, ok := strings.Cut(strings.TrimPrefix(link, "data:"), ";base64,")
-	data, err := base64.StdEncoding.DecodeString(encoded)
-	if !ok || err != nil {
-		return nil, wire.Invalid("attachment %d is a data URL that is not in base64; encode it, or pass the bytes", number)
-	}
-	return binary(number, mediaType, data)
 }
 
 func document(number int, source object) object {

@@ -116,18 +116,15 @@ func TestBrokenStreams(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "")
-	_, err := anthropic.New(budgeted, nil)
+	_, err := anthropic.New(budgeted, &wire.Options{})
 	checkError(t, err, lm.Error{Kind: lm.KindAuth},
 		"the model's provider refuses access: ANTHROPIC_API_KEY is not set; set it or pass a key")
-	_, err = anthropic.New("", &wire.Options{Key: "k"})
-	checkError(t, err, lm.Error{Kind: lm.KindInvalid},
-		`the model: the name of the model is empty; pass one such as "claude-sonnet-5"`)
 	_, err = anthropic.New(budgeted, &wire.Options{Key: "k", BaseURL: "api.anthropic.com"})
 	checkError(t, err, lm.Error{Kind: lm.KindInvalid},
 		"the model: the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a "+
 			"query")
 	t.Setenv("ANTHROPIC_API_KEY", "k")
-	m, err := anthropic.New(budgeted, nil)
+	m, err := anthropic.New(budgeted, &wire.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,7 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	for _, b := range blocks {
 		var read struct{ Type, Text string }
 		if json.Unmarshal(b, &read) == nil && read.Type == "text" && strings.TrimSpace(read.Text) == "" {
-			continue // the API refuses it, though it is its own
+			continue // the API refuses blank text, even its own
 		}
 		content = append(content, b)
 	}

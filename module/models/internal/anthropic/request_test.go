@@ -22,7 +22,7 @@ func TestRequest(t *testing.T) {
 		message(llms.ChatMessageTypeHuman, llms.TextPart("Look."),
 			llms.BinaryPart("image/png", []byte("png")), llms.BinaryPart("application/pdf", []byte("pdf")),
 			llms.BinaryPart("text/csv; charset=utf-8", []byte("a,b")), llms.ImageURLPart("https://example.com/a.jpg"),
-			llms.ImageURLPart("https://example.com/a.PDF?x=1"), llms.ImageURLPart("data:image/gif;base64,Z2lm")),
+			llms.ImageURLPart("https://example.com/a.PDF?x=1")),
 		message(llms.ChatMessageTypeAI,
 			lm.Message{TextContent: llms.TextPart("I call."), Provider: "openai", Raw: json.RawMessage(`{}`)},
 			call("t1", "weather", `{"city":"Oslo"}`), call("t2", "weather", `{"city":`)),
@@ -60,8 +60,7 @@ const wantRequest = `{
 				"source": {"type": "text", "media_type": "text/plain", "data": "a,b"}},
 			{"type": "image", "source": {"type": "url", "url": "https://example.com/a.jpg"}},
 			{"type": "document", "title": "attachment 5",
-				"source": {"type": "url", "url": "https://example.com/a.PDF?x=1"}},
-			{"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": "Z2lm"}}
+				"source": {"type": "url", "url": "https://example.com/a.PDF?x=1"}}
 		]},
 		{"role": "assistant", "content": [
 			{"type": "text", "text": "I call."},
@@ -168,8 +167,6 @@ func TestInvalidMessages(t *testing.T) {
 	}{
 		"binary": {message(llms.ChatMessageTypeHuman, llms.BinaryPart("audio/mpeg", []byte{0xff})),
 			`the model: attachment 1 is of type "audio/mpeg", which Claude does not read; send an image, a PDF or text`},
-		"data URL": {message(llms.ChatMessageTypeHuman, llms.ImageURLPart("data:image/gif,x")),
-			"the model: attachment 1 is a data URL that is not in base64; encode it, or pass the bytes"},
 		"system": {message(llms.ChatMessageTypeSystem, llms.BinaryPart("image/png", nil)),
 			"the model: a system message may have only text; move attachments to a human message"},
 		"raw": {message(llms.ChatMessageTypeAI, lm.Message{Provider: "anthropic", Raw: json.RawMessage("{}")}),

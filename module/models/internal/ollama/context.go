@@ -28,11 +28,11 @@ const (
 	turnSize   = 16   // approximate tokens that a template adds to a message
 )
 
-// about is what is known about a model.
+// about has what Ollama reported about a model, and its largest context.
 type about struct {
-	described bool // Ollama has answered; if not, the model is taken to think
+	described bool // Ollama has described the model; before that, it is assumed to think
 	thinking  bool
-	limit     int // the context that it was trained with; 0 if it is not known
+	limit     int // the context that it was trained with; 0 if unknown
 	context   int // the largest num_ctx that was needed so far
 }
 
@@ -42,8 +42,7 @@ func (m *Model) about(model string) about {
 	return m.models[model]
 }
 
-// describe asks Ollama about a model, once. If that fails, nothing is known about the model,
-// and the request that follows reports the error.
+// describe requests the description of a model, once. If that fails, the request that follows reports the error.
 func (m *Model) describe(ctx context.Context, model string) about {
 	if a := m.about(model); a.described {
 		return a
@@ -110,6 +109,6 @@ func (r *request) cutOff(read int) error {
 		return nil
 	}
 	return &lm.Error{Kind: lm.KindContextTooLong, MaybeCharged: true, Err: fmt.Errorf(
-		"ollama cut the prompt off: it read %d tokens of about %d, with a context of %d; "+
-			"raise OpenOptions.Context, shorten the prompt, or use a model with a larger context", read, r.bytes/4, r.context)}
+		"ollama cut the prompt off: it read %d tokens of about %d, with a context of %d; raise OpenOptions.Context, "+
+			"shorten the prompt, or use a model with a larger context", read, r.bytes/4, r.context)}
 }

@@ -3,12 +3,10 @@
 package ollama
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -38,25 +36,11 @@ type Model struct {
 
 // New returns the model with a name such as "qwen3" or "gpt-oss:20b". It makes no request.
 func New(model string, o *wire.Options) (*Model, error) {
-	if o == nil {
-		o = &wire.Options{}
-	}
-	if model == "" {
-		return nil, wire.Invalid("the name of the model is empty; pass one such as \"qwen3\"")
-	}
-	base, err := wire.BaseURL(cmp.Or(o.BaseURL, hostURL(os.Getenv("OLLAMA_HOST"))))
+	client, err := wire.NewClient(provider, "OLLAMA_API_KEY", hostURL(os.Getenv("OLLAMA_HOST")), true, o)
 	if err != nil {
 		return nil, err
 	}
-	header := http.Header{}
-	key, err := wire.Key(o.Key, "OLLAMA_API_KEY")
-	if err == nil {
-		header.Set("Authorization", "Bearer "+key)
-	}
-	m := &Model{model: model, options: *o, models: map[string]about{}, client: wire.Client{
-		Provider: provider, Variable: "OLLAMA_API_KEY", BaseURL: base,
-		Header: header, Key: key, HTTP: o.Client, Extra: maps.Clone(o.Extra),
-	}}
+	m := &Model{model: model, options: *o, models: map[string]about{}, client: client}
 	// Not every model can call tools, think or read images.
 	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Vision: true}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
@@ -90,20 +74,9 @@ func (m *Model) generate(
 	if err != nil {
 		return nil, err
 	}
-	response, err := wire.Send(&m.schemas, r.model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
-		return m.send(ctx, r, schema, o)
-	})
+	send := func(schema json.RawMessage) (*llms.ContentResponse, error) { return m.send(ctx, r, schema, o) }
+	response, err := wire.Send(&m.schemas, r.model, p.Schema, send)
 	return response, m.explain(err, r)
-}
-
-// withoutPassword returns a URL without its user information.
-func withoutPassword(base string) string {
-	u, err := url.Parse(base)
-	if err != nil {
-		return "its address"
-	}
-	u.User = nil
-	return u.String()
 }
 
 // explain rewords errors that are specific to Ollama, to say what to do about them.
@@ -115,8 +88,9 @@ func (m *Model) explain(err error, r *request) error {
 	c := *e
 	switch text := e.Error(); {
 	case errors.Is(err, syscall.ECONNREFUSED):
+		base, _ := url.Parse(m.client.BaseURL) // NewClient has checked it
 		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
-			"or set OLLAMA_HOST or the base URL", withoutPassword(m.client.BaseURL))
+			"or set OLLAMA_HOST or the base URL", base.Redacted())
 	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
 		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", r.model, r.model)
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):

@@ -163,7 +163,8 @@ func (r *request) encode(m llms.MessageContent) (all []any, err error) {
 			all = append(all, &message{Role: "tool", Content: p.Content, ToolName: p.Name, ToolCallID: p.ToolCallID})
 			r.bytes += len(p.Content)
 		case llms.ImageURLContent:
-			return nil, wire.Invalid("an attachment is a URL; ollama takes images only as data, so fetch it and pass the bytes")
+			return nil, wire.Invalid(
+				"an attachment is a URL; ollama takes images only as data, so fetch it and pass the bytes")
 		default:
 			return nil, wire.Invalid("a message has a %T, which the Ollama provider cannot send", part)
 		}
@@ -200,7 +201,8 @@ func callOf(call llms.ToolCall) toolCall {
 	c := toolCall{ID: call.ID, Function: function{Arguments: json.RawMessage("{}")}}
 	if f := call.FunctionCall; f != nil {
 		c.Function.Name = f.Name
-		if object := map[string]json.RawMessage(nil); json.Unmarshal([]byte(f.Arguments), &object) == nil && object != nil {
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(f.Arguments), &object) == nil && object != nil {
 			c.Function.Arguments = json.RawMessage(f.Arguments)
 		}
 	}

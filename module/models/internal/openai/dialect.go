@@ -2,7 +2,6 @@ package openai
 
 // dialect describes how a provider differs from OpenAI.
 type dialect struct {
-	name      string
 	variable  string // the environment variable of the key
 	url       string
 	maxTokens string // the field that limits the reply

@@ -15,9 +15,6 @@ import (
 
 // messages encodes the messages of a request.
 func (m *Model) messages(messages []llms.MessageContent) ([]any, error) {
-	if len(messages) == 0 {
-		return nil, wire.Invalid("the request has no message; pass at least one")
-	}
 	var list []any
 	for i, message := range messages {
 		more, err := m.message(message)
@@ -31,9 +28,6 @@ func (m *Model) messages(messages []llms.MessageContent) ([]any, error) {
 
 // message encodes a message. Tool results become one message each.
 func (m *Model) message(message llms.MessageContent) ([]any, error) {
-	if len(message.Parts) == 0 {
-		return nil, fmt.Errorf("it is empty; give it a part")
-	}
 	switch message.Role {
 	case llms.ChatMessageTypeSystem:
 		content, err := content(message.Parts)
@@ -52,7 +46,7 @@ func (m *Model) message(message llms.MessageContent) ([]any, error) {
 // assistant encodes a reply of the model. A reply of this provider is sent back verbatim.
 func (m *Model) assistant(parts []llms.ContentPart) ([]any, error) {
 	wrote, ok := parts[0].(lm.Message)
-	if ok && wrote.Provider == m.dialect.name && len(wrote.Raw) > 0 && !m.dialect.noEcho {
+	if ok && wrote.Provider == m.client.Provider && len(wrote.Raw) > 0 && !m.dialect.noEcho {
 		return []any{wrote.Raw}, nil
 	}
 	var texts []string

@@ -7,9 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -28,45 +25,18 @@ type Model struct {
 
 // New returns a model by its name. It makes no request.
 func New(model string, o *wire.Options) (*Model, error) {
-	if o == nil {
-		o = &wire.Options{}
-	}
-	all := dialects()
-	name := cmp.Or(o.Dialect, "openai")
-	d, ok := all[name]
-	if !ok {
-		return nil, wire.Invalid("the dialect %q does not exist; choose one of %s", name,
-			strings.Join(slices.Sorted(maps.Keys(all)), ", "))
-	}
-	if model == "" {
-		return nil, wire.Invalid("the model has no name; pass one that %s knows", name)
-	}
-	key, err := wire.Key(o.Key, d.variable)
-	if err != nil && !d.local {
-		return nil, err
-	}
-	base, err := wire.BaseURL(cmp.Or(o.BaseURL, d.url))
+	d := dialects()[o.Dialect]
+	client, err := wire.NewClient(o.Dialect, d.variable, d.url, d.local, o)
 	if err != nil {
 		return nil, err
 	}
-	header := http.Header{}
-	if key != "" {
-		header.Set("Authorization", "Bearer "+key)
-	}
-	d.name = name
-	m := &Model{
-		name: model, maxTokens: o.MaxTokens, dialect: d,
-		client: wire.Client{
-			Provider: name, Variable: d.variable, BaseURL: base, Header: header, Key: key, HTTP: o.Client,
-			Extra: maps.Clone(o.Extra),
-		},
-	}
+	m := &Model{name: model, maxTokens: o.MaxTokens, dialect: d, client: client}
 	can := lm.Capabilities{Model: model, Schema: !d.noSchema, Tools: true, Thinking: true, Vision: !d.noVision}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
 	return m, nil
 }
 
-// generate implements GenerateContent. An error is a *models.Error, or what a streaming function returned.
+// generate implements GenerateContent. An error is a *models.Error or the error of a streaming function.
 func (m *Model) generate(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error) {
@@ -112,5 +82,5 @@ func (m *Model) send(ctx context.Context, body map[string]any, call llms.CallOpt
 	if err != nil {
 		return nil, err
 	}
-	return c.response(m.dialect.name, answer)
+	return c.response(m.client.Provider, answer)
 }

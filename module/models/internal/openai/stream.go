@@ -229,7 +229,7 @@ func equal(one, other any) bool {
 	return false
 }
 
-// named reports whether a piece of a tool call has the name, and so begins one.
+// named reports whether a piece of a tool call has the name of its function, which only the first piece has.
 func named(piece map[string]any) bool {
 	function, _ := piece["function"].(map[string]any)
 	name, _ := function["name"].(string)

@@ -179,7 +179,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(`{"choices":[{"message":{"content":[{"text":"a"},{"thinking":[{"text":"b"}]}]}},{}]}`)
 	f.Add(`{"error":{"message":[1],"code":"x"}}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		m, err := New("m", &wire.Options{Key: "k", Client: &http.Client{Transport: canned(body)}})
+		m, err := New("m", &wire.Options{Dialect: "openai", Key: "k", Client: &http.Client{Transport: canned(body)}})
 		if err != nil {
 			t.Fatal(err)
 		}

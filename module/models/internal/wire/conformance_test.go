@@ -26,7 +26,10 @@ var protocols = map[string]struct {
 	variable string
 	schema   string // the member of a request that has the schema
 }{
-	"openai": {stub.OpenAI, func(o *wire.Options) (llms.Model, error) { return openai.New("gpt-5.1", o) },
+	"openai": {stub.OpenAI, func(o *wire.Options) (llms.Model, error) {
+		o.Dialect = "openai"
+		return openai.New("gpt-5.1", o)
+	},
 		"OPENAI_API_KEY", "response_format"},
 	"anthropic": {stub.Anthropic, func(o *wire.Options) (llms.Model, error) { return anthropic.New(budgeted, o) },
 		"ANTHROPIC_API_KEY", "output_config"},

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -53,7 +54,7 @@ func unquoted(err error) error {
 func (c *Client) refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
 	message, code := complaint(c.withoutKey(body))
-	e := lm.FromAnswer(r.StatusCode, waitOf(r.Header, r.StatusCode), message, code)
+	e := lm.FromAnswer(r.StatusCode, waitOf(r.Header), message, code)
 	if e.Kind == lm.KindUnknown {
 		e.Kind = lm.KindInvalid
 	}
@@ -114,8 +115,8 @@ var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 // notJSON returns the error of a response that cannot be decoded.
 func (c *Client) notJSON(data []byte, err error) error {
 	const shown = 200
-	reason := clip(string(c.withoutKey([]byte(err.Error()))), shown)
-	return c.strange("a malformed reply (%s): %s", reason, clip(string(c.withoutKey(data)), shown))
+	reason := display.Cut(string(c.withoutKey([]byte(err.Error()))), shown)
+	return c.strange("a malformed reply (%s): %s", reason, display.Cut(string(c.withoutKey(data)), shown))
 }
 
 // strange returns the error of a response of status 2xx that is not a reply.
@@ -158,15 +159,16 @@ type problem struct {
 // complaint finds the message and the codes in the body of an error.
 func complaint(body []byte) (message, code string) {
 	body = bytes.TrimSpace(body)
-	if list := []json.RawMessage(nil); !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0] // as gemini writes it
+	var list []json.RawMessage
+	if !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0] // gemini sends a list of one error
 	}
 	if bytes.HasPrefix(body, []byte("<")) {
 		return page(body), ""
 	}
 	var outer problem
 	if json.Unmarshal(body, &outer) != nil {
-		return clip(string(body), maxMessage), ""
+		return display.Cut(string(body), maxMessage), ""
 	}
 	inner := outer
 	_ = json.Unmarshal(outer.Error, &inner)
@@ -177,7 +179,7 @@ func complaint(body []byte) (message, code string) {
 			codes = append(codes, s)
 		}
 	}
-	return clip(message, maxMessage), strings.Join(codes, " ")
+	return display.Cut(message, maxMessage), strings.Join(codes, " ")
 }
 
 // text returns a message that is a string or, from some servers, other JSON.
@@ -193,20 +195,13 @@ var title = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 // page describes an HTML page, which a proxy sent instead of the provider.
 func page(body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
-		return fmt.Sprintf("an HTML page with the title %q", clip(html.UnescapeString(string(m[1])), 200))
+		return fmt.Sprintf("an HTML page with the title %q", display.Cut(html.UnescapeString(string(m[1])), 200))
 	}
 	return "an HTML page"
 }
 
-func clip(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "") + "…"
-	}
-	return s
-}
-
 // waitOf returns the wait that the headers demand, or 0.
-func waitOf(h http.Header, status int) time.Duration {
+func waitOf(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return lm.Seconds(ms / 1000)
 	}
@@ -217,15 +212,5 @@ func waitOf(h http.Header, status int) time.Duration {
 	if at, err := http.ParseTime(after); err == nil {
 		return lm.Seconds(time.Until(at).Seconds())
 	}
-	if status != http.StatusTooManyRequests {
-		return 0
-	}
-	var wait time.Duration
-	for _, of := range []string{"Requests", "Tokens"} {
-		d, err := time.ParseDuration(h.Get("X-Ratelimit-Reset-" + of))
-		if err == nil && h.Get("X-Ratelimit-Remaining-"+of) == "0" {
-			wait = max(wait, lm.Seconds(d.Seconds()))
-		}
-	}
-	return wait
+	return 0
 }

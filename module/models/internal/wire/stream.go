@@ -149,7 +149,7 @@ func Tell(ctx context.Context, o llms.CallOptions, thought, text string) error {
 	return nil
 }
 
-// Malformed is the error of an event that does not follow the protocol, before [Answer.Malformed] describes it.
+// Malformed is an error that the reader of a stream passes to [Answer.Malformed].
 type Malformed struct{ error }
 
 // Malformedf returns a [Malformed].

@@ -51,7 +51,7 @@ func providers(t *testing.T, e *endless) map[string]provider {
 	t.Helper()
 	client := &http.Client{Transport: e}
 	a, err1 := anthropic.New("m", &wire.Options{Key: "key", Client: client})
-	b, err2 := openai.New("m", &wire.Options{Key: "key", Client: client})
+	b, err2 := openai.New("m", &wire.Options{Dialect: "openai", Key: "key", Client: client})
 	c, err3 := ollama.New("m", &wire.Options{Client: client, Context: 8192})
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)

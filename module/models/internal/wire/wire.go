@@ -4,9 +4,9 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -23,7 +23,7 @@ import (
 // The limits of what is read. The longest replies of today's models are below a megabyte.
 const (
 	maxBody     = 8 << 20   // bytes of a reply, or of a line of a stream
-	maxStream   = 256 << 20 // bytes of a stream: the frame of a piece is a hundred times its text
+	maxStream   = 256 << 20 // bytes of a stream; the frame of a piece can be a hundred times its text
 	maxReply    = 4 << 20   // bytes of a streamed reply; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
 	maxObjects  = 4096      // objects in a line: each may be compared with those of earlier lines
@@ -48,34 +48,34 @@ func Invalid(format string, args ...any) error {
 type Client struct {
 	Provider string         // names the provider in errors, such as "openai"
 	Variable string         // the environment variable of the key, for errors
-	BaseURL  string         // as [BaseURL] returns it
+	BaseURL  string         // without a slash at its end
 	Header   http.Header    // of every request
 	Key      string         // removed from the messages of errors
 	HTTP     *http.Client   // nil: a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
 }
 
-// Key returns the key to use: the option, or the value of the environment variable.
-func Key(option, variable string) (string, error) {
-	key := strings.TrimSpace(option)
-	if key == "" {
-		key = strings.TrimSpace(os.Getenv(variable))
+// NewClient returns a client with the key and the URL of the options or, without them, the key in the environment
+// variable and the default URL. Only a local server needs no key.
+func NewClient(provider, variable, defaultURL string, local bool, o *Options) (Client, error) {
+	c := Client{
+		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
+		Key: cmp.Or(strings.TrimSpace(o.Key), strings.TrimSpace(os.Getenv(variable))), HTTP: o.Client, Extra: o.Extra,
 	}
-	if key == "" {
-		return "", &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
+	if c.Key == "" && !local {
+		return c, &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
 	}
-	return key, nil
-}
-
-// BaseURL returns base without a slash at its end, or an error if it is not the URL of a
-// server. The error does not quote it: it may contain a password.
-func BaseURL(base string) (string, error) {
-	u, err := url.Parse(base)
+	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery+u.Fragment != "" {
-		return "", &lm.Error{Kind: lm.KindInvalid, Err: errors.New(
-			"the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme and without a query")}
+		// The URL is not quoted, because it may contain a password.
+		return c, Invalid("the base URL is not valid; pass one such as https://api.example.com/v1, with its scheme " +
+			"and without a query")
 	}
-	return strings.TrimRight(base, "/"), nil
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	if c.Key != "" {
+		c.Header.Set("Authorization", "Bearer "+c.Key)
+	}
+	return c, nil
 }
 
 // Post sends body as JSON to a path below BaseURL and returns the response if its status is
@@ -86,12 +86,11 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	encoder := json.NewEncoder(&data)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(merged(body, c.Extra)); err != nil {
-		return nil, &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf("cannot encode the request to %s: %w", c.Provider, err)}
+		return nil, Invalid("cannot encode the request to %s: %w", c.Provider, err)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, &data)
 	if err != nil {
-		err = fmt.Errorf("cannot make a request to %s: %w", c.Provider, unquoted(err))
-		return nil, &lm.Error{Kind: lm.KindInvalid, Err: err}
+		return nil, Invalid("cannot make a request to %s: %w", c.Provider, unquoted(err))
 	}
 	maps.Copy(r.Header, c.Header)
 	r.Header.Set("Content-Type", "application/json")

@@ -64,11 +64,6 @@ func TestRefused(t *testing.T) {
 			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 20 * time.Millisecond},
 			"the model's rate limit is reached for 20ms: acme answered 429 Too Many Requests: slow; retry later or " +
 				"less often"},
-		{"429 by reset", 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"},
-			"X-Ratelimit-Reset-Tokens": {"6m0s"}}, `{"message":"slow"}`,
-			lm.Error{Kind: lm.KindRateLimited, Status: 429, RetryAfter: 6 * time.Minute},
-			"the model's rate limit is reached for 6m0s: acme answered 429 Too Many Requests: slow; retry later or " +
-				"less often"},
 		{"429 of money", 429, nil, `{"error":{"message":"You exceeded your current quota",` +
 			`"code":"insufficient_quota"}}`,
 			lm.Error{Kind: lm.KindAuth, Status: 429},
@@ -130,7 +125,7 @@ func TestRetryAfterDate(t *testing.T) {
 		wait bool
 	}{{"Mon, 02 Jan 2006 15:04:05 GMT", false}, {"Fri, 02 Jan 2099 15:04:05 GMT", true}, {"-3", false},
 		{"NaN", false}} {
-		if got := waitOf(http.Header{"Retry-After": {test.at}}, 503); got > 0 != test.wait {
+		if got := waitOf(http.Header{"Retry-After": {test.at}}); got > 0 != test.wait {
 			t.Errorf("%s: wait %v", test.at, got)
 		}
 	}
@@ -187,7 +182,7 @@ func TestDecode(t *testing.T) {
 // A server that repeats the key in the form of its response does not get it into an error.
 func TestBrokenResponsesHideTheKey(t *testing.T) {
 	t.Parallel()
-	title := strings.Repeat("x", 197) + "sk-secret"
+	title := strings.Repeat("x", 194) + "sk-secret, too"
 	for response, want := range map[string]string{
 		"HTTP/1.1 sk-secret Unauthorized\r\n\r\n":                 `malformed HTTP status code "[key]"`,
 		"sk-secret\r\n\r\n":                                       `malformed HTTP response "[key]"`,
