@@ -114,9 +114,26 @@ func allowPage(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
+	h.Set("Access-Control-Allow-Headers", protocolHeaders(r.Header.Get("Access-Control-Request-Headers")))
 	h.Set("Access-Control-Max-Age", "600")
 	return true
+}
+
+// protocolHeaders returns the headers in a comma-separated list that clients of the protocol send.
+func protocolHeaders(requested string) string {
+	var allowed []string
+	for h := range strings.SplitSeq(requested, ",") {
+		h = strings.ToLower(strings.TrimSpace(h))
+		switch h {
+		case "accept", "authorization", "content-type", "last-event-id":
+			allowed = append(allowed, h)
+		default:
+			if strings.HasPrefix(h, "mcp-") {
+				allowed = append(allowed, h)
+			}
+		}
+	}
+	return strings.Join(allowed, ", ")
 }
 
 func checkOrigin(origin string) error {
