@@ -16,7 +16,8 @@ type Files interface {
 	First(paths []string) (File, error)
 }
 
-// Snapshot provides the files for one bundle and knows which of them were read.
+// Snapshot provides the files for one bundle and knows which of them were read. It is not used
+// concurrently.
 type Snapshot interface {
 	Files
 	// Changed reports whether the packages have changed since they were read.

@@ -126,17 +126,16 @@ func (fileHost) Allowed() bool { return true }
 // Clock implements [engine.Host].
 func (fileHost) Clock(func(bool)) {}
 
-// Call implements [engine.Host].
+// Call implements [engine.Host]. It replies before it returns: a worker that sends requests faster than
+// they can be answered must wait, and none is still being answered when the bundle is complete.
 func (s fileHost) Call(c engine.Call, reply func(engine.Reply)) {
-	go func() {
-		f, err := s.first(c.Args)
-		if err != nil {
-			reply(engine.Reply{Error: &engine.ToolError{Tool: "files.first", Kind: "failed", Message: err.Error()}})
-			return
-		}
-		value, _ := json.Marshal(f) // it can't fail
-		reply(engine.Reply{Value: value})
-	}()
+	f, err := s.first(c.Args)
+	if err != nil {
+		reply(engine.Reply{Error: &engine.ToolError{Tool: "files.first", Kind: "failed", Message: err.Error()}})
+		return
+	}
+	value, _ := json.Marshal(f) // it can't fail
+	reply(engine.Reply{Value: value})
 }
 
 func (s fileHost) first(args json.RawMessage) (bundling.File, error) {

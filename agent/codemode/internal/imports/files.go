@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/writ-go/writ/internal/bundling"
@@ -30,12 +29,11 @@ const (
 )
 
 // snapshot gives the worker that builds one bundle the files of packages, and no others. It does
-// not trust the worker.
+// not trust the worker. It is not safe for concurrent use.
 type snapshot struct {
 	root         fs.FS
 	files, bytes int // how many more may be read
 
-	mu      sync.Mutex
 	allowed map[string]bool  // packages that programs may import, and their dependencies
 	folders map[string]bool  // folders that exist and are not symbolic links
 	stamps  map[string]stamp // of lockFile and of each package.json that was read
@@ -80,8 +78,6 @@ func (s *snapshot) Changed() bool {
 
 // First implements [bundling.Files].
 func (s *snapshot) First(paths []string) (bundling.File, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if len(paths) > maxPaths {
 		return bundling.File{}, fmt.Errorf("a module would be searched for in more than %d places", maxPaths)
 	}
