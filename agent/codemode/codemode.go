@@ -129,7 +129,7 @@ func (s *Server) openQueues() {
 	s.queue = serve.NewQueue(s.queueOptions())
 	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: maxTasks, PerPrincipal: maxTasks / 2})
 	s.installs = s.queue.AddQueue("installs",
-		&serve.QueueOptions{Running: maxInstalls, PerPrincipal: 1, Wait: packages.DefaultTimeout})
+		&serve.QueueOptions{Running: maxInstalls, PerPrincipal: 1, Wait: packages.Timeout})
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 }
 

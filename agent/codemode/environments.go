@@ -163,7 +163,7 @@ func (c *client) configureTool() tool {
 				}
 				replace(&settings.Description, in.Description)
 				replace(&settings.Imports, in.Imports)
-				if err := e.packages.Configure(ctx, settings); err != nil {
+				if err := e.packages.Configure(settings); err != nil {
 					return err
 				}
 				answer, err = c.configuration(ctx, e)
@@ -219,8 +219,8 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 
 // npm returns how packages are installed. Of this process's environment, npm gets only what it needs
 // to reach the registry.
-func (o *Options) npm() *packages.Options {
-	return &packages.Options{Allow: o.Packages, Env: []string{
+func (o *Options) npm() packages.Options {
+	return packages.Options{Allow: o.Packages, Env: []string{
 		"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
 		"npm_config_registry",
 	}}

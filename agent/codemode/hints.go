@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,7 +91,7 @@ func reason(err error) string {
 func (c *client) whyNotImportable(ctx context.Context, e environment) func(name string) (message, hint string) {
 	return func(name string) (message, hint string) {
 		settings, err := e.packages.Settings()
-		if err != nil || !c.app.options.allows(name) {
+		if err != nil || !e.packages.Allows(name) {
 			return "", ""
 		}
 		list, err := e.packages.Installed(ctx, name)
@@ -120,12 +119,4 @@ func (c *client) ifOffered(name, hint string) string {
 		return ""
 	}
 	return hint
-}
-
-// allows reports whether a package may be installed and imported at all.
-func (o *Options) allows(name string) bool {
-	return slices.ContainsFunc(o.Packages, func(pattern string) bool {
-		ok, err := path.Match(pattern, name)
-		return ok && err == nil
-	})
 }

@@ -147,5 +147,9 @@ func (c *client) compiler(ctx context.Context, p program) (sandbox.Compiler, err
 	if err != nil {
 		return nil, err
 	}
-	return compiler.With(imports.New(e.packages.FS(), names, c.whyNotImportable(ctx, e))), nil
+	tree, err := e.packages.FS()
+	if err != nil {
+		return nil, err
+	}
+	return compiler.With(imports.New(tree, names, c.whyNotImportable(ctx, e))), nil
 }

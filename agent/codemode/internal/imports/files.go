@@ -25,18 +25,18 @@ const (
 	// maxAllowed is the maximum number of packages that may be read, including dependencies.
 	maxAllowed = 50_000
 	// lockFile is the file that npm writes whenever it changes the installed packages.
-	lockFile = "node_modules/.package-lock.json"
+	lockFile = ".package-lock.json"
 )
 
 // snapshot gives the worker that builds one bundle the files of packages, and no others. It does
 // not trust the worker. It is not safe for concurrent use.
 type snapshot struct {
-	root         fs.FS
-	files, bytes int // how many more may be read
+	root         fs.FS // node_modules
+	files, bytes int   // how many more may be read
 
 	allowed map[string]bool  // packages that programs may import, and their dependencies
 	folders map[string]bool  // folders that exist and are not symbolic links
-	stamps  map[string]stamp // of lockFile and of each package.json that was read
+	stamps  map[string]stamp // of lockFile and of each package.json that was read, by name in root
 }
 
 // stamp is the size and time of a file, which show whether the file has changed.
@@ -82,7 +82,7 @@ func (s *snapshot) First(paths []string) (bundling.File, error) {
 		return bundling.File{}, fmt.Errorf("a module would be searched for in more than %d places", maxPaths)
 	}
 	for _, p := range paths {
-		if !s.reachable(p) || !s.regular(p) {
+		if !s.reachable(p) || !s.regular(inRoot(p)) {
 			continue
 		}
 		text, err := s.read(p)
@@ -93,6 +93,9 @@ func (s *snapshot) First(paths []string) (bundling.File, error) {
 	}
 	return bundling.File{}, nil
 }
+
+// inRoot returns the name in the folder node_modules of a path that is reachable.
+func inRoot(name string) string { return strings.TrimPrefix(name, "node_modules/") }
 
 // reachable reports whether name is the path of a file in a package that may be read.
 func (s *snapshot) reachable(name string) bool {
@@ -139,7 +142,7 @@ func (s *snapshot) folder(name string) bool {
 }
 
 func (s *snapshot) read(name string) (string, error) {
-	f, err := s.root.Open(name)
+	f, err := s.root.Open(inRoot(name))
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +167,7 @@ func (s *snapshot) read(name string) (string, error) {
 	}
 	if path.Base(name) == "package.json" {
 		s.manifest(name, text)
-		s.stamps[name] = stamp{info.Size(), info.ModTime()}
+		s.stamps[inRoot(name)] = stamp{info.Size(), info.ModTime()}
 	}
 	return string(text), nil
 }

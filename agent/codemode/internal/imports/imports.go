@@ -10,7 +10,6 @@ package imports
 
 import (
 	"cmp"
-	"embed"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -38,8 +37,8 @@ type Packages struct {
 	maxFiles int
 }
 
-// New returns the packages in root/node_modules that allow names. They may import the dependencies
-// that their package.json lists. Only regular files in node_modules are read. Symbolic links are
+// New returns the packages in root, a folder node_modules, that allow names. They may import the dependencies
+// that their package.json lists. Only regular files in root are read. Symbolic links are
 // not followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages do not
 // run.
 //
@@ -48,9 +47,6 @@ type Packages struct {
 // finding. An empty message keeps the default finding; an empty hint keeps the list of available
 // packages. It may be called concurrently.
 func New(root fs.FS, allow []string, why func(name string) (message, hint string)) *Packages {
-	if root == nil {
-		root = embed.FS{}
-	}
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
 	return &Packages{root: root, allow: allow, why: why, maxFiles: maxImportFiles}
 }
@@ -113,6 +109,6 @@ func (p *Packages) installed(name string) bool {
 	if !packageName(name) {
 		return false
 	}
-	info, err := fs.Lstat(p.root, "node_modules/"+name+"/package.json")
+	info, err := fs.Lstat(p.root, name+"/package.json")
 	return err == nil && info.Mode().IsRegular()
 }

@@ -14,18 +14,6 @@ const maxSpecs = 64
 // allowList holds patterns of [path.Match], in which * does not match a slash.
 type allowList []string
 
-func newAllowList(patterns []string) (allowList, error) {
-	var errs []error
-	for _, p := range patterns {
-		if _, err := path.Match(p, "x"); err != nil || p == "" {
-			errs = append(errs,
-				fmt.Errorf("packages: Allow has %q, which is not a pattern of package names; "+
-					"write lodash-es, date-* or @scope/*", p))
-		}
-	}
-	return slices.Clone(patterns), errors.Join(errs...)
-}
-
 func (a allowList) has(name string) bool {
 	return slices.ContainsFunc(a, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)

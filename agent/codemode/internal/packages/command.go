@@ -22,7 +22,7 @@ const (
 	outputKept = 8 << 10         // bytes of npm's output
 	drainTime  = 2 * time.Second // the time to read the rest of the output of a killed npm
 	lookEvery  = time.Second     // the interval for measuring what npm has written
-	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice MaxBytes
+	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice maxBytes
 )
 
 // essential are the variables that npm always inherits. Node.js does not start on Windows without the
@@ -46,8 +46,8 @@ func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) erro
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout,
-		fmt.Errorf("it took longer than %v to install %s: %w", e.o.Timeout, specNames(specs), context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout,
+		fmt.Errorf("it took longer than %v to install %s: %w", e.timeout, specNames(specs), context.DeadlineExceeded))
 	defer cancel()
 	go e.watch(ctx, stop, dir, home)
 	out := tail.Buffer{Max: outputKept}
@@ -90,8 +90,8 @@ func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, d
 			return
 		case <-ticks.C:
 		}
-		if size := roomOf(dir) + roomOf(home); size > 2*e.o.MaxBytes+fetched {
-			stop(&LimitError{What: "bytes", Limit: e.o.MaxBytes, Got: size})
+		if size := roomOf(dir) + roomOf(home); size > 2*e.bytes+fetched {
+			stop(&LimitError{What: "bytes", Limit: e.bytes, Got: size})
 			return
 		}
 	}
@@ -114,16 +114,12 @@ func roomOf(dir string) (total int64) {
 
 // program returns the npm executable and the arguments that precede npm's own.
 func (e *Environment) program() ([]string, error) {
-	npm := e.o.Npm
-	if npm == "" {
-		npm = "npm"
-	}
-	npm, err := exec.LookPath(npm)
+	npm, err := exec.LookPath(e.npm)
 	if err == nil {
 		npm, err = filepath.Abs(npm)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("packages: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
+		return nil, fmt.Errorf("packages: npm was not found; install Node.js, which includes it: %w", err)
 	}
 	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
 		return []string{npm}, nil
@@ -139,7 +135,7 @@ func (e *Environment) program() ([]string, error) {
 // environ returns the environment of npm.
 func (e *Environment) environ(home string) []string {
 	var env []string
-	for _, name := range slices.Concat(essential, e.o.Env) {
+	for _, name := range slices.Concat(essential, e.env) {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

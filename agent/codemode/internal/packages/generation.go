@@ -15,7 +15,6 @@ import (
 // change after the state file names them. A change creates a new generation and then
 // replaces the state file.
 const (
-	lockName     = "environment.lock"
 	stateName    = "environment.json"
 	settingsName = "settings.json"
 	prefix       = "packages-" // of the names of generations

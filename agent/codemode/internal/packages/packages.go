@@ -105,7 +105,8 @@ func (e *Environment) names(root *os.Root) (direct map[string]bool, importable [
 			continue
 		}
 		wanted := len(settings.Imports) == 0 || slices.Contains(settings.Imports, name)
-		if _, err := root.Stat(modules + "/" + name); err == nil && wanted && e.allow.has(name) {
+		info, err := root.Lstat(modules + "/" + name)
+		if err == nil && info.IsDir() && wanted && e.allow.has(name) {
 			importable = append(importable, name)
 		}
 	}

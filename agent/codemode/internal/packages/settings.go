@@ -1,7 +1,6 @@
 package packages
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,17 +27,11 @@ func (e *Environment) Settings() (Settings, error) {
 	return s, nil
 }
 
-// Configure replaces the settings. It waits for other changes of the environment to end.
-// The error lists everything that is wrong with the settings.
-func (e *Environment) Configure(ctx context.Context, s Settings) error {
+// Configure replaces the settings. The error lists everything that is wrong with the settings.
+func (e *Environment) Configure(s Settings) error {
 	if err := e.check(s); err != nil {
 		return err
 	}
-	release, err := e.acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("packages: waiting for another change of the environment: %w", err)
-	}
-	defer release()
 	if err := e.replace(settingsName, s); err != nil {
 		return fmt.Errorf("packages: writing the settings of an environment: %w", err)
 	}

@@ -16,8 +16,7 @@
 // # Environments of packages
 //
 // An [Environment] is a name and a folder, whose content package packages
-// manages. That package does its own locking; [Environment.Lock] only keeps another process from
-// removing the environment in the meantime.
+// manages, with [Environment.Lock] held during changes.
 //
 // # What the storage folder promises
 //

@@ -155,12 +155,9 @@ func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) erro
 
 var errNoEnvironment = errors.New("workspace: this Environment is empty; get one from Space.Environment")
 
-// Lock locks the environment, for all processes, so that the caller can change the
-// content of its folder. The system releases the lock if the process dies. Lock returns
+// Lock locks the environment, for all goroutines and processes, so that the caller can change the
+// content of its folder, and nobody removes it in the meantime. The system releases the lock if the process dies. Lock returns
 // [ErrNotFound] if the environment has been removed.
-//
-// Package packages does its own locking. Its changes need this lock only to keep the
-// environment from being removed in the meantime.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	if e.space == nil {
 		return nil, errNoEnvironment
