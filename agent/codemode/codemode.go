@@ -111,7 +111,7 @@ func (s *Server) openStore() (err error) {
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if s.store, err = workspace.Open(dir, nil); err != nil {
+	if s.store, err = workspace.Open(dir); err != nil {
 		return errors.Join(err, remove())
 	}
 	s.closers = append(s.closers, s.store.Close, remove)

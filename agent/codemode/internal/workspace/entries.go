@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 )
 
@@ -27,22 +26,6 @@ func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error
 		visit(name, info)
 	}
 	return nil
-}
-
-// each visits the owner's entries of a kind.
-func (s *Space) each(ctx context.Context, kind string, visit func(handle string, info os.FileInfo)) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("workspace: not listed: %w", err)
-	}
-	folder, err := s.openKind(kind)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return broken("the storage folder", err)
-	}
-	defer folder.Close()
-	return entries(folder, visit)
 }
 
 // words maps the kinds to their names in messages.

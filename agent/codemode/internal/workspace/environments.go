@@ -16,8 +16,7 @@ import (
 type Environment struct {
 	Handle string
 	Name   string
-	Dir    string    // an absolute path; the folder exists and is empty at first
-	Used   time.Time // when it was last looked up, to the hour
+	Dir    string // an absolute path; the folder exists and is empty at first
 
 	space *Space
 }
@@ -37,7 +36,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 		}
 		handle, err := createFolder(folder, name, packages)
 		if err == nil {
-			made = s.environment(handle, time.Now())
+			made = s.environment(handle)
 		}
 		return err
 	})
@@ -46,7 +45,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 
 // vacant returns an error if the owner may not create an environment of that name.
 func (s *Space) vacant(folder *os.Root, name string) error {
-	count, limit, taken := 0, s.store.limits.Environments, false
+	count, limit, taken := 0, s.store.limits.environments, false
 	err := entries(folder, func(handle string, _ os.FileInfo) {
 		other, _ := nameOf(handle)
 		count++
@@ -64,10 +63,10 @@ func (s *Space) vacant(folder *os.Root, name string) error {
 	return nil
 }
 
-func (s *Space) environment(handle string, used time.Time) Environment {
+func (s *Space) environment(handle string) Environment {
 	name, _ := nameOf(handle)
 	dir := filepath.Join(s.store.path, "owners", s.dir, environments, handle, packages)
-	return Environment{Handle: handle, Name: name, Dir: dir, Used: used, space: s}
+	return Environment{Handle: handle, Name: name, Dir: dir, space: s}
 }
 
 // Environment returns an environment by its handle or name, or [ErrNotFound]. This counts
@@ -118,8 +117,8 @@ func (e *Environment) use() error {
 // Environments returns the owner's environments, sorted by handle.
 func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 	var found []Environment
-	err := s.folders(ctx, environments, func(handle string, used time.Time) {
-		found = append(found, s.environment(handle, used))
+	err := s.folders(ctx, environments, func(handle string, _ time.Time) {
+		found = append(found, s.environment(handle))
 	})
 	slices.SortFunc(found, func(a, b Environment) int { return strings.Compare(a.Handle, b.Handle) })
 	return found, err
@@ -127,15 +126,18 @@ func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 
 // folders visits the owner's environments or sessions.
 func (s *Space) folders(ctx context.Context, kind string, visit func(handle string, used time.Time)) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("workspace: not listed: %w", err)
+	}
 	folder, err := s.openKind(kind)
 	if errors.Is(err, os.ErrNotExist) {
-		return ctx.Err()
+		return nil
 	}
 	if err != nil {
 		return broken("the storage folder", err)
 	}
 	defer folder.Close()
-	return s.each(ctx, kind, func(handle string, info os.FileInfo) {
+	return entries(folder, func(handle string, info os.FileInfo) {
 		if lock, err := folder.Lstat(handle + "/" + lockFile); info.IsDir() && err == nil {
 			visit(handle, lock.ModTime())
 		}
@@ -153,14 +155,9 @@ func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) erro
 	return s.remove(ctx, environments, e.Handle)
 }
 
-var errNoEnvironment = errors.New("workspace: this Environment is empty; get one from Space.Environment")
-
 // Lock locks the environment, for all goroutines and processes, so that the caller can change the
 // content of its folder, and nobody removes it in the meantime. The system releases the lock if the process dies. Lock returns
 // [ErrNotFound] if the environment has been removed.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
-	if e.space == nil {
-		return nil, errNoEnvironment
-	}
 	return e.space.lockEntry(ctx, environments, e.Handle)
 }

@@ -14,18 +14,17 @@ import (
 // File is a code file.
 type File struct {
 	Handle string
-	Name   string    // as the caller passed it
-	Size   int64     // bytes
-	Used   time.Time // when it was last written or read, to the hour
+	Name   string // as the caller passed it
+	Size   int64  // bytes
 }
 
 func fileOf(handle string, info os.FileInfo) File {
 	name, _ := nameOf(handle)
-	return File{Handle: handle, Name: name, Size: info.Size(), Used: info.ModTime()}
+	return File{Handle: handle, Name: name, Size: info.Size()}
 }
 
 // NewFile creates a code file. Its handle is the name with a random part. The error is
-// [ErrName] if the name is invalid, and [ErrLimit] if a limit of Options would be exceeded.
+// [ErrName] if the name is invalid, and [ErrLimit] if the owner would exceed a limit.
 // A name consists of letters from a to z, digits, dots, hyphens and underscores. Once
 // NewFile has returned, the file survives a crash.
 func (s *Space) NewFile(ctx context.Context, name, content string) (File, error) {
@@ -217,18 +216,18 @@ func (s *Space) usage(folder *os.Root) (amount, error) {
 
 // admits returns an error if the change would exceed a limit. The change adds the given
 // number of files, and adds more bytes to a file that has size bytes.
-func (o *Options) admits(have amount, files int, size, more int64) error {
+func (l *limits) admits(have amount, files int, size, more int64) error {
 	switch {
-	case size+more > o.FileBytes:
+	case size+more > l.fileBytes:
 		return fmt.Errorf("%w: the file would have %d bytes and the limit is %d; nothing was written. Put the rest "+
-			"into another file and run both in one session", ErrLimit, size+more, o.FileBytes)
-	case have.count+files > o.Files:
+			"into another file and run both in one session", ErrLimit, size+more, l.fileBytes)
+	case have.count+files > l.files:
 		return fmt.Errorf("%w: you have %d files and the limit is %d; nothing was written. Remove one that is no "+
-			"longer needed; %s has been unused the longest", ErrLimit, have.count, o.Files, have.oldest)
-	case have.bytes+more > o.Bytes:
+			"longer needed; %s has been unused the longest", ErrLimit, have.count, l.files, have.oldest)
+	case have.bytes+more > l.bytes:
 		return fmt.Errorf("%w: your files would have %d bytes in total and the limit is %d; nothing was written. "+
 			"Remove some that are no longer needed; %s has been unused the longest", ErrLimit, have.bytes+
-			more, o.Bytes, have.oldest)
+			more, l.bytes, have.oldest)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ var ErrName = errors.New("workspace: the name cannot be used")
 // ErrExists is returned if the owner already has something with that name.
 var ErrExists = errors.New("workspace: the name is taken")
 
-// ErrLimit is returned if a change would exceed a limit of [Options]. Nothing has changed.
+// ErrLimit is returned if a change would exceed a limit of the owner. Nothing has changed.
 var ErrLimit = errors.New("workspace: over a limit")
 
 // A handle is a name with a random part before its last dot: report-k3x9ab.js.

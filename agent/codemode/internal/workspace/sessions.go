@@ -26,7 +26,7 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 		if err := s.folders(ctx, sessions, func(handle string, used time.Time) { have.add(handle, used, 0) }); err != nil {
 			return err
 		}
-		if limit := s.store.limits.Sessions; have.count >= limit {
+		if limit := s.store.limits.sessions; have.count >= limit {
 			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no "+
 				"longer needed; %s has been unused the longest", ErrLimit, have.count, limit, have.oldest)
 		}
@@ -69,7 +69,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 		return nil, broken("the session's record", err)
 	}
 	defer record.close()
-	if limit := s.store.limits.SessionBytes; record.size > limit {
+	if limit := s.store.limits.sessionBytes; record.size > limit {
 		return nil,
 			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session",
 				ErrLimit, record.size, limit)

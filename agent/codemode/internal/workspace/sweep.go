@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Sweep removes files, environments and sessions that have not been used for
-// [Options].Unused, and the remains of crashes. Reading, running and looking up are uses;
+// Sweep removes files, environments and sessions that have not been used for 30 days, and
+// the remains of crashes. Reading, running and looking up are uses;
 // listing is not. Sweep does not remove anything that is locked. It returns the number of
 // files, environments and sessions that it removed. Call it about once a day. Several
 // processes may call it at the same time.
@@ -106,4 +106,4 @@ func (s *Store) expire(folder *os.Root, path, handle string, info os.FileInfo) e
 	return discard(folder, handle)
 }
 
-func (s *Store) young(info os.FileInfo) bool { return time.Since(info.ModTime()) <= s.limits.Unused }
+func (s *Store) young(info os.FileInfo) bool { return time.Since(info.ModTime()) <= s.limits.unused }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"sync"
+	"time"
 
 	"github.com/writ-go/writ/sandbox"
 )
@@ -12,16 +13,17 @@ type warmed struct {
 	session *sandbox.Session
 	size    int64
 	end     ending
-	used    int64 // the clock at its last use
+	used    time.Time
 }
 
 // warm keeps the sessions that ran most recently.
 type warm struct {
-	mu    sync.Mutex
-	limit int
-	clock int64
-	kept  map[string]warmed
+	mu   sync.Mutex
+	kept map[string]warmed
 }
+
+// maxWarm is the maximum number of sessions that a process keeps in memory.
+const maxWarm = 64
 
 // take removes a session from memory and returns it. A caller that uses the
 // session holds its lock.
@@ -41,15 +43,14 @@ func (w *warm) put(name string, s warmed) {
 	if w.kept == nil {
 		w.kept = map[string]warmed{}
 	}
-	w.clock++
-	s.used = w.clock
+	s.used = time.Now()
 	w.kept[name] = s
-	if len(w.kept) <= w.limit {
+	if len(w.kept) <= maxWarm {
 		return
 	}
 	oldest := name
 	for other, o := range w.kept {
-		if o.used < w.kept[oldest].used {
+		if o.used.Before(w.kept[oldest].used) {
 			oldest = other
 		}
 	}
