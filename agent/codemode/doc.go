@@ -73,7 +73,7 @@
 // # Limits
 //
 // The sandbox limits each program, [Options.Queue] limits how many run at once, fairly between
-// principals, and [serve.Limits] limits the messages of each principal. If a client sends a
+// principals, and the messages of each principal are limited too. If a client sends a
 // program twice, it runs twice, with all its effects.
 //
 // Package serve is github.com/writ-go/writ/agent/codemode/serve.

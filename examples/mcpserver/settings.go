@@ -123,7 +123,7 @@ func (s *settings) complete(ctx context.Context) (err error) {
 		errs = append(errs, fmt.Errorf("-memory %d: a program needs at least 64", s.memory))
 	}
 	s.sandbox.Limits.Memory, s.sandbox.Rules = int64(s.memory)<<20, &s.rules
-	s.serving.Limits.Rate = float64(s.rate)
+	s.serving.Rate = float64(s.rate)
 	s.codemode.Servers, s.codemode.Queue.Running = &s.servers, s.sandbox.Workers
 	if s.model != "" {
 		s.codemode.Model, err = s.open(s.model)

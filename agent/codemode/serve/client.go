@@ -15,7 +15,7 @@ import (
 
 // clients are the recent clients, by the names of their principals.
 type clients struct {
-	limits Limits
+	limits limits
 	memory *semaphore.Weighted // bytes, of all clients
 	mu     sync.Mutex
 	byName map[string]*client
@@ -24,8 +24,8 @@ type clients struct {
 // principalsAtOnce is how many principals may use all of their memory at the same time.
 const principalsAtOnce = 4
 
-func newClients(l Limits) *clients {
-	return &clients{limits: l, memory: semaphore.NewWeighted(principalsAtOnce * l.Memory), byName: map[string]*client{}}
+func newClients(l limits) *clients {
+	return &clients{limits: l, memory: semaphore.NewWeighted(principalsAtOnce * l.memory), byName: map[string]*client{}}
 }
 
 type client struct {
@@ -49,16 +49,16 @@ func (c *clients) enter(name string) (*request, *refusal) {
 	one := c.byName[name]
 	if one == nil {
 		c.forget()
-		limit := rate.Limit(c.limits.Rate)
-		if c.limits.Rate < 0 {
+		limit := rate.Limit(c.limits.rate)
+		if c.limits.rate < 0 {
 			limit = rate.Inf
 		}
 		one = &client{
-			all: c, rate: rate.NewLimiter(limit, c.limits.Burst), memory: semaphore.NewWeighted(c.limits.Memory),
+			all: c, rate: rate.NewLimiter(limit, c.limits.burst), memory: semaphore.NewWeighted(c.limits.memory),
 		}
 		c.byName[name] = one
 	}
-	if one.open >= c.limits.Requests {
+	if one.open >= c.limits.requests {
 		return nil, busy(fmt.Sprintf("you have %d requests open; try again when one of them has ended", one.open))
 	}
 	one.open++
@@ -71,7 +71,7 @@ func (c *clients) forget() {
 		return
 	}
 	for name, one := range c.byName {
-		if one.open == 0 && one.rate.Tokens() >= float64(c.limits.Burst) {
+		if one.open == 0 && one.rate.Tokens() >= float64(c.limits.burst) {
 			delete(c.byName, name)
 		}
 	}
@@ -91,7 +91,7 @@ func (r *request) leave() {
 // reserve reserves memory for the request until it ends, and reports whether there was enough. A
 // request that is too large for its limit needs no more than the limit.
 func (r *request) reserve(bytes int64) bool {
-	bytes = min(bytes, r.all.limits.Memory-r.held)
+	bytes = min(bytes, r.all.limits.memory-r.held)
 	if !r.memory.TryAcquire(bytes) {
 		return false
 	}
@@ -140,6 +140,6 @@ func (c *client) spend() *refusal {
 	r.CancelAt(now)
 	return &refusal{
 		status: http.StatusTooManyRequests, code: jsonrpc.CodeInternalError, retry: wait,
-		text: fmt.Sprintf("too many messages; %g per second are allowed; nothing was done", c.all.limits.Rate),
+		text: fmt.Sprintf("too many messages; %g per second are allowed; nothing was done", c.all.limits.rate),
 	}
 }

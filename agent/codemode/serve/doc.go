@@ -60,8 +60,11 @@
 //
 // # Limits
 //
-// [Limits] bound the messages that one principal sends, and the memory that they take once they are decoded: a
-// message is measured while it is read. A [Queue], in which calls wait for their turn, bounds the number of calls
+// The messages that one principal sends are bounded, and so is the memory that they take once they are decoded: a
+// message is measured while it is read. A message may have 4 MiB and 100,000 JSON values. A principal may have 512
+// open requests, whose messages take an estimated 64 MiB, and 256 sessions of the older protocols, which end after
+// 30 minutes without a request. Options.Rate bounds its messages per second. A client may take 20 seconds to send a
+// message, or to accept a piece of a response. A [Queue], in which calls wait for their turn, bounds the number of calls
 // that run at once. It is fair between principals. If a call cannot wait, the queue refuses it and says when to try
 // again. Requests that exceed a limit before they reach a handler get status 429 or 503 with Retry-After.
 //

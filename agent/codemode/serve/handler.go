@@ -29,9 +29,9 @@ type Handler struct {
 // mount it, without StripPrefix, at /.well-known/oauth-protected-resource/.
 //
 // Options.Transport is [HTTP] or empty. The handler ignores Addr, Listener, In,
-// Out, Grace and Limits.Connections. The connections belong to the http.Server, which should have a
+// Out and Grace. The connections belong to the http.Server, which should have a
 // ReadHeaderTimeout. The handler replaces its ReadTimeout and WriteTimeout, which would end long
-// calls and streams, by Limits.StallTimeout for the message and for each piece of a response. If
+// calls and streams, by 20 seconds for the message and for each piece of a response. If
 // middleware wraps the http.ResponseWriter, the wrapper needs an Unwrap method, as described at
 // [http.ResponseController]. Without one, the timeouts of the http.Server apply. If the wrapper
 // cannot flush either, the handler refuses to open streams: clients get no notifications outside
@@ -64,7 +64,7 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 	if o.Transport != HTTP {
 		wrong = errors.New("the transport of a handler must be http; for stdio, use Run")
 	}
-	if err := errors.Join(append(o.checkWeb(), o.Limits.check(), wrong)...); err != nil {
+	if err := errors.Join(append(o.checkWeb(), wrong)...); err != nil {
 		return nil, err
 	}
 	s := o.web(newServer)

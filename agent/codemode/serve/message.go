@@ -36,7 +36,7 @@ type refusal struct {
 
 // read reads the body of a request, and replaces it so that it can be read again. It decodes
 // nothing before its size is known and there is memory for it.
-func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
+func (l limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
 	switch r.Method {
 	case http.MethodPost:
 	case http.MethodGet:
@@ -46,13 +46,13 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 	default:
 		return message{method: "other"}, nil
 	}
-	if r.ContentLength > l.Body {
+	if r.ContentLength > l.body {
 		return message{}, l.tooLarge()
 	}
 	meter := &messageMeter{request: from, Scanner: jsonscan.Scanner{
-		Limits: jsonscan.Limits{Values: l.Values, Depth: maxDepth},
+		Limits: jsonscan.Limits{Values: l.values, Depth: maxDepth},
 	}}
-	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.Body), meter))
+	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.body), meter))
 	if err != nil {
 		return message{}, l.unread(err)
 	}
@@ -63,25 +63,25 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 }
 
 // unread returns the refusal of a message that was not read to its end.
-func (l Limits) unread(err error) *refusal {
+func (l limits) unread(err error) *refusal {
 	switch large := (*http.MaxBytesError)(nil); {
 	case errors.As(err, &large):
 		return l.tooLarge()
 	case errors.Is(err, errFull):
 		return busy(fmt.Sprintf("your open requests take more memory than the allowed %d MiB; "+
-			"try again when one of them has ended", l.Memory>>20))
+			"try again when one of them has ended", l.memory>>20))
 	case errors.Is(err, jsonscan.ErrDepth):
 		return notJSON()
 	case errors.Is(err, jsonscan.ErrValues):
-		return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d JSON values", l.Values)
+		return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d JSON values", l.values)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.StallTimeout)
+		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.stall)
 	}
 	return invalid(http.StatusBadRequest, "cannot read the message")
 }
 
-func (l Limits) tooLarge() *refusal {
-	return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d bytes", l.Body)
+func (l limits) tooLarge() *refusal {
+	return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d bytes", l.body)
 }
 
 // notMessage returns the refusal of JSON that is not a message.

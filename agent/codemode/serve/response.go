@@ -28,7 +28,7 @@ func (w *response) begin(r *http.Request) {
 	}
 	var read time.Time // zero is no deadline: a deadline would end a stream
 	if r.Body != http.NoBody {
-		// Limits.read removes it when the body has been read; otherwise it would end the request.
+		// limits.read removes it when the body has been read; otherwise it would end the request.
 		read = time.Now().Add(w.stall)
 	}
 	_ = w.control.SetReadDeadline(read)

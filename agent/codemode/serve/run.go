@@ -50,7 +50,7 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 	base := WithPrincipal(lasting, local) // without Auth: the listener is private
 	srv := &http.Server{
 		Handler:           s.handler(),
-		ReadHeaderTimeout: s.Limits.StallTimeout,
+		ReadHeaderTimeout: s.limits.stall,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
@@ -59,7 +59,7 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 	var failed error
 	served := make(chan struct{})
 	go func() {
-		failed = srv.Serve(newLimitedListener(l, s.Limits.Connections))
+		failed = srv.Serve(newLimitedListener(l, s.limits.connections))
 		close(served)
 	}()
 	select {

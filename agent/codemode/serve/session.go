@@ -14,7 +14,7 @@ const sessionHeader = "Mcp-Session-Id"
 // sessions are the sessions of clients of the older protocols, with their owners and their use.
 // The SDK does not know the owners and does not bound the number.
 type sessions struct {
-	limits  Limits
+	limits  limits
 	handler http.Handler // the SDK's
 	mu      sync.Mutex
 	all     map[string]*session
@@ -72,7 +72,7 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 	if one.live == nil {
 		return nil // it has ended
 	}
-	one.idle = time.AfterFunc(s.limits.IdleTimeout, func() { s.expire(one) })
+	one.idle = time.AfterFunc(s.limits.idle, func() { s.expire(one) })
 	one.idle.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +106,8 @@ func (s *sessions) release(one *session) {
 	one.open--
 	one.lastUsed = time.Now()
 	if one.open == 0 && s.all[one.id] == one {
-		one.idle.Reset(s.limits.IdleTimeout)
-		s.trim(one.owner.Name, s.limits.Sessions) // several may have begun at the same time
+		one.idle.Reset(s.limits.idle)
+		s.trim(one.owner.Name, s.limits.sessions) // several may have begun at the same time
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *sessions) expire(one *session) {
 func (s *sessions) hasRoom(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.trim(owner, s.limits.Sessions-1)
+	return s.trim(owner, s.limits.sessions-1)
 }
 
 // trim ends idle sessions of the owner, the oldest first, until it has at most max. It reports false if

@@ -10,7 +10,7 @@ import (
 
 // stdio serves one client until it closes its end, or ctx ends.
 func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) error {
-	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.Limits.Body)})
+	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.limits.body)})
 	life := context.WithValue(WithPrincipal(context.WithoutCancel(ctx), local), probeKey{}, server)
 	session, err := server.Connect(m.mark(life), t, nil)
 	if err != nil {

@@ -35,8 +35,8 @@ type web struct {
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
 		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
-		clients:  newClients(o.Limits),
-		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
+		clients:  newClients(o.limits),
+		sessions: &sessions{limits: o.limits, all: map[string]*session{}},
 		calls:    newCounter(),
 		requests: newCounter(),
 	}
@@ -45,7 +45,7 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	sdk := func(stateless bool) http.Handler {
 		return mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 			Stateless: stateless, PropagateRequestCancellation: true,
-			MaxRequestBodyBytes:        o.Limits.Body,
+			MaxRequestBodyBytes:        o.limits.body,
 			DisableLocalhostProtection: true, // originPolicy is stricter
 		})
 	}
@@ -127,7 +127,7 @@ func (s *web) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		about := &logged{method: "refused"}
-		answer := newResponse(w, s.Limits.StallTimeout)
+		answer := newResponse(w, s.limits.stall)
 		answer.begin(r)
 		if s.requests.begin() {
 			defer s.requests.end()
@@ -180,10 +180,10 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m 
 		refused = from.spend()
 	}
 	if refused == nil {
-		m, refused = s.Limits.read(w, r, from)
+		m, refused = s.limits.read(w, r, from)
 	}
-	if refused != nil && r.ContentLength <= s.Limits.Body {
-		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.Limits.Body))
+	if refused != nil && r.ContentLength <= s.limits.body {
+		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.limits.body))
 	}
 	return m, refused
 }
