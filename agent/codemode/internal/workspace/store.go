@@ -33,7 +33,6 @@ type Store struct {
 	limits limits
 	path   string   // absolute
 	owners *os.Root // a folder for each owner
-	turns  turns
 	warm   warm
 }
 
