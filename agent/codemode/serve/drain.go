@@ -17,25 +17,24 @@ import (
 // which the SDK sends before the client has begun its session.
 type drainer struct {
 	mcp.Transport
-	life   context.Context // of reading
+	calls  *counter
+	lost   context.Context // ends when responses cannot be delivered anymore
+	giveUp context.CancelFunc
+	life   context.Context // of reading; ends with lost
 	end    context.CancelFunc
-	ending chan struct{} // closed when no more calls are accepted
-	lost   chan struct{} // closed when responses cannot be delivered anymore
 
 	mu      sync.Mutex
-	open    map[jsonrpc.ID]bool // calls without a response
-	settled chan struct{}       // closed when no call is left after ending is closed
-
+	open    map[jsonrpc.ID]bool        // calls without a response
 	begun   bool                       // the client's session
 	changes map[string]jsonrpc.Message // notifications that are held back until then, by method
 }
 
 func newDrainer(t mcp.Transport) *drainer {
 	s := &drainer{
-		Transport: t, ending: make(chan struct{}), lost: make(chan struct{}),
-		open: map[jsonrpc.ID]bool{}, settled: make(chan struct{}), changes: map[string]jsonrpc.Message{},
+		Transport: t, calls: newCounter(), open: map[jsonrpc.ID]bool{}, changes: map[string]jsonrpc.Message{},
 	}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.lost, s.giveUp = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancel(s.lost)
 	return s
 }
 
@@ -54,59 +53,30 @@ func (s *drainer) drain() {
 	s.end()
 }
 
-// giveUp ends the connection immediately.
-func (s *drainer) giveUp() {
-	s.mu.Lock()
-	if !isClosed(s.lost) {
-		close(s.lost)
-	}
-	s.mu.Unlock()
-	s.end()
-}
-
 // settle accepts no more calls, and waits until all calls have responses or giveUp is called.
 func (s *drainer) settle() {
-	s.mu.Lock()
-	if !isClosed(s.ending) {
-		close(s.ending)
-		if len(s.open) == 0 {
-			close(s.settled)
-		}
-	}
-	s.mu.Unlock()
-	select {
-	case <-s.settled:
-	case <-s.lost:
-	}
+	s.calls.stop()
+	closedBefore(s.lost, s.calls.none)
 }
 
+// begin reports whether a call may begin.
 func (s *drainer) begin(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if isClosed(s.ending) {
-		return false
+	if s.open[id] { // the SDK refuses it
+		return true
 	}
-	s.open[id] = true
-	return true
+	s.open[id] = s.calls.begin()
+	return s.open[id]
 }
 
 func (s *drainer) answered(id jsonrpc.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open[id] {
-		return
+	if s.open[id] {
+		s.calls.end()
 	}
 	delete(s.open, id)
-	if len(s.open) == 0 && isClosed(s.ending) {
-		close(s.settled)
-	}
-}
-
-// calls returns the number of calls without a response.
-func (s *drainer) calls() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.open)
 }
 
 type drainerConn struct {
@@ -194,26 +164,27 @@ var errCanceled = errors.New("calls were still running at the end of the grace p
 type counter struct {
 	mu      sync.Mutex
 	running int
-	stopped bool
-	none    chan struct{} // closed when stopped and no call runs
+	stopped chan struct{} // closed when no more calls may begin
+	none    chan struct{} // closed when, in addition, no call runs
 }
 
-func newCounter() *counter { return &counter{none: make(chan struct{})} }
+func newCounter() *counter { return &counter{stopped: make(chan struct{}), none: make(chan struct{})} }
 
 // begin reports whether a call may begin. If so, it must end.
 func (c *counter) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.stopped {
-		c.running++
+	if c.isStopped() {
+		return false
 	}
-	return !c.stopped
+	c.running++
+	return true
 }
 
 func (c *counter) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running--; c.running == 0 && c.stopped {
+	if c.running--; c.running == 0 && c.isStopped() {
 		close(c.none)
 	}
 }
@@ -221,10 +192,13 @@ func (c *counter) end() {
 func (c *counter) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.stopped && c.running == 0 {
+	if c.isStopped() {
+		return
+	}
+	close(c.stopped)
+	if c.running == 0 {
 		close(c.none)
 	}
-	c.stopped = true
 }
 
 func (c *counter) count() int {
@@ -233,8 +207,4 @@ func (c *counter) count() int {
 	return c.running
 }
 
-func (c *counter) isStopped() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stopped
-}
+func (c *counter) isStopped() bool { return isClosed(c.stopped) }

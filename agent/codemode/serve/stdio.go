@@ -23,7 +23,7 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 	select {
 	case err := <-ended:
 		return err
-	case <-t.ending:
+	case <-t.calls.stopped:
 	case <-ctx.Done():
 		go t.drain()
 	}
@@ -31,7 +31,7 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 	if ok, err := within(o.Grace, ended); ok {
 		return err
 	}
-	canceled = t.calls()
+	canceled = t.calls.count()
 	m.end()
 	if ok, _ := within(lastMoment, ended); ok {
 		return errCanceled
