@@ -3,8 +3,9 @@ package serve
 import (
 	"context"
 	"slices"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/glob"
 )
 
 // Principal is an authenticated client, or all clients that share a token.
@@ -28,7 +29,7 @@ var local = Principal{Name: "local"}
 
 // Allows reports whether the principal may use the tool.
 func (p Principal) Allows(tool string) bool {
-	allowed := func(pattern string) bool { return matches(pattern, tool) }
+	allowed := func(pattern string) bool { return glob.Match(pattern, tool) }
 	return p.unlimited() || p.named() && slices.ContainsFunc(p.Tools, allowed)
 }
 
@@ -42,23 +43,6 @@ func (p Principal) unlimited() bool { return p.Tools == nil && p.named() }
 // same reports whether two principals have the same name and rights.
 func (p Principal) same(q Principal) bool {
 	return p.Name == q.Name && (p.Tools == nil) == (q.Tools == nil) && slices.Equal(p.Tools, q.Tools)
-}
-
-// matches reports whether a name matches a pattern, as in policy.Tools.
-func matches(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 {
-		return pattern == name
-	}
-	name, ok := strings.CutPrefix(name, parts[0])
-	for _, part := range parts[1:last] {
-		var found bool
-		if _, name, found = strings.Cut(name, part); !found {
-			return false
-		}
-	}
-	return ok && strings.HasSuffix(name, parts[last])
 }
 
 type principalKey struct{}
