@@ -68,7 +68,6 @@ func problemOf(err error) error {
 		spec  *packages.SpecError
 		limit *packages.LimitError
 		run   *packages.Error
-		full  *serve.BusyError
 	)
 	switch {
 	case errors.As(err, &spec):
@@ -77,7 +76,7 @@ func problemOf(err error) error {
 		return &problem{overLimit, err.Error()}
 	case errors.As(err, &run):
 		return &problem{installFailed, err.Error()}
-	case errors.As(err, &full):
+	case errors.Is(err, serve.ErrBusy):
 		return &problem{busy, err.Error()}
 	case errors.Is(err, serve.ErrStopped):
 		return &problem{errorServer, "the server is shutting down; nothing was done"}

@@ -105,7 +105,7 @@ type queueMeter struct {
 
 func (m *queueMeter) refused(err error) {
 	outcome := "cancelled"
-	if busy := (*BusyError)(nil); errors.As(err, &busy) {
+	if errors.Is(err, ErrBusy) {
 		outcome = "busy"
 	}
 	m.mu.Lock()

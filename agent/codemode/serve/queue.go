@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -14,18 +13,9 @@ import (
 	places "github.com/writ-go/writ/internal/place"
 )
 
-// BusyError is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
+// ErrBusy is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
 // has not begun. Return it to the client as a result, so that the model can read it.
-type BusyError struct {
-	// RetryAfter is when to try again, estimated from the duration of recent calls.
-	RetryAfter time.Duration
-}
-
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("busy, nothing was done; try again in %d s", e.seconds())
-}
-
-func (e *BusyError) seconds() int { return int(math.Ceil(e.RetryAfter.Seconds())) }
+var ErrBusy = errors.New("busy, nothing was done; try again in a few seconds")
 
 // QueueOptions are the limits of a [Queue]. Zero means the default.
 type QueueOptions struct {
@@ -67,7 +57,6 @@ type Queue struct {
 	running int
 	each    map[string]int // running calls by principal
 	begun   map[string]int // running and paused calls by principal
-	average time.Duration  // moving average of the duration of calls
 
 	others []*Queue // made by AddQueue
 	meter  queueMeter
@@ -107,7 +96,7 @@ func NewQueue(o *QueueOptions) *Queue {
 var ErrStopped = errors.New("the server is shutting down")
 
 // Do waits for the turn of the principal named who, runs f, and returns its error. If f does not
-// run, the error is a *BusyError if the queue is full or the wait was too long, the cause
+// run, the error is [ErrBusy] if the queue is full or the wait was too long, the cause
 // of ctx, or an error that wraps [ErrStopped]. If ctx ends while f runs, the context of f
 // ends as well, but Do still waits for f.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
@@ -129,9 +118,7 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	started := time.Now()
 	err := errPanicked
 	defer func() {
-		took := time.Since(started)
-		q.meter.ran(err, started.Sub(begin), took)
-		q.recordDuration(took)
+		q.meter.ran(err, started.Sub(begin), time.Since(started))
 		c.end()
 	}()
 	err = f(places.With(ctx, c))
@@ -185,7 +172,7 @@ func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	case had && err != nil:
 		(&call{queue: q, who: who}).end()
 	case !had && err == nil:
-		err = q.busy()
+		err = ErrBusy
 	}
 	return err
 }
@@ -211,7 +198,7 @@ func (q *Queue) join(who string) (*place, error) {
 		return nil, nil
 	}
 	if q.waiting >= q.limits.Waiting && !q.makeRoom(who) {
-		return nil, &BusyError{RetryAfter: q.estimate()}
+		return nil, ErrBusy
 	}
 	if l == nil {
 		l = &line{who: who}
@@ -268,15 +255,6 @@ func (q *Queue) vacate(who string) {
 	q.next()
 }
 
-func (q *Queue) recordDuration(took time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.average == 0 {
-		q.average = took
-	}
-	q.average += (took - q.average) / 8
-}
-
 // next starts waiting calls while there is room: the oldest of the first line, which then
 // becomes the last line.
 func (q *Queue) next() {
@@ -330,20 +308,6 @@ func isClosed(c <-chan struct{}) bool {
 func (q *Queue) drop(l *line) {
 	delete(q.byWho, l.who)
 	q.lines = slices.DeleteFunc(q.lines, func(other *line) bool { return other == l })
-}
-
-func (q *Queue) busy() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return &BusyError{RetryAfter: q.estimate()}
-}
-
-// estimate returns when there may be room: when all waiting calls have run, in whole seconds
-// from 1 to 60.
-func (q *Queue) estimate() time.Duration {
-	rounds := 1 + q.waiting/q.limits.Running
-	wait := (time.Duration(rounds) * q.average).Round(time.Second)
-	return min(max(wait, time.Second), time.Minute)
 }
 
 // AddQueue returns another queue, for another kind of call. It has its own limits, stops

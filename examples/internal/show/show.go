@@ -82,11 +82,7 @@ func Indent(text, prefix string) string {
 }
 
 func clip(text string, limit int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return string(runes)
+	return display.Cut(strings.Join(strings.Fields(text), " "), limit)
 }
 
 func short(d time.Duration) string {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/writ-go/writ/internal/display"
 )
@@ -145,13 +144,5 @@ func text(v any) string {
 
 // clip returns s as one line of bounded length.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(display.Text(s)), " ")
-	if len(s) <= maxDescription {
-		return s
-	}
-	end := maxDescription
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+	return display.Cut(strings.Join(strings.Fields(display.Text(s)), " "), maxDescription)
 }
