@@ -12,20 +12,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drainer is a transport that waits for running calls before it ends. The SDK cancels them when
-// nothing more can be read, and cannot send their responses then. It also holds changes of lists back,
-// which the SDK sends before the client has begun its session.
+// drainer is a transport that waits for running calls before it ends. Without it, the SDK cancels running
+// calls at the end of the input, and cannot send their responses. The drainer also holds back notifications
+// about changed lists, which the SDK would send before the client has begun its session.
 type drainer struct {
 	mcp.Transport
 	calls  *counter
 	lost   context.Context // ends when responses cannot be delivered anymore
 	giveUp context.CancelFunc
-	life   context.Context // of reading; ends with lost
+	life   context.Context // ends reading; ends with lost
 	end    context.CancelFunc
 
 	mu      sync.Mutex
 	open    map[jsonrpc.ID]bool        // calls without a response
-	begun   bool                       // the client's session
+	begun   bool                       // whether the client has begun its session
 	changes map[string]jsonrpc.Message // notifications that are held back until then, by method
 }
 
@@ -53,7 +53,7 @@ func (s *drainer) drain() {
 	s.end()
 }
 
-// settle accepts no more calls, and waits until all calls have responses or giveUp is called.
+// settle refuses further calls, and waits until all calls have responses or giveUp is called.
 func (s *drainer) settle() {
 	s.calls.stop()
 	closedBefore(s.lost, s.calls.none)
@@ -63,7 +63,7 @@ func (s *drainer) settle() {
 func (s *drainer) begin(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open[id] { // the SDK refuses it
+	if s.open[id] { // the SDK refuses the duplicate
 		return true
 	}
 	s.open[id] = s.calls.begin()
@@ -88,9 +88,9 @@ var errDraining = &jsonrpc.Error{
 	Code: jsonrpc.CodeInternalError, Message: "the server is shutting down; nothing was done",
 }
 
-// Read implements [mcp.Connection]. It returns the end only when all calls have responses.
-// Until then it refuses calls, but passes on cancellations and the client's answers to
-// questions of running calls.
+// Read implements [mcp.Connection]. It reports the end of the input only when all calls have responses.
+// During a shutdown, it refuses calls, but passes on cancellations and the client's answers to questions
+// of running calls.
 func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := c.Connection.Read(c.s.life)
@@ -114,7 +114,7 @@ func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// hold keeps a change of a list and returns true, until the session of the client has begun.
+// hold keeps a notification about a changed list and returns true, unless the client has begun its session.
 func (s *drainer) hold(change *jsonrpc.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +124,8 @@ func (s *drainer) hold(change *jsonrpc.Request) bool {
 	return !s.begun
 }
 
-// release begins the client's session if the message is notifications/initialized, or a call that clients
-// make only in a session. It sends the changes that were held back.
+// release notes that the client has begun its session if the message is notifications/initialized, or a call
+// that clients make only in a session. It sends the notifications that were held back.
 func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 	early := !r.IsCall() || slices.Contains([]string{"initialize", "ping", "server/discover"}, r.Method)
 	if early && r.Method != "notifications/initialized" {
@@ -136,7 +136,7 @@ func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 	c.s.begun, c.s.changes = true, nil
 	c.s.mu.Unlock()
 	for _, change := range changes {
-		go func() { _ = c.Connection.Write(ctx, change) }() // the client may write more before it reads
+		go func() { _ = c.Connection.Write(ctx, change) }() // does not wait: the client may write before it reads
 	}
 }
 
@@ -170,7 +170,7 @@ type counter struct {
 
 func newCounter() *counter { return &counter{stopped: make(chan struct{}), none: make(chan struct{})} }
 
-// begin reports whether a call may begin. If so, it must end.
+// begin reports whether a call may begin. If it may, the caller must call end.
 func (c *counter) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

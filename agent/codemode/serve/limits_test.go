@@ -38,8 +38,8 @@ func TestLimits(t *testing.T) {
 	}
 	a = r.post(callWho, ada...)
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" ||
-		a.body != `{"error":{"code":-32603,"message":"too many messages; 0.001 per second are allowed; nothing was `+
-			`done"},"id":null,"jsonrpc":"2.0"}`+"\n" {
+		a.body != `{"error":{"code":-32603,"message":"too many messages: 0.001 per second are allowed; nothing was `+
+			`done, try again later"},"id":null,"jsonrpc":"2.0"}`+"\n" {
 		t.Errorf("too many: %d %v %s", a.status, a.header, a.body)
 	}
 	if a := r.post(callWho, bob...); a.status != http.StatusOK {

@@ -17,7 +17,7 @@ import (
 
 // The transports, for Options.Transport.
 const (
-	Stdio = "stdio" // one client, which started the process
+	Stdio = "stdio" // one client, which started this process
 	HTTP  = "http"  // streamable HTTP, for clients of all protocol versions since 2025-03-26
 )
 
@@ -27,7 +27,7 @@ type Options struct {
 	// Transport is Stdio or HTTP. Empty means Stdio for Run, and HTTP for a Handler.
 	Transport string
 
-	// In and Out replace the process's stdin and stdout. In must end when it is closed.
+	// In and Out replace the process's stdin and stdout. Closing In must end a Read that is waiting.
 	In  io.ReadCloser
 	Out io.Writer
 
@@ -35,16 +35,16 @@ type Options struct {
 	// be an address of this machine: 127.0.0.1, [::1] or localhost.
 	Addr string
 
-	// Listener, if set, is used and closed by Run instead of listening on Addr. It is for
-	// tests, for TLS, and for a socket that is already open. Without Auth, its address must
-	// be an address of this machine.
+	// Listener, if set, replaces listening on Addr; Run closes it. It is for tests, for TLS,
+	// and for a socket that is already open. Without Auth, its address must be an address of
+	// this machine.
 	Listener net.Listener
 
 	// Path is the path of the protocol. Empty means "/mcp".
 	Path string
 
-	// Auth authenticates clients. If it is nil, all programs on this machine have access,
-	// and no others. For a Handler, see also the section about security of [NewHandler].
+	// Auth authenticates clients. If it is nil, exactly the programs on this machine have
+	// access. For a Handler, see also the section Security of [NewHandler].
 	Auth *Auth
 
 	// Hosts are the names, without ports, under which clients may reach the server, in
@@ -53,44 +53,46 @@ type Options struct {
 	// that make their own name resolve to this machine.
 	Hosts []string
 
-	// Origins are the web pages that may send requests from a browser, such as
-	// "http://localhost:6274", in addition to pages at the server's own address. Others get
-	// status 403. Clients other than browsers send no origin.
+	// Origins are the origins of web pages that may send requests, such as
+	// "http://localhost:6274", in addition to pages at the server's own address. Requests
+	// from other pages get status 403. Clients other than browsers send no origin.
 	Origins []string
 
-	// Stateless serves clients of the older protocols without a session, like those of the
-	// newest one, so that any of several replicas can serve any request. By default they get
-	// a session in this process, which lets the server tell them when tools change, and lets
-	// them cancel calls; a load balancer must then send all requests of a session to the same
-	// replica.
+	// Stateless serves clients of the older protocols without a session, like clients of the
+	// newest one, so that any of several replicas can serve any request. By default, they
+	// have a session in this process, in which the server can notify them that tools have
+	// changed, and they can cancel calls. A load balancer must then send all requests of a
+	// session to the same replica.
 	Stateless bool
 
-	// Rate is the number of messages per second that one principal may send in the long run.
-	// At once, it may send those of two seconds. Zero means 500. A negative Rate means no limit.
+	// Rate is the number of messages per second that one principal may send on average. In a
+	// burst, it may send twice that number at once. Zero means 500; a negative Rate means no
+	// limit.
 	Rate float64
 
-	// Queue is the queue in which the calls of the server's tools wait for their turn. Its
-	// metrics are included. It may be nil, and several transports may have the same one.
+	// Queue is the queue in which the calls of the server's tools wait for their turn. The
+	// transport only serves its metrics: handlers call [Queue.Do]. It may be nil, and several
+	// transports may share it.
 	Queue *Queue
 
-	// Logger logs events, but never a token, header or message, except for the value of a
-	// panic in a handler, an error of Auth.Verifier without the token and, at level debug, a
-	// host or origin that is refused. Nil logs nothing.
+	// Logger logs events, but no token, header or message. There are three exceptions: the
+	// value of a panic in a handler, an error of Auth.Verifier (without the token) and, at
+	// level debug, a host or origin that was refused. Nil logs nothing.
 	Logger *slog.Logger
 
 	// Grace is how long running calls may continue after the context of [Run] ends, or
 	// after a client on stdio closes its end. Then they are canceled. Zero means 5 seconds.
 	Grace time.Duration
 
-	limits limits // zero, except in tests
+	limits limits // set only by tests
 }
 
 // limits bound what one principal can use.
 type limits struct {
-	body        int64 // size of the largest message, in bytes
-	values      int   // JSON values in one message, including nested ones
-	memory      int64 // estimated size, in bytes, of the decoded messages of all open requests
-	rate        float64
+	body        int64         // size of the largest message, in bytes
+	values      int           // JSON values in one message, including nested ones
+	memory      int64         // estimated size, in bytes, of the decoded messages of all open requests
+	rate        float64       // messages per second, on average
 	burst       int           // messages that may be sent at once
 	requests    int           // open requests, including streams
 	sessions    int           // sessions of the older protocols
@@ -135,7 +137,8 @@ func (o *Options) Check(ctx context.Context) error {
 	switch o.Transport {
 	case Stdio:
 		if o.Auth != nil {
-			errs = append(errs, errors.New("authentication is for http: on stdio, the client started this process"))
+			errs = append(errs, errors.New("Auth is only for http: on stdio, the only client is the program that started "+
+				"this process"))
 		}
 	case HTTP:
 		errs = append(errs, o.checkWeb()...)
@@ -165,7 +168,7 @@ func (o *Options) checkWeb() []error {
 	return append(errs, o.Auth.check())
 }
 
-// isPlainPath reports whether a request can have the path, and an [http.ServeMux] takes it literally.
+// isPlainPath reports whether a path can occur in a request and means the same in a pattern of [http.ServeMux].
 func isPlainPath(p string) bool {
 	strange := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{}?#%", r)

@@ -10,20 +10,20 @@ import (
 
 // Principal is an authenticated client, or all clients that share a token.
 type Principal struct {
-	// Name identifies the principal. Principals cannot see each other's sessions and state. It
-	// must be valid UTF-8 and not empty; see Tools.
+	// Name identifies the principal. It must be valid UTF-8 and not empty. Principals cannot
+	// see each other's sessions and state.
 	Name string
 
 	// Tools are patterns of the tools that the principal may use, in which * matches any
-	// string: "execute_code", "mail.*". Nil allows all tools, except for a principal without
-	// a name, which may use no tools; an empty list allows no tools. [Run] neither lists other
-	// tools nor calls them. If a tool itself uses something that is restricted, such as the
-	// tools of other servers, its handler must check that with Allows; the same applies to
+	// string: "execute_code", "mail.*". Nil allows all tools; an empty list allows no tools.
+	// A principal without a valid name may use no tools at all. [Run] neither lists nor calls
+	// tools that are not allowed. If the handler of a tool itself uses something restricted,
+	// such as the tools of other servers, it must call Allows; so must the handlers of
 	// resources and prompts.
 	Tools []string
 }
 
-// local is the principal where there is no authentication: on stdio, and over HTTP without
+// local is the principal of clients without authentication: on stdio, and over HTTP without
 // Auth.
 var local = Principal{Name: "local"}
 
@@ -33,11 +33,10 @@ func (p Principal) Allows(tool string) bool {
 	return p.unlimited() || p.named() && slices.ContainsFunc(p.Tools, allowed)
 }
 
-// named reports whether the name identifies the principal. In JSON, different names that are not
-// valid UTF-8 become the same.
+// named reports whether the name is valid. Different names with invalid UTF-8 could become equal in JSON.
 func (p Principal) named() bool { return p.Name != "" && utf8.ValidString(p.Name) }
 
-// unlimited reports whether the principal may use all tools. The zero Principal may not.
+// unlimited reports whether the principal may use all tools. For the zero Principal, it is false.
 func (p Principal) unlimited() bool { return p.Tools == nil && p.named() }
 
 // same reports whether two principals have the same name and rights.
@@ -55,8 +54,8 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 }
 
 // PrincipalOf returns the principal of a request, in the handlers of a server that [Run] or a
-// [Handler] serves. It returns false elsewhere, and for a principal without a valid name. In that case,
-// refuse access to everything that belongs to a principal.
+// [Handler] serves. It returns false in other contexts, and for a principal without a valid name. If it
+// returns false, refuse access to everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok && p.named()

@@ -24,13 +24,13 @@ type QueueOptions struct {
 	Running int
 
 	// PerPrincipal is the maximum number of calls of one principal that run at once. Zero
-	// means Running. In addition, at most 128 calls of a principal run or wait for their
-	// programs' calls.
+	// means Running. In addition, at most 128 calls of a principal have begun and not ended,
+	// including those whose programs wait for tools.
 	PerPrincipal int
 
-	// Waiting is the maximum number of waiting calls. If there are more, the newest call of
-	// the principal with the most waiting calls is refused. Zero means 256; a negative
-	// number means that no call waits.
+	// Waiting is the maximum number of waiting calls. If there are more, the queue refuses the
+	// newest call of the principal with the most waiting calls. Zero means 256; with a negative
+	// number, no call waits.
 	Waiting int
 
 	// Wait is the longest time that a call waits. Zero means 30 seconds.
@@ -39,19 +39,19 @@ type QueueOptions struct {
 
 // Queue bounds how many calls run at once, and is fair between principals: as long as
 // several principals have waiting calls, they take turns, regardless of how many calls each
-// of them has. While a call runs a program in a sandbox and the program only waits for its
-// own calls, others run. It is safe for concurrent use.
+// of them has. A call that runs a program in a sandbox gives up its place while the program
+// only waits for its tools. A Queue is safe for concurrent use.
 type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
-	stop   context.Context // ends the running calls
+	stop   context.Context // ends to cancel the running calls
 	end    context.CancelFunc
-	closed context.Context // before stop: no call begins
+	closed context.Context // ends before stop, so that no call begins
 	close  context.CancelFunc
-	calls  sync.WaitGroup // that run or wait for their turn
+	calls  sync.WaitGroup // of calls that run or wait for their turn
 
 	mu      sync.Mutex
-	lines   []*line // in the order of their turns; never empty lines
+	lines   []*line // in the order of their turns; none is empty
 	byWho   map[string]*line
 	waiting int
 	running int
@@ -68,10 +68,10 @@ type line struct {
 	all []*place
 }
 
-// place is one waiting call. turn is closed when it may run, lost when it lost its place.
+// place is the place of one waiting call in a line.
 type place struct {
-	turn chan struct{}
-	lost chan struct{}
+	turn chan struct{} // closed when the call may run
+	lost chan struct{} // closed when the queue refuses the call
 }
 
 // NewQueue returns a queue. Nil options are the defaults.
@@ -91,18 +91,18 @@ func NewQueue(o *QueueOptions) *Queue {
 }
 
 // ErrStopped is the cause of the cancellation of running calls when the grace period of a
-// shutdown is over, or their [Queue] stops. Calls that wait in a Queue then, or come later, get
-// an error that wraps it and says that they have not begun.
+// shutdown is over, or their [Queue] stops. Calls that still wait in the Queue, or arrive later, get
+// an error that wraps ErrStopped and says that nothing was done.
 var ErrStopped = errors.New("the server is shutting down")
 
 // Do waits for the turn of the principal named who, runs f, and returns its error. If f does not
-// run, the error is [ErrBusy] if the queue is full or the wait was too long, the cause
+// run, the error is [ErrBusy] (the queue is full, or the wait was too long), the cause
 // of ctx, or an error that wraps [ErrStopped]. If ctx ends while f runs, the context of f
 // ends as well, but Do still waits for f.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
 	closed := q.closed
-	if _, inside := places.Find[*call](ctx); inside { // a call that has begun may end
+	if _, inside := places.Find[*call](ctx); inside { // a call that has begun may make further calls
 		closed = q.stop
 	}
 	if q.isOpen(closed) {
@@ -125,7 +125,7 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	return err
 }
 
-// isOpen reports whether calls may begin. If so, it counts one.
+// isOpen reports whether calls may begin. If they may, it adds one to q.calls.
 func (q *Queue) isOpen(closed context.Context) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -149,7 +149,7 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 
 var errPanicked = errors.New("the call panicked")
 
-// enter waits until the call may run.
+// enter waits until a call of who may run. If it returns an error, the call must not run.
 func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	if err := stopReason(ctx, closed); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	return err
 }
 
-// stopReason returns why a call should not run anymore.
+// stopReason returns an error if a call should not run anymore.
 func stopReason(ctx, closed context.Context) error {
 	err := context.Cause(ctx)
 	if errors.Is(err, ErrStopped) || err == nil && (closed.Err() != nil || isStopped(ctx)) {
@@ -186,7 +186,7 @@ func stopReason(ctx, closed context.Context) error {
 	return err
 }
 
-// join takes a place in the line of who. It returns no place if the call may run at once, or if
+// join takes a place in the line of who. It returns nil if the call may run at once, and an error if
 // there is no room.
 func (q *Queue) join(who string) (*place, error) {
 	q.mu.Lock()
@@ -211,7 +211,7 @@ func (q *Queue) join(who string) (*place, error) {
 	return p, nil
 }
 
-// makeRoom removes the newest place of the longest line, if the line of who would be shorter than it.
+// makeRoom removes the newest place of the longest line if the line of who, with one more place, is shorter.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
@@ -233,8 +233,8 @@ func (q *Queue) makeRoom(who string) bool {
 	return true
 }
 
-// maxBegun is the maximum number of calls of one principal that have begun and not ended. It
-// leaves half of the processes that a sandbox may have by default to others.
+// maxBegun is the maximum number of calls of one principal that have begun and not ended. It leaves half of
+// the processes that a sandbox may have by default to other principals.
 const maxBegun = 128
 
 func (q *Queue) mayBegin(who string) bool {
@@ -246,7 +246,7 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// vacate gives the place of a running call to the next.
+// vacate ends the running of a call of who, and starts waiting calls.
 func (q *Queue) vacate(who string) {
 	q.running--
 	if q.each[who]--; q.each[who] == 0 {
@@ -255,8 +255,8 @@ func (q *Queue) vacate(who string) {
 	q.next()
 }
 
-// next starts waiting calls while there is room: the oldest of the first line, which then
-// becomes the last line.
+// next starts waiting calls while there is room: the oldest call of the first line that may begin one. That
+// line then becomes the last line.
 func (q *Queue) next() {
 	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
 		l := q.lines[i]
@@ -280,7 +280,7 @@ func (q *Queue) next() {
 	}
 }
 
-// quit leaves the line. It reports whether the call's turn has come.
+// quit removes a call from its line. It reports whether its turn has already come.
 func (q *Queue) quit(who string, p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -311,8 +311,8 @@ func (q *Queue) drop(l *line) {
 }
 
 // AddQueue returns another queue, for another kind of call. It has its own limits, stops
-// with q, and appears in the metrics of q under its name, as in writ_tasks_running. The
-// name must consist of letters and be unique.
+// with q, and appears in the metrics of q under its name: writ_tasks_running for the name "tasks".
+// The name must consist of letters and be unique.
 func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	other := NewQueue(o)
 	other.name = name
@@ -322,8 +322,8 @@ func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	return other
 }
 
-// Shutdown refuses the waiting calls and all that come later, waits for the running ones or until
-// ctx ends, and stops the queue. Running calls may make further calls.
+// Shutdown refuses waiting and new calls, waits until the running calls or ctx have ended, and stops the
+// queue. Running calls may make further calls.
 func (q *Queue) Shutdown(ctx context.Context) {
 	all := append(q.list(), q)
 	for _, each := range all {
@@ -345,9 +345,8 @@ func (q *Queue) Shutdown(ctx context.Context) {
 	q.Stop()
 }
 
-// Stop cancels the running calls, with the cause [ErrStopped], and refuses the waiting ones and
-// all that come later. It is for the owner of the queue: a transport that ends cancels only its
-// own calls.
+// Stop cancels running calls, with the cause [ErrStopped], and refuses waiting and new calls. Only the owner
+// of the queue calls it: a transport that ends cancels only its own calls.
 func (q *Queue) Stop() {
 	q.end()
 	for _, other := range q.list() {

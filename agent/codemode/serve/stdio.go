@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// stdio serves one client until it closes its end, or ctx ends.
+// stdio serves one client until the client closes its end or ctx ends.
 func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) error {
 	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.limits.body)})
 	life := context.WithValue(WithPrincipal(context.WithoutCancel(ctx), local), probeKey{}, server)
@@ -43,9 +43,9 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 
 type probeKey struct{}
 
-// probe answers a request for the supported protocol versions without changing the session. A
-// client that gets no answer in time continues with an older version, but the SDK considers the
-// session as begun with the newer one.
+// probe answers a request for the supported protocol versions in a session of its own. Otherwise, the SDK
+// would consider the client's session as begun with the newest version, although a client that gets no
+// answer in time continues with an older one.
 func probe(
 	ctx context.Context, method string, r *mcp.ServerRequest[*mcp.DiscoverParams], next mcp.MethodHandler,
 ) (mcp.Result, error) {
@@ -64,7 +64,7 @@ func probe(
 	return next(ctx, method, &aside)
 }
 
-// within reports whether the session ended in time, and its error.
+// within waits for the end of the session. It reports whether the session ended in time, and returns its error.
 func within(d time.Duration, ended <-chan error) (bool, error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

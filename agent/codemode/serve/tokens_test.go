@@ -123,7 +123,7 @@ func TestWrongTokens(t *testing.T) {
 		`[]`:                     "tokens: the document is of the wrong type",
 		`{}`:                     "token file is empty: no client could authenticate",
 		`{"tokens": []}`:         "token file is empty: no client could authenticate",
-		`{"tokens": []} {}`:      "tokens: there is text after the JSON document",
+		`{"tokens": []} {}`:      "tokens: there is text after the JSON document; remove it",
 		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type",
 		`{"token": []}`:          "tokens: unknown field \"token\"",
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): ` +
@@ -146,8 +146,8 @@ func TestWrongTokens(t *testing.T) {
 			`token must have at least 20 characters and no spaces; ` +
 			`create one with openssl rand -hex 32
 token 2 (""): principal is missing
-token 3 ("bob"): give either token or sha256
-token 4 ("bob"): give either token or sha256
+token 3 ("bob"): write either token or sha256
+token 4 ("bob"): write either token or sha256
 token 5 ("bob"): sha256 must have 64 hexadecimal digits
 token 7 ("bob"): the token is listed twice
 token 8 ("bob"): the tokens of one principal must have the same tools`,
