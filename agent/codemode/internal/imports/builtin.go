@@ -2,7 +2,7 @@ package imports
 
 import "strings"
 
-// builtins are the modules of Node.js.
+// builtins contains the modules of Node.js.
 var builtins = map[string]bool{}
 
 func init() {

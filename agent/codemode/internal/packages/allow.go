@@ -21,7 +21,7 @@ func (a allowList) has(name string) bool {
 	})
 }
 
-// refusal returns the reason for rejecting a package that is not on the list.
+// refusal returns the reason for refusing a package that is not on the list.
 func (a allowList) refusal() string {
 	if len(a) == 0 {
 		return "no package is allowed here"
@@ -29,7 +29,7 @@ func (a allowList) refusal() string {
 	return "not on the list of allowed packages: " + strings.Join(a, ", ")
 }
 
-// specs parses the strings. Its error reports all that are invalid or not allowed.
+// specs parses the names and versions of packages. Its error lists all that are invalid or not allowed.
 func (a allowList) specs(texts []string) ([]Spec, error) {
 	if err := checkCount(len(texts)); err != nil {
 		return nil, err

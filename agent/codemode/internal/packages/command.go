@@ -19,14 +19,15 @@ import (
 const (
 	homePrefix = "home-" // of the name of npm's HOME folder
 
-	outputKept = 8 << 10         // bytes of npm's output
+	outputKept = 8 << 10         // bytes of npm's output that are kept
 	drainTime  = 2 * time.Second // the time to read the rest of the output of a killed npm
-	lookEvery  = time.Second     // the interval for measuring what npm has written
+	lookEvery  = time.Second     // the interval between measurements of the files that npm has written
 	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice maxBytes
 )
 
-// essential are the variables that npm always inherits. Node.js does not start on Windows without the
-// first ones. The certificates that the host trusts are not secret, and some proxies need them.
+// essential are the variables that npm always inherits. On Windows, Node.js does not start without the
+// first five. The last one names the certificates that the host trusts: they are not secret, and npm needs
+// them behind some proxies.
 var essential = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "NODE_EXTRA_CA_CERTS"}
 
 // runNpm runs npm on the project in dir and waits until npm and all processes that it
@@ -34,7 +35,7 @@ var essential = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMS
 func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) error {
 	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
 	if err == nil {
-		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes it
+		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes the folder
 		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
 	}
 	if err != nil {
@@ -59,7 +60,7 @@ func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) erro
 	procgroup.Set(cmd)
 	err = cmd.Run()
 	if cmd.Process != nil {
-		procgroup.Kill(cmd.Process.Pid) // processes that npm started, before the group ID is reused
+		procgroup.Kill(cmd.Process.Pid) // ends processes that npm started, before the group ID is reused
 	}
 	return verdict(ctx, cmd, err, e.strip(out.String(), dir, home))
 }
@@ -80,7 +81,7 @@ func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error
 	return &Error{Output: output, Err: err}
 }
 
-// watch ends npm when it has written too much.
+// watch ends npm if it has written too much.
 func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, dir, home string) {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()

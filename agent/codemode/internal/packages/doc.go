@@ -15,7 +15,7 @@
 // The npm process runs no scripts of packages, sees only PATH and the variables that
 // [Options] name, and reads no .npmrc.
 //
-// A change is made in a copy, which replaces the environment in one step when it is
+// npm changes a copy, which replaces the environment in one step when it is
 // complete. A change that fails, takes too long, grows too large or is killed has no
 // effect.
 //

@@ -23,7 +23,7 @@ type Report struct {
 // Change is one package that was added, updated or removed.
 type Change struct {
 	Name     string `json:"name"`
-	Version  string `json:"version"`            // after the change or, if removed, before
+	Version  string `json:"version"`            // after the change, or before the removal
 	Previous string `json:"previous,omitempty"` // before an update
 	Direct   bool   `json:"direct"`             // installed by name, not only as a dependency
 }
@@ -31,7 +31,7 @@ type Change struct {
 // Error is returned if npm ran and failed. The environment is unchanged.
 type Error struct {
 	Output string // npm's last lines, without the paths and secrets of the host
-	Err    error  // wraps context.DeadlineExceeded after Timeout
+	Err    error  // the reason; wraps context.DeadlineExceeded after Timeout
 }
 
 func (e *Error) Error() string {
@@ -57,12 +57,12 @@ func (e *LimitError) Error() string {
 		e.Got, e.What, e.Limit)
 }
 
-// Install installs packages, given as name or name@version, where version is a version,
+// Install installs packages. Each is a name or name@version, where version is a version,
 // a range or a tag.
 //
-// It reports all invalid names at once, each as a [*SpecError], before it starts npm. If
+// Before it starts npm, Install reports all invalid packages at once, each as a [*SpecError]. If
 // npm fails or takes too long, the error is an [*Error]; if the environment would grow
-// too large, it is a [*LimitError]. On any error, and if the process is killed, the
+// too large, it is a [*LimitError]. On any error, and if this process is killed, the
 // environment is unchanged.
 func (e *Environment) Install(ctx context.Context, specs []string) (*Report, error) {
 	parsed, err := e.allow.specs(specs)
@@ -135,7 +135,7 @@ func spoiled(err error) error {
 	return &Error{Err: err}
 }
 
-// arguments returns npm's arguments: options and, after --, what can only be packages.
+// arguments returns npm's arguments: options and, after --, the packages.
 func arguments(project, home string, specs []Spec) []string {
 	args := []string{
 		"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
@@ -145,8 +145,8 @@ func arguments(project, home string, specs []Spec) []string {
 		"--cache=" + filepath.Join(home, "cache"),
 		"--userconfig=" + filepath.Join(home, "userconfig"),
 		"--globalconfig=" + filepath.Join(home, "globalconfig"),
-		// Dependencies come from the registry, too, and git, for which a package can
-		// bring a configuration, does not start.
+		// Dependencies must come from the registry, too. The path of git is wrong, so that git, for
+		// which a package can contain a configuration, does not start.
 		"--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none",
 		"--git=" + filepath.Join(home, "no-git"),
 		"--",

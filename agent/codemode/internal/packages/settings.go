@@ -8,13 +8,13 @@ import (
 
 const maxText = 2000 // bytes of a description
 
-// Settings describe the use of an environment. They are set by its user, and can only
+// Settings describe the use of an environment. The user of the environment sets them. They can only
 // restrict what [Options] allow.
 type Settings struct {
 	// Description is the purpose of the environment, in at most 2,000 bytes.
 	Description string `json:"description,omitempty"`
-	// Imports are the packages that programs may import, among those that are installed and
-	// allowed. If empty, programs may import all of these packages.
+	// Imports are the packages that programs may import, if they are installed and allowed. If
+	// Imports is empty, programs may import all packages that are installed and allowed.
 	Imports []string `json:"imports,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Environment is a named folder whose content another package manages, such as
-// [github.com/writ-go/writ/agent/codemode/internal/packages], which opens the folder Dir.
+// [github.com/writ-go/writ/agent/codemode/internal/packages].
 type Environment struct {
 	Handle string
 	Name   string
@@ -43,7 +43,7 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 	return made, err
 }
 
-// vacant returns an error if the owner may not create an environment of that name.
+// vacant returns an error if the owner may not create an environment with that name.
 func (s *Space) vacant(folder *os.Root, name string) error {
 	count, limit, taken := 0, s.store.limits.environments, false
 	err := entries(folder, func(handle string, _ os.FileInfo) {
@@ -69,8 +69,8 @@ func (s *Space) environment(handle string) Environment {
 	return Environment{Handle: handle, Name: name, Dir: dir, space: s}
 }
 
-// Environment returns an environment by its handle or name, or [ErrNotFound]. This counts
-// as a use of the environment.
+// Environment returns an environment by its handle or name, or [ErrNotFound]. It counts
+// as a use of the environment; see [Store.Sweep].
 func (s *Space) Environment(ctx context.Context, handleOrName string) (Environment, error) {
 	e, err := s.find(ctx, handleOrName)
 	if err == nil {
@@ -144,9 +144,8 @@ func (s *Space) folders(ctx context.Context, kind string, visit func(handle stri
 	})
 }
 
-// RemoveEnvironment removes an environment and its folder, by its handle or name. It
-// waits for the environment's lock. It returns [ErrNotFound] if there is no such
-// environment.
+// RemoveEnvironment removes an environment, by its handle or name. It waits for the
+// environment's lock. It returns [ErrNotFound] if the environment does not exist.
 func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) error {
 	e, err := s.find(ctx, handleOrName)
 	if err != nil {

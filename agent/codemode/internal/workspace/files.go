@@ -25,7 +25,7 @@ func fileOf(handle string, info os.FileInfo) File {
 
 // NewFile creates a code file. Its handle is the name with a random part. The error is
 // [ErrName] if the name is invalid, and [ErrLimit] if the owner would exceed a limit.
-// A name consists of letters from a to z, digits, dots, hyphens and underscores. Once
+// A name consists of letters from a to z, digits, dots, hyphens and underscores. When
 // NewFile has returned, the file survives a crash.
 func (s *Space) NewFile(ctx context.Context, name, content string) (File, error) {
 	if err := validName(name); err != nil {
@@ -45,7 +45,7 @@ func (s *Space) NewFile(ctx context.Context, name, content string) (File, error)
 	return made, err
 }
 
-// unused returns a new handle for the name that nothing in the folder has.
+// unused returns a new handle with the name. The folder has no entry with this handle.
 func unused(folder *os.Root, name string) string {
 	for {
 		handle := newHandle(name)
@@ -55,8 +55,8 @@ func unused(folder *os.Root, name string) string {
 	}
 }
 
-// Append writes content to the end of a file: all of it or, if there is an error, nothing.
-// Concurrent appends are written one after the other and do not mix. The error is
+// Append writes content to the end of a file. If it returns an error, the file is unchanged.
+// Concurrent appends are written one after the other. The error may be
 // [ErrNotFound] or [ErrLimit].
 func (s *Space) Append(ctx context.Context, handle, content string) (File, error) {
 	if err := s.present(files, handle); err != nil {
@@ -90,8 +90,8 @@ func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
 	return string(text), file, err
 }
 
-// ReadPart returns up to limit bytes of a file from offset on. The next part begins at
-// offset + len(part), which is File.Size at the end of the file. A part does not end within
+// ReadPart returns up to limit bytes of a file, beginning at offset. The next part begins at
+// offset + len(part), which equals File.Size at the end of the file. A part does not end within
 // a character, so it may be up to three bytes shorter than limit, which must be at least 4.
 // The error is [ErrNotFound] if the file does not exist.
 func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64) (string, File, error) {
@@ -183,8 +183,8 @@ func write(folder *os.Root, handle string, content ...[]byte) (File, error) {
 	return fileOf(handle, info), nil
 }
 
-// missing returns the error for something that could not be opened, which is [ErrNotFound]
-// if it does not exist.
+// missing returns the error for an entry that could not be opened. It is [ErrNotFound]
+// if the entry does not exist.
 func missing(what, handle string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound(what, handle)
@@ -192,11 +192,11 @@ func missing(what, handle string, err error) error {
 	return broken(fmt.Sprintf("the %s %.100q", what, handle), err)
 }
 
-// amount is what an owner has of one kind.
+// amount describes an owner's entries of one kind.
 type amount struct {
 	count  int
 	bytes  int64
-	oldest string // the handle that has been unused the longest
+	oldest string // the handle of the entry that has been unused for the longest time
 	used   time.Time
 }
 
@@ -214,8 +214,8 @@ func (s *Space) usage(folder *os.Root) (amount, error) {
 	return sum, err
 }
 
-// admits returns an error if the change would exceed a limit. The change adds the given
-// number of files, and adds more bytes to a file that has size bytes.
+// admits returns an error if a change would exceed a limit. The change adds a number of files,
+// and more bytes to a file that has size bytes.
 func (l *limits) admits(have amount, files int, size, more int64) error {
 	switch {
 	case size+more > l.fileBytes:

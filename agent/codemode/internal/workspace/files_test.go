@@ -201,7 +201,7 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = "workspace: the storage folder " + dir +
-		`: its format is "writ workspace 2\n", but this version needs "writ workspace 1\n"`
+		`: its format is "writ workspace 2\n", but this version needs "writ workspace 1\n"; choose a different folder`
 	if _, err := workspace.Open(dir); err == nil || err.Error() != want {
 		t.Error(err)
 	}

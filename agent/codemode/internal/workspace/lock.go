@@ -24,7 +24,7 @@ var errBusy = errors.New("workspace: locked")
 // lock locks a folder, whose path is relative to the folder of all owners. It waits until
 // ctx is done. The error is [os.ErrNotExist] if the folder does not exist.
 func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err error) {
-	if ctx.Err() != nil { // otherwise the result would depend on timing
+	if ctx.Err() != nil { // so that the result does not depend on timing
 		return nil, waited(ctx)
 	}
 	next, err := s.await(ctx, folder+"/"+nextFile)
@@ -39,7 +39,7 @@ func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err err
 	return func() { _ = filelock.Close(file) }, nil
 }
 
-// tryLock is like lock but returns errBusy instead of waiting.
+// tryLock is like lock, but returns errBusy instead of waiting.
 func (s *Store) tryLock(folder string) (unlock func(), err error) {
 	file, err := s.attempt(folder + "/" + lockFile)
 	if err != nil {

@@ -36,7 +36,7 @@ type Store struct {
 	warm   warm
 }
 
-// format is the content of the file "format".
+// format is the content of the file "format" in a storage folder.
 const format = "writ workspace 1\n"
 
 // Open opens a storage folder, and creates it if it does not exist; its parent must
@@ -74,7 +74,7 @@ func claim(root *os.Root) error {
 	case err == nil && string(text) == format:
 		return nil
 	case err == nil:
-		return fmt.Errorf("its format is %.50q, but this version needs %q", text, format)
+		return fmt.Errorf("its format is %.50q, but this version needs %q; choose a different folder", text, format)
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
@@ -87,8 +87,8 @@ func claim(root *os.Root) error {
 	return replace(root, "format", []byte(format))
 }
 
-// empty returns an error if a folder cannot become a storage folder. Another process may
-// be claiming it at the same time.
+// empty returns an error if a folder contains anything other than the files of another process that
+// is claiming it at the same time.
 func empty(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {

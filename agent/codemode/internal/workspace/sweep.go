@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// Sweep removes files, environments and sessions that have not been used for 30 days, and
-// the remains of crashes. Reading, running and looking up are uses;
-// listing is not. Sweep does not remove anything that is locked. It returns the number of
-// files, environments and sessions that it removed. Call it about once a day. Several
-// processes may call it at the same time.
+// Sweep removes code files, environments and sessions that have not been used for 30 days, and
+// what crashed processes have left. Reading, running and looking up count as uses;
+// listing does not. Sweep does not remove locked entries. It returns the number of entries
+// that it removed. Call it about once a day. Several processes may call it at the same time.
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	owners, err := list(s.owners)
 	if err != nil {

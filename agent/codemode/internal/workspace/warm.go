@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// warmed is a session in memory, with its record.
+// warmed is a session in memory. The size and the end of its record show whether it is current.
 type warmed struct {
 	box     *sandbox.Sandbox
 	session *sandbox.Session
@@ -25,7 +25,7 @@ type warm struct {
 // maxWarm is the maximum number of sessions that a process keeps in memory.
 const maxWarm = 64
 
-// take removes a session from memory and returns it. A caller that uses the
+// take removes a session from memory and returns it. A caller that runs the
 // session holds its lock.
 func (w *warm) take(name string) (warmed, bool) {
 	w.mu.Lock()
@@ -35,8 +35,7 @@ func (w *warm) take(name string) (warmed, bool) {
 	return s, ok
 }
 
-// put keeps a session, and drops the one that was used least recently if there are
-// too many.
+// put keeps a session in memory. If there are too many, it drops the one that was used least recently.
 func (w *warm) put(name string, s warmed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
