@@ -80,7 +80,7 @@ func newShop() (*mcp.Server, error) {
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil)
 	for _, t := range []*tools.Tool{
-		tools.Func("list_customers", "List the customers, of one country or of all.",
+		tools.Func("list_customers", "List the customers of one country or of all countries.",
 			func(_ context.Context, q customersQuery) (customersPage, error) {
 				return customersPage{where(customers, func(c customer) bool {
 					return q.Country == "" || strings.EqualFold(c.Country, q.Country)
@@ -93,7 +93,7 @@ func newShop() (*mcp.Server, error) {
 				}), 4, q.Cursor)
 				return p, err
 			}, nil),
-		tools.Func("list_refunds", "List all refunds, in pages of 5. A refund is of one order, whole or in part.",
+		tools.Func("list_refunds", "List all refunds, in pages of 5. Each is the refund of one order, whole or in part.",
 			func(_ context.Context, q refundsQuery) (p refundsPage, err error) {
 				p.Refunds, p.NextCursor, err = page(refunds, 5, q.Cursor)
 				return p, err
