@@ -21,8 +21,8 @@ type environment struct {
 	packages *packages.Environment
 }
 
-// environment finds an environment by its name or handle, and creates it if create is set.
-// The default environment always exists: it is created at its first use.
+// environment finds an environment by its name or handle. It creates the environment if create is set, or if it is
+// the default one.
 func (c *client) environment(ctx context.Context, name string, create bool) (environment, error) {
 	if name == "" {
 		name = defaultEnvironment
@@ -59,7 +59,7 @@ type packageArgs struct {
 	Environment string
 }
 
-// installation describes the changes of an installation.
+// installation is the result of install_dependencies.
 type installation struct {
 	Environment string            `json:"environment"`
 	Added       []packages.Change `json:"added"`
@@ -104,7 +104,7 @@ func (c *client) change(ctx context.Context, name string, f func(environment) er
 	return f(e)
 }
 
-// installed describes packages, whether or not they are installed.
+// installed is the result of check_installed_packages.
 type installed struct {
 	Environment    string                      `json:"environment"`
 	AllInstalled   bool                        `json:"all_installed"`

@@ -87,7 +87,7 @@ func reason(err error) string {
 }
 
 // whyNotImportable returns a function for [imports.New] that explains why a package of an environment
-// cannot be imported, if the list of importable packages is not enough.
+// cannot be imported. For other packages, it returns "": the default finding lists the importable packages.
 func (c *client) whyNotImportable(ctx context.Context, e environment) func(name string) (message, hint string) {
 	return func(name string) (message, hint string) {
 		settings, err := e.packages.Settings()

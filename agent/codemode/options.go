@@ -87,7 +87,7 @@ type Options struct {
 	// their models. Claude Code shows the first 2048 characters.
 	Instructions string
 
-	// Implementation is how the server identifies itself to clients. Nil means Writ.
+	// Implementation identifies the server to clients. Nil means Writ.
 	Implementation *mcp.Implementation
 
 	// Logger logs events, without the secrets of the servers in Config. Nil logs nothing.

@@ -5,7 +5,7 @@ package bundling
 
 // File is a file of a package.
 type File struct {
-	Path string `json:"path"` // relative to the root of the packages; empty if no file was found
+	Path string `json:"path"` // begins with node_modules/; empty if no file was found
 	Text string `json:"text"`
 }
 

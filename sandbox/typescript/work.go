@@ -80,8 +80,8 @@ func broken(why string) *engine.Result {
 // fileTools are the tools of a worker: see [request].
 var fileTools = []engine.Binding{{Namespace: "files", Names: []string{"first"}}}
 
-// request asks for the first of some paths that is a readable file. Paths are relative
-// to the root of the packages.
+// request asks for the first of some paths that is a readable file. Paths begin with
+// node_modules/.
 type request struct {
 	Paths []string `json:"paths"`
 }

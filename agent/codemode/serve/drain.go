@@ -20,7 +20,7 @@ type drainer struct {
 	calls  *counter
 	lost   context.Context // ends when responses cannot be delivered anymore
 	giveUp context.CancelFunc
-	life   context.Context // ends reading; ends with lost
+	life   context.Context // for reading; also ends when lost ends
 	end    context.CancelFunc
 
 	mu      sync.Mutex
@@ -114,7 +114,8 @@ func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// hold keeps a notification about a changed list and returns true, unless the client has begun its session.
+// hold keeps a notification about a changed list if the client has not begun its session. It reports whether it
+// kept the notification.
 func (s *drainer) hold(change *jsonrpc.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +125,8 @@ func (s *drainer) hold(change *jsonrpc.Request) bool {
 	return !s.begun
 }
 
-// release notes that the client has begun its session if the message is notifications/initialized, or a call
-// that clients make only in a session. It sends the notifications that were held back.
+// release sends the notifications that were held back if a message shows that the client has begun its session:
+// notifications/initialized, or a call that clients make only in a session.
 func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 	early := !r.IsCall() || slices.Contains([]string{"initialize", "ping", "server/discover"}, r.Method)
 	if early && r.Method != "notifications/initialized" {

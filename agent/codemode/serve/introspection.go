@@ -23,7 +23,7 @@ import (
 
 // Introspection verifies tokens by asking the OAuth authorization server that issued them (RFC 7662).
 // It asks again for every request, so that a revoked token stops working at once. All fields except
-// HTTPClient are required. The URLs must have the scheme https, or http on this machine.
+// HTTPClient are required. The URLs must have the scheme https; http is allowed only for this machine.
 type Introspection struct {
 	Issuer   string // the URL of the authorization server, as in the "iss" of its tokens
 	Endpoint string // the URL of its introspection endpoint
@@ -165,8 +165,9 @@ func (i Introspection) verify(ctx context.Context, token string, _ *http.Request
 	return &auth.TokenInfo{UserID: name, Scopes: strings.Fields(t.Scope), Expiration: expires}, nil
 }
 
-// identify returns the name of the token's principal, or "" if another issuer issued the token, or it has no subject
-// and no client. Names with invalid UTF-8 are refused: decoding replaces it, so different names would become equal.
+// identify returns the name of the token's principal. It returns "" if another issuer issued the token, or if the token
+// has neither a subject nor a client. It also returns "" for a name with invalid UTF-8: JSON decoding replaces invalid
+// bytes, so that different names would become equal.
 func (i Introspection) identify(t tokenStatus) string {
 	id, prefix := t.Subject, ""
 	if id == "" {

@@ -19,7 +19,7 @@ import (
 // the host may serve the same server in other ways.
 type middleware struct {
 	log       *slog.Logger
-	stop      context.Context // ends to cancel the running calls
+	stop      context.Context // its end cancels the running calls
 	end       context.CancelFunc
 	mu        sync.Mutex
 	installed map[weak.Pointer[mcp.Server]]bool

@@ -43,7 +43,7 @@ type Options struct {
 	// Path is the path of the protocol. Empty means "/mcp".
 	Path string
 
-	// Auth authenticates clients. If it is nil, exactly the programs on this machine have
+	// Auth authenticates clients. If it is nil, only programs on this machine have
 	// access. For a Handler, see also the section Security of [NewHandler].
 	Auth *Auth
 

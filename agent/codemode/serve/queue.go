@@ -44,9 +44,9 @@ type QueueOptions struct {
 type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
-	stop   context.Context // ends to cancel the running calls
+	stop   context.Context // its end cancels the running calls
 	end    context.CancelFunc
-	closed context.Context // ends before stop, so that no call begins
+	closed context.Context // ends before stop; then no call begins anymore
 	close  context.CancelFunc
 	calls  sync.WaitGroup // of calls that run or wait for their turn
 
@@ -211,7 +211,7 @@ func (q *Queue) join(who string) (*place, error) {
 	return p, nil
 }
 
-// makeRoom removes the newest place of the longest line if the line of who, with one more place, is shorter.
+// makeRoom removes the newest place of the longest line if the line of who would be shorter even with one more place.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
@@ -246,7 +246,7 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// vacate ends the running of a call of who, and starts waiting calls.
+// vacate makes room, because a call of who no longer runs, and starts waiting calls.
 func (q *Queue) vacate(who string) {
 	q.running--
 	if q.each[who]--; q.each[who] == 0 {

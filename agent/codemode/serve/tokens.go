@@ -128,7 +128,7 @@ func (e tokenEntry) read() (t token, err error) {
 	}
 	malformed := e.Tools != nil && json.Unmarshal(e.Tools, &t.principal.Tools) != nil
 	if malformed || e.Tools != nil && t.principal.Tools == nil { // null would allow all tools
-		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
+		return t, errors.New("tools must be a list of patterns; omit it for all tools")
 	}
 	if e.Expires != nil && json.Unmarshal(e.Expires, &t.expires) != nil {
 		return t, errors.New("expires must be like 2027-01-01T00:00:00Z")

@@ -127,9 +127,9 @@ func TestWrongTokens(t *testing.T) {
 		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type",
 		`{"token": []}`:          "tokens: unknown field \"token\"",
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): ` +
-			`tools must be a list of patterns; leave it out for all tools`,
+			`tools must be a list of patterns; omit it for all tools`,
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": "a"}]}`: `token 1 ("ada"): ` +
-			`tools must be a list of patterns; leave it out for all tools`,
+			`tools must be a list of patterns; omit it for all tools`,
 		`{"tokens": ["secret1"]}`: `tokens: tokens is of the wrong type`,
 		`{"tokens": [{"principal": "c", "token": "secret1-secret1-secret1", "expires": "secret1"}]}`: `token 1 ("c"): ` +
 			`expires must be like 2027-01-01T00:00:00Z`,

@@ -26,9 +26,9 @@ type web struct {
 	meter      webMeter
 	calls      *counter
 	requests   *counter        // to all paths
-	life       context.Context // ends to end all requests to the endpoint
+	life       context.Context // its end ends all requests to the endpoint
 	end        context.CancelFunc
-	streams    context.Context // ends to end the streams that belong to no call
+	streams    context.Context // its end ends the streams that belong to no call
 	endStreams context.CancelFunc
 }
 
@@ -187,8 +187,8 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m 
 	return m, refused
 }
 
-// callKey is the context key of the [request] of a call. The request leaves the limits before the response
-// is sent, because a client that has the response may send another request while the stream is still open.
+// callKey is the context key of the [request] of a call. The request no longer counts against the limits when
+// the response is sent: a client that has the response may send another request while the stream is still open.
 type callKey struct{}
 
 // callOf returns the request of a call, or nil.
@@ -240,7 +240,7 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 	})
 }
 
-// with calls serve with the server for a principal.
+// with calls serve with the server of a principal. If the principal has none, the response has status 403.
 func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *refusal) *refusal {
 	server := s.middleware.install(s.newServer(p))
 	if server == nil {

@@ -128,7 +128,7 @@ func (e *Environment) program() ([]string, error) {
 	// A batch file would need a shell, so node runs npm directly.
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return nil, fmt.Errorf("packages: node was not found, which runs npm: %w", err)
+		return nil, fmt.Errorf("packages: node, which runs npm, was not found: %w", err)
 	}
 	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
 }

@@ -124,7 +124,7 @@ func (l *listing) check(limit int) error {
 			for _, name := range slices.Sorted(maps.Keys(group)) {
 				version := group[name]
 				if strings.ContainsAny(version, ":/") && !strings.HasPrefix(version, "npm:") {
-					return fmt.Errorf("%s wants %s from somewhere other than a registry", where, name)
+					return fmt.Errorf("%s requires %s from a source other than a registry", where, name)
 				}
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // A folder is locked by locking its file "lock", which the system unlocks if the holder
 // dies. A goroutine waits for it only while it has locked the file "next". A goroutine that
 // releases the lock therefore cannot take it again before the one that is already waiting
-// for it, although that one polls.
+// for it, although the waiting one polls.
 const (
 	lockFile = "lock"
 	nextFile = "next"

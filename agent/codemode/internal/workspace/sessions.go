@@ -51,7 +51,7 @@ func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 // In addition to the errors of [sandbox.Session.Run], it returns [ErrNotFound], [ErrLimit]
 // if the record has become too large, and [ErrNotStored] together with the outcome. It
 // returns [sandbox.ErrSessionLost] if the sandbox has a different version, isolation or
-// rules than the previous one.
+// rules than the sandbox of the previous program.
 func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
 	p sandbox.Program) (*sandbox.Outcome, error) {
 	release, err := s.lockEntry(ctx, sessions, handle)
