@@ -148,11 +148,6 @@ func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], e
 	return a.Module.Run(ctx, in)
 }
 
-// Stream is like Run, but also returns the events of the run; see [module.Start].
-func (a *Agent) Stream(ctx context.Context, in Task) *module.Stream[Answer] {
-	return module.Start[Task, Answer](ctx, a, in)
-}
-
 // Turn returns a turn for [Task.History], which consists of a task and its answer.
 func (a *Agent) Turn(in Task, out Answer) (signature.Values, error) {
 	if a == nil || a.signature == nil {

@@ -69,18 +69,17 @@ func (c *client) mayUse(server string) bool {
 }
 
 var (
-	unfit        = regexp.MustCompile(`[^\pL\pN_$]`) // characters that cannot be in the name of a global
-	notFoundText = regexp.MustCompile(`was not found in PATH`)
-	slowText     = regexp.MustCompile(`no answer within [^ ;]+`)
+	unfit    = regexp.MustCompile(`[^\pL\pN_$]`) // characters that cannot be in the name of a global
+	slowText = regexp.MustCompile(`no answer within [^ ;]+`)
 )
 
 // reason returns why a server is not connected. It omits the details of the error, which may contain
 // paths of this machine and output of the server.
 func reason(err error) string {
-	if err == nil {
+	switch {
+	case err == nil:
 		return "it is still starting; try again soon"
-	}
-	if notFoundText.MatchString(err.Error()) {
+	case strings.Contains(err.Error(), "was not found in PATH"):
 		return "its command was not found"
 	}
 	return cmp.Or(slowText.FindString(err.Error()), "it could not be started or reached")

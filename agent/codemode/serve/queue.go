@@ -52,7 +52,6 @@ type Queue struct {
 
 	mu      sync.Mutex
 	lines   []*line // in the order of their turns; none is empty
-	byWho   map[string]*line
 	waiting int
 	running int
 	each    map[string]int // running calls by principal
@@ -84,7 +83,7 @@ func NewQueue(o *QueueOptions) *Queue {
 	l.PerPrincipal = min(cmp.Or(l.PerPrincipal, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
-	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}, begun: map[string]int{}}
+	q := &Queue{name: "executions", limits: l, each: map[string]int{}, begun: map[string]int{}}
 	q.stop, q.end = context.WithCancel(context.Background())
 	q.closed, q.close = context.WithCancel(q.stop)
 	return q
@@ -191,7 +190,7 @@ func stopReason(ctx, closed context.Context) error {
 func (q *Queue) join(who string) (*place, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.byWho[who]
+	l := q.lineOf(who)
 	if l == nil && q.running < q.limits.Running && q.mayBegin(who) {
 		q.start(who)
 		q.begun[who]++
@@ -202,13 +201,22 @@ func (q *Queue) join(who string) (*place, error) {
 	}
 	if l == nil {
 		l = &line{who: who}
-		q.byWho[who] = l
 		q.lines = append(q.lines, l)
 	}
 	p := &place{turn: make(chan struct{}), lost: make(chan struct{})}
 	l.all = append(l.all, p)
 	q.waiting++
 	return p, nil
+}
+
+// lineOf returns the line of who, or nil if no call of who waits.
+func (q *Queue) lineOf(who string) *line {
+	for _, l := range q.lines {
+		if l.who == who {
+			return l
+		}
+	}
+	return nil
 }
 
 // makeRoom removes the newest place of the longest line if the line of who would be shorter even with one more place.
@@ -220,7 +228,7 @@ func (q *Queue) makeRoom(who string) bool {
 		}
 	}
 	own := 1
-	if l := q.byWho[who]; l != nil {
+	if l := q.lineOf(who); l != nil {
 		own = len(l.all) + 1
 	}
 	if longest == nil || len(longest.all) <= own {
@@ -269,8 +277,6 @@ func (q *Queue) next() {
 		q.lines = slices.Delete(q.lines, i, i+1)
 		if len(l.all) > 0 {
 			q.lines = append(q.lines, l)
-		} else {
-			delete(q.byWho, l.who)
 		}
 		q.waiting--
 		q.start(l.who)
@@ -284,15 +290,13 @@ func (q *Queue) next() {
 func (q *Queue) quit(who string, p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.byWho[who]
+	l := q.lineOf(who)
 	if l == nil || !slices.Contains(l.all, p) {
 		return isClosed(p.turn)
 	}
 	l.all = slices.DeleteFunc(l.all, func(other *place) bool { return other == p })
 	q.waiting--
-	if len(l.all) == 0 {
-		q.drop(l)
-	}
+	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.all) == 0 })
 	return false
 }
 
@@ -303,11 +307,6 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-func (q *Queue) drop(l *line) {
-	delete(q.byWho, l.who)
-	q.lines = slices.DeleteFunc(q.lines, func(other *line) bool { return other == l })
 }
 
 // AddQueue returns another queue, for another kind of call. It has its own limits, stops

@@ -34,7 +34,10 @@ type session struct {
 
 // begin handles the first request of a session.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
-	if !s.hasRoom(p.Name) {
+	s.mu.Lock()
+	room := s.trim(p.Name, s.limits.sessions-1)
+	s.mu.Unlock()
+	if !room {
 		return busy("you have too many sessions, and all of them are in use")
 	}
 	var begun *session
@@ -124,14 +127,6 @@ func (s *sessions) expire(one *session) {
 	if one.open == 0 && s.all[one.id] == one {
 		s.end(one)
 	}
-}
-
-// hasRoom reports whether the owner may begin another session. If the owner has too many, it ends the session
-// that has been idle for the longest time.
-func (s *sessions) hasRoom(owner string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.trim(owner, s.limits.sessions-1)
 }
 
 // trim ends idle sessions of the owner until at most max are left, beginning with the one that has been idle

@@ -18,26 +18,28 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 	}
 	canceled := 0
 	defer func() { o.Logger.Info("shut down", "canceled", canceled) }()
-	ended := make(chan error, 1)
-	go func() { ended <- session.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		err = session.Wait()
+		close(ended)
+	}()
 	select {
-	case err := <-ended:
+	case <-ended:
 		return err
 	case <-t.calls.stopped:
 	case <-ctx.Done():
 		go t.drain()
 	}
 	o.Logger.Info("shutting down; waiting for running calls", "grace", o.Grace)
-	if ok, err := within(o.Grace, ended); ok {
+	if closedWithin(o.Grace, ended) {
 		return err
 	}
 	canceled = t.calls.count()
 	m.end()
-	if ok, _ := within(lastMoment, ended); ok {
-		return errCanceled
+	if !closedWithin(lastMoment, ended) {
+		t.giveUp()
+		closedWithin(lastMoment, ended)
 	}
-	t.giveUp()
-	_, _ = within(lastMoment, ended)
 	return errCanceled
 }
 
@@ -64,16 +66,11 @@ func probe(
 	return next(ctx, method, &aside)
 }
 
-// within waits for the end of the session. It reports whether the session ended in time, and returns its error.
-func within(d time.Duration, ended <-chan error) (bool, error) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case err := <-ended:
-		return true, err
-	case <-timer.C:
-		return false, nil
-	}
+// closedWithin waits until done is closed, and reports whether that was in time.
+func closedWithin(d time.Duration, done <-chan struct{}) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return closedBefore(ctx, done)
 }
 
 // unclosed ignores Close: stdout belongs to the process, not to the session.
