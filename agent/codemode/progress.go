@@ -94,7 +94,7 @@ func happening(e module.Event) string {
 	case module.ModelRequest:
 		return fmt.Sprintf("step %d: asking the model", e.Step)
 	case module.ProgramStart:
-		return fmt.Sprintf("step %d: running a program of %s", e.Step, lineCount(e.Code))
+		return fmt.Sprintf("step %d: running a program", e.Step)
 	case module.ToolCallEnd:
 		return called(e.Call)
 	case module.ProgramEnd:
@@ -104,13 +104,6 @@ func happening(e module.Event) string {
 		return fmt.Sprintf("step %d: the program has ended", e.Step)
 	}
 	return ""
-}
-
-func lineCount(code string) string {
-	if n := strings.Count(strings.TrimSpace(code), "\n") + 1; n > 1 {
-		return fmt.Sprintf("%d lines", n)
-	}
-	return "1 line"
 }
 
 func called(c sandbox.Call) string {

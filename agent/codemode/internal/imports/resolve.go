@@ -66,11 +66,10 @@ func missing(module, format string, args ...any) error {
 // an index file.
 func variants(file string) []string {
 	list := []string{file}
-	for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
-		list = append(list, file+ending)
-	}
-	for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
-		list = append(list, file+"/index"+ending)
+	for _, stem := range []string{file, file + "/index"} {
+		for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
+			list = append(list, stem+ending)
+		}
 	}
 	return list
 }
