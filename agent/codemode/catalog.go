@@ -196,7 +196,8 @@ func (c *catalog) replace(own *tools.Set) error {
 	})
 }
 
-// change makes the snapshot that next returns the current one. It returns an error if its tools cannot be used.
+// change replaces the current snapshot by the one that next returns. It returns an error, and changes nothing, if the
+// tools of the new snapshot cannot be used.
 func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()

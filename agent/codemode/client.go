@@ -36,7 +36,7 @@ type clients struct {
 // connections keep their servers in any case.
 const maxServers = 200
 
-// serverOf returns the MCP server for a principal, usually the same for equal principals.
+// serverOf returns the MCP server of a principal. Equal principals usually have the same server.
 func (s *Server) serverOf(p serve.Principal) *mcp.Server {
 	key := fmt.Sprintf("%q %t %q", p.Name, p.Tools == nil, p.Tools) // different for different principals
 	s.clients.mu.Lock()
@@ -88,7 +88,7 @@ func (s *Server) forget(c *client) {
 	delete(s.clients.all, c)
 }
 
-// updateClients offers the current tools to all clients. Connected ones are notified.
+// updateClients offers the current tools to all clients, and notifies the connected ones.
 func (s *Server) updateClients() {
 	s.clients.mu.Lock()
 	all := slices.Collect(maps.Keys(s.clients.all))

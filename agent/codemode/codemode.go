@@ -47,7 +47,7 @@ type Server struct {
 // not be started.
 func New(o *Options) (*Server, error) { return open(o, time.Second) }
 
-// open is New with a chosen interval between checks of the configuration for changes.
+// open is like New. poll is the interval between checks of the configuration for changes.
 func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("codemode: %w", err)
