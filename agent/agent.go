@@ -1,8 +1,8 @@
 // Package agent provides an agent that carries out tasks described in words.
 //
 // An Agent is a [module.CodeAct] whose input is a task and whose output is an answer in
-// words. It is a [module.Module] like any other: it can be streamed, evaluated and
-// improved, and it can be part of larger modules.
+// words. Like any other [module.Module], it can be streamed, evaluated and
+// optimized, and it can be part of larger modules.
 //
 //	package main
 //
@@ -104,7 +104,7 @@ type Task struct {
 
 // Answer is the output of an [Agent].
 type Answer struct {
-	// Answer is what was found or done, in words.
+	// Answer says in words what was found or done.
 	Answer string `json:"answer" jsonschema:"description=what was found or done; for the person who gave the task"`
 }
 
@@ -136,8 +136,8 @@ var ErrNoTask = errors.New("agent: the task is empty; say what to do")
 
 var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check the error of New")
 
-// Run carries out a task. The error is [ErrNoTask] or an error of [module.CodeAct.Run]; a
-// *[module.IncompleteError] holds everything that was done.
+// Run carries out a task. The error is [ErrNoTask] or an error of [module.CodeAct.Run]. If it is a
+// *[module.IncompleteError], it contains a record of everything that was done.
 func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], error) {
 	if a == nil || a.Module == nil {
 		return nil, errNotMade
@@ -148,12 +148,7 @@ func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], e
 	return a.Module.Run(ctx, in)
 }
 
-// Stream is like Run, with the events of the run; see [module.Start].
-func (a *Agent) Stream(ctx context.Context, in Task) *module.Stream[Answer] {
-	return module.Start[Task, Answer](ctx, a, in)
-}
-
-// Turn returns a turn for [Task.History]: a task with its answer.
+// Turn returns a turn for [Task.History], which consists of a task and its answer.
 func (a *Agent) Turn(in Task, out Answer) (signature.Values, error) {
 	if a == nil || a.signature == nil {
 		return nil, errNotMade

@@ -132,7 +132,7 @@ func TestAgentIsAModule(t *testing.T) {
 		t.Errorf("got %v, %v", pred, err)
 	}
 	events := 0
-	stream := bot.Stream(t.Context(), agent.Task{Task: "hello"})
+	stream := module.Start(t.Context(), bot, agent.Task{Task: "hello"})
 	for _, err := range stream.Events() {
 		if err != nil {
 			t.Fatal(err)

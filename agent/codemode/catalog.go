@@ -24,17 +24,17 @@ type catalog struct {
 	options mcptools.Options
 	log     *slog.Logger
 	secrets *secrets
-	startup time.Duration // how long to wait for servers; slower servers are announced when they have connected
-	poll    time.Duration // how often the configuration file is checked for changes
-	budget  int           // of the declarations in tokens
-	refresh chan struct{} // a server has other tools
-	reloads chan struct{} // the configuration is to be read again
+	startup time.Duration // how long to wait for servers; clients are notified of the tools of slower ones
+	poll    time.Duration // interval between checks of the configuration file for changes
+	budget  int           // tokens of the declarations
+	refresh chan struct{} // receives when the tools of a server have changed
+	reloads chan struct{} // receives when the configuration must be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
 
 	changing sync.Mutex // held while a snapshot is replaced
 	mu       sync.Mutex
 	now      *snapshot
-	read     stamp // of the file when it was read last
+	read     stamp // of the file when it was last read
 }
 
 // snapshot is one state of the catalog.
@@ -50,8 +50,7 @@ type snapshot struct {
 	views map[string]*view
 }
 
-// openCatalog starts to connect to the servers of the configuration. Their tools follow, see
-// [catalog.watch].
+// openCatalog starts to connect to the servers of the configuration. [catalog.watch] adds their tools.
 func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, error) {
 	o := s.options
 	c := &catalog{
@@ -78,7 +77,7 @@ func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, 
 	return c, err
 }
 
-// notify wakes the receiver, unless a notification is already waiting.
+// notify sends a notification, unless one is already waiting.
 func notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -88,7 +87,7 @@ func notify(c chan<- struct{}) {
 
 func (c *catalog) requestReload() { notify(c.reloads) }
 
-// readConfig reads a configuration file. Reading a pipe might not end.
+// readConfig reads a configuration file. It refuses other kinds of files, because reading a pipe might not end.
 func readConfig(path string) (*mcptools.Config, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
@@ -98,7 +97,7 @@ func readConfig(path string) (*mcptools.Config, error) {
 
 // start reads the configuration and starts to connect to the servers in it.
 func (c *catalog) start(ctx context.Context) (*shared, error) {
-	c.setRead(c.stamp()) // before reading, so that a change during the reading is noticed
+	c.setRead(c.stamp()) // before reading, so that the next check notices a change in the meantime
 	config, err := readConfig(c.config)
 	if err != nil {
 		return nil, err
@@ -115,8 +114,8 @@ func (c *catalog) start(ctx context.Context) (*shared, error) {
 	return &shared{Servers: servers}, nil
 }
 
-// reload replaces the servers by those that the configuration has now. If it returns an error, or
-// none of the new servers can be used, nothing has changed.
+// reload replaces the servers by those in the current configuration. It returns an error, and changes nothing,
+// if none of the new servers can be used.
 func (c *catalog) reload(ctx context.Context) error {
 	next, err := c.start(ctx)
 	if err != nil {
@@ -134,7 +133,7 @@ func (c *catalog) reload(ctx context.Context) error {
 	return nil
 }
 
-// await waits for the tools of servers, but not longer than startup.
+// await waits for the tools of servers, but no longer than startup.
 func (c *catalog) await(ctx context.Context, servers *shared) error {
 	ctx, cancel := context.WithTimeout(ctx, c.startup)
 	defer cancel()
@@ -156,7 +155,7 @@ func unusable(all []mcptools.Status) error {
 // settle lists the first tools.
 func (c *catalog) settle(ctx context.Context) error {
 	servers := c.current().servers
-	_ = c.await(ctx, servers) // slower servers follow
+	_ = c.await(ctx, servers) // the tools of slower servers are added later
 	return c.list(ctx, servers)
 }
 
@@ -190,14 +189,15 @@ func (c *catalog) list(ctx context.Context, servers *shared) error {
 	})
 }
 
-// replace replaces the tools that belong to no server.
+// replace replaces the host's own tools.
 func (c *catalog) replace(own *tools.Set) error {
 	return c.change(func(last *snapshot) *snapshot {
 		return &snapshot{own: own, servers: last.servers, listed: last.listed, guard: last.guard}
 	})
 }
 
-// change makes the snapshot that next returns the current one, unless its tools cannot be used.
+// change replaces the current snapshot by the one that next returns. It returns an error, and changes nothing, if the
+// tools of the new snapshot cannot be used.
 func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -210,9 +210,9 @@ func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	if err != nil {
 		return err
 	}
-	v.declarations(c.budget) // compiles schemas, and clients need it anyway
+	v.declarations(c.budget) // compiles the schemas; clients need the declarations anyway
 	for _, w := range v.set.Warnings() {
-		if !slices.Contains(s.warnings, w) { // a set repeats those of its sources
+		if !slices.Contains(s.warnings, w) { // a set repeats the warnings of its sources
 			s.warnings = append(s.warnings, w)
 		}
 	}
@@ -230,8 +230,7 @@ func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	return nil
 }
 
-// awaitReady makes lists and calls of tools wait until the first tools are known. Nothing else
-// waits.
+// awaitReady makes tools/list and tools/call wait until the first tools are known. Other methods do not wait.
 func (c *catalog) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		if method == "tools/list" || method == "tools/call" {
@@ -251,7 +250,8 @@ func (c *catalog) current() *snapshot {
 	return c.now
 }
 
-// use returns the tools that a principal may use, and a function that must be called afterwards.
+// use returns the tools that a principal may use, and a function that the caller must call when it no longer
+// uses them.
 func (c *catalog) use(p serve.Principal) (*view, func(), error) {
 	c.mu.Lock()
 	s := c.now
@@ -276,12 +276,12 @@ func (c *catalog) use(p serve.Principal) (*view, func(), error) {
 func (c *catalog) everything() *view {
 	v, err := c.current().view(local)
 	if err != nil {
-		panic(err) // unreachable: change has made the same view
+		panic(err) // unreachable: change has made this view before
 	}
 	return v
 }
 
-// toolsOf names the tools of a server.
+// toolsOf returns the names of the tools of a server.
 func (c *catalog) toolsOf(server string) string {
 	var names []string
 	for _, t := range c.current().listed.tools {

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
-// Check writes what Serve would offer with the same options: its tools, what programs can call, limits
+// Check writes what Serve would offer with the same options: its tools, the tools that programs can call, limits
 // and warnings. It waits until every server has connected or failed. The error lists everything that would not work.
 func (s *Server) Check(ctx context.Context, w io.Writer, o *serve.Options) error {
 	o = s.serving(o)
@@ -64,8 +64,8 @@ func (s *Server) checkLimits(row func(name, format string, args ...any)) {
 		if o.AllowInstall {
 			installing = "allowed"
 		} else if o.Storage == "" {
-			row("warning", "packages: programs cannot import any, because installing is not allowed, and without a storage "+
-				"folder none are installed already")
+			row("warning", "packages: programs cannot import packages, because installing is not allowed, and without "+
+				"a storage folder, no packages are installed")
 		}
 		row("packages", "%s; installing is %s", strings.Join(o.Packages, ", "), installing)
 	}
@@ -78,7 +78,7 @@ func (s *Server) checkLimits(row func(name, format string, args ...any)) {
 	}
 }
 
-// checkStorage writes the environments of the client that needs no token.
+// checkStorage writes the environments of clients without authentication.
 func (s *Server) checkStorage(ctx context.Context, row func(name, format string, args ...any)) error {
 	row("storage", "%s", cmp.Or(s.options.Storage, "a temporary folder"))
 	c := &client{app: s, principal: local}
@@ -96,7 +96,7 @@ func (s *Server) checkStorage(ctx context.Context, row func(name, format string,
 	return err
 }
 
-// clientsOf describes the transport, and who may use the server.
+// clientsOf describes the transport and the clients that may use the server.
 func clientsOf(o *serve.Options) string {
 	if cmp.Or(o.Transport, serve.Stdio) == serve.Stdio {
 		return "stdio: the program that starts the server"

@@ -18,13 +18,13 @@ import (
 type client struct {
 	app       *Server
 	principal serve.Principal
-	server    weak.Pointer[mcp.Server] // its handlers refer to the client
+	server    weak.Pointer[mcp.Server] // weak, because its handlers refer to the client
 
 	mu      sync.Mutex
-	offered map[string]string // each tool on the server, as JSON
+	offered map[string]string // the definitions of the tools on the server, as JSON, by name
 }
 
-// clients are all clients, and the servers that the library made for principals. The lock is not held
+// clients holds all clients, and the servers that the library made for principals. Its lock is not held
 // while tools are declared, which may take seconds.
 type clients struct {
 	mu   sync.Mutex
@@ -36,9 +36,9 @@ type clients struct {
 // connections keep their servers in any case.
 const maxServers = 200
 
-// serverOf returns the MCP server for a principal, usually the same for equal principals.
+// serverOf returns the MCP server of a principal. Equal principals usually have the same server.
 func (s *Server) serverOf(p serve.Principal) *mcp.Server {
-	key := fmt.Sprintf("%q %t %q", p.Name, p.Tools == nil, p.Tools) // distinguishes any bytes
+	key := fmt.Sprintf("%q %t %q", p.Name, p.Tools == nil, p.Tools) // different for different principals
 	s.clients.mu.Lock()
 	server := s.clients.made[key]
 	if server == nil {
@@ -57,7 +57,7 @@ func (s *Server) serverOf(p serve.Principal) *mcp.Server {
 	return server()
 }
 
-// evict removes arbitrary entries until there is room for one more.
+// evict removes arbitrary entries of a map until it has room for one more.
 func evict[V any](m map[string]V, limit int) {
 	for key := range m {
 		if len(m) < limit {
@@ -81,14 +81,14 @@ func (s *Server) offer(server *mcp.Server, p serve.Principal) {
 	c.update()
 }
 
-// forget ends the updates of a client whose server is garbage.
+// forget ends the updates of a client whose server has been garbage collected.
 func (s *Server) forget(c *client) {
 	s.clients.mu.Lock()
 	defer s.clients.mu.Unlock()
 	delete(s.clients.all, c)
 }
 
-// updateClients offers the current tools to all clients. Connected ones are notified.
+// updateClients offers the current tools to all clients, and notifies the connected ones.
 func (s *Server) updateClients() {
 	s.clients.mu.Lock()
 	all := slices.Collect(maps.Keys(s.clients.all))
@@ -98,14 +98,14 @@ func (s *Server) updateClients() {
 	}
 }
 
-// update makes the server offer the current tools of the catalog. Tools that have not changed are
-// not replaced, so that clients get no needless notification.
+// update makes the server offer the current tools. It does not replace tools that have not changed, so that
+// connected clients get no needless notifications.
 func (c *client) update() {
 	server := c.server.Value()
 	if server == nil {
 		return
 	}
-	c.mu.Lock() // before the view is taken, so that an older one never replaces a newer one
+	c.mu.Lock() // before the view is taken, so that an older view never replaces a newer one
 	defer c.mu.Unlock()
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {

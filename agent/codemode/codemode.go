@@ -28,26 +28,26 @@ type Server struct {
 	catalog  *catalog
 	box      *sandbox.Sandbox
 	store    *workspace.Store
-	compiler func() (*typescript.Compiler, error) // starts it at the first call
+	compiler func() (*typescript.Compiler, error) // the first call starts it
 	queue    *serve.Queue                         // of programs
 	tasks    *serve.Queue
 	installs *serve.Queue
-	checks   *serve.Queue // of arguments
+	checks   *serve.Queue // of the checks of arguments
 	clients  clients
 
 	closed  atomic.Bool
-	close   func() error       // at the first call
-	stop    context.CancelFunc // of what runs in the background
-	running sync.WaitGroup
+	close   func() error       // closes the server at the first call
+	stop    context.CancelFunc // stops the goroutines in the background
+	running sync.WaitGroup     // of these goroutines
 	closers []func() error
 }
 
 // New returns a server, which the caller must close. It does not wait for the servers in
-// [Options.Config]. The error lists everything that is wrong with the options, or says what cannot
-// be started.
+// [Options.Config]. The error lists everything that is wrong with the options, or says what could
+// not be started.
 func New(o *Options) (*Server, error) { return open(o, time.Second) }
 
-// open is New with the interval at which the configuration is checked for changes.
+// open is like New. poll is the interval between checks of the configuration for changes.
 func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("codemode: %w", err)
@@ -60,7 +60,8 @@ func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	s.stop = stop
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("codemode: %s", s.secrets.text(errors.Join(err, s.Close()).Error())) // it may quote a server
+			// without secrets, because the error may quote a server
+			err = fmt.Errorf("codemode: %s", s.secrets.text(errors.Join(err, s.Close()).Error()))
 		}
 	}()
 	if err = s.openSandbox(); err != nil {
@@ -93,7 +94,7 @@ func (s *Server) openSandbox() (err error) {
 		return typescript.New(nil)
 	})
 	s.closers = append(s.closers, func() error {
-		if c, err := compiler(); err == nil { // after the server is closed, this starts none
+		if c, err := compiler(); err == nil { // a closed server does not start a compiler
 			return c.Close()
 		}
 		return nil
@@ -111,25 +112,25 @@ func (s *Server) openStore() (err error) {
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if s.store, err = workspace.Open(dir, nil); err != nil {
+	if s.store, err = workspace.Open(dir); err != nil {
 		return errors.Join(err, remove())
 	}
 	s.closers = append(s.closers, s.store.Close, remove)
 	return nil
 }
 
-// maxTasks is the maximum number of tasks that run at once, at most half of them for one principal.
+// maxTasks is the maximum number of tasks that run at once, of which one principal may have half.
 // Tasks mostly wait for the model.
 const maxTasks = 16
 
-// maxInstalls is the maximum number of installations that run at once, one for each principal.
+// maxInstalls is the maximum number of installations that run at once, of which a principal may have one.
 const maxInstalls = 2
 
 func (s *Server) openQueues() {
 	s.queue = serve.NewQueue(s.queueOptions())
 	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: maxTasks, PerPrincipal: maxTasks / 2})
 	s.installs = s.queue.AddQueue("installs",
-		&serve.QueueOptions{Running: maxInstalls, PerPrincipal: 1, Wait: packages.DefaultTimeout})
+		&serve.QueueOptions{Running: maxInstalls, PerPrincipal: 1, Wait: packages.Timeout})
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 }
 
@@ -140,12 +141,13 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 	return &o
 }
 
-// Close ends the programs and tasks that still run, and the server's processes and connections.
+// Close cancels the programs and tasks that still run, and ends the server's processes and connections.
 // Later calls are refused. To let programs finish, call [Server.Shutdown] first.
 func (s *Server) Close() error { return s.close() }
 
 // Shutdown refuses new calls, waits for the calls in progress, and closes the server. When
-// ctx is done, it closes the server at once. The clients are told that it is shutting down.
+// ctx is done, it closes the server at once. Calls that it refuses get the error that the server is shutting
+// down.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.queue != nil {
 		s.queue.Shutdown(ctx)
@@ -167,8 +169,8 @@ func (s *Server) closeOnce() error {
 	return errors.Join(errs...)
 }
 
-// SetTools replaces [Options.Tools]. The next program has the new tools, running programs keep
-// theirs, and clients are told. If the error is not nil, nothing has changed.
+// SetTools replaces [Options.Tools]. The next program has the new tools, running programs keep their
+// tools, and clients are notified. If the error is not nil, nothing has changed.
 func (s *Server) SetTools(set *tools.Set) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -180,11 +182,11 @@ func (s *Server) SetTools(set *tools.Set) error {
 	return nil
 }
 
-// Reload reads [Options.Config] again and connects to its servers anew. It returns before they
-// have connected; the log has the result.
+// Reload reads [Options.Config] and connects to its servers again. It does not wait for the connections;
+// the log has the result.
 func (s *Server) Reload() { s.catalog.requestReload() }
 
-// sweep removes unused files, sessions and environments once a day.
+// sweep removes unused code files, sessions and environments once a day.
 func (s *Server) sweep(ctx context.Context) {
 	for {
 		if _, err := s.store.Sweep(ctx); err != nil && ctx.Err() == nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// maxBlocks is the maximum number of content blocks that are taken out of one value.
+// maxBlocks is the maximum number of content blocks that are extracted from one value.
 const maxBlocks = 100
 
-// maxDepth is how deep values may be nested that are searched for content blocks.
+// maxDepth is the maximum nesting depth of values that are searched for content blocks.
 const maxDepth = 1000
 
-// takeContent takes images, audio and resources out of the value of a program, so that clients can
-// show them and models do not read base64. A block is an object as MCP defines it, such as {type:
-// "image", data, mimeType}, anywhere in the value. In its place is a short note. An image or audio that
-// is incomplete stays in the value, and the warning says why.
+// takeContent extracts images, audio and resources from the value of a program, so that clients can
+// show them and models do not read base64. A content block is an object as MCP defines it, such as {type:
+// "image", data, mimeType}, anywhere in the value. A short note takes its place. An incomplete image or audio
+// block stays in the value, and the warning says why.
 func takeContent(value json.RawMessage) (without json.RawMessage, blocks []mcp.Content, warning string) {
 	if !bytes.Contains(value, []byte(`"type"`)) {
 		return value, nil, ""
@@ -55,15 +55,15 @@ func (t *taker) take(v any) any {
 				return fmt.Sprintf("[%s: content block %d of this response]", about, len(t.blocks))
 			}
 		}
-		for _, name := range t.document.Names(v) { // in order, so that notes are numbered in order
+		for _, name := range t.document.Names(v) { // in order, so that the numbers in the notes are, too
 			v[name] = t.take(v[name])
 		}
 	}
 	return v
 }
 
-// block returns an object as a content block with a description of it, or nil if it is not a
-// content block. Text stays in the value.
+// block returns an object as a content block, and a description of it, or nil if it is not a
+// content block. Text blocks stay in the value.
 func (t *taker) block(object map[string]any) (mcp.Content, string) {
 	fields := blockFields(object)
 	if fields == nil {
@@ -116,7 +116,7 @@ func stringsOf(object map[string]any, names ...string) map[string]any {
 	return fields
 }
 
-// warn notes why an object that looks like an image or audio is not a content block.
+// warn sets the warning that says why an object that looks like an image or audio is not a content block.
 func (t *taker) warn(object map[string]any) {
 	_, data := object["data"].(string)
 	mimeType, _ := object["mimeType"].(string)
@@ -129,7 +129,7 @@ func (t *taker) warn(object map[string]any) {
 	}
 }
 
-// describeBlock describes a complete block; it returns "" for an incomplete one.
+// describeBlock describes a complete block. For an incomplete one, it returns "".
 func describeBlock(block mcp.Content) string {
 	switch b := block.(type) {
 	case *mcp.ImageContent:

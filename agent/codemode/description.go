@@ -9,10 +9,10 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-// minDescription is the length of a description that says how programs work, and nothing about tools.
+// minDescription is the length of a description that explains programs but declares no tools.
 const minDescription = 1024
 
-// Some clients show only the beginning of a description, so what every program needs comes first.
+// Some clients show only the beginning of a description, so the text that every program needs comes first.
 const (
 	aboutPrograms = `
 Modern JavaScript in strict mode with top-level await. Available: console, setTimeout, sleep(ms) and the ` +
@@ -65,7 +65,7 @@ func (c *client) describeExecute(v *view) string {
 }
 
 // introduction returns the description without the declarations. If partial is set, the
-// declarations lack some tools.
+// declarations do not include all tools.
 func (c *client) introduction(set *tools.Set, partial bool) string {
 	l := c.app.box.Limits()
 	text := definition("execute_code").Description + fmt.Sprintf(aboutPrograms, l.Time, min(l.Compute, l.Time))
@@ -83,8 +83,8 @@ func (c *client) introduction(set *tools.Set, partial bool) string {
 	return text + aboutSearchInside
 }
 
-// describeUnlisted names the servers whose tools may come later, for clients that do not ask for a
-// description again.
+// describeUnlisted lists the servers whose tools may be added later. Clients that do not request the
+// description again need it.
 func (c *client) describeUnlisted() string {
 	var names []string
 	for _, s := range c.unlisted() {

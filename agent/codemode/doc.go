@@ -36,8 +36,8 @@
 //
 // # Tools
 //
-// A [Server] offers these tools. Which of them a client gets depends on [Options], and on the
-// patterns of its principal; see [serve.Principal].
+// A [Server] offers these tools. A client gets those that [Options] and the patterns of its principal
+// allow; see [serve.Principal].
 //
 //	execute_code               runs a program, alone or in a session
 //	search_tools               finds tools that programs can call,
@@ -51,17 +51,17 @@
 //	get_environment_config     with Options.Packages
 //	check_installed_packages   …
 //	install_dependencies       with Options.AllowInstall
-//	run_task                   does a task in words with Options.Model
+//	run_task                   carries out a task described in words, with Options.Model
 //
-// Every tool has an output schema and annotations, and every result is also given as text, which a model can
+// Every tool has an output schema and annotations, and every result also has a text form, which a model can
 // read. If a program returns an MCP content block, such as {type: "image", mimeType: "image/png", data:
-// base64}, alone or inside of another value, the client gets the image.
+// base64}, alone or inside another value, the client gets the image.
 //
-// A client that sends a progress token with execute_code or run_task is notified of what the program
-// does and, at most once a second, of the progress that MCP servers report. A client that extends its
-// timeout at each notification waits for slow tools.
+// A client that sends a progress token with execute_code or run_task receives notifications about the calls
+// and steps of the program and, at most once a second, about the progress that MCP servers report. If it
+// extends its timeout at each notification, slow tools do not exceed the timeout.
 //
-// A principal's patterns must allow a tool of this list and the tools that programs call:
+// The patterns of a principal must allow both a tool of this list and the tools that its programs call:
 // ["execute_code", "order_*"].
 //
 // # Transports
@@ -72,8 +72,8 @@
 //
 // # Limits
 //
-// The sandbox limits each program, [Options.Queue] limits how many run at once, fairly between
-// principals, and [serve.Limits] limits the messages of each principal. If a client sends a
+// The sandbox limits each program, [Options.Queue] limits how many programs run at once, fairly between
+// principals, and package serve limits the messages of each principal. If a client sends a
 // program twice, it runs twice, with all its effects.
 //
 // Package serve is github.com/writ-go/writ/agent/codemode/serve.

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode/internal/workspace"
 )
 
-// defaultEnvironment is the environment of calls that do not name one.
+// defaultEnvironment is the environment of calls whose arguments name no environment.
 const defaultEnvironment = "default"
 
 // environment is a named folder of npm packages that belongs to a client.
@@ -21,8 +21,8 @@ type environment struct {
 	packages *packages.Environment
 }
 
-// environment finds an environment by its name or handle, and creates it if create is set.
-// The default environment always exists: it is created at its first use.
+// environment finds an environment by its name or handle. It creates the environment if create is set, or if it is
+// the default one.
 func (c *client) environment(ctx context.Context, name string, create bool) (environment, error) {
 	if name == "" {
 		name = defaultEnvironment
@@ -38,7 +38,7 @@ func (c *client) environment(ctx context.Context, name string, create bool) (env
 		return environment{}, forModel(err)
 	}
 	opened, err := packages.New(found.Dir, c.app.options.npm())
-	if errors.Is(err, os.ErrNotExist) { // it was removed in the meantime
+	if errors.Is(err, os.ErrNotExist) { // another call has removed it in the meantime
 		err = forModel(fmt.Errorf("%w: the environment %q has just been removed", workspace.ErrNotFound, name))
 	}
 	return environment{found, opened}, err
@@ -59,7 +59,7 @@ type packageArgs struct {
 	Environment string
 }
 
-// installation describes the changes of an installation.
+// installation is the result of install_dependencies.
 type installation struct {
 	Environment string            `json:"environment"`
 	Added       []packages.Change `json:"added"`
@@ -89,8 +89,8 @@ func (c *client) installTool() tool {
 		})
 }
 
-// change runs f on an environment, which is created if it does not exist, and cannot be
-// removed while f runs.
+// change runs f on an environment, which it creates if it does not exist. While f runs, no other call can
+// change or remove the environment.
 func (c *client) change(ctx context.Context, name string, f func(environment) error) error {
 	e, err := c.environment(ctx, name, true)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *client) change(ctx context.Context, name string, f func(environment) er
 	return f(e)
 }
 
-// installed describes packages, whether or not they are installed.
+// installed is the result of check_installed_packages.
 type installed struct {
 	Environment    string                      `json:"environment"`
 	AllInstalled   bool                        `json:"all_installed"`
@@ -135,7 +135,7 @@ func (c *client) installedTool() tool {
 		})
 }
 
-// configuration is an environment as a client sees it.
+// configuration is the description of an environment for clients.
 type configuration struct {
 	Environment  string   `json:"environment"`
 	Handle       string   `json:"handle"`
@@ -163,7 +163,7 @@ func (c *client) configureTool() tool {
 				}
 				replace(&settings.Description, in.Description)
 				replace(&settings.Imports, in.Imports)
-				if err := e.packages.Configure(ctx, settings); err != nil {
+				if err := e.packages.Configure(settings); err != nil {
 					return err
 				}
 				answer, err = c.configuration(ctx, e)
@@ -217,10 +217,10 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 	return answer, nil
 }
 
-// npm returns how packages are installed. Of this process's environment, npm gets only what it needs
-// to reach the registry.
-func (o *Options) npm() *packages.Options {
-	return &packages.Options{Allow: o.Packages, Env: []string{
+// npm returns the options for installing packages. Of the variables of this process, npm inherits only those
+// that it needs to reach the registry.
+func (o *Options) npm() packages.Options {
+	return packages.Options{Allow: o.Packages, Env: []string{
 		"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
 		"npm_config_registry",
 	}}

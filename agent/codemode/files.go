@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/agent/codemode/internal/workspace"
 )
 
-// codeFile is a code file as a client sees it. FilePath is not a path of the host but a handle, which
-// is valid only for its owner.
+// codeFile is the description of a code file for clients. FilePath is not a path of the host but a handle,
+// which is valid only for its owner.
 type codeFile struct {
 	FilePath  string `json:"file_path"`
 	Filename  string `json:"filename"`

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// addHints adds hints to the diagnostics of a program that the sandbox cannot give: about servers
-// that are not connected, and about other features of the tool.
+// addHints adds hints that the sandbox cannot give to the diagnostics of a program: about servers
+// that are not connected, and about arguments of the tool.
 func (c *client) addHints(p program, e *execution) {
 	for i := range e.Diagnostics {
 		d := &e.Diagnostics[i]
@@ -26,7 +25,7 @@ func (c *client) addHints(p program, e *execution) {
 	}
 }
 
-// withArguments adds which argument of the tool would make the program valid.
+// withArguments adds to a hint which argument of the tool would make the program valid.
 func (c *client) withArguments(p program, hint string) string {
 	switch {
 	case strings.HasSuffix(hint, "without types") && p.Language != languageTS:
@@ -39,8 +38,8 @@ func (c *client) withArguments(p program, hint string) string {
 	return hint
 }
 
-// absent says why a server is not connected if name is the name of such a server and the principal
-// may use it; otherwise it returns "".
+// absent returns why a server is not connected. It returns "" if name is not the name of such a server, or the
+// principal may not use the server.
 func (c *client) absent(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	for _, s := range c.unlisted() {
@@ -51,14 +50,14 @@ func (c *client) absent(name string) string {
 	return ""
 }
 
-// unlisted returns the servers whose tools are not known and that the principal may use.
+// unlisted returns the servers that the principal may use and whose tools are not known.
 func (c *client) unlisted() []mcptools.Status {
 	return slices.DeleteFunc(c.app.catalog.status(), func(s mcptools.Status) bool {
 		return s.Tools > 0 || s.State == mcptools.Ready && s.Err == nil || !c.mayUse(s.Name)
 	})
 }
 
-// global returns approximately the name of a server in programs.
+// global returns the approximate name of a server in programs.
 func global(server string) string { return unfit.ReplaceAllString(server, "_") }
 
 // mayUse reports whether a pattern of the principal may match tools of a server.
@@ -70,29 +69,28 @@ func (c *client) mayUse(server string) bool {
 }
 
 var (
-	unfit        = regexp.MustCompile(`[^\pL\pN_$]`) // characters that cannot be in the name of a global
-	notFoundText = regexp.MustCompile(`was not found in PATH`)
-	slowText     = regexp.MustCompile(`no answer within [^ ;]+`)
+	unfit    = regexp.MustCompile(`[^\pL\pN_$]`) // characters that cannot be in the name of a global
+	slowText = regexp.MustCompile(`no answer within [^ ;]+`)
 )
 
-// reason says why a server is not connected. It leaves out the details of the error, which contains
+// reason returns why a server is not connected. It omits the details of the error, which may contain
 // paths of this machine and output of the server.
 func reason(err error) string {
-	if err == nil {
+	switch {
+	case err == nil:
 		return "it is still starting; try again soon"
-	}
-	if notFoundText.MatchString(err.Error()) {
+	case strings.Contains(err.Error(), "was not found in PATH"):
 		return "its command was not found"
 	}
 	return cmp.Or(slowText.FindString(err.Error()), "it could not be started or reached")
 }
 
 // whyNotImportable returns a function for [imports.New] that explains why a package of an environment
-// cannot be imported, if the list of importable packages is not enough.
+// cannot be imported. For other packages, it returns "": the default finding lists the importable packages.
 func (c *client) whyNotImportable(ctx context.Context, e environment) func(name string) (message, hint string) {
 	return func(name string) (message, hint string) {
 		settings, err := e.packages.Settings()
-		if err != nil || !c.app.options.allows(name) {
+		if err != nil || !e.packages.Allows(name) {
 			return "", ""
 		}
 		list, err := e.packages.Installed(ctx, name)
@@ -113,19 +111,11 @@ func (c *client) whyNotImportable(ctx context.Context, e environment) func(name 
 	}
 }
 
-// ifOffered returns hint, which mentions a tool, or "" if the client does not have the tool.
+// ifOffered returns a hint that mentions a tool, or "" if the client does not have the tool.
 func (c *client) ifOffered(name, hint string) string {
 	exists := slices.ContainsFunc(c.environmentTools(), func(t tool) bool { return t.Name == name })
 	if !exists || !c.offers(name) {
 		return ""
 	}
 	return hint
-}
-
-// allows reports whether a package may be installed and imported at all.
-func (o *Options) allows(name string) bool {
-	return slices.ContainsFunc(o.Packages, func(pattern string) bool {
-		ok, err := path.Match(pattern, name)
-		return ok && err == nil
-	})
 }

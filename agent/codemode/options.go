@@ -38,63 +38,63 @@ type Options struct {
 	Servers *mcptools.Options
 
 	// Startup is how long the first client waits for the servers in Config that are still
-	// connecting. The tools of slower servers are announced when they have connected. Zero means 2
-	// seconds.
+	// connecting. When a slower server has connected, clients are notified of its tools. Zero
+	// means 2 seconds.
 	Startup time.Duration
 
 	// Sandbox runs the programs. If it is nil, the server creates one with default options, and
 	// closes it.
 	Sandbox *sandbox.Sandbox
 
-	// Queue bounds how many programs run at once and how many wait. The default for Running is the
-	// default of [sandbox.Options].Workers; the default for Wait is the sandbox's time limit and 30
-	// seconds, so that a client whose programs use all their time delays others but does not cause
-	// refusals.
+	// Queue bounds how many programs run at once and how many wait. The default of Running is the
+	// default of [sandbox.Options].Workers. The default of Wait is the sandbox's time limit plus 30
+	// seconds, so that a client whose programs use all their time only delays the programs of
+	// other clients: they are not refused.
 	Queue serve.QueueOptions
 
-	// Model writes the programs of run_task. If it is nil, there is no such tool.
+	// Model writes the programs of run_task. If it is nil, that tool is not offered.
 	Model llms.Model
 
 	// Task limits each task. The zero value is the default of every limit.
 	Task TaskLimits
 
 	// Storage is the folder for code files, sessions and environments. Several servers may share
-	// it. If it is empty, they are in a temporary folder, which Close removes.
+	// it. If Storage is empty, the server uses a temporary folder, which Close removes.
 	Storage string
 
 	// Packages are the npm packages that programs may import: names, or patterns of [path.Match].
-	// Empty means none, and no tools for packages.
+	// If it is empty, programs cannot import packages, and no tools for packages are offered.
 	Packages []string
 
-	// AllowInstall offers install_dependencies, for the packages in Packages. It needs npm.
+	// AllowInstall offers the tool install_dependencies for the packages in Packages. It needs npm.
 	AllowInstall bool
 
-	// Offer are patterns of the server's own tools that are offered, in which * matches any text.
-	// With only "execute_code", that is the only tool, and programs use tools.search and
-	// tools.describe to find tools that its description does not declare. Empty means all.
+	// Offer lists the server's own tools that are offered: names, or patterns in which * matches any
+	// string. If it is only "execute_code", programs use tools.search and tools.describe to find
+	// tools that the description of execute_code does not declare. Empty means all.
 	Offer []string
 
-	// Declarations is how much of the description of execute_code may declare tools, in tokens.
-	// Zero means the default of [declare.Markdown].
+	// Declarations is the maximum length, in tokens, of the declarations of tools in the
+	// description of execute_code. Zero means the default of [declare.Markdown].
 	Declarations int
 
-	// Description is the maximum length of the description of execute_code, in characters, at
-	// least 1024. Tools that do not fit are found by search. Zero means no limit. Claude Code
-	// shows 2048 characters of a description.
+	// Description is the maximum length, in characters, of the description of execute_code. It must
+	// be at least 1024; zero means no limit. Programs and models find tools that do not fit by
+	// searching. Claude Code shows 2048 characters of a description.
 	Description int
 
-	// Instructions are added to what the server says about itself. Clients show them to their
-	// models; Claude Code shows the first 2048 characters.
+	// Instructions are added to the instructions that the server gives clients, which show them to
+	// their models. Claude Code shows the first 2048 characters.
 	Instructions string
 
-	// Implementation is how the server identifies itself to clients. Nil means Writ.
+	// Implementation identifies the server to clients. Nil means Writ.
 	Implementation *mcp.Implementation
 
-	// Logger logs events. Secrets of the servers in Config are removed first. Nil logs nothing.
+	// Logger logs events, without the secrets of the servers in Config. Nil logs nothing.
 	Logger *slog.Logger
 }
 
-// TaskLimits limits one task of run_task. A client may ask for less.
+// TaskLimits limits one task of run_task. A client may set lower limits.
 type TaskLimits struct {
 	Steps  int           // programs that the model may write; zero means 10
 	Tokens int           // tokens of the model, input and output together; zero means no limit
@@ -113,11 +113,12 @@ func (o *Options) Check() error {
 	}
 	for _, name := range o.Packages {
 		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t") {
-			errs = append(errs, fmt.Errorf("packages: %q is not the name of a package, and not a pattern of names", name))
+			errs = append(errs, fmt.Errorf("packages: %q is neither the name of a package nor a pattern of names", name))
 		}
 	}
 	if o.AllowInstall && len(o.Packages) == 0 {
-		errs = append(errs, errors.New("allow install: name the packages that may be installed; their code is not trusted"))
+		errs = append(errs, errors.New("allow install: list the packages that may be installed, because their code is "+
+			"not trusted"))
 	}
 	if _, err := exec.LookPath("npm"); o.AllowInstall && err != nil {
 		errs = append(errs, fmt.Errorf("allow install: %w", err))
@@ -132,7 +133,8 @@ func (o *Options) Check() error {
 
 func (o *Options) checkLimits() (errs []error) {
 	if o.Description > 0 && o.Description < minDescription {
-		errs = append(errs, fmt.Errorf("description: it needs at least %d characters to say how programs work", minDescription))
+		errs = append(errs, fmt.Errorf("description: at least %d characters are needed to say how programs work",
+			minDescription))
 	}
 	for _, limit := range []struct {
 		name  string
@@ -150,7 +152,7 @@ func (o *Options) checkLimits() (errs []error) {
 	return errs
 }
 
-// didYouMean proposes the name that is most similar to a pattern.
+// didYouMean suggests the name that is most similar to a pattern, or returns "" if no name is similar.
 func didYouMean(pattern string, names []string) string {
 	if near := similar.Nearest(pattern, names); near != "" {
 		return "; did you mean " + near + "?"

@@ -8,7 +8,8 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
-// warnOfPatterns logs the patterns of principals that match no tool, once the first tools are known.
+// warnOfPatterns waits until the first tools are known, and logs the patterns of principals that match no
+// tool.
 func (s *Server) warnOfPatterns(ctx context.Context, auth *serve.Auth) {
 	select {
 	case <-s.catalog.ready:
@@ -20,8 +21,8 @@ func (s *Server) warnOfPatterns(ctx context.Context, auth *serve.Auth) {
 	}
 }
 
-// strayPatterns returns warnings about the patterns of principals that match no tool: neither of
-// this server nor of the servers whose tools programs call.
+// strayPatterns returns warnings about patterns of principals that match neither a tool of this server nor a
+// tool that programs can call.
 func (s *Server) strayPatterns(auth *serve.Auth) []string {
 	var warnings []string
 	for principal, patterns := range auth.Patterns() {
@@ -38,11 +39,11 @@ func (s *Server) strayPatterns(auth *serve.Auth) []string {
 	return slices.Compact(warnings)
 }
 
-// powerless returns a warning if patterns do not allow to run programs, or programs cannot call tools.
+// powerless returns a warning if the patterns allow no tool of this server, or no tool that programs can call.
 func (s *Server) powerless(patterns []string) string {
 	p, set := serve.Principal{Name: "any", Tools: patterns}, s.catalog.everything().set
 	switch {
-	case len(patterns) == 0: // a principal that only reads metrics
+	case len(patterns) == 0: // the principal only reads metrics
 	case !slices.ContainsFunc(s.allTools(), func(t tool) bool { return p.Allows(t.Name) }):
 		return "no pattern allows a tool of this server, such as execute_code"
 	case p.Allows("execute_code") && set.Len() > 0 && len(allowed(set, patterns).tools) == 0:
@@ -51,7 +52,7 @@ func (s *Server) powerless(patterns []string) string {
 	return ""
 }
 
-// stray returns a warning if a pattern matches no tool, and otherwise "".
+// stray returns a warning if a pattern matches no tool; otherwise, it returns "".
 func (s *Server) stray(pattern string) string {
 	everything := s.catalog.everything()
 	var names []string

@@ -12,13 +12,13 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// problem is an error in a call, with a message for the model. All other errors are errors of the
-// server and are only logged, because they may contain confidential details.
+// problem is an error that the caller can fix, with a message for the model. All other errors are errors of
+// the server: they are only logged, because they may contain confidential details.
 type problem struct{ kind, message string }
 
 func (p *problem) Error() string { return p.message }
 
-// The kinds of problems, as results have them in error_type.
+// The kinds of problems, which are values of error_type in results.
 const (
 	invalidArgument = "INVALID_ARGUMENT"
 	notFound        = "NOT_FOUND"
@@ -26,7 +26,7 @@ const (
 	installFailed   = "INSTALL_FAILED"
 	busy            = "BUSY" // nothing was done
 	sessionLost     = "SESSION_LOST"
-	errorServer     = "SERVER_ERROR" // the call is not the cause
+	errorServer     = "SERVER_ERROR" // not caused by the call
 )
 
 func invalid(format string, args ...any) error {
@@ -62,13 +62,12 @@ func forModel(err error) error {
 	return &problem{kind, message}
 }
 
-// problemOf is forModel for the errors of other packages whose messages are written for models.
+// problemOf is like forModel, for errors of other packages whose messages are written for models.
 func problemOf(err error) error {
 	var (
 		spec  *packages.SpecError
 		limit *packages.LimitError
 		run   *packages.Error
-		full  *serve.BusyError
 	)
 	switch {
 	case errors.As(err, &spec):
@@ -77,7 +76,7 @@ func problemOf(err error) error {
 		return &problem{overLimit, err.Error()}
 	case errors.As(err, &run):
 		return &problem{installFailed, err.Error()}
-	case errors.As(err, &full):
+	case errors.Is(err, serve.ErrBusy):
 		return &problem{busy, err.Error()}
 	case errors.Is(err, serve.ErrStopped):
 		return &problem{errorServer, "the server is shutting down; nothing was done"}

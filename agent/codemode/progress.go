@@ -17,11 +17,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// progressInterval is the minimum time between two reports of servers that a client receives during a call.
+// progressInterval is the minimum time between two progress reports of servers that a client receives during
+// a call.
 const progressInterval = time.Second
 
-// progress returns a context in which the progress of servers is forwarded to the client, a function
-// that notifies the client of other progress, and a function that must be called when the call ends.
+// progress returns a context in which the progress reports of servers are forwarded to the client, a function
+// that notifies the client of other progress, and a function that the caller must call at the end.
 // Clients are notified only if they sent a progress token. Notifications are dropped if they are too
 // frequent, or if the client reads too slowly.
 func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ context.Context, tell func(string),
@@ -39,7 +40,7 @@ func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ contex
 			return
 		}
 		done++
-		// A client that has gone is noticed elsewhere.
+		// The error is ignored: other code notices that a client has disconnected.
 		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done,
 			Message: message})
 	}
@@ -60,7 +61,7 @@ func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ contex
 	}
 }
 
-// onCall returns a function that is called when a call of a tool has ended.
+// onCall returns the handler for calls of tools that have ended.
 func (c *client) onCall(tell func(message string)) func(sandbox.Call) {
 	return func(call sandbox.Call) {
 		c.logCause(call)
@@ -68,7 +69,7 @@ func (c *client) onCall(tell func(message string)) func(sandbox.Call) {
 	}
 }
 
-// logCause logs why a call failed if the model was not told, such as the stack of a panic.
+// logCause logs the cause of a failed call if the message for the model omits it, such as the stack of a panic.
 func (c *client) logCause(call sandbox.Call) {
 	if call.Error == nil {
 		return
@@ -78,7 +79,7 @@ func (c *client) logCause(call sandbox.Call) {
 	}
 }
 
-// onEvent returns a function that is called for each event of a task.
+// onEvent returns the handler for the events of a task.
 func (c *client) onEvent(tell func(message string)) func(context.Context, event.Event) {
 	return func(_ context.Context, e event.Event) {
 		if end, ok := e.(event.ToolCallEnd); ok {
@@ -93,7 +94,7 @@ func happening(e event.Event) string {
 	case event.ModelRequest:
 		return fmt.Sprintf("step %d: asking the model", e.Step)
 	case event.ProgramStart:
-		return fmt.Sprintf("step %d: running a program of %s", e.Step, lineCount(e.Code))
+		return fmt.Sprintf("step %d: running a program", e.Step)
 	case event.ToolCallEnd:
 		return called(e.Call)
 	case event.ProgramEnd:
@@ -103,13 +104,6 @@ func happening(e event.Event) string {
 		return fmt.Sprintf("step %d: the program has ended", e.Step)
 	}
 	return ""
-}
-
-func lineCount(code string) string {
-	if n := strings.Count(strings.TrimSpace(code), "\n") + 1; n > 1 {
-		return fmt.Sprintf("%d lines", n)
-	}
-	return "1 line"
 }
 
 func called(c sandbox.Call) string {
@@ -122,7 +116,7 @@ func called(c sandbox.Call) string {
 	return c.Tool + " is done"
 }
 
-// rejected reports whether a tool was certainly not called, for example because of its arguments.
+// rejected reports whether a call was certainly not made, for example because its arguments were invalid.
 func rejected(c sandbox.Call) bool {
 	return c.Error != nil && tools.StateOf(c.Error) == tools.StateRejected
 }

@@ -28,7 +28,7 @@ type execution struct {
 	Calls           []call          `json:"calls"`
 	Session         string          `json:"session,omitempty"`
 
-	blocks []mcp.Content // that were in the result
+	blocks []mcp.Content // extracted from the result
 }
 
 func (e execution) failed() bool { return !e.Success }
@@ -95,7 +95,7 @@ func diagnostics(findings []sandbox.Finding) []diagnostic {
 	return list
 }
 
-// errorType returns the name of a kind of failure for clients. All time limits are TIMEOUT.
+// errorType returns the name of a kind of failure for clients. For all time limits, it is TIMEOUT.
 func errorType(k sandbox.Kind) string {
 	if k == sandbox.KindComputeLimit {
 		k = sandbox.KindTimeout
@@ -115,7 +115,7 @@ func newCall(c sandbox.Call, failed bool) call {
 	return item
 }
 
-// maxOutput is the maximum number of bytes of console output that a client gets.
+// maxOutput is the maximum size, in bytes, of the console output that a client gets.
 const maxOutput = 64 << 10
 
 // shown returns the beginning and the end of an output.
@@ -123,7 +123,7 @@ func shown(o sandbox.Output) string {
 	if len(o.Text) <= maxOutput && !o.Cut() {
 		return o.Text
 	}
-	const remark = 64 // at most
+	const remark = 64 // maximum length of the remark about omitted bytes
 	tail := o.Tail[max(0, len(o.Tail)-maxOutput/2):]
 	head := o.Text[:min(len(o.Text), maxOutput-len(tail)-remark)]
 	left := o.Bytes - len(head) - len(tail)

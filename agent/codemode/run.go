@@ -37,7 +37,7 @@ type program struct {
 	Environment string `json:"environment"`
 }
 
-// run runs one program when it is the client's turn, with the tools that exist then. Errors of the
+// run waits for the client's turn and runs one program with the tools that exist then. Errors of the
 // program are part of the execution, for the model to read.
 func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e execution, err error) {
 	prepared, err := p.prepare()
@@ -75,7 +75,7 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 	e := newExecution(out)
 	e.Session = session
 	c.addHints(p, &e)
-	if err != nil { // the client has to know what was done
+	if err != nil { // the client must still learn which calls were made
 		c.app.log.Error("a program was stopped", "client", c.principal.Name, "err", err)
 		e.fail(errorServer, "the server stopped the program, which is not the program's fault; calls lists what was done")
 	}
@@ -87,7 +87,7 @@ func (p program) prepare() (sandbox.Program, error) {
 		return sandbox.Program{}, invalid("the program is empty; pass JavaScript")
 	}
 	inputs := make(map[string]any, len(p.Variables))
-	for _, name := range slices.Sorted(maps.Keys(p.Variables)) { // reports the same one every time
+	for _, name := range slices.Sorted(maps.Keys(p.Variables)) { // sorted, so that the error is always the same
 		if !jsonvalue.IsIdentifier(name) || tools.Reserved(name) {
 			return sandbox.Program{}, invalid("variables: %q cannot be the name of a constant", name)
 		}
@@ -96,7 +96,7 @@ func (p program) prepare() (sandbox.Program, error) {
 	return sandbox.Program{Source: p.Code, Inputs: inputs, Timeout: seconds(p.Timeout)}, nil
 }
 
-// runIn runs a program alone or in a session, whose handle it returns.
+// runIn runs a program alone or in a session. It returns the handle of the session.
 func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (out *sandbox.Outcome, _ string,
 	err error) {
 	if session == "" {
@@ -110,7 +110,7 @@ func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (
 		}
 	}
 	out, err = c.space().RunSession(ctx, session, c.app.box, p)
-	if began && out == nil { // no result has its handle
+	if began && out == nil { // the client does not get the handle of the session
 		err = errors.Join(err, c.space().RemoveSession(context.WithoutCancel(ctx), session))
 	}
 	return out, session, err
@@ -123,7 +123,7 @@ func seconds(n float64) time.Duration {
 	return max(time.Duration(n*float64(time.Second)), time.Nanosecond)
 }
 
-// refused returns the execution of a program that was not run.
+// refused returns the result for a program that was not run.
 func refused(p *problem) result {
 	e := newExecution(&sandbox.Outcome{})
 	e.fail(cmp.Or(p.kind, invalidArgument), p.message)
@@ -147,5 +147,9 @@ func (c *client) compiler(ctx context.Context, p program) (sandbox.Compiler, err
 	if err != nil {
 		return nil, err
 	}
-	return compiler.With(imports.New(e.packages.FS(), names, c.whyNotImportable(ctx, e))), nil
+	tree, err := e.packages.FS()
+	if err != nil {
+		return nil, err
+	}
+	return compiler.With(imports.New(tree, names, c.whyNotImportable(ctx, e))), nil
 }

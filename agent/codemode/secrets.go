@@ -11,15 +11,15 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// secrets are the secrets of the current and previous configurations. A server may repeat them in
-// its results and errors, so they are removed there.
+// secrets holds the secrets of the current and previous configurations. They are removed from the results
+// and errors of servers, which may repeat them.
 type secrets struct {
 	mu     sync.Mutex
 	values []string
 	known  atomic.Pointer[policy.Secrets]
 }
 
-// add hides more values from now on.
+// add adds values to the secrets.
 func (s *secrets) add(values []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 var local = serve.Principal{Name: "local"}
 
 // Serve serves clients over the transport in the options until ctx ends or, on stdio, the client
-// has gone; see [serve.Run]. Nil options mean stdio, whose stdout belongs to the protocol: print
-// nothing else there.
+// closes its end; see [serve.Run]. Nil options mean stdio. In that case, stdout belongs to the protocol, so
+// the program must not print to it.
 func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -39,16 +39,16 @@ func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
 	return serve.NewHandler(s.serverOf, s.serving(o))
 }
 
-// AddTo adds the tools that a principal may use to a server of the host, and keeps them up to date as
-// long as that server exists. Tools of the same names are replaced. All clients of that server act as
-// that principal, so they share code files, sessions and environments. The error says that the server
+// AddTo adds the tools that a principal may use to an MCP server of the host, and keeps them up to date as
+// long as that server exists. It replaces tools with the same names. All clients of that server act as
+// that principal, so they share code files, sessions and environments. AddTo returns an error if the server
 // is nil, the principal has no name, or s is closed.
 func (s *Server) AddTo(server *mcp.Server, p serve.Principal) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
 	if server == nil || p.Name == "" {
-		return errors.New("codemode: AddTo needs a server, and a principal with a name")
+		return errors.New("codemode: AddTo needs a server and a principal with a name")
 	}
 	s.offer(server, p)
 	return nil

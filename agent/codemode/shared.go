@@ -6,7 +6,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// shared is a group of servers that closes when it has been retired and its last user has gone.
+// shared is a group of servers that closes when it has been retired and has no more users.
 type shared struct {
 	*mcptools.Servers
 	mu      sync.Mutex

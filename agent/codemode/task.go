@@ -116,7 +116,7 @@ func (c *client) runTaskNow(ctx context.Context, tell func(message string), in t
 	return report, err
 }
 
-// queued runs the programs of tasks in the queue of all programs.
+// queued is a sandbox for tasks. Their programs wait in the queue of all programs.
 type queued struct{ *client }
 
 // Run implements [module.Sandbox].
@@ -137,7 +137,7 @@ func (q queued) Check(ctx context.Context, p sandbox.Program) (result sandbox.Ch
 	return result, err
 }
 
-// within returns the limits of a task whose client asks for less.
+// within returns the limits of a task, which are lower if its client sets lower limits.
 func (l TaskLimits) within(in taskArgs) TaskLimits {
 	return TaskLimits{lesser(l.Steps, in.Steps), lesser(l.Tokens, in.Tokens), lesser(l.Time, seconds(in.Timeout))}
 }
@@ -152,8 +152,8 @@ func lesser[T int | time.Duration](a, b T) T {
 
 var errTaskTime = errors.New("the task exceeded its time limit")
 
-// newReport returns the result of a task. If there is no answer, it says what was done. Errors that
-// the task did not cause are returned as errors.
+// newReport returns the result of a task. If the task has no answer, the result says what was done. Errors
+// that the task did not cause are returned as errors.
 func newReport(ctx context.Context, pred *module.Prediction[agent.Answer], err error, took time.Duration) (report,
 	error) {
 	r := report{Success: err == nil, DurationMS: milliseconds(took), Steps: []taskStep{}, Calls: []effect{}}

@@ -49,9 +49,9 @@ func TestTask(t *testing.T) {
 		t.Errorf("got %s", text)
 	}
 	want := []string{
-		"step 1: asking the model", "step 1: running a program of 1 line", "fs.list_directory is done",
+		"step 1: asking the model", "step 1: running a program", "fs.list_directory is done",
 		"step 1: the program has ended",
-		"step 2: asking the model", "step 2: running a program of 1 line", "fs.read_text_file is done",
+		"step 2: asking the model", "step 2: running a program", "fs.read_text_file is done",
 		"step 2: the program has ended",
 	}
 	var heard []string

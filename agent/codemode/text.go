@@ -11,8 +11,8 @@ import (
 
 func textContent(text string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: text}} }
 
-// content implements [result]: text with the same information as the structured content, for clients
-// that ignore structured content, and the blocks of the value.
+// content implements [result]. It returns a text with the information of the structured content, for clients
+// that ignore structured content, and the content blocks of the value.
 func (e execution) content() []mcp.Content {
 	var parts []string
 	if e.failed() {
@@ -37,7 +37,7 @@ func (e execution) content() []mcp.Content {
 	return append(textContent(strings.Join(parts, "\n\n")), e.blocks...)
 }
 
-// valueText returns a string as it is, and any other value as JSON.
+// valueText returns the value of the program: a string unchanged, and any other value as JSON.
 func (e execution) valueText() string {
 	var text string
 	if json.Unmarshal(e.Result, &text) == nil && text != "" {

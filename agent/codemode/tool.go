@@ -14,9 +14,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// definitions has the name, description, schemas and annotations of each tool, as clients get
-// them. The schemas are written by hand: clients understand different parts of JSON Schema, and
-// all of them understand these.
+// definitions contains the name, description, schemas and annotations of each tool, as clients get
+// them. The schemas are written by hand and use only those parts of JSON Schema that all clients understand.
 //
 //go:embed definitions/*.json
 var definitions embed.FS
@@ -56,21 +55,21 @@ func definition(name string) mcp.Tool {
 type tool struct {
 	mcp.Tool
 	read   func(arguments json.RawMessage) (action, error)
-	failed func(*problem) result // makes a result of a problem; if nil, the result is only the message
+	failed func(*problem) result // converts a problem to a result; if nil, the result is only the message
 }
 
 // action is a call whose arguments are valid.
 type action func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
 
-// result is a result that can report a failure, and has its own content for clients that ignore
+// result is a result that may be a failure, and has its own content for clients that ignore
 // structured content.
 type result interface {
 	failed() bool
 	content() []mcp.Content
 }
 
-// offer makes a tool of a function. Arguments are checked against the schema, so that In only has
-// to hold them; a result becomes structured content.
+// offer makes a tool from a function. Arguments are checked against the schema of t, so In does not need to
+// check them. The result becomes structured content.
 func offer[In, Out any](t mcp.Tool, do func(ctx context.Context, r *mcp.CallToolRequest, in In) (Out, error)) tool {
 	input, err := schema.Compile(t.InputSchema.(json.RawMessage))
 	if err != nil {
@@ -98,15 +97,15 @@ func (t tool) failing(failed func(*problem) result) tool {
 }
 
 // call checks the arguments and makes the call. A panic becomes an error, so that one call cannot
-// end the server for all clients. Arguments take far more memory while they are checked than as
-// JSON, so calls take turns.
+// end the server for all clients. The check takes far more memory than the arguments as JSON, so only a few
+// checks run at once.
 func (c *client) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	ctx = serve.WithPrincipal(ctx, c.principal) // for the functions of the host
+	ctx = serve.WithPrincipal(ctx, c.principal) // for tools that are functions of the host
 	var act action
 	err = forModel(c.app.checks.Do(ctx, c.principal.Name, func(context.Context) error {
 		act, err = t.read(r.Params.Arguments)
@@ -142,7 +141,7 @@ func (c *client) handler(t tool) mcp.ToolHandler {
 	}
 }
 
-// structured returns a result as structured content, and as content that a model can read.
+// structured converts a result to structured content and to content that a model can read.
 func structured(out any) (*mcp.CallToolResult, error) {
 	text, err := plainJSON(out)
 	if err != nil {

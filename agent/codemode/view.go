@@ -23,8 +23,8 @@ type view struct {
 	declared map[int]string // declarations by budget
 }
 
-// declarations declares the tools within a budget of tokens. That takes up to a second if there are
-// thousands of them, so it is done once.
+// declarations returns the declarations of the tools within a budget of tokens. It caches them, because
+// declaring thousands of tools takes up to a second.
 func (v *view) declarations(budget int) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -36,14 +36,14 @@ func (v *view) declarations(budget int) string {
 	return text
 }
 
-// maxViews is the number of views that a snapshot keeps.
+// maxViews is the maximum number of views that a snapshot caches.
 const maxViews = 64
 
-// maxDescribed is about how many bytes describe_tool returns.
+// maxDescribed is the approximate maximum size, in bytes, of a result of describe_tool.
 const maxDescribed = 32 << 10
 
-// view returns the tools that a principal may use. It sees no others; the policy is a second
-// protection, in case a pattern and a name can be read in two ways.
+// view returns the tools that a principal may use. The view does not contain other tools. In addition, a policy
+// refuses their calls, in case a pattern and a name can be read in two ways.
 func (s *snapshot) view(p serve.Principal) (*view, error) {
 	patterns, all := p.Tools, p.Tools == nil && p.Name != ""
 	s.mu.Lock()
@@ -71,7 +71,8 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 
 // set returns all tools, or those that match the patterns.
 func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
-	own := source{warnings: s.own.WithPoliciesOf(nil).With(policy.AllowDestructive).Warnings()} // of its sources
+	// Without policies, the warnings are those of the sources.
+	own := source{warnings: s.own.WithPoliciesOf(nil).With(policy.AllowDestructive).Warnings()}
 	for _, b := range s.own.Bindings() {
 		own.tools = append(own.tools, b.Tool)
 	}
@@ -94,8 +95,8 @@ func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
 	return set, nil
 }
 
-// foreign is a policy that lets programs call the tools of servers that the host knows nothing about:
-// clients ask their users. The host's own tools need [policy.Approve] or [policy.AllowDestructive].
+// foreign is a policy that lets programs call the tools of servers, which the host does not know: clients ask
+// their users for permission. The host's own tools need [policy.Approve] or [policy.AllowDestructive].
 type foreign struct {
 	tools.Caller
 	own []*tools.Tool
@@ -104,7 +105,7 @@ type foreign struct {
 // Guards implements [tools.Guard].
 func (f foreign) Guards(b *tools.Binding) bool { return !slices.Contains(f.own, b.Tool) }
 
-// source is a list of tools as a tools.Source.
+// source is a list of tools that implements tools.Source.
 type source struct {
 	tools    []*tools.Tool
 	warnings []string
@@ -113,7 +114,7 @@ type source struct {
 // Tools implements [tools.Source].
 func (s source) Tools(context.Context) ([]*tools.Tool, error) { return s.tools, nil }
 
-// Warnings are part of the set's.
+// Warnings returns warnings, which become warnings of the set.
 func (s source) Warnings() []string { return s.warnings }
 
 func (s source) equal(other source) bool {
@@ -132,7 +133,7 @@ func allowed(set *tools.Set, patterns []string) source {
 	return list
 }
 
-// permits asks a policy about a call of a tool without making it.
+// permits reports whether a policy allows a call of a tool. It does not make the call.
 func permits(p tools.Policy, b *tools.Binding) bool {
 	reached := false
 	_, err := p(tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {

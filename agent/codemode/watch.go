@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// stamp identifies one state of a file.
+// stamp identifies one version of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -35,7 +35,7 @@ func (c *catalog) stale() bool {
 	return s != c.read && s != stamp{}
 }
 
-// watch keeps the tools of the configuration up to date until ctx is done, and calls changed after
+// watch keeps the tools of the configuration up to date until ctx is done. It calls changed after
 // each change.
 func (c *catalog) watch(ctx context.Context, changed func()) {
 	if c.config == "" {
@@ -58,8 +58,7 @@ func (c *catalog) watch(ctx context.Context, changed func()) {
 	}
 }
 
-// next waits until something has changed, and returns the function that updates the tools; nil
-// once ctx is done.
+// next waits for a change and returns the function that updates the tools, or nil when ctx is done.
 func (c *catalog) next(ctx context.Context, tick <-chan time.Time) func(context.Context) error {
 	for {
 		select {

@@ -1,9 +1,9 @@
-// Agent does a task, given in words, with the tools of MCP servers.
+// Agent carries out a task described in words with the tools of MCP servers.
 //
 //	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
 //
-// Progress goes to stderr, the answer to stdout. The exit code is 0 when the task
-// was done, 1 when it was not or could not be begun, 2 when the flags are wrong.
+// It prints progress to stderr and the answer to stdout. The exit code is 0 if the task
+// has an answer, 1 if it has none, and 2 if the flags are wrong.
 package main
 
 import (
@@ -48,7 +48,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&c.model, "model", "", models.Usage)
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&c.quiet, "quiet", false, "do not print progress")
-	flags.IntVar(&c.steps, "steps", 0, "how many programs may be written (default 5)")
+	flags.IntVar(&c.steps, "steps", 0, "how many programs the model may write (default 5)")
 	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in total (default: no limit)")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
@@ -133,8 +133,8 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	return bot.Run(ctx, agent.Task{Task: c.task})
 }
 
-// introduce prints the connected servers and the errors of the others. Warnings are in the agent's
-// log.
+// introduce prints the connected servers, and the errors of the servers that could not be connected. Warnings
+// are in the agent's log.
 func (c *config) introduce(servers *mcptools.Servers) {
 	for _, s := range servers.Status() {
 		switch {

@@ -1,4 +1,4 @@
-// Codemode is a service with three functions that offers code mode over them to any MCP client:
+// Codemode offers code mode to any MCP client: the client's programs call three Go functions of a shop.
 //
 //	npx @modelcontextprotocol/inspector go run ./examples/codemode
 package main

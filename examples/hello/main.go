@@ -32,8 +32,8 @@ func main() {
 	box := must(sandbox.New(nil))
 	defer box.Close()
 	set := must(tools.NewSet(ctx, tools.Func("forecast", "Rain in mm for the next three hours.", forecast,
-		&tools.Hints{Class: tools.Read}))) // it changes nothing; without this it counts as an effect
-	advise := signature.Must(signature.New[City, Advice]("Does one need an umbrella in this city?"))
+		&tools.Hints{Class: tools.Read}))) // it changes nothing; without this hint, each call counts as an effect
+	advise := signature.Must(signature.New[City, Advice]("Do I need an umbrella in this city?"))
 
 	pred := must(module.NewCodeAct(advise, model, box, set, nil).Run(ctx, City{"Bergen"}))
 	fmt.Println(pred.Output.Umbrella, pred.Output.Why)

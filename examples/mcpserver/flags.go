@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// variable returns the name of the environment variable that is used if a flag is missing.
+// variable returns the name of the environment variable that replaces a missing flag.
 func variable(flag string) string {
 	return "WRIT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// parse reads the flags, and the environment for flags that are missing.
+// parse reads the flags, and the environment variables of flags that are missing.
 func parse(flags *flag.FlagSet, args []string, lookup func(string) (string, bool)) error {
 	flags.SetOutput(io.Discard) // the caller prints the error
 	if err := flags.Parse(args); err != nil {
@@ -39,12 +39,12 @@ func parse(flags *flag.FlagSet, args []string, lookup func(string) (string, bool
 
 func help(w io.Writer, flags *flag.FlagSet) {
 	fmt.Fprintln(w, "usage: mcpserver [flags]\n\nAn MCP server that runs programs in a sandbox.\n"+
-		"Each flag has a variable that is used if the flag is missing, such as WRIT_ALLOW_INSTALL for -allow-install.")
+		"If a flag is missing, its environment variable is used, such as WRIT_ALLOW_INSTALL for -allow-install.")
 	flags.SetOutput(w)
 	flags.PrintDefaults()
 }
 
-// list accepts strings that are separated by commas.
+// list returns the setter of a flag whose value is a list, separated by commas.
 func list(to *[]string) func(string) error {
 	return func(text string) error {
 		*to = nil

@@ -3,8 +3,8 @@
 //
 //	go run ./examples/mcpserver -config mcp_servers.json
 //
-// It speaks MCP on stdin and stdout; it logs to stderr. It ends when its client closes
-// stdin. With -transport http it serves many clients. README.md describes it; package codemode implements it.
+// It speaks MCP on stdin and stdout, and logs to stderr. It ends when its client closes
+// stdin. With -transport http, it serves many clients. README.md describes it; package codemode implements it.
 package main
 
 import (
@@ -33,7 +33,7 @@ func start(args []string) int {
 	return process{os.LookupEnv, hup, os.Stdin, os.Stdout, os.Stderr}.command(ctx, args)
 }
 
-// process has the parts of the operating system process that the server uses.
+// process contains the parts of the operating system process that the server uses.
 type process struct {
 	lookup         func(variable string) (string, bool)
 	hup            <-chan os.Signal

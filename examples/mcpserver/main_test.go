@@ -117,7 +117,7 @@ func TestFailures(t *testing.T) {
 			`"surplus": unexpected argument; only flags are accepted`, "WRIT_CALLS=many: parse error",
 		}},
 		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2,
-			[]string{"allow install: name the packages", "0.0.0.0"}},
+			[]string{"allow install: list the packages", "0.0.0.0"}},
 		{[]string{"-transport", "http", "-tokens", "missing.json"}, nil, 2, []string{"missing.json"}},
 		{[]string{"-model", "openai"}, nil, 2,
 			[]string{`models: "openai" does not name a provider and a model; write both, such as "openai:gpt-5.1"`}},

@@ -32,8 +32,8 @@ type settings struct {
 	open func(name string) (llms.Model, error) // tests replace it
 }
 
-// secretVariable holds the secret for -oauth-introspect. There is no flag for it, because other users
-// of the machine can read flags.
+// secretVariable is the environment variable with the secret for -oauth-introspect. There is no flag for the
+// secret, because other users of the machine can read flags.
 const secretVariable = "WRIT_OAUTH_SECRET"
 
 func newSettings(stderr io.Writer) *settings {
@@ -45,26 +45,27 @@ func newSettings(stderr io.Writer) *settings {
 	}
 }
 
-// flags returns the flags, which set s. A flag that is not set leaves the default to the option.
+// flags returns the flags, which set s. If a flag is not set, the option has its default.
 func (s *settings) flags() *flag.FlagSet {
 	c, limits, serving := &s.codemode, &s.sandbox.Limits, &s.serving
 	f := flag.NewFlagSet("mcpserver", flag.ContinueOnError)
 	f.StringVar(&c.Config, "config", "", "the MCP servers whose tools programs may call")
 	f.Func("trust",
-		"servers whose claims about their tools are believed, such as that a tool only reads", list(&s.servers.Trust))
+		"servers to trust when they make claims about their tools, such as that a tool only reads", list(&s.servers.Trust))
 	f.DurationVar(&c.Startup, "startup", 0,
-		"how long the first list of tools waits for servers that are still starting; later tools are "+
-			"announced (default 2s)")
+		"how long the first list of tools waits for servers that are still starting; clients are notified of "+
+			"later tools (default 2s)")
 	f.Func("tools", "tools to offer, or patterns: execute_code, *_code_file (default all)", list(&c.Offer))
 	f.IntVar(&c.Declarations, "declarations", 0,
-		"how much of execute_code's description may declare tools; the rest is found by searching (default 8000)")
+		"how many tokens of execute_code's description may declare tools; programs search for the other tools "+
+			"(default 8000)")
 	f.IntVar(&c.Description, "description", 0,
-		"how long the description of execute_code may be; Claude Code shows 2048 (default no limit)")
+		"how many characters the description of execute_code may have; Claude Code shows 2048 (default no limit)")
 
 	f.DurationVar(&limits.Time, "time", 0,
 		"how long a program may take, including the tools that it waits for (default 30s)")
-	f.DurationVar(&limits.Compute, "compute", 0, "how much of -time a program may compute (default 10s)")
-	f.IntVar(&s.memory, "memory", 256, "how much memory a program may use, in MiB")
+	f.DurationVar(&limits.Compute, "compute", 0, "how long a program may compute, within -time (default 10s)")
+	f.IntVar(&s.memory, "memory", 256, "how many MiB of memory a program may use")
 	f.IntVar(&limits.Calls, "calls", 0, "how many tool calls a program may make (default 1000)")
 	f.IntVar(&s.sandbox.Workers, "workers", 0, "how many programs run at the same time (default 2 per processor)")
 	f.IntVar(&c.Queue.Waiting, "waiting", 0,
@@ -74,7 +75,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.Func("forbid", "names that no program may use", list(&s.rules.Names))
 
 	f.StringVar(&c.Storage, "storage", "",
-		"where code files, sessions and environments are kept; several servers may share it. "+
+		"the folder for code files, sessions and environments; several servers may share it. "+
 			"Without it, they are removed when the server ends")
 	f.Func("packages", "npm packages that programs may import, or patterns: lodash-es, @scope/*", list(&c.Packages))
 	f.BoolVar(&c.AllowInstall, "allow-install", false, "offers install_dependencies for -packages; it needs npm")
@@ -96,26 +97,26 @@ func (s *settings) flags() *flag.FlagSet {
 			`{"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`)
 	f.StringVar(&s.oauth.Issuer, "oauth", "", "the authorization server that issues tokens, instead of -tokens")
 	f.StringVar(&s.oauth.Endpoint, "oauth-introspect", "",
-		"where to ask it about a token (RFC 7662); its answer must have sub or "+
-			"client_id, and aud with -oauth-resource")
+		"the URL at which the authorization server answers questions about tokens (RFC 7662); an answer must "+
+			"have sub or client_id, and aud with -oauth-resource")
 	f.StringVar(&s.oauth.ClientID, "oauth-client", "",
-		"the client ID for that; the secret is in the variable "+secretVariable)
+		"the client ID for -oauth-introspect; the secret is in the variable "+secretVariable)
 	f.StringVar(&s.oauth.Resource, "oauth-resource", "",
-		"this server's URL for clients; only tokens that were issued for it are accepted")
+		"this server's URL for clients; only tokens that were issued for this URL are accepted")
 	f.IntVar(&s.rate, "rate", 0, "how many messages a second one client may send (default 500)")
 	f.IntVar(&c.Queue.PerPrincipal, "each", 0,
 		"how many programs of one client may run at the same time (default as -workers)")
 	f.Func("hosts", "names under which clients reach the server, in addition to -addr", list(&serving.Hosts))
 	f.Func("origins", "web pages that may send requests from a browser", list(&serving.Origins))
 	f.BoolVar(&serving.Stateless, "stateless", false,
-		"keeps no sessions with clients of older protocols, so that any replica can answer")
+		"keep no sessions with clients of older protocols, so that any replica can serve any request")
 	f.DurationVar(&serving.Grace, "grace", 0,
-		"how long running programs may continue at the end, before they are canceled (default 5s)")
+		"how long running programs may continue during the shutdown, before they are canceled (default 5s)")
 	f.BoolVar(&s.check, "check", false, "print what would be served, and exit")
 	return f
 }
 
-// complete computes the options from the flags. The error is everything that is wrong with them and
+// complete computes the options from the flags. The error lists everything that is wrong with the flags and
 // can be found without starting anything.
 func (s *settings) complete(ctx context.Context) (err error) {
 	var errs []error
@@ -123,7 +124,7 @@ func (s *settings) complete(ctx context.Context) (err error) {
 		errs = append(errs, fmt.Errorf("-memory %d: a program needs at least 64", s.memory))
 	}
 	s.sandbox.Limits.Memory, s.sandbox.Rules = int64(s.memory)<<20, &s.rules
-	s.serving.Limits.Rate = float64(s.rate)
+	s.serving.Rate = float64(s.rate)
 	s.codemode.Servers, s.codemode.Queue.Running = &s.servers, s.sandbox.Workers
 	if s.model != "" {
 		s.codemode.Model, err = s.open(s.model)
@@ -131,13 +132,12 @@ func (s *settings) complete(ctx context.Context) (err error) {
 	}
 	errs = append(errs, s.codemode.Check())
 	if s.serving.Auth, err = s.authentication(); err != nil {
-		return errors.Join(append(errs, err)...) // without Auth, more would seem wrong than is
+		return errors.Join(append(errs, err)...) // without Auth, the check would report errors that are not there
 	}
 	return errors.Join(append(errs, s.serving.Check(ctx))...)
 }
 
-// authentication returns the settings that say which clients have access. If they are nil, every program on this
-// machine has access.
+// authentication returns the authentication of clients, or nil if every program on this machine has access.
 func (s *settings) authentication() (*serve.Auth, error) {
 	switch {
 	case s.tokens != "" && s.oauth.Issuer != "":

@@ -4,7 +4,7 @@
 //		-train train.jsonl -dev dev.jsonl -test test.jsonl -metric exact -optimizer gepa \
 //		-calls 800 -model openai:gpt-5-mini -reflection openai:gpt-5.1 -save program.json
 //
-// It scores the test set with the given prompt and with the improved one, and never shows it to a model otherwise.
+// It scores the test set with the given prompt and with the improved one; the search does not use the test set.
 // Without -optimizer, it only scores the examples of -dev.
 package main
 
@@ -65,7 +65,7 @@ var metrics = map[string]metric{
 
 func names[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), ", ") }
 
-// command is the flags.
+// command contains the values of the flags.
 type command struct {
 	signature, instructions, load string
 	train, dev, test              string
@@ -91,8 +91,8 @@ func (c *command) parse(args []string) error {
 	flags := flag.NewFlagSet("optimize", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run returns the error
 	flags.StringVar(&c.signature, "signature", "", "inputs and outputs in DSPy's notation, such as 'question -> answer'")
-	flags.StringVar(&c.instructions, "instructions", "", "what the model is to do, in a `sentence`")
-	flags.StringVar(&c.load, "load", "", "a `file` that -save wrote, to measure it or to improve it further")
+	flags.StringVar(&c.instructions, "instructions", "", "a `sentence` that tells the model what to do")
+	flags.StringVar(&c.load, "load", "", "a `file` that -save wrote, with a program to measure or to improve further")
 	flags.StringVar(&c.train, "train", "", "a `file` (.jsonl, .json or .csv) with the examples that a search learns from")
 	flags.StringVar(&c.dev, "dev", "", "a `file` with the examples that decide between candidates; without a search, "+
 		"they are scored")
@@ -101,12 +101,12 @@ func (c *command) parse(args []string) error {
 	flags.StringVar(&c.optimizer, "optimizer", "",
 		"the `name` of a search: "+names(optimizers)+"; without it, only -dev is scored")
 	flags.IntVar(&c.calls, "calls", 500, "the maximum number of calls of -model in the search; -reflection is called at "+
-		"most a quarter as often; the two evaluations of -test are not counted; 0 means no limit")
+		"most a quarter as often; the two evaluations of -test do not count; 0 means no limit")
 	flags.Uint64Var(&c.seed, "seed", 0, "searches with the same seed and the same replies have the same result")
 	flags.StringVar(&c.model, "model", "", modelUsage)
-	flags.StringVar(&c.reflection, "reflection", "", "the `model` that writes instructions for gepa and mipro; as -model")
+	flags.StringVar(&c.reflection, "reflection", "", "the `model` that writes instructions for gepa and mipro; see -model")
 	flags.IntVar(&c.workers, "workers", 8, "how many examples are run at the same time")
-	flags.StringVar(&c.dir, "dir", "", "a `directory` for the replies, from which a search that was killed continues")
+	flags.StringVar(&c.dir, "dir", "", "a `directory` for the replies, with which a search that was killed continues")
 	flags.StringVar(&c.save, "save", "", "a `file` for the improved program")
 	flags.BoolVar(&c.asJSON, "json", false, "print one JSON object, for programs")
 	switch err := flags.Parse(args); {

@@ -55,7 +55,7 @@ func loadFrom(file string, p program) error {
 	if err != nil {
 		return err
 	}
-	p.Predictor.PickDemos = optimize.Nearest(3, nil) // as a result of knn needs it
+	p.Predictor.PickDemos = optimize.Nearest(3, nil) // a result of knn can be loaded only with it
 	if module.Load(bytes.NewReader(state), p) == nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func loadFrom(file string, p program) error {
 	return module.Load(bytes.NewReader(state), p)
 }
 
-// measure scores the examples of -dev, and saves the program as it is.
+// measure scores the examples of -dev, and saves the program unchanged.
 func (c *command) measure(ctx context.Context, p program, dev []example) error {
 	if _, err := c.keep(p); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *command) improve(ctx context.Context, given program, train, dev, test [
 	return c.show(result, before, after)
 }
 
-// evaluate scores a program. With -dir, results that it has are not computed again.
+// evaluate scores a program. With -dir, it does not compute stored results again.
 func (c *command) evaluate(ctx context.Context, p program, examples []example) (*evaluate.Report, error) {
 	o := &evaluate.Options{
 		Workers: c.workers, Progress: c.stderr, DropTrajectories: true, MaxErrors: max(2, len(examples)/10),
@@ -129,8 +129,8 @@ func (c *command) evaluate(ctx context.Context, p program, examples []example) (
 	return evaluate.Evaluate(ctx, p, examples, metrics[c.metric], o)
 }
 
-// keep returns the state of a program, after it wrote it to -save. If it cannot, it prints the state, which was paid
-// for.
+// keep writes the state of a program to -save and returns it. If it cannot write the state, it prints it, because the
+// search was expensive.
 func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
 	err := module.Save(&state, p)

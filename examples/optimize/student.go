@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// rules are how the tickets in the folder data are sorted: a ticket with the word goes to the team. The student
-// guesses another team where the house has a rule of its own.
+// rules say how the tickets in the folder data are sorted: a ticket with the word goes to the team. Without knowing a
+// rule, the student guesses, and is often wrong.
 var rules = []struct{ word, team, guess, rule string }{
 	{"refund", "sales", "billing", "A refund goes to sales, who know the customer."},
 	{"password", "security", "support", "A password goes to security."},
@@ -24,8 +24,8 @@ var rules = []struct{ word, team, guess, rule string }{
 	{"crash", "support", "support", "A crash goes to support."},
 }
 
-// student returns a simulated model that sorts tickets. It knows a rule if a sentence of its prompt states it, or if a
-// demo follows it. If a ticket has the words of two rules, it applies the second.
+// student returns a simulated model that sorts tickets. It knows a rule if a sentence of its prompt states the rule, or
+// a demo follows it. If a ticket has the words of two rules, the student applies the second.
 func student() llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		_, ticket, found := strings.Cut(r.Last(), "[[ ## ticket ## ]]\n")
@@ -46,7 +46,7 @@ func student() llms.Model {
 	})
 }
 
-// reflection returns a simulated model that writes instructions. It knows only what its prompt states.
+// reflection returns a simulated model that writes instructions. It knows only the rules that its prompt states.
 func reflection() llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		text := "Choose the team for the ticket."

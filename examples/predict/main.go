@@ -3,8 +3,8 @@
 //	go run ./examples/predict -model openai:gpt-5.1 \
 //		'review -> mood: Literal["good","bad"], score: float(ge=0, le=1)' review="Broke twice."
 //
-// It prints a line for each output, or with -json one object. An input name=- is
-// read from standard input.
+// It prints a line for each output, or with -json one object. The value of an input
+// name=- is read from standard input.
 package main
 
 import (
@@ -40,7 +40,7 @@ const usage = `Usage: predict -model provider:model [flags] 'inputs -> outputs' 
 
 The signature is in DSPy's notation, such as
 	review -> mood: Literal["good","bad"], score: float(ge=0, le=1)
-A value is a text, or JSON where the input is not a text; name=- reads standard input.
+A value is a string, or JSON if the input is not a string; name=- reads standard input.
 
 `
 
@@ -50,14 +50,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.SetOutput(stderr)
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
 	name := flags.String("model", "", models.Usage)
-	instructions := flags.String("instructions", "", "what the model is to do, in a `sentence`")
+	instructions := flags.String("instructions", "", "a `sentence` that tells the model what to do")
 	asJSON := flags.Bool("json", false, "print one JSON object")
-	verbose := flags.Bool("v", false, "print what the model was sent and what it replied, to standard error")
+	verbose := flags.Bool("v", false, "print the requests to the model and its replies to standard error")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() == 0 {
-		return errors.New("the signature is missing; write one, such as 'question -> answer', " +
+		return errors.New("the signature is missing; write a signature, such as 'question -> answer', " +
 			"and then its inputs, such as question=\"What is a writ?\"")
 	}
 	sig, err := signature.Parse(flags.Arg(0), *instructions)

@@ -94,7 +94,7 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no signature": {model, "the signature is missing; write one, such as 'question -> answer', " +
+		"no signature": {model, "the signature is missing; write a signature, such as 'question -> answer', " +
 			`and then its inputs, such as question="What is a writ?"`},
 		"a bad signature": {append(model, "a -> b: flot"),
 			`signature: column 9: unknown type "flot"; did you mean float?`},

@@ -1,10 +1,10 @@
-// Quickstart shows the whole of Writ in one run: a typed question, an MCP server
+// Quickstart shows all parts of Writ in one run: a typed question, an MCP server
 // whose tools are declared to a model, a program that the model writes, the
 // check that refuses its first attempt, the sandbox, and a typed answer.
 //
 //	go run ./examples/quickstart
 //
-// The model is scripted unless -model names a real one.
+// Unless -model names a real model, the model is scripted.
 package main
 
 import (
@@ -28,19 +28,19 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// Question is what goes in.
+// Question is the input.
 type Question struct {
 	Question string `json:"question"`
 	Year     int    `json:"year"`
 }
 
-// Findings is what must come out.
+// Findings is the output.
 type Findings struct {
 	Customers     []Finding `json:"customers" jsonschema:"description=Most refunded first."`
 	TotalRefunded float64   `json:"total_refunded" jsonschema:"minimum=0,description=Of these customers together."`
 }
 
-// Finding is one customer.
+// Finding describes one customer.
 type Finding struct {
 	Name     string  `json:"name"`
 	Spent    float64 `json:"spent" jsonschema:"description=In whole currency units as are all amounts."`

@@ -5,12 +5,11 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 )
 
 //go:embed data
@@ -80,34 +79,46 @@ func newShop() (*mcp.Server, error) {
 		}
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil)
-	return server, addTools(server, customers, orders, refunds)
+	for _, t := range []*tools.Tool{
+		tools.Func("list_customers", "List the customers of one country or of all countries.",
+			func(_ context.Context, q customersQuery) (customersPage, error) {
+				return customersPage{where(customers, func(c customer) bool {
+					return q.Country == "" || strings.EqualFold(c.Country, q.Country)
+				})}, nil
+			}, nil),
+		tools.Func("list_orders", "List the orders of one customer, oldest first, in pages of 4.",
+			func(_ context.Context, q ordersQuery) (p ordersPage, err error) {
+				p.Orders, p.NextCursor, err = page(where(orders, func(o order) bool {
+					return o.CustomerID == q.CustomerID && (q.Year == 0 || strings.HasPrefix(o.Date, strconv.Itoa(q.Year)))
+				}), 4, q.Cursor)
+				return p, err
+			}, nil),
+		tools.Func("list_refunds", "List all refunds, in pages of 5. Each is the refund of one order, whole or in part.",
+			func(_ context.Context, q refundsQuery) (p refundsPage, err error) {
+				p.Refunds, p.NextCursor, err = page(refunds, 5, q.Cursor)
+				return p, err
+			}, nil),
+	} {
+		server.AddTool(&mcp.Tool{
+			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+		}, serve(t.Handler))
+	}
+	return server, nil
 }
 
-func addTools(server *mcp.Server, customers []customer, orders []order, refunds []refund) error {
-	err := addTool(server, "list_customers", "List the customers, of one country or of all.",
-		func(q customersQuery) (customersPage, error) {
-			return customersPage{where(customers, func(c customer) bool {
-				return q.Country == "" || strings.EqualFold(c.Country, q.Country)
-			})}, nil
-		})
-	if err != nil {
-		return err
+// serve returns an MCP handler that calls a Go function.
+func serve(call tools.Handler) mcp.ToolHandler {
+	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		rows, err := call(ctx, r.Params.Arguments)
+		result := &mcp.CallToolResult{}
+		if err != nil {
+			result.SetError(err)
+			return result, nil
+		}
+		result.StructuredContent, result.Content = rows, []mcp.Content{&mcp.TextContent{Text: string(rows)}}
+		return result, nil
 	}
-	err = addTool(server, "list_orders", "List the orders of one customer, oldest first, in pages of 4.",
-		func(q ordersQuery) (p ordersPage, err error) {
-			p.Orders, p.NextCursor, err = page(where(orders, func(o order) bool {
-				return o.CustomerID == q.CustomerID && (q.Year == 0 || strings.HasPrefix(o.Date, strconv.Itoa(q.Year)))
-			}), 4, q.Cursor)
-			return p, err
-		})
-	if err != nil {
-		return err
-	}
-	return addTool(server, "list_refunds", "List all refunds, in pages of 5. A refund is of one order, whole or in part.",
-		func(q refundsQuery) (p refundsPage, err error) {
-			p.Refunds, p.NextCursor, err = page(refunds, 5, q.Cursor)
-			return p, err
-		})
 }
 
 func where[T any](rows []T, keep func(T) bool) []T {
@@ -132,45 +143,4 @@ func page[T any](rows []T, size int, cursor string) (part []T, next string, err 
 		next = strconv.Itoa(end)
 	}
 	return rows[start:end], next, nil
-}
-
-// addTool adds a typed function as a read-only tool with both schemas.
-func addTool[In, Out any](server *mcp.Server, name, description string, fn func(In) (Out, error)) error {
-	in, err := schema.Of(reflect.TypeFor[In]())
-	if err != nil {
-		return err
-	}
-	out, err := schema.Of(reflect.TypeFor[Out]())
-	if err != nil {
-		return err
-	}
-	tool := &mcp.Tool{
-		Name: name, Description: description, InputSchema: in.Raw(), OutputSchema: out.Raw(),
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
-	}
-	server.AddTool(tool, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var q In
-		if err := json.Unmarshal(r.Params.Arguments, &q); err != nil {
-			return failure(err), nil
-		}
-		rows, err := fn(q)
-		if err != nil {
-			return failure(err), nil
-		}
-		text, err := json.Marshal(rows)
-		if err != nil {
-			return nil, err
-		}
-		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: string(text)}},
-			StructuredContent: json.RawMessage(text),
-		}, nil
-	})
-	return nil
-}
-
-func failure(err error) *mcp.CallToolResult {
-	r := &mcp.CallToolResult{}
-	r.SetError(err)
-	return r
 }

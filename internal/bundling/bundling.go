@@ -1,30 +1,31 @@
 // Package bundling connects sandbox/typescript, which bundles npm packages in a worker, to
-// agent/codemode, which knows how packages are found. Users of sandbox/typescript who need no
-// packages do not link the rest.
+// agent/codemode, which finds the packages. Programs that use sandbox/typescript without packages
+// do not link the code that finds them.
 package bundling
 
 // File is a file of a package.
 type File struct {
-	Path string `json:"path"` // relative to the root of the packages; empty if no file was found
+	Path string `json:"path"` // begins with node_modules/; empty if no file was found
 	Text string `json:"text"`
 }
 
 // Files provides the files of packages to a worker.
 type Files interface {
-	// First returns the first of the paths that is a file. If none is, the result has an
-	// empty path.
+	// First returns the first of the paths that is a file. If no path is a file, the Path of the
+	// result is empty.
 	First(paths []string) (File, error)
 }
 
-// Snapshot provides the files for one bundle and knows which of them were read.
+// Snapshot provides the files for one bundle and knows which of them were read. It is not used
+// concurrently.
 type Snapshot interface {
 	Files
 	// Changed reports whether the packages have changed since they were read.
 	Changed() bool
 }
 
-// Packages are the packages that programs may import, as the host sees them. They are used
-// concurrently.
+// Packages are the packages that programs may import, in the host process. They must be safe for
+// concurrent use.
 type Packages interface {
 	// Refusal returns the reason why a program cannot import a module, and a hint. The
 	// message is empty if the module can be imported.
@@ -35,12 +36,12 @@ type Packages interface {
 	Snapshot() Snapshot
 }
 
-// Module is what an import refers to.
+// Module is the result of resolving an import.
 type Module struct {
-	Path   string // of its file
-	Pure   bool   // without side effects, so it can be left out if nothing in it is used
-	Empty  bool   // an empty module, as package.json requests for browsers
-	Absent string // why a module that a package imports does not exist
+	Path   string // the path of its file
+	Pure   bool   // whether it has no side effects, so that it can be omitted if nothing in it is used
+	Empty  bool   // whether it is an empty module, as package.json can request for browsers
+	Absent string // why a module that a package imports does not exist; empty if it exists
 }
 
 // Resolver finds the modules that a program and its packages import. It runs in a worker, and
@@ -54,6 +55,6 @@ type Resolver interface {
 	Owns(module, file string) bool
 }
 
-// NewResolver is set by the package that finds packages when it is linked, before any worker
-// starts.
+// NewResolver makes the resolver of a worker. If the program links the package that finds packages, the
+// init function of that package sets it; otherwise it is nil.
 var NewResolver func(Files) Resolver

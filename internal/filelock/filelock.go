@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// ErrInUse means that a file is locked, by this process or another one.
+// ErrInUse is returned for a file that this or another process has locked.
 var ErrInUse = errors.New("another process is using it")
 
-// TryLock locks a file exclusively until [Close] or the end of the process. It reports false if the file is locked. On
-// systems without such locks, the error is [errors.ErrUnsupported].
+// TryLock locks a file exclusively until [Close] or the end of the process. It returns false if the file is already
+// locked. On systems without such locks, the error is [errors.ErrUnsupported].
 func TryLock(file *os.File) (ok bool, err error) { return tryLock(file) }
 
 // Own locks a file like TryLock, and returns [ErrInUse] if it is locked. Where locks are not supported, the file is
@@ -29,6 +29,6 @@ func Own(file *os.File) error {
 // Close unlocks a file and closes it. Closing alone is not enough: while another goroutine starts a process, that
 // process may hold a copy of the descriptor for a moment.
 func Close(file *os.File) error {
-	_ = unlock(file) // it may not be locked
+	_ = unlock(file) // the file may not be locked
 	return file.Close()
 }

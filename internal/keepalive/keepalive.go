@@ -1,4 +1,4 @@
-// Package keepalive keeps HTTP connections for further requests.
+// Package keepalive keeps idle HTTP connections open for further requests.
 package keepalive
 
 import (
@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Transport returns [http.DefaultTransport], but with as many idle connections to a host as there were concurrent
-// requests. The default is two, so most concurrent requests would open a new connection.
+// Transport returns a copy of [http.DefaultTransport] that keeps any number of idle connections to a host. The
+// default is two, so that most concurrent requests would open a new connection.
 var Transport = sync.OnceValue(func() http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // the program has replaced it
+	if !ok { // the program has replaced the default
 		return http.DefaultTransport
 	}
 	t := standard.Clone()

@@ -1,4 +1,4 @@
-// Package leaktest checks that the tests of a package release what they use.
+// Package leaktest checks that the tests of a package release their resources.
 package leaktest
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 // Run calls run, which runs the tests of a package, and returns the exit code of the process. If the tests pass
-// but leave a goroutine, a child process, a socket or a pipe behind, Run reports it and the code is 1. On a busy
-// machine it takes time to end them, so Run waits up to a minute.
+// but leave a goroutine, a child process, a socket or a pipe behind, Run reports it and returns 1. It waits up to a
+// minute for them to end, because that takes time on a busy machine.
 func Run(run func() int) int {
 	before := Descriptors()
 	if code := run(); code != 0 {
@@ -46,7 +46,7 @@ func find(before []string) error {
 	return nil
 }
 
-// Descriptors returns the open sockets and pipes, if the system lists them.
+// Descriptors returns the open sockets and pipes, if the operating system lists them.
 func Descriptors() (list []string) {
 	links, _ := filepath.Glob("/proc/self/fd/*")
 	for _, link := range links {
@@ -58,7 +58,8 @@ func Descriptors() (list []string) {
 	return list
 }
 
-// Children returns the IDs of the processes that this one has started and not reaped, if the system lists them.
+// Children returns the IDs of the child processes that this process has not reaped, if the operating system lists
+// them.
 func Children() (list []string) {
 	files, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, file := range files {

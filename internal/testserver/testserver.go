@@ -1,5 +1,5 @@
-// Package testserver is a small MCP server with a folder, for the tests of the examples. The test's
-// own binary is started again as the server.
+// Package testserver is a small MCP server over a folder, for tests. A test starts its own binary again
+// as the server.
 package testserver
 
 import (
@@ -15,8 +15,8 @@ import (
 
 const marker = "serve-test-files"
 
-// Main must be called first in TestMain. In a process that [Entry] describes, it serves and does
-// not return.
+// Main must be called first in TestMain. In a process that was started as [Entry] says, it serves and
+// does not return.
 func Main() {
 	if len(os.Args) != 3 || os.Args[1] != marker {
 		return
@@ -28,7 +28,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// Entry returns the configuration of a server with a folder.
+// Entry returns the configuration of a server over a folder.
 func Entry(folder string) map[string]any {
 	return map[string]any{"command": os.Args[0], "args": []string{marker, folder}}
 }

@@ -20,16 +20,17 @@ type imported struct {
 	at    engine.Pos
 }
 
-// The patterns match the output of esbuild, in which all strings have double quotes.
+// The patterns match the output of esbuild, in which a string has single quotes only if it contains
+// double quotes.
 const (
-	quoted     = `"(?:[^"\\]|\\.)*"`
-	identifier = `[^\s{},*"]+`
+	quoted     = `(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`
+	identifier = `[^\s{},*"']+`
 )
 
 var (
 	// declaration matches import a, {b as c} from "x".
 	declaration = regexp.MustCompile(`^import (?:(` + identifier + `)(?:, )?)?` +
-		`(?:\* as (` + identifier + `)|\{((?:[^"}]|` + quoted + `)*)\})?(?: from )?(` + quoted + `);`)
+		`(?:\* as (` + identifier + `)|\{((?:[^"'}]|` + quoted + `)*)\})?(?: from )?(` + quoted + `);`)
 	specifier = regexp.MustCompile(`(` + quoted + `|` + identifier + `)(?: as (` + identifier + `))?`)
 	// importCall and requireCall match calls with a string literal.
 	importCall  = regexp.MustCompile(`^import\((?:\s|` + comment + `)*(` + quoted + `)(?:\s|` + comment + `)*[,)]`)
@@ -138,7 +139,7 @@ func (p *translation) declared(start int, m []int) {
 func (p *translation) add(offset int, module string, list ...imported) {
 	at, _ := p.origin(offset)
 	module = unquoted(module)
-	if module == shimModule && at.Line > 0 {
+	if module == shimModule && at != shimLine {
 		p.fault(at, fmt.Sprintf("%q is not a package", module), "")
 		return
 	}
@@ -151,6 +152,9 @@ func (p *translation) add(offset int, module string, list ...imported) {
 // unquoted returns the value of a string literal, or a name unchanged. Escapes that Go does
 // not know stay as they are; no package has such a name.
 func unquoted(s string) string {
+	if strings.HasPrefix(s, "'") {
+		s = `"` + strings.NewReplacer(`\'`, `'`, `"`, `\"`).Replace(s[1:len(s)-1]) + `"`
+	}
 	if value, err := strconv.Unquote(s); err == nil {
 		return value
 	}

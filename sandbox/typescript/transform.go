@@ -157,17 +157,21 @@ func (p *translation) finish(code string, origins []byte) (*transformed, error) 
 	return t, nil
 }
 
+// shimLine is the position of all tokens in the line of shims, which precedes the program.
+var shimLine = engine.Pos{Column: 1}
+
 // origin returns the position in the program of the token at an offset in the code, and
-// what begins there. The position is zero if no token begins there; its line is 0 in the line
-// of shims.
+// what begins there. The position is [shimLine] in the line of shims, and zero if no token begins at
+// the offset. esbuild maps the first token of a line at the beginning of its indentation.
 func (p *translation) origin(offset int) (at engine.Pos, text string) {
 	here := p.generated.Pos(offset)
 	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
+	indented := behind == here.Column-1 && strings.Trim(p.code[offset-behind:offset], " ") == ""
 	switch {
-	case !ok || behind > 0 || line > p.program.Len():
+	case !ok || behind > 0 && !indented || line > p.program.Len():
 		return engine.Pos{}, ""
 	case line == 0:
-		return engine.Pos{Column: 1}, ""
+		return shimLine, ""
 	}
 	at = engine.Pos{Line: line, Column: column + 1}
 	text = p.text[p.program.Start(line):]

@@ -80,8 +80,8 @@ func broken(why string) *engine.Result {
 // fileTools are the tools of a worker: see [request].
 var fileTools = []engine.Binding{{Namespace: "files", Names: []string{"first"}}}
 
-// request asks for the first of some paths that is a readable file. Paths are relative
-// to the root of the packages.
+// request asks for the first of some paths that is a readable file. Paths begin with
+// node_modules/.
 type request struct {
 	Paths []string `json:"paths"`
 }
@@ -126,17 +126,16 @@ func (fileHost) Allowed() bool { return true }
 // Clock implements [engine.Host].
 func (fileHost) Clock(func(bool)) {}
 
-// Call implements [engine.Host].
+// Call implements [engine.Host]. It replies before it returns: a worker that sends requests faster than
+// they can be answered must wait, and none is still being answered when the bundle is complete.
 func (s fileHost) Call(c engine.Call, reply func(engine.Reply)) {
-	go func() {
-		f, err := s.first(c.Args)
-		if err != nil {
-			reply(engine.Reply{Error: &engine.ToolError{Tool: "files.first", Kind: "failed", Message: err.Error()}})
-			return
-		}
-		value, _ := json.Marshal(f) // it can't fail
-		reply(engine.Reply{Value: value})
-	}()
+	f, err := s.first(c.Args)
+	if err != nil {
+		reply(engine.Reply{Error: &engine.ToolError{Tool: "files.first", Kind: "failed", Message: err.Error()}})
+		return
+	}
+	value, _ := json.Marshal(f) // it can't fail
+	reply(engine.Reply{Value: value})
 }
 
 func (s fileHost) first(args json.RawMessage) (bundling.File, error) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/glob"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -32,7 +33,7 @@ func parseToolPattern(text string) toolPattern {
 func (p toolPattern) matches(b *tools.Binding) answer {
 	switch {
 	case b.Namespace == "":
-		return sure(glob(p.text, b.Name))
+		return sure(glob.Match(p.text, b.Name))
 	case p.server != "":
 		return sure(p.server == b.Namespace && globNames(p.tool, b))
 	case !p.canMatch(b):
@@ -50,9 +51,9 @@ func (p toolPattern) canMatch(b *tools.Binding) bool {
 	dotted := false
 	for i, c := range p.text {
 		switch {
-		case c == '.' && glob(p.text[:i], b.Namespace) && globNames(p.text[i+1:], b):
+		case c == '.' && glob.Match(p.text[:i], b.Namespace) && globNames(p.text[i+1:], b):
 			return true
-		case c == '*' && !dotted && glob(p.text[:i+1], b.Namespace) && globNames(p.text[i:], b):
+		case c == '*' && !dotted && glob.Match(p.text[:i+1], b.Namespace) && globNames(p.text[i:], b):
 			return true
 		}
 		dotted = dotted || c == '.'
@@ -62,25 +63,7 @@ func (p toolPattern) canMatch(b *tools.Binding) bool {
 
 // globNames reports whether the pattern matches a name of the tool within its namespace.
 func globNames(pattern string, b *tools.Binding) bool {
-	return glob(pattern, b.Name) || glob(pattern, b.Names[0])
-}
-
-// glob reports whether a name matches a pattern in which * matches any string.
-func glob(pattern, name string) bool {
-	first, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == name
-	}
-	name, fits := strings.CutPrefix(name, first)
-	parts := strings.Split(rest, "*")
-	last := len(parts) - 1
-	for _, part := range parts[:last] {
-		var found bool
-		if _, name, found = strings.Cut(name, part); !found {
-			return false
-		}
-	}
-	return fits && strings.HasSuffix(name, parts[last])
+	return glob.Match(pattern, b.Name) || glob.Match(pattern, b.Names[0])
 }
 
 // ambiguous returns the error for a call of a tool that the pattern may or may not match.

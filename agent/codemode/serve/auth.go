@@ -18,38 +18,38 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Auth authenticates clients by bearer tokens. [TokenFile] returns one for a file of tokens, and
-// [Introspection] one for OAuth tokens that their authorization server verifies; for other kinds of
+// Auth authenticates clients by bearer tokens. [TokenFile] returns an Auth for a file of tokens, and
+// [Introspection.Auth] one for OAuth tokens that their authorization server verifies. For other kinds of
 // tokens, set the fields.
 type Auth struct {
-	// Verifier returns the information in a token, or an error that wraps
+	// Verifier returns information about a token, or an error that wraps
 	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops
-	// working at once. For an OAuth token, it must check the signature and that the token
-	// was issued for this server, and return its expiration. Handlers see Extra: never put
-	// the token there.
+	// working at once. For an OAuth token, it must check the signature, check that the token
+	// was issued for this server, and return its expiration. Handlers see Extra, so it must
+	// not contain the token.
 	Verifier auth.TokenVerifier
 
 	// Principal returns the owner of a token. If it is nil, the owner has the name UserID and
-	// may use all tools. A token whose principal has no name, or one that is not valid UTF-8,
-	// is refused.
+	// may use all tools. A token is refused if the name of its principal is empty or not
+	// valid UTF-8.
 	Principal func(*auth.TokenInfo) (Principal, error)
 
 	// Scopes are the scopes that a token must have.
 	Scopes []string
 
 	// Resource tells clients where to get a token. It is published below /.well-known/, and
-	// clients without a token are told its address. If it is nil, clients get their tokens
-	// by other means, for example from a person.
+	// the response to a client without a token contains its URL. If it is nil, clients get
+	// their tokens in another way, for example from an administrator.
 	Resource *oauthex.ProtectedResourceMetadata
 
-	forever bool               // tokens may have no expiration
+	forever bool               // whether tokens without an expiration are valid
 	refresh func(*slog.Logger) // called before a token is verified; may be nil
-	current func() tokens      // of a token file; may be nil
+	current func() tokens      // the tokens of a token file; may be nil
 }
 
-// Patterns returns the patterns of tools in a file of tokens, as they are now, by principal. They are
-// for warnings about patterns that match no tool. Principals that may use all tools are not included.
-// Patterns returns nil for an Auth that is nil, or does not come from [TokenFile] or [Tokens].
+// Patterns returns the current patterns of tools in a token file, by principal. Use them to warn about
+// patterns that match no tool. Principals that may use all tools are not included. Patterns returns nil
+// if the Auth is nil or does not come from [TokenFile] or [Tokens].
 func (a *Auth) Patterns() map[string][]string {
 	if a == nil || a.current == nil {
 		return nil
@@ -83,7 +83,7 @@ func (a *Auth) check() error {
 	return nil
 }
 
-// metadata returns the path and the URL at which the resource is described (RFC 9728, 3.1).
+// metadata returns the path and the URL of the description of the resource (RFC 9728, 3.1).
 func (a *Auth) metadata() (path, address string) {
 	if a == nil || a.Resource == nil {
 		return "", ""
@@ -96,8 +96,8 @@ func (a *Auth) metadata() (path, address string) {
 	return path, u.Scheme + "://" + u.Host + path
 }
 
-// require passes requests with a valid token, without the token, to next. Their context has the
-// principal.
+// require calls next for requests with a valid token. It removes the token, and adds the principal to the
+// context.
 func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	if a == nil {
 		return requireHost(next)
@@ -115,7 +115,7 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header.Values("Authorization")) > 1 {
-			http.Error(w, "there is more than one Authorization header", http.StatusBadRequest)
+			http.Error(w, "more than one Authorization header; send one", http.StatusBadRequest)
 			return
 		}
 		if a.refresh != nil {
@@ -125,8 +125,8 @@ func (a *Auth) require(log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-// requireHost passes requests with a principal from the host, and requests from this machine.
-// A principal without a valid name means that the host could not authenticate the client.
+// requireHost calls next for requests whose principal was set by the host program, and for requests from
+// this machine. A principal without a valid name means that the host could not authenticate the client.
 func requireHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := r.Context().Value(principalKey{}).(Principal)
@@ -149,8 +149,9 @@ func fromLoopback(r *http.Request) bool {
 // principalExtra is the key of the principal in the Extra of a verified token.
 const principalExtra = "github.com/writ-go/writ/agent/codemode/serve.Principal"
 
-// verifier returns a function that calls Verifier. It hides why a token is invalid: that would help
-// guessing, and the error may quote the token. It logs why tokens cannot be checked.
+// verifier returns a function that calls Verifier. The function hides the reason why a token is invalid: the
+// reason would help an attacker who guesses tokens, and may quote the token. It logs the reason if tokens
+// cannot be checked.
 func (a *Auth) verifier(log *slog.Logger) auth.TokenVerifier {
 	return func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
 		info, err := a.Verifier(ctx, token, r)
@@ -176,7 +177,7 @@ func withoutToken(err error, token string) string {
 		Replace(err.Error())
 }
 
-// identify adds the principal to the information in a token.
+// identify adds the principal to the information about a token.
 func (a *Auth) identify(info *auth.TokenInfo) (*auth.TokenInfo, error) {
 	p, err := a.principal(info)
 	if err != nil || !p.named() {
@@ -197,14 +198,14 @@ func (a *Auth) principal(info *auth.TokenInfo) (Principal, error) {
 	return Principal{Name: info.UserID}, nil
 }
 
-// challenger adds to every 401 how to authenticate (RFC 6750, 3), unless the SDK has added
-// more. It closes the connection of an unknown client.
+// challenger adds a WWW-Authenticate header (RFC 6750, 3) to every response with status 401, unless the SDK
+// has added a more detailed one. It closes the connection of an unknown client.
 type challenger struct{ http.ResponseWriter }
 
 // Unwrap is for [http.ResponseController].
 func (c *challenger) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// WriteHeader adds the headers of a 401.
+// WriteHeader adds the headers if the status is 401.
 func (c *challenger) WriteHeader(code int) {
 	if code == http.StatusUnauthorized {
 		c.Header().Set("Connection", "close")
@@ -215,7 +216,7 @@ func (c *challenger) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// secretHeaders identify the client. Handlers may pass on what they see of a request.
+// secretHeaders identify the client. They are removed, because handlers might leak them.
 var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
 
 func withoutSecrets(r *http.Request) *http.Request {

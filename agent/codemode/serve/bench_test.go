@@ -28,7 +28,7 @@ func BenchmarkCall(b *testing.B) {
 			}
 			go func() {
 				_ = serve.Run(b.Context(), s.server, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: auth,
-					Limits: serve.Limits{Rate: -1}})
+					Rate: -1})
 			}()
 			other := newWorks() // without the middleware of Run, which knows no principal here
 			ada := func(*http.Request) *mcp.Server { return other.server(serve.Principal{Name: "ada"}) }

@@ -13,26 +13,26 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// clients are the recent clients, by the names of their principals.
+// clients are the recently active principals, by name.
 type clients struct {
-	limits Limits
-	memory *semaphore.Weighted // bytes, of all clients
+	limits limits
+	memory *semaphore.Weighted // bytes of all clients
 	mu     sync.Mutex
 	byName map[string]*client
 }
 
-// principalsAtOnce is how many principals may use all of their memory at the same time.
+// principalsAtOnce is how many principals may use their full share of memory at the same time.
 const principalsAtOnce = 4
 
-func newClients(l Limits) *clients {
-	return &clients{limits: l, memory: semaphore.NewWeighted(principalsAtOnce * l.Memory), byName: map[string]*client{}}
+func newClients(l limits) *clients {
+	return &clients{limits: l, memory: semaphore.NewWeighted(principalsAtOnce * l.memory), byName: map[string]*client{}}
 }
 
 type client struct {
 	all    *clients
 	rate   *rate.Limiter
 	memory *semaphore.Weighted // bytes
-	open   int                 // requests
+	open   int                 // number of open requests
 }
 
 // request is an open request of a client.
@@ -42,42 +42,42 @@ type request struct {
 	once sync.Once
 }
 
-// enter counts another request of a principal. The caller must leave it.
+// enter opens a request of a principal. The caller must call leave.
 func (c *clients) enter(name string) (*request, *refusal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.byName[name]
 	if one == nil {
 		c.forget()
-		limit := rate.Limit(c.limits.Rate)
-		if c.limits.Rate < 0 {
+		limit := rate.Limit(c.limits.rate)
+		if c.limits.rate < 0 {
 			limit = rate.Inf
 		}
 		one = &client{
-			all: c, rate: rate.NewLimiter(limit, c.limits.Burst), memory: semaphore.NewWeighted(c.limits.Memory),
+			all: c, rate: rate.NewLimiter(limit, c.limits.burst), memory: semaphore.NewWeighted(c.limits.memory),
 		}
 		c.byName[name] = one
 	}
-	if one.open >= c.limits.Requests {
+	if one.open >= c.limits.requests {
 		return nil, busy(fmt.Sprintf("you have %d requests open; try again when one of them has ended", one.open))
 	}
 	one.open++
 	return &request{client: one}, nil
 }
 
-// forget removes idle clients if there are many.
+// forget removes idle clients if there are too many clients.
 func (c *clients) forget() {
 	if len(c.byName) < 1024 {
 		return
 	}
 	for name, one := range c.byName {
-		if one.open == 0 && one.rate.Tokens() >= float64(c.limits.Burst) {
+		if one.open == 0 && one.rate.Tokens() >= float64(c.limits.burst) {
 			delete(c.byName, name)
 		}
 	}
 }
 
-// leave ends the request. It may be called again.
+// leave closes the request. It may be called more than once.
 func (r *request) leave() {
 	r.once.Do(func() {
 		r.memory.Release(r.held)
@@ -88,10 +88,10 @@ func (r *request) leave() {
 	})
 }
 
-// reserve reserves memory for the request until it ends, and reports whether there was enough. A
-// request that is too large for its limit needs no more than the limit.
+// reserve reserves memory for the request until it ends, and reports whether there was enough. It reserves
+// at most the limit of a principal, however large the request is.
 func (r *request) reserve(bytes int64) bool {
-	bytes = min(bytes, r.all.limits.Memory-r.held)
+	bytes = min(bytes, r.all.limits.memory-r.held)
 	if !r.memory.TryAcquire(bytes) {
 		return false
 	}
@@ -103,8 +103,8 @@ func (r *request) reserve(bytes int64) bool {
 	return true
 }
 
-// The memory that a message takes, measured: its bytes are read, given to the SDK, and copied
-// as parameters and as arguments; and each of its values may become a Go value.
+// The measured memory use of a message, in bytes. Its text is read, passed to the SDK, and copied
+// as parameters and as arguments; each of its values may become a Go value.
 const (
 	costOfByte  = 5
 	costOfValue = 200
@@ -112,14 +112,14 @@ const (
 
 var errFull = errors.New("not enough memory for the message")
 
-// messageMeter is an [io.Writer] that measures a message while it arrives, and reserves memory
+// messageMeter is an [io.Writer] that measures a message while it is read, and reserves memory
 // for it.
 type messageMeter struct {
 	*request
 	jsonscan.Scanner
 }
 
-// Write fails once the message is too large, or there is not enough memory for it.
+// Write returns an error if the message is too large, or if there is not enough memory for it.
 func (m *messageMeter) Write(text []byte) (int, error) {
 	before := m.Values()
 	n, err := m.Scanner.Write(text)
@@ -140,6 +140,7 @@ func (c *client) spend() *refusal {
 	r.CancelAt(now)
 	return &refusal{
 		status: http.StatusTooManyRequests, code: jsonrpc.CodeInternalError, retry: wait,
-		text: fmt.Sprintf("too many messages; %g per second are allowed; nothing was done", c.all.limits.Rate),
+		text: fmt.Sprintf("too many messages: %g per second are allowed; nothing was done, try again later",
+			c.all.limits.rate),
 	}
 }

@@ -26,7 +26,7 @@ func fullMessages() map[string]string {
 // TestFullMessages has many clients send large messages at the same time, while the health of
 // the server is checked. Nothing else may run at the same time.
 func TestFullMessages(t *testing.T) {
-	r := start(t, serve.Options{Limits: serve.Limits{Rate: -1}})
+	r := start(t, serve.Options{Rate: -1})
 	r.post(callWho) // what is allocated once
 	for name, body := range fullMessages() {
 		var before, after runtime.MemStats
@@ -58,7 +58,7 @@ func TestFullMessages(t *testing.T) {
 // other principals are not affected.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	r := start(t, serve.Options{Auth: authorized(t), Stateless: true, Limits: serve.Limits{Memory: 1 << 20}})
+	r := start(t, serve.WithLimits(serve.Options{Auth: authorized(t), Stateless: true}, serve.Limits{Memory: 1 << 20}))
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	message := func(tool string, size int) string {
 		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"x":%q}}}`

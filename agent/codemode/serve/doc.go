@@ -32,46 +32,49 @@
 // # Transports
 //
 // Over stdio there is one client, which is the program that started the process. Over HTTP, one address serves
-// clients of protocol version 2026-07-28, whose requests are independent, and of older ones, which have sessions.
-// With Options.Stateless the older ones have no sessions either, so that any of several replicas can serve any
-// request: in that case they are not told when tools change, their cancellations have no effect, and the server
-// cannot ask them questions. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
+// clients of protocol version 2026-07-28, whose requests are independent, and clients of older versions, which have
+// sessions. With Options.Stateless, clients of older versions have no sessions either, so that any of several replicas
+// can serve any request. In that case, the server cannot notify clients that tools have changed or ask them questions,
+// and ignores their cancellations. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
 //
-// State that outlives a request belongs to a [Principal], under a handle that the server's tools
-// return, and not to a session of the protocol.
+// State that outlives a request belongs to a [Principal] and not to a session of the protocol. The server's tools
+// return a handle for it.
 //
 // A Go program with an http.Server of its own mounts a [Handler] instead of calling [Run].
 //
 // # Authentication
 //
-// Without authentication, only this machine is served: [Run] refuses to listen on other addresses, and a [Handler]
-// refuses requests from other addresses, unless middleware of the program has authenticated them. With
+// Without authentication, only clients on this machine are served: [Run] refuses to listen on other addresses, and a
+// [Handler] refuses requests from other addresses, unless the program's middleware has authenticated them. With
 // authentication, every request needs a bearer token, which identifies a principal: [TokenFile] reads tokens from a
 // file, [Introspection] asks an OAuth authorization server about them, and [Auth] accepts any other verifier. A
-// session belongs to the principal that began it; for all others, it does not exist. Handlers cannot see tokens or
-// cookies, and so cannot pass them on. Each principal sees and calls only the tools that it may use; see
+// session belongs to the principal that began it; for other principals, it does not exist. Tool handlers cannot see
+// tokens or cookies, so they cannot leak them. Each principal sees and calls only the tools that it may use; see
 // [Principal].Tools.
 //
 // Tokens are not encrypted in transit: to listen on addresses other than those of this machine, use a proxy with TLS,
 // or a Listener with TLS.
 //
-// Requests for unknown host names, and from web pages that are not allowed, are refused at every path.
+// At every path, the server refuses requests for unknown host names, and requests from web pages that are not allowed.
 // See Options.Hosts and Options.Origins.
 //
 // # Limits
 //
-// [Limits] bound the messages that one principal sends, and the memory that they take once they are decoded: a
-// message is measured while it is read. A [Queue], in which calls wait for their turn, bounds the number of calls
-// that run at once. It is fair between principals. If a call cannot wait, the queue refuses it and says when to try
-// again. Requests that exceed a limit before they reach a handler get status 429 or 503 with Retry-After.
+// A message may have 4 MiB and 100,000 JSON values; it is measured while it is read. A principal may have 512 open
+// requests, whose decoded messages may take an estimated 64 MiB, and 256 sessions of the older protocols, which end
+// after 30 minutes without a request. Options.Rate bounds the messages per second. A client may take 20 seconds to
+// send a message, or to accept a piece of a response. Requests that exceed a limit get status 429 or 503 with
+// Retry-After.
+//
+// A [Queue], in which calls wait for their turn, bounds the number of calls that run at once. It is fair between
+// principals. If a call cannot wait, the queue refuses it with [ErrBusy].
 //
 // # Shutdown
 //
-// When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets
-// the running ones finish within Options.Grace. Until then, clients can still answer the questions of
-// running calls. Then they are canceled, with the cause [ErrStopped], and refused if they still wait
-// in a [Queue]. The last log entry has the number of calls that were canceled. [Handler.Shutdown] does
-// the same for a Handler.
+// When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
+// finish within Options.Grace. Until then, clients can still answer the questions of running calls. After that, Run
+// cancels the running calls, with the cause [ErrStopped], and refuses the calls that still wait in a [Queue]. The last
+// log entry has the number of calls that were canceled. [Handler.Shutdown] does the same for a Handler.
 //
 // # Paths
 //
@@ -81,11 +84,11 @@
 //	/metrics   for Prometheus; with authentication, for clients with a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
 //
-// The health paths need no token and reveal nothing else. Metrics are for operators, but the token of any principal
-// opens them: they show how busy the server is. To collect them, create a token for a
-// principal that may use no tools ("tools": []); to hide them from clients, configure a proxy that forwards only
+// The health paths need no token and reveal nothing else. Metrics, which show how busy the server is, are for
+// operators, but any principal can read them with its token. To collect them, create a token for a principal that may
+// use no tools ("tools": []). To hide them from clients, put a proxy in front of the server that forwards only
 // Options.Path and the OAuth metadata.
 //
 // Metrics contain no names of principals; the log contains them at level debug. The log never contains a token, a
-// header, an address with its query, or a message.
+// header, the query of a URL, or a message.
 package serve

@@ -12,30 +12,29 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drainer is a transport that waits for running calls before it ends. The SDK cancels them when
-// nothing more can be read, and cannot send their responses then. It also holds changes of lists back,
-// which the SDK sends before the client has begun its session.
+// drainer is a transport that waits for running calls before it ends. Without it, the SDK cancels running
+// calls at the end of the input, and cannot send their responses. The drainer also holds back notifications
+// about changed lists, which the SDK would send before the client has begun its session.
 type drainer struct {
 	mcp.Transport
-	life   context.Context // of reading
+	calls  *counter
+	lost   context.Context // ends when responses cannot be delivered anymore
+	giveUp context.CancelFunc
+	life   context.Context // for reading; also ends when lost ends
 	end    context.CancelFunc
-	ending chan struct{} // closed when no more calls are accepted
-	lost   chan struct{} // closed when responses cannot be delivered anymore
 
 	mu      sync.Mutex
-	open    map[jsonrpc.ID]bool // calls without a response
-	settled chan struct{}       // closed when no call is left after ending is closed
-
-	begun   bool                       // the client's session
+	open    map[jsonrpc.ID]bool        // calls without a response
+	begun   bool                       // whether the client has begun its session
 	changes map[string]jsonrpc.Message // notifications that are held back until then, by method
 }
 
 func newDrainer(t mcp.Transport) *drainer {
 	s := &drainer{
-		Transport: t, ending: make(chan struct{}), lost: make(chan struct{}),
-		open: map[jsonrpc.ID]bool{}, settled: make(chan struct{}), changes: map[string]jsonrpc.Message{},
+		Transport: t, calls: newCounter(), open: map[jsonrpc.ID]bool{}, changes: map[string]jsonrpc.Message{},
 	}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.lost, s.giveUp = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancel(s.lost)
 	return s
 }
 
@@ -54,59 +53,30 @@ func (s *drainer) drain() {
 	s.end()
 }
 
-// giveUp ends the connection immediately.
-func (s *drainer) giveUp() {
-	s.mu.Lock()
-	if !isClosed(s.lost) {
-		close(s.lost)
-	}
-	s.mu.Unlock()
-	s.end()
-}
-
-// settle accepts no more calls, and waits until all calls have responses or giveUp is called.
+// settle refuses further calls, and waits until all calls have responses or giveUp is called.
 func (s *drainer) settle() {
-	s.mu.Lock()
-	if !isClosed(s.ending) {
-		close(s.ending)
-		if len(s.open) == 0 {
-			close(s.settled)
-		}
-	}
-	s.mu.Unlock()
-	select {
-	case <-s.settled:
-	case <-s.lost:
-	}
+	s.calls.stop()
+	closedBefore(s.lost, s.calls.none)
 }
 
+// begin reports whether a call may begin.
 func (s *drainer) begin(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if isClosed(s.ending) {
-		return false
+	if s.open[id] { // the SDK refuses the duplicate
+		return true
 	}
-	s.open[id] = true
-	return true
+	s.open[id] = s.calls.begin()
+	return s.open[id]
 }
 
 func (s *drainer) answered(id jsonrpc.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open[id] {
-		return
+	if s.open[id] {
+		s.calls.end()
 	}
 	delete(s.open, id)
-	if len(s.open) == 0 && isClosed(s.ending) {
-		close(s.settled)
-	}
-}
-
-// calls returns the number of calls without a response.
-func (s *drainer) calls() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.open)
 }
 
 type drainerConn struct {
@@ -118,9 +88,9 @@ var errDraining = &jsonrpc.Error{
 	Code: jsonrpc.CodeInternalError, Message: "the server is shutting down; nothing was done",
 }
 
-// Read implements [mcp.Connection]. It returns the end only when all calls have responses.
-// Until then it refuses calls, but passes on cancellations and the client's answers to
-// questions of running calls.
+// Read implements [mcp.Connection]. It reports the end of the input only when all calls have responses.
+// During a shutdown, it refuses calls, but passes on cancellations and the client's answers to questions
+// of running calls.
 func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := c.Connection.Read(c.s.life)
@@ -144,7 +114,8 @@ func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// hold keeps a change of a list and returns true, until the session of the client has begun.
+// hold keeps a notification about a changed list if the client has not begun its session. It reports whether it
+// kept the notification.
 func (s *drainer) hold(change *jsonrpc.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,8 +125,8 @@ func (s *drainer) hold(change *jsonrpc.Request) bool {
 	return !s.begun
 }
 
-// release begins the client's session if the message is notifications/initialized, or a call that clients
-// make only in a session. It sends the changes that were held back.
+// release sends the notifications that were held back if a message shows that the client has begun its session:
+// notifications/initialized, or a call that clients make only in a session.
 func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 	early := !r.IsCall() || slices.Contains([]string{"initialize", "ping", "server/discover"}, r.Method)
 	if early && r.Method != "notifications/initialized" {
@@ -166,7 +137,7 @@ func (c *drainerConn) release(ctx context.Context, r *jsonrpc.Request) {
 	c.s.begun, c.s.changes = true, nil
 	c.s.mu.Unlock()
 	for _, change := range changes {
-		go func() { _ = c.Connection.Write(ctx, change) }() // the client may write more before it reads
+		go func() { _ = c.Connection.Write(ctx, change) }() // does not wait: the client may write before it reads
 	}
 }
 
@@ -194,26 +165,27 @@ var errCanceled = errors.New("calls were still running at the end of the grace p
 type counter struct {
 	mu      sync.Mutex
 	running int
-	stopped bool
-	none    chan struct{} // closed when stopped and no call runs
+	stopped chan struct{} // closed when no more calls may begin
+	none    chan struct{} // closed when, in addition, no call runs
 }
 
-func newCounter() *counter { return &counter{none: make(chan struct{})} }
+func newCounter() *counter { return &counter{stopped: make(chan struct{}), none: make(chan struct{})} }
 
-// begin reports whether a call may begin. If so, it must end.
+// begin reports whether a call may begin. If it may, the caller must call end.
 func (c *counter) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.stopped {
-		c.running++
+	if c.isStopped() {
+		return false
 	}
-	return !c.stopped
+	c.running++
+	return true
 }
 
 func (c *counter) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running--; c.running == 0 && c.stopped {
+	if c.running--; c.running == 0 && c.isStopped() {
 		close(c.none)
 	}
 }
@@ -221,10 +193,13 @@ func (c *counter) end() {
 func (c *counter) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.stopped && c.running == 0 {
+	if c.isStopped() {
+		return
+	}
+	close(c.stopped)
+	if c.running == 0 {
 		close(c.none)
 	}
-	c.stopped = true
 }
 
 func (c *counter) count() int {
@@ -233,8 +208,4 @@ func (c *counter) count() int {
 	return c.running
 }
 
-func (c *counter) isStopped() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stopped
-}
+func (c *counter) isStopped() bool { return isClosed(c.stopped) }

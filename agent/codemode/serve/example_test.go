@@ -34,7 +34,7 @@ func Example() {
 					text = greet(who.Name)
 					return nil
 				}); err != nil {
-					text = err.Error() // a *BusyError says when to try again
+					text = err.Error() // such as serve.ErrBusy
 				}
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 			})

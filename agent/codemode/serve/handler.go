@@ -15,8 +15,8 @@ type Handler struct {
 	http http.Handler
 }
 
-// NewHandler returns a handler that does everything that [Run] does over HTTP, at the same paths.
-// It calls newServer as Run does. Mount it and, before the program ends, shut it down:
+// NewHandler returns a handler that serves everything that [Run] serves over HTTP, at the same paths.
+// It calls newServer as Run does. Mount the handler and, before the program ends, shut it down:
 //
 //	h, err := serve.NewHandler(newServer, &serve.Options{Auth: tokens, Hosts: []string{"api.example.com"}})
 //	mux.Handle("/tools/", http.StripPrefix("/tools", h)) // or mux.Handle("/mcp", h)
@@ -29,12 +29,12 @@ type Handler struct {
 // mount it, without StripPrefix, at /.well-known/oauth-protected-resource/.
 //
 // Options.Transport is [HTTP] or empty. The handler ignores Addr, Listener, In,
-// Out, Grace and Limits.Connections. The connections belong to the http.Server, which should have a
-// ReadHeaderTimeout. The handler replaces its ReadTimeout and WriteTimeout, which would end long
-// calls and streams, by Limits.StallTimeout for the message and for each piece of a response. If
+// Out and Grace. The connections belong to the http.Server, which should have a
+// ReadHeaderTimeout. Its ReadTimeout and WriteTimeout would end long calls and streams, so the handler
+// replaces them by 20 seconds for the message and for each piece of a response. If
 // middleware wraps the http.ResponseWriter, the wrapper needs an Unwrap method, as described at
 // [http.ResponseController]. Without one, the timeouts of the http.Server apply. If the wrapper
-// cannot flush either, the handler refuses to open streams: clients get no notifications outside
+// cannot flush either, the handler refuses to open streams, so clients get no notifications outside of
 // calls.
 //
 // # Security
@@ -42,13 +42,13 @@ type Handler struct {
 // With Options.Auth, every request needs a token, and the handler ignores a principal that is
 // already in the context of the request. Without Options.Auth, the program can authenticate clients
 // itself: its middleware sets the principal with [WithPrincipal], and the handler refuses principals
-// without a name. If a request has no principal, the handler serves it only if its RemoteAddr is a
-// loopback address, as the principal "local". Otherwise, the response has status 403.
+// without a name. If no principal is set, a request from a loopback address has the principal "local",
+// and any other request gets status 403.
 //
 // If a reverse proxy runs on the same machine, all requests come from a loopback address: without
-// authentication, anyone who can reach the proxy may use all tools. The same is true of middleware
-// that sets RemoteAddr from a header, which any client can send. In both cases, set Options.Auth, or
-// have middleware set a principal for every request.
+// authentication, anyone who can reach the proxy may use all tools. Middleware that sets RemoteAddr from
+// a header has the same effect, because any client can send that header. In both cases, set Options.Auth,
+// or have middleware set a principal for every request.
 //
 // As in Run, the host and the origin of every request are checked: list the names of the server in
 // Options.Hosts. The health paths need no authentication.
@@ -64,7 +64,7 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 	if o.Transport != HTTP {
 		wrong = errors.New("the transport of a handler must be http; for stdio, use Run")
 	}
-	if err := errors.Join(append(o.checkWeb(), o.Limits.check(), wrong)...); err != nil {
+	if err := errors.Join(append(o.checkWeb(), wrong)...); err != nil {
 		return nil, err
 	}
 	s := o.web(newServer)
@@ -74,14 +74,14 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.http.ServeHTTP(w, r) }
 
-// Shutdown accepts no more calls, waits until the running ones have ended, and ends all sessions and
-// streams. If ctx ends first, it cancels the calls of this handler, with the cause [ErrStopped], and
-// returns an error. After Shutdown, the handler still serves its health and metrics; it refuses other
+// Shutdown accepts no more calls, waits until the running calls have ended, and ends all sessions and
+// streams. If ctx ends first, Shutdown cancels the calls of this handler, with the cause [ErrStopped], and
+// returns an error. Afterwards, the handler still serves its health and metrics; it refuses other
 // requests with status 503.
 //
 // Call it before the Shutdown method of the http.Server. That method waits for streams, which only
-// this one ends, and closes the listener, so that clients could not answer the questions of running
-// calls.
+// Handler.Shutdown ends, and closes the listener, so that clients could not answer the questions of
+// running calls.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	h.web.Logger.Info("shutting down; waiting for running calls")
 	return h.web.report(h.web.shutdown(ctx))

@@ -275,9 +275,8 @@ func TestHandlerTimeouts(t *testing.T) {
 	const brief = 300 * time.Millisecond
 	for _, http2 := range []bool{false, true} {
 		for _, version := range []string{newEra, oldEra} {
-			o := &serve.Options{}
-			o.Limits.StallTimeout = brief
-			r, _ := mount(t, o, bare, func(s *httptest.Server) {
+			o := serve.WithLimits(serve.Options{}, serve.Limits{StallTimeout: brief})
+			r, _ := mount(t, &o, bare, func(s *httptest.Server) {
 				s.Config.ReadTimeout, s.Config.WriteTimeout, s.EnableHTTP2 = brief, brief, http2
 			})
 			changed := make(chan struct{}, 1)
@@ -351,10 +350,9 @@ func TestHandlerWithoutFlush(t *testing.T) {
 func TestHandlerOptions(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]*serve.Options{
-		"the transport of a handler must be http; for stdio, use Run": {Transport: serve.Stdio},
-		`path "mcp" is invalid or reserved; use one like /mcp`:        {Path: "mcp"},
-		"auth: Verifier is nil; to serve without authentication, set Auth to nil\n" +
-			"limits: only Rate may be negative: ": {Auth: &serve.Auth{}, Limits: serve.Limits{Body: -1}},
+		"the transport of a handler must be http; for stdio, use Run":             {Transport: serve.Stdio},
+		`path "mcp" is invalid or reserved; use one like /mcp`:                    {Path: "mcp"},
+		"auth: Verifier is nil; to serve without authentication, set Auth to nil": {Auth: &serve.Auth{}},
 	} {
 		if _, err := serve.NewHandler(newWorks().server, o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -22,32 +22,32 @@ import (
 )
 
 // Introspection verifies tokens by asking the OAuth authorization server that issued them (RFC 7662).
-// It asks about the token of every request, so that a revoked token stops working at once. All fields
-// except HTTPClient are required. The addresses must be URLs with https, or with http on this machine.
+// It asks again for every request, so that a revoked token stops working at once. All fields except
+// HTTPClient are required. The URLs must have the scheme https; http is allowed only for this machine.
 type Introspection struct {
-	Issuer   string // the authorization server, as in the "iss" of its tokens
-	Endpoint string // where the authorization server answers questions about tokens
-	Resource string // this server, as clients see it, such as https://mcp.example.com/mcp
+	Issuer   string // the URL of the authorization server, as in the "iss" of its tokens
+	Endpoint string // the URL of its introspection endpoint
+	Resource string // the URL of this server for clients, such as https://mcp.example.com/mcp
 
 	ClientID     string // identifies this server to the authorization server
 	ClientSecret string
 
-	// HTTPClient sends the questions. Nil means a client that follows no redirects.
+	// HTTPClient sends the requests to Endpoint. Nil means a client that follows no redirects.
 	HTTPClient *http.Client
 }
 
-// Auth returns an [Auth] that accepts a token if it is active, has a subject ("sub") or a client
-// ("client_id"), is valid at this time and from Issuer, and if Resource is in its audience ("aud"). The
-// name of its principal consists of Issuer, a space and the subject. Without a subject, it consists of
-// "client ", Issuer, a space and the client's ID; all users of that client are one principal. The error
-// lists all fields that are missing or invalid.
+// Auth returns an [Auth] that accepts a token if it is active, is valid now, was issued by Issuer, has a
+// subject ("sub") or a client ("client_id"), and has Resource in its audience ("aud"). The name of its
+// principal consists of Issuer, a space and the subject. Without a subject, the name consists of "client ",
+// Issuer, a space and the client's ID, so that all users of that client are one principal. The error lists
+// all fields that are missing or invalid.
 func (i Introspection) Auth() (*Auth, error) {
 	if err := i.check(); err != nil {
 		return nil, err
 	}
 	if i.HTTPClient == nil {
 		i.HTTPClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // the question contains the token
+			return http.ErrUseLastResponse // the request contains the token
 		}}
 	}
 	return &Auth{
@@ -86,7 +86,7 @@ func secureURL(address string) bool {
 		u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// tokenStatus is what an authorization server knows about a token.
+// tokenStatus is an authorization server's answer about a token.
 type tokenStatus struct {
 	Active    bool     `json:"active"`
 	Issuer    *string  `json:"iss"`
@@ -98,8 +98,8 @@ type tokenStatus struct {
 	Audience  audience `json:"aud"`
 }
 
-// parseTokenStatus reads an answer of an authorization server. It refuses what other programs may
-// read differently: repeated names, and names that differ only in case, which [json.Unmarshal] accepts.
+// parseTokenStatus reads an authorization server's answer. It refuses answers that other programs may read
+// differently: with repeated names, or names that differ only in case, which [json.Unmarshal] accepts.
 func parseTokenStatus(text []byte) (t tokenStatus, err error) {
 	doc, err := jsonvalue.Decode(text, 100, false)
 	if err != nil {
@@ -128,7 +128,7 @@ func (t *instant) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &seconds); err != nil {
 		return err
 	}
-	const last = 1 << 40 // later times overflow
+	const last = 1 << 40 // a much later time would overflow
 	whole, fraction := math.Modf(min(max(seconds, 0), last))
 	t.Time = time.Unix(int64(whole), int64(fraction*1e9))
 	return nil
@@ -153,7 +153,7 @@ func (i Introspection) verify(ctx context.Context, token string, _ *http.Request
 		return nil, fmt.Errorf("introspection: asking the authorization server: %w", err)
 	}
 	now := time.Now()
-	expires := now.Add(time.Minute) // it is asked again for the next request
+	expires := now.Add(time.Minute) // the next request asks again anyway
 	if t.Expires != nil {
 		expires = t.Expires.Time
 	}
@@ -165,8 +165,9 @@ func (i Introspection) verify(ctx context.Context, token string, _ *http.Request
 	return &auth.TokenInfo{UserID: name, Scopes: strings.Fields(t.Scope), Expiration: expires}, nil
 }
 
-// identify returns the name of the token's principal, or "" if the token is not from Issuer or names no principal.
-// Decoding replaces invalid UTF-8, so that different names would be the same.
+// identify returns the name of the token's principal. It returns "" if another issuer issued the token, or if the token
+// has neither a subject nor a client. It also returns "" for a name with invalid UTF-8: JSON decoding replaces invalid
+// bytes, so that different names would become equal.
 func (i Introspection) identify(t tokenStatus) string {
 	id, prefix := t.Subject, ""
 	if id == "" {
@@ -192,7 +193,7 @@ func (i Introspection) status(ctx context.Context, token string) (t tokenStatus,
 	r.SetBasicAuth(url.QueryEscape(i.ClientID), url.QueryEscape(i.ClientSecret))
 	response, err := i.HTTPClient.Do(r)
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return t, wrapped.Err // without the address, which may contain a secret
+		return t, wrapped.Err // without the URL, which may contain a secret
 	}
 	if err != nil {
 		return t, err

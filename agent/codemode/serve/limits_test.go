@@ -19,7 +19,7 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	// Requests that are too large count too.
-	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Body: 1000, Rate: 0.001, Burst: 5}})
+	r := start(t, serve.WithLimits(serve.Options{Auth: authorized(t), Rate: 0.001}, serve.Limits{Body: 1000, Burst: 5}))
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	large := `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 1000) + `"}}`
 	a := r.post(large, ada...)
@@ -38,8 +38,8 @@ func TestLimits(t *testing.T) {
 	}
 	a = r.post(callWho, ada...)
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" ||
-		a.body != `{"error":{"code":-32603,"message":"too many messages; 0.001 per second are allowed; nothing was `+
-			`done"},"id":null,"jsonrpc":"2.0"}`+"\n" {
+		a.body != `{"error":{"code":-32603,"message":"too many messages: 0.001 per second are allowed; nothing was `+
+			`done, try again later"},"id":null,"jsonrpc":"2.0"}`+"\n" {
 		t.Errorf("too many: %d %v %s", a.status, a.header, a.body)
 	}
 	if a := r.post(callWho, bob...); a.status != http.StatusOK {
@@ -70,7 +70,7 @@ func TestRateOverSDK(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra} {
 		inBubble(t, func(t *testing.T, s *works) {
-			session := s.start(t, serve.Options{Limits: serve.Limits{Rate: 20, Burst: 6}}).client(version, "", nil)
+			session := s.start(t, serve.WithLimits(serve.Options{Rate: 20}, serve.Limits{Burst: 6})).client(version, "", nil)
 			var err error
 			for err == nil {
 				_, err = call(t.Context(), session, "who")
@@ -89,7 +89,7 @@ func TestRateOverSDK(t *testing.T) {
 // TestRequests bounds the open requests of one client, without affecting others.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	r := start(t, serve.Options{Auth: authorized(t), Stateless: true, Limits: serve.Limits{Requests: 2}})
+	r := start(t, serve.WithLimits(serve.Options{Auth: authorized(t), Stateless: true}, serve.Limits{Requests: 2}))
 	ada := r.client(oldEra, adaToken, nil)
 	var all sync.WaitGroup
 	for range 2 {
@@ -123,7 +123,7 @@ func TestRequests(t *testing.T) {
 // are too many, and that sessions in use do not end.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	r := start(t, serve.Options{Auth: authorized(t), Limits: serve.Limits{Sessions: 2}})
+	r := start(t, serve.WithLimits(serve.Options{Auth: authorized(t)}, serve.Limits{Sessions: 2}))
 	ada, bob := []string{"Authorization", "Bearer " + adaToken}, []string{"Authorization", "Bearer " + bobToken}
 	status := func(id string, headers []string) int {
 		return r.post(callWho, append(headers, "Mcp-Session-Id", id)...).status
@@ -164,7 +164,7 @@ func TestSessions(t *testing.T) {
 func TestIdleSessions(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
-		r := s.start(t, serve.Options{Limits: serve.Limits{IdleTimeout: 20 * time.Millisecond}})
+		r := s.start(t, serve.WithLimits(serve.Options{}, serve.Limits{IdleTimeout: 20 * time.Millisecond}))
 		id := r.post(initialize).header.Get("Mcp-Session-Id")
 		for live := range r.server(serve.Principal{Name: "local"}).Sessions() {
 			if err := live.Wait(); err != nil { // only the limit ends it
@@ -183,7 +183,7 @@ func TestIdleSessions(t *testing.T) {
 func TestStalls(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
-		r := s.start(t, serve.Options{Limits: serve.Limits{StallTimeout: 150 * time.Millisecond}})
+		r := s.start(t, serve.WithLimits(serve.Options{}, serve.Limits{StallTimeout: 150 * time.Millisecond}))
 		session := r.client(oldEra, "", nil)
 		waiting := make(chan error, 1)
 		go func() {
@@ -228,7 +228,7 @@ func TestUnreadAnswer(t *testing.T) {
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 8<<20)}}}, nil
 			})
-		r := s.start(t, serve.Options{Limits: serve.Limits{StallTimeout: 150 * time.Millisecond}})
+		r := s.start(t, serve.WithLimits(serve.Options{}, serve.Limits{StallTimeout: 150 * time.Millisecond}))
 		conn := r.dial()
 		defer conn.Close()
 		body := strings.Replace(callWho, "who", "much", 1)

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// address returns where to listen. Without authentication, it must be an IP address of this
-// machine: a name could resolve to another address later.
+// address returns the address to listen on. Without authentication, it returns an IP address of this
+// machine instead of a name, which could resolve to another address later.
 func (o *Options) address(ctx context.Context) (string, error) {
 	if o.Listener != nil {
 		if o.Auth == nil && !private(o.Listener.Addr()) {
@@ -95,7 +95,7 @@ func (b *limitedListener) Accept() (net.Conn, error) {
 	return &countedConn{Conn: conn, free: sync.OnceFunc(func() { <-b.free })}, nil
 }
 
-// Close also ends the waiting in Accept.
+// Close closes the listener and makes a waiting Accept return.
 func (b *limitedListener) Close() error {
 	b.once.Do(func() { close(b.done) })
 	return b.Listener.Close()
@@ -106,7 +106,7 @@ type countedConn struct {
 	free func()
 }
 
-// Close allows another connection.
+// Close closes the connection and makes room for another one.
 func (c *countedConn) Close() error {
 	c.free()
 	return c.Conn.Close()

@@ -104,7 +104,7 @@ func TestOddRequests(t *testing.T) {
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
-		r := s.start(t, serve.Options{Limits: serve.Limits{Connections: 4, StallTimeout: 200 * time.Millisecond}})
+		r := s.start(t, serve.WithLimits(serve.Options{}, serve.Limits{Connections: 4, StallTimeout: 200 * time.Millisecond}))
 		for range 8 {
 			defer r.dial().Close() // sends nothing
 		}

@@ -15,15 +15,15 @@ import (
 	"github.com/writ-go/writ/internal/jsonscan"
 )
 
-// maxDepth is how deep a message may be nested. It is the SDK's limit.
+// maxDepth is the maximum nesting depth of a message. The SDK has the same limit.
 const maxDepth = 1000
 
-// message describes the message of a request.
+// message describes the message in the body of an HTTP request.
 type message struct {
 	id      json.RawMessage // may be nil
 	method  string          // for metrics
-	call    bool            // it requires a response
-	opening bool            // it begins a session
+	call    bool            // whether it requires a response
+	opening bool            // whether it begins a session
 }
 
 // refusal is the response to a request that is not processed.
@@ -34,9 +34,9 @@ type refusal struct {
 	retry  time.Duration
 }
 
-// read reads the body of a request, and replaces it so that it can be read again. It decodes
-// nothing before its size is known and there is memory for it.
-func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
+// read reads the body of a request, and replaces it so that it can be read again. It decodes the message
+// only after it has measured it and reserved memory for it.
+func (l limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
 	switch r.Method {
 	case http.MethodPost:
 	case http.MethodGet:
@@ -46,13 +46,13 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 	default:
 		return message{method: "other"}, nil
 	}
-	if r.ContentLength > l.Body {
+	if r.ContentLength > l.body {
 		return message{}, l.tooLarge()
 	}
 	meter := &messageMeter{request: from, Scanner: jsonscan.Scanner{
-		Limits: jsonscan.Limits{Values: l.Values, Depth: maxDepth},
+		Limits: jsonscan.Limits{Values: l.values, Depth: maxDepth},
 	}}
-	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.Body), meter))
+	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, l.body), meter))
 	if err != nil {
 		return message{}, l.unread(err)
 	}
@@ -62,29 +62,29 @@ func (l Limits) read(w http.ResponseWriter, r *http.Request, from *request) (mes
 	return inspect(body)
 }
 
-// unread returns the refusal of a message that was not read to its end.
-func (l Limits) unread(err error) *refusal {
+// unread returns the refusal of a message that could not be read to its end.
+func (l limits) unread(err error) *refusal {
 	switch large := (*http.MaxBytesError)(nil); {
 	case errors.As(err, &large):
 		return l.tooLarge()
 	case errors.Is(err, errFull):
 		return busy(fmt.Sprintf("your open requests take more memory than the allowed %d MiB; "+
-			"try again when one of them has ended", l.Memory>>20))
+			"try again when one of them has ended", l.memory>>20))
 	case errors.Is(err, jsonscan.ErrDepth):
 		return notJSON()
 	case errors.Is(err, jsonscan.ErrValues):
-		return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d JSON values", l.Values)
+		return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d JSON values", l.values)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.StallTimeout)
+		return invalid(http.StatusRequestTimeout, "the message did not arrive within %v", l.stall)
 	}
 	return invalid(http.StatusBadRequest, "cannot read the message")
 }
 
-func (l Limits) tooLarge() *refusal {
-	return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d bytes", l.Body)
+func (l limits) tooLarge() *refusal {
+	return invalid(http.StatusRequestEntityTooLarge, "a message may have at most %d bytes", l.body)
 }
 
-// notMessage returns the refusal of JSON that is not a message.
+// notMessage returns the refusal of JSON that is not a JSON-RPC message.
 func notMessage() *refusal { return invalid(http.StatusBadRequest, "not a JSON-RPC message") }
 
 // notJSON returns the refusal of a body that is not JSON.
@@ -98,7 +98,7 @@ func invalid(status int, format string, args ...any) *refusal {
 	return &refusal{status: status, code: jsonrpc.CodeInvalidRequest, text: fmt.Sprintf(format, args...)}
 }
 
-// inspect returns what a body contains.
+// inspect describes the message in a body.
 func inspect(body []byte) (message, *refusal) {
 	if !json.Valid(body) {
 		return message{}, notJSON()
@@ -112,7 +112,7 @@ func inspect(body []byte) (message, *refusal) {
 		return message{}, notMessage()
 	}
 	var m message
-	for name, value := range jsonscan.Members(body) { // like the SDK, it matches names exactly
+	for name, value := range jsonscan.Members(body) { // names match exactly, as in the SDK
 		switch string(name) {
 		case "id":
 			m.id = value
@@ -127,7 +127,7 @@ func inspect(body []byte) (message, *refusal) {
 	return m, nil
 }
 
-// metricName returns the method if the protocol defines it, for metrics.
+// metricName returns the method for metrics if the protocol defines it, and otherwise "answer" or "other".
 func metricName(method string) string {
 	switch method {
 	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
@@ -141,10 +141,10 @@ func metricName(method string) string {
 	return "other"
 }
 
-// subscribe is a call that stays open until the client closes it.
+// subscribe is the method of a call that stays open until the client closes it.
 const subscribe = "subscriptions/listen"
 
-// write writes the refusal as a JSON-RPC error, which ends a call and not the session.
+// write writes the refusal as a JSON-RPC error, which ends only the call and not the session.
 func (f *refusal) write(w http.ResponseWriter, id json.RawMessage) {
 	if f.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.retry+time.Second-1)/time.Second))))

@@ -3,8 +3,6 @@ package serve
 import (
 	"encoding/json"
 	"reflect"
-	"regexp"
-	"strings"
 	"testing"
 )
 
@@ -70,25 +68,6 @@ func TestAllows(t *testing.T) {
 			t.Errorf("%q of %q: %v, want %v", c.tool, c.patterns, got, c.want)
 		}
 	}
-}
-
-// FuzzMatches compares patterns with equivalent regular expressions.
-func FuzzMatches(f *testing.F) {
-	f.Add("mail.*", "mail.send")
-	f.Add("a*b*b", "abb")
-	f.Fuzz(func(t *testing.T, pattern, name string) {
-		text := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
-		meant, err := regexp.Compile(text)
-		if err != nil {
-			t.Skip("no text")
-		}
-		if strings.ToValidUTF8(name, "") != name {
-			t.Skip("no text")
-		}
-		if got, want := matches(pattern, name), meant.MatchString(name); got != want {
-			t.Errorf("%q of %q: %v, want %v", name, pattern, got, want)
-		}
-	})
 }
 
 // TestNamelessPrincipal checks that a Principal without a valid name has no rights.

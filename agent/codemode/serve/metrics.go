@@ -50,8 +50,8 @@ func gauge(w io.Writer, name, help string, value int) {
 	fmt.Fprintf(w, "%s %d\n", name, value)
 }
 
-// webMeter counts requests. Of what clients send, it only uses known words as labels, so that
-// clients cannot fill the memory.
+// webMeter counts requests. Its labels are only known words, so that clients cannot fill the memory with
+// labels of their own.
 type webMeter struct {
 	mu       sync.Mutex
 	requests map[webLabels]uint64
@@ -95,7 +95,7 @@ func (m *webMeter) write(w io.Writer) {
 	m.took.write(w, "writ_http_request_duration_seconds", "Duration of requests, including streams.")
 }
 
-// queueMeter counts what a [Queue] ran.
+// queueMeter counts and times the calls of a [Queue].
 type queueMeter struct {
 	mu       sync.Mutex
 	outcomes map[string]uint64
@@ -105,7 +105,7 @@ type queueMeter struct {
 
 func (m *queueMeter) refused(err error) {
 	outcome := "cancelled"
-	if busy := (*BusyError)(nil); errors.As(err, &busy) {
+	if errors.Is(err, ErrBusy) {
 		outcome = "busy"
 	}
 	m.mu.Lock()
@@ -135,7 +135,7 @@ func (m *queueMeter) count(outcome string) {
 	m.outcomes[outcome]++
 }
 
-// WriteMetrics writes the metrics of the queue, and of the queues made by AddQueue, in the
+// WriteMetrics writes the metrics of the queue, and of the queues that AddQueue added, in the
 // text format of Prometheus.
 func (q *Queue) WriteMetrics(w io.Writer) {
 	q.mu.Lock()

@@ -111,11 +111,9 @@ func TestCheck(t *testing.T) {
 	err := (&serve.Options{
 		Transport: serve.HTTP, Addr: "0.0.0.0:80", Path: "mcp", Hosts: []string{"https://x"},
 		Origins: []string{"app.example.com", "https://x/path"},
-		Limits:  serve.Limits{Body: -1}, Grace: -1,
+		Grace:   -1,
 	}).Check(t.Context())
-	want := `limits: only Rate may be negative: {Body:-1 Values:100000 Memory:67108864 Rate:500 ` +
-		`Burst:1000 Requests:512 Sessions:256 IdleTimeout:30m0s StallTimeout:20s Connections:4096}
-path "mcp" is invalid or reserved; use one like /mcp
+	want := `path "mcp" is invalid or reserved; use one like /mcp
 origin must be like https://app.example.com, without a path, not "app.example.com"
 origin must be like https://app.example.com, without a path, not "https://x/path"
 host must be a name like mcp.example.com, without a port, not "https://x"
@@ -135,7 +133,7 @@ grace must not be negative: -1ns`
 	}
 	for o, want := range map[*serve.Options]string{
 		{Transport: "sse", Path: "mcp"}: `transport must be stdio or http, not "sse"`,
-		{Auth: &serve.Auth{}}:           "authentication is for http: on stdio, the client started this process",
+		{Auth: &serve.Auth{}}:           "Auth is only for http: on stdio, the only client is the program that started this process",
 		{Transport: serve.HTTP, Auth: &serve.Auth{},
 			Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
 		{}: "",

@@ -14,12 +14,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// middleware stands between the clients and the servers of one [Run] or [Handler]: it hides from a
-// principal the tools that it may not use, contains panics, and can cancel all calls. It acts only on
-// requests that it has marked: the host may serve the same server in other ways.
+// middleware is part of every server of one [Run] or [Handler]. It hides the tools that a principal may not
+// use, recovers from panics, and can cancel all calls. It acts only on requests that were marked, because
+// the host may serve the same server in other ways.
 type middleware struct {
 	log       *slog.Logger
-	stop      context.Context // ends the running calls
+	stop      context.Context // its end cancels the running calls
 	end       context.CancelFunc
 	mu        sync.Mutex
 	installed map[weak.Pointer[mcp.Server]]bool
@@ -38,15 +38,15 @@ func (m *middleware) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
 }
 
-// isStopped reports whether the transport of a request has canceled its calls. Their contexts end a
+// isStopped reports whether the transport of a request has canceled its calls, whose contexts end only a
 // moment later.
 func isStopped(ctx context.Context) bool {
 	m, ok := ctx.Value(markKey{}).(*middleware)
 	return ok && m.stop.Err() != nil
 }
 
-// install adds the middleware to a server, once, though the server may be used for every
-// request. It does not keep the server in memory.
+// install adds the middleware to a server, unless an earlier request has added it. It does not keep the
+// server in memory.
 func (m *middleware) install(server *mcp.Server) *mcp.Server {
 	if server == nil {
 		return nil
@@ -93,7 +93,7 @@ func (m *middleware) receive(next mcp.MethodHandler) mcp.MethodHandler {
 
 var errBroken = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 
-// receive hides the tools that the principal may not use.
+// receive hides the tools that the principal may not use, in lists and in calls.
 func (p Principal) receive(
 	ctx context.Context, method string, r mcp.Request, next mcp.MethodHandler,
 ) (mcp.Result, error) {
@@ -103,7 +103,7 @@ func (p Principal) receive(
 	switch r := r.(type) {
 	case *mcp.CallToolRequest:
 		if !p.Allows(r.Params.Name) {
-			message := fmt.Sprintf("unknown tool %q", r.Params.Name) // worded like the SDK
+			message := fmt.Sprintf("unknown tool %q", r.Params.Name) // the SDK's message
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 		}
 	case *mcp.ListToolsRequest:
@@ -112,8 +112,8 @@ func (p Principal) receive(
 	return next(ctx, method, r)
 }
 
-// list returns all tools of the principal on one page: a cursor contains the name of a tool,
-// which may be hidden, and an empty page would look like the end to many clients.
+// list returns all tools of the principal on one page. Several pages would not do: a cursor contains the
+// name of a tool, which may be hidden, and many clients take an empty page for the end of the list.
 func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	tools := []*mcp.Tool{} // not null in JSON
 	for seen := map[string]bool{}; ; {
@@ -131,7 +131,7 @@ func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.M
 			}
 		}
 		if page.NextCursor == "" || seen[page.NextCursor] {
-			whole := *page // the page may belong to the server
+			whole := *page // a copy, because the page may belong to the server
 			whole.Tools, whole.NextCursor, whole.CacheScope = tools, "", "private"
 			return &whole, nil
 		}

@@ -17,18 +17,17 @@ import (
 
 // The transports, for Options.Transport.
 const (
-	Stdio = "stdio" // one client, which started the process
+	Stdio = "stdio" // one client, which started this process
 	HTTP  = "http"  // streamable HTTP, for clients of all protocol versions since 2025-03-26
 )
 
 // Options configure [Run] and [NewHandler]. The zero value of every field is its default, and nil
-// Options are the defaults. A [Handler] ignores In, Out, Addr, Listener, Grace and
-// Limits.Connections.
+// Options are the defaults. A [Handler] ignores In, Out, Addr, Listener and Grace.
 type Options struct {
 	// Transport is Stdio or HTTP. Empty means Stdio for Run, and HTTP for a Handler.
 	Transport string
 
-	// In and Out replace the process's stdin and stdout. In must end when it is closed.
+	// In and Out replace the process's stdin and stdout. Closing In must end a Read that is waiting.
 	In  io.ReadCloser
 	Out io.Writer
 
@@ -36,16 +35,16 @@ type Options struct {
 	// be an address of this machine: 127.0.0.1, [::1] or localhost.
 	Addr string
 
-	// Listener, if set, is used and closed by Run instead of listening on Addr. It is for
-	// tests, for TLS, and for a socket that is already open. Without Auth, its address must
-	// be an address of this machine.
+	// Listener, if set, replaces listening on Addr; Run closes it. It is for tests, for TLS,
+	// and for a socket that is already open. Without Auth, its address must be an address of
+	// this machine.
 	Listener net.Listener
 
 	// Path is the path of the protocol. Empty means "/mcp".
 	Path string
 
-	// Auth authenticates clients. If it is nil, all programs on this machine have access,
-	// and no others. For a Handler, see also the section about security of [NewHandler].
+	// Auth authenticates clients. If it is nil, only programs on this machine have
+	// access. For a Handler, see also the section Security of [NewHandler].
 	Auth *Auth
 
 	// Hosts are the names, without ports, under which clients may reach the server, in
@@ -54,97 +53,57 @@ type Options struct {
 	// that make their own name resolve to this machine.
 	Hosts []string
 
-	// Origins are the web pages that may send requests from a browser, such as
-	// "http://localhost:6274", in addition to pages at the server's own address. Others get
-	// status 403. Clients other than browsers send no origin.
+	// Origins are the origins of web pages that may send requests, such as
+	// "http://localhost:6274", in addition to pages at the server's own address. Requests
+	// from other pages get status 403. Clients other than browsers send no origin.
 	Origins []string
 
-	// Stateless serves clients of the older protocols without a session, like those of the
-	// newest one, so that any of several replicas can serve any request. By default they get
-	// a session in this process, which lets the server tell them when tools change, and lets
-	// them cancel calls; a load balancer must then send all requests of a session to the same
-	// replica.
+	// Stateless serves clients of the older protocols without a session, like clients of the
+	// newest one, so that any of several replicas can serve any request. By default, they
+	// have a session in this process, in which the server can notify them that tools have
+	// changed, and they can cancel calls. A load balancer must then send all requests of a
+	// session to the same replica.
 	Stateless bool
 
-	// Limits bound what one client can use.
-	Limits Limits
+	// Rate is the number of messages per second that one principal may send on average. In a
+	// burst, it may send twice that number at once. Zero means 500; a negative Rate means no
+	// limit.
+	Rate float64
 
-	// Queue is the queue in which the calls of the server's tools wait for their turn. Its
-	// metrics are included. It may be nil, and several transports may have the same one.
+	// Queue is the queue in which the calls of the server's tools wait for their turn. The
+	// transport only serves its metrics: handlers call [Queue.Do]. It may be nil, and several
+	// transports may share it.
 	Queue *Queue
 
-	// Logger logs events, but never a token, header or message, except for the value of a
-	// panic in a handler, an error of Auth.Verifier without the token and, at level debug, a
-	// host or origin that is refused. Nil logs nothing.
+	// Logger logs events, but no token, header or message. There are three exceptions: the
+	// value of a panic in a handler, an error of Auth.Verifier (without the token) and, at
+	// level debug, a host or origin that was refused. Nil logs nothing.
 	Logger *slog.Logger
 
 	// Grace is how long running calls may continue after the context of [Run] ends, or
 	// after a client on stdio closes its end. Then they are canceled. Zero means 5 seconds.
 	Grace time.Duration
+
+	limits limits // set only by tests
 }
 
-// Limits bound what one client can use. Zero means the default.
-type Limits struct {
-	// Body is the size of the largest message, in bytes. Zero means 4 MiB.
-	Body int64
-
-	// Values is the maximum number of JSON values in one message, including nested ones.
-	// Zero means 100,000.
-	Values int
-
-	// Memory is the maximum estimated size, in bytes, of the decoded messages of one
-	// principal while its requests are open. The messages of all principals together may
-	// take four times as much. Zero means 64 MiB.
-	Memory int64
-
-	// Rate is the number of messages per second that one principal may send in the long
-	// run, and Burst the number that it may send at once. Zero means 500, and twice the
-	// Rate. A negative Rate means no limit.
-	Rate  float64
-	Burst int
-
-	// Requests is the maximum number of open requests of one principal, including streams.
-	// Zero means 512.
-	Requests int
-
-	// Sessions is the maximum number of sessions of the older protocols for one principal.
-	// If a principal begins one more, the session that has been idle for the longest time
-	// ends. Zero means 256.
-	Sessions int
-
-	// IdleTimeout is how long a session lives without a request or an open stream. Zero
-	// means 30 minutes.
-	IdleTimeout time.Duration
-
-	// StallTimeout is how long a client may take to send its headers, to send its message,
-	// or to accept a piece of a response. Zero means 20 seconds.
-	StallTimeout time.Duration
-
-	// Connections is the maximum number of open connections; further ones wait to be
-	// accepted. Zero means 4,096.
-	Connections int
+// limits bound what one principal can use.
+type limits struct {
+	body        int64         // size of the largest message, in bytes
+	values      int           // JSON values in one message, including nested ones
+	memory      int64         // estimated size, in bytes, of the decoded messages of all open requests
+	rate        float64       // messages per second, on average
+	burst       int           // messages that may be sent at once
+	requests    int           // open requests, including streams
+	sessions    int           // sessions of the older protocols
+	idle        time.Duration // how long a session lives without a request or an open stream
+	stall       time.Duration // for sending the headers, sending the message, or accepting a piece of a response
+	connections int           // open connections of all principals together; further ones wait to be accepted
 }
 
-func (l Limits) defaults() Limits {
-	l.Body = cmp.Or(l.Body, 4<<20)
-	l.Values = cmp.Or(l.Values, 100_000)
-	l.Memory = cmp.Or(l.Memory, 64<<20)
-	l.Rate = cmp.Or(l.Rate, 500)
-	l.Burst = cmp.Or(l.Burst, max(1, int(2*l.Rate)))
-	l.Requests = cmp.Or(l.Requests, 512)
-	l.Sessions = cmp.Or(l.Sessions, 256)
-	l.IdleTimeout = cmp.Or(l.IdleTimeout, 30*time.Minute)
-	l.StallTimeout = cmp.Or(l.StallTimeout, 20*time.Second)
-	l.Connections = cmp.Or(l.Connections, 4096)
-	return l
-}
-
-func (l Limits) check() error {
-	if min(l.Body, l.Memory, int64(l.IdleTimeout), int64(l.StallTimeout)) < 0 ||
-		min(l.Values, l.Burst, l.Requests, l.Sessions, l.Connections) < 0 {
-		return fmt.Errorf("limits: only Rate may be negative: %+v", l)
-	}
-	return nil
+var defaultLimits = limits{
+	body: 4 << 20, values: 100_000, memory: 64 << 20, requests: 512, sessions: 256,
+	idle: 30 * time.Minute, stall: 20 * time.Second, connections: 4096,
 }
 
 func (o *Options) defaults() *Options {
@@ -161,7 +120,9 @@ func (o *Options) defaults() *Options {
 	}
 	d.Addr = cmp.Or(d.Addr, "127.0.0.1:8080")
 	d.Path = cmp.Or(d.Path, "/mcp")
-	d.Limits = d.Limits.defaults()
+	d.limits = cmp.Or(d.limits, defaultLimits)
+	d.limits.rate = cmp.Or(d.Rate, 500)
+	d.limits.burst = cmp.Or(d.limits.burst, max(1, int(2*d.limits.rate)))
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -172,11 +133,12 @@ func (o *Options) defaults() *Options {
 // Check returns all errors in the options, without serving. [Run] checks them too.
 func (o *Options) Check(ctx context.Context) error {
 	o = o.defaults()
-	errs := []error{o.Limits.check()}
+	var errs []error
 	switch o.Transport {
 	case Stdio:
 		if o.Auth != nil {
-			errs = append(errs, errors.New("authentication is for http: on stdio, the client started this process"))
+			errs = append(errs, errors.New("Auth is only for http: on stdio, the only client is the program that started "+
+				"this process"))
 		}
 	case HTTP:
 		errs = append(errs, o.checkWeb()...)
@@ -206,7 +168,7 @@ func (o *Options) checkWeb() []error {
 	return append(errs, o.Auth.check())
 }
 
-// isPlainPath reports whether a request can have the path, and an [http.ServeMux] takes it literally.
+// isPlainPath reports whether a path can occur in a request and means the same in a pattern of [http.ServeMux].
 func isPlainPath(p string) bool {
 	strange := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{}?#%", r)

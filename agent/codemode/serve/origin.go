@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// originPolicy rejects requests that a page of another site makes a browser send, and requests
+// originPolicy refuses requests that a web page of another site makes a browser send, and requests
 // for a host name that an attacker made resolve to this machine.
 type originPolicy struct {
 	hosts   []string
@@ -47,7 +47,7 @@ func (p originPolicy) protect(next http.Handler) http.Handler {
 	})
 }
 
-// cut shortens what a client sent, for the log.
+// cut shortens text of a client for the log.
 func cut(text string) string { return fmt.Sprintf("%.100s", text) }
 
 // allowsHost reports whether the Host header has a name of the server.
@@ -56,7 +56,7 @@ func (p originPolicy) allowsHost(r *http.Request) bool {
 	return slices.Contains(p.hosts, name) || isLocalAddr(r, name)
 }
 
-// isLocalAddr reports whether the name is the IP address at which the connection arrived. Then
+// isLocalAddr reports whether the name is the IP address at which the connection arrived. If so,
 // the client did not resolve a name that an attacker may control.
 func isLocalAddr(r *http.Request, name string) bool {
 	want, err := netip.ParseAddr(name)
@@ -75,8 +75,8 @@ func hostname(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// allowsOrigin reports whether the request comes from no page, from a page at the server's own
-// address, or from an allowed one.
+// allowsOrigin reports whether a request comes from an allowed web page, from a page at the server's own
+// address, or from a client other than a browser.
 func (p originPolicy) allowsOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -87,20 +87,19 @@ func (p originPolicy) allowsOrigin(r *http.Request) bool {
 		return false
 	}
 	scheme, host, _ := strings.Cut(origin, "://")
-	web := scheme == "http" || scheme == "https" // not an app with a page at tauri://localhost
+	web := scheme == "http" || scheme == "https" // excludes apps such as tauri://localhost
 	return slices.Contains(p.origins, origin) || web && host != "" && strings.EqualFold(host, r.Host)
 }
 
-// embedded reports whether a browser requests a resource for a page of another site, such as an
-// image, without an Origin header. The page cannot read the response, but it could start
-// sessions.
+// embedded reports whether a browser requests a resource such as an image, without an Origin header, for a
+// page of another site. The page cannot read the response, but it could begin sessions.
 func embedded(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site == "cross-site" || site == "same-site"
 }
 
 // allowPage adds the CORS headers for an allowed page. It reports whether the request is a
-// preflight.
+// preflight request.
 func allowPage(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -114,9 +113,26 @@ func allowPage(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
+	h.Set("Access-Control-Allow-Headers", protocolHeaders(r.Header.Get("Access-Control-Request-Headers")))
 	h.Set("Access-Control-Max-Age", "600")
 	return true
+}
+
+// protocolHeaders returns the headers in a comma-separated list that clients of the protocol send.
+func protocolHeaders(requested string) string {
+	var allowed []string
+	for h := range strings.SplitSeq(requested, ",") {
+		h = strings.ToLower(strings.TrimSpace(h))
+		switch h {
+		case "accept", "authorization", "content-type", "last-event-id":
+			allowed = append(allowed, h)
+		default:
+			if strings.HasPrefix(h, "mcp-") {
+				allowed = append(allowed, h)
+			}
+		}
+	}
+	return strings.Join(allowed, ", ")
 }
 
 func checkOrigin(origin string) error {

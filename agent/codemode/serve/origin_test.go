@@ -114,9 +114,9 @@ func TestPreflight(t *testing.T) {
 	r := start(t, serve.Options{Auth: authorized(t), Origins: []string{"https://app.example.com"}})
 	a := r.send(http.MethodOptions, "/mcp", "", "Origin", "https://app.example.com",
 		"Access-Control-Request-Method", "POST",
-		"Access-Control-Request-Headers", "authorization, content-type, Mcp-Protocol-Version, mcp-param-x")
+		"Access-Control-Request-Headers", "authorization, content-type, Mcp-Protocol-Version, mcp-param-x, x-evil")
 	if got, want := a.header.Get("Access-Control-Allow-Headers"),
-		"authorization, content-type, Mcp-Protocol-Version, mcp-param-x"; a.status != http.StatusNoContent || got != want {
+		"authorization, content-type, mcp-protocol-version, mcp-param-x"; a.status != http.StatusNoContent || got != want {
 		t.Errorf("%d, allowed %q, want %q", a.status, got, want)
 	}
 	a = r.send(http.MethodOptions, "/mcp", "", "Origin", "https://evil.com", "Access-Control-Request-Method", "POST")

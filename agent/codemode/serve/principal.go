@@ -3,62 +3,45 @@ package serve
 import (
 	"context"
 	"slices"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/glob"
 )
 
 // Principal is an authenticated client, or all clients that share a token.
 type Principal struct {
-	// Name identifies the principal. Principals cannot see each other's sessions and state. It
-	// must be valid UTF-8 and not empty; see Tools.
+	// Name identifies the principal. It must be valid UTF-8 and not empty. Principals cannot
+	// see each other's sessions and state.
 	Name string
 
 	// Tools are patterns of the tools that the principal may use, in which * matches any
-	// string: "execute_code", "mail.*". Nil allows all tools, except for a principal without
-	// a name, which may use no tools; an empty list allows no tools. [Run] neither lists other
-	// tools nor calls them. If a tool itself uses something that is restricted, such as the
-	// tools of other servers, its handler must check that with Allows; the same applies to
+	// string: "execute_code", "mail.*". Nil allows all tools; an empty list allows no tools.
+	// A principal without a valid name may use no tools at all. [Run] neither lists nor calls
+	// tools that are not allowed. If the handler of a tool itself uses something restricted,
+	// such as the tools of other servers, it must call Allows; so must the handlers of
 	// resources and prompts.
 	Tools []string
 }
 
-// local is the principal where there is no authentication: on stdio, and over HTTP without
+// local is the principal of clients without authentication: on stdio, and over HTTP without
 // Auth.
 var local = Principal{Name: "local"}
 
 // Allows reports whether the principal may use the tool.
 func (p Principal) Allows(tool string) bool {
-	allowed := func(pattern string) bool { return matches(pattern, tool) }
+	allowed := func(pattern string) bool { return glob.Match(pattern, tool) }
 	return p.unlimited() || p.named() && slices.ContainsFunc(p.Tools, allowed)
 }
 
-// named reports whether the name identifies the principal. In JSON, different names that are not
-// valid UTF-8 become the same.
+// named reports whether the name is valid. Different names with invalid UTF-8 could become equal in JSON.
 func (p Principal) named() bool { return p.Name != "" && utf8.ValidString(p.Name) }
 
-// unlimited reports whether the principal may use all tools. The zero Principal may not.
+// unlimited reports whether the principal may use all tools. For the zero Principal, it is false.
 func (p Principal) unlimited() bool { return p.Tools == nil && p.named() }
 
 // same reports whether two principals have the same name and rights.
 func (p Principal) same(q Principal) bool {
 	return p.Name == q.Name && (p.Tools == nil) == (q.Tools == nil) && slices.Equal(p.Tools, q.Tools)
-}
-
-// matches reports whether a name matches a pattern, as in policy.Tools.
-func matches(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 {
-		return pattern == name
-	}
-	name, ok := strings.CutPrefix(name, parts[0])
-	for _, part := range parts[1:last] {
-		var found bool
-		if _, name, found = strings.Cut(name, part); !found {
-			return false
-		}
-	}
-	return ok && strings.HasSuffix(name, parts[last])
 }
 
 type principalKey struct{}
@@ -71,8 +54,8 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 }
 
 // PrincipalOf returns the principal of a request, in the handlers of a server that [Run] or a
-// [Handler] serves. It returns false elsewhere, and for a principal without a valid name. In that case,
-// refuse access to everything that belongs to a principal.
+// [Handler] serves. It returns false in other contexts, and for a principal without a valid name. If it
+// returns false, refuse access to everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok && p.named()

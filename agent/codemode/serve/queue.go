@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -14,18 +13,9 @@ import (
 	places "github.com/writ-go/writ/internal/place"
 )
 
-// BusyError is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
+// ErrBusy is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
 // has not begun. Return it to the client as a result, so that the model can read it.
-type BusyError struct {
-	// RetryAfter is when to try again, estimated from the duration of recent calls.
-	RetryAfter time.Duration
-}
-
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("busy, nothing was done; try again in %d s", e.seconds())
-}
-
-func (e *BusyError) seconds() int { return int(math.Ceil(e.RetryAfter.Seconds())) }
+var ErrBusy = errors.New("busy, nothing was done; try again in a few seconds")
 
 // QueueOptions are the limits of a [Queue]. Zero means the default.
 type QueueOptions struct {
@@ -34,13 +24,13 @@ type QueueOptions struct {
 	Running int
 
 	// PerPrincipal is the maximum number of calls of one principal that run at once. Zero
-	// means Running. In addition, at most 128 calls of a principal run or wait for their
-	// programs' calls.
+	// means Running. In addition, at most 128 calls of a principal have begun and not ended,
+	// including those whose programs wait for tools.
 	PerPrincipal int
 
-	// Waiting is the maximum number of waiting calls. If there are more, the newest call of
-	// the principal with the most waiting calls is refused. Zero means 256; a negative
-	// number means that no call waits.
+	// Waiting is the maximum number of waiting calls. If there are more, the queue refuses the
+	// newest call of the principal with the most waiting calls. Zero means 256; with a negative
+	// number, no call waits.
 	Waiting int
 
 	// Wait is the longest time that a call waits. Zero means 30 seconds.
@@ -49,25 +39,23 @@ type QueueOptions struct {
 
 // Queue bounds how many calls run at once, and is fair between principals: as long as
 // several principals have waiting calls, they take turns, regardless of how many calls each
-// of them has. While a call runs a program in a sandbox and the program only waits for its
-// own calls, others run. It is safe for concurrent use.
+// of them has. A call that runs a program in a sandbox gives up its place while the program
+// only waits for its tools. A Queue is safe for concurrent use.
 type Queue struct {
 	name   string // in the metrics
 	limits QueueOptions
-	stop   context.Context // ends the running calls
+	stop   context.Context // its end cancels the running calls
 	end    context.CancelFunc
-	closed context.Context // before stop: no call begins
+	closed context.Context // ends before stop; then no call begins anymore
 	close  context.CancelFunc
-	calls  sync.WaitGroup // that run or wait for their turn
+	calls  sync.WaitGroup // of calls that run or wait for their turn
 
 	mu      sync.Mutex
-	lines   []*line // in the order of their turns; never empty lines
-	byWho   map[string]*line
+	lines   []*line // in the order of their turns; none is empty
 	waiting int
 	running int
 	each    map[string]int // running calls by principal
 	begun   map[string]int // running and paused calls by principal
-	average time.Duration  // moving average of the duration of calls
 
 	others []*Queue // made by AddQueue
 	meter  queueMeter
@@ -79,10 +67,10 @@ type line struct {
 	all []*place
 }
 
-// place is one waiting call. turn is closed when it may run, lost when it lost its place.
+// place is the place of one waiting call in a line.
 type place struct {
-	turn chan struct{}
-	lost chan struct{}
+	turn chan struct{} // closed when the call may run
+	lost chan struct{} // closed when the queue refuses the call
 }
 
 // NewQueue returns a queue. Nil options are the defaults.
@@ -95,25 +83,25 @@ func NewQueue(o *QueueOptions) *Queue {
 	l.PerPrincipal = min(cmp.Or(l.PerPrincipal, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
-	q := &Queue{name: "executions", limits: l, byWho: map[string]*line{}, each: map[string]int{}, begun: map[string]int{}}
+	q := &Queue{name: "executions", limits: l, each: map[string]int{}, begun: map[string]int{}}
 	q.stop, q.end = context.WithCancel(context.Background())
 	q.closed, q.close = context.WithCancel(q.stop)
 	return q
 }
 
 // ErrStopped is the cause of the cancellation of running calls when the grace period of a
-// shutdown is over, or their [Queue] stops. Calls that wait in a Queue then, or come later, get
-// an error that wraps it and says that they have not begun.
+// shutdown is over, or their [Queue] stops. Calls that still wait in the Queue, or arrive later, get
+// an error that wraps ErrStopped and says that nothing was done.
 var ErrStopped = errors.New("the server is shutting down")
 
 // Do waits for the turn of the principal named who, runs f, and returns its error. If f does not
-// run, the error is a *BusyError if the queue is full or the wait was too long, the cause
+// run, the error is [ErrBusy] (the queue is full, or the wait was too long), the cause
 // of ctx, or an error that wraps [ErrStopped]. If ctx ends while f runs, the context of f
 // ends as well, but Do still waits for f.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
 	closed := q.closed
-	if _, inside := places.Find[*call](ctx); inside { // a call that has begun may end
+	if _, inside := places.Find[*call](ctx); inside { // a call that has begun may make further calls
 		closed = q.stop
 	}
 	if q.isOpen(closed) {
@@ -129,16 +117,14 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	started := time.Now()
 	err := errPanicked
 	defer func() {
-		took := time.Since(started)
-		q.meter.ran(err, started.Sub(begin), took)
-		q.recordDuration(took)
+		q.meter.ran(err, started.Sub(begin), time.Since(started))
 		c.end()
 	}()
 	err = f(places.With(ctx, c))
 	return err
 }
 
-// isOpen reports whether calls may begin. If so, it counts one.
+// isOpen reports whether calls may begin. If they may, it adds one to q.calls.
 func (q *Queue) isOpen(closed context.Context) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -162,7 +148,7 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 
 var errPanicked = errors.New("the call panicked")
 
-// enter waits until the call may run.
+// enter waits until a call of who may run. If it returns an error, the call must not run.
 func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	if err := stopReason(ctx, closed); err != nil {
 		return err
@@ -185,12 +171,12 @@ func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	case had && err != nil:
 		(&call{queue: q, who: who}).end()
 	case !had && err == nil:
-		err = q.busy()
+		err = ErrBusy
 	}
 	return err
 }
 
-// stopReason returns why a call should not run anymore.
+// stopReason returns an error if a call should not run anymore.
 func stopReason(ctx, closed context.Context) error {
 	err := context.Cause(ctx)
 	if errors.Is(err, ErrStopped) || err == nil && (closed.Err() != nil || isStopped(ctx)) {
@@ -199,23 +185,22 @@ func stopReason(ctx, closed context.Context) error {
 	return err
 }
 
-// join takes a place in the line of who. It returns no place if the call may run at once, or if
+// join takes a place in the line of who. It returns nil if the call may run at once, and an error if
 // there is no room.
 func (q *Queue) join(who string) (*place, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.byWho[who]
+	l := q.lineOf(who)
 	if l == nil && q.running < q.limits.Running && q.mayBegin(who) {
 		q.start(who)
 		q.begun[who]++
 		return nil, nil
 	}
 	if q.waiting >= q.limits.Waiting && !q.makeRoom(who) {
-		return nil, &BusyError{RetryAfter: q.estimate()}
+		return nil, ErrBusy
 	}
 	if l == nil {
 		l = &line{who: who}
-		q.byWho[who] = l
 		q.lines = append(q.lines, l)
 	}
 	p := &place{turn: make(chan struct{}), lost: make(chan struct{})}
@@ -224,7 +209,17 @@ func (q *Queue) join(who string) (*place, error) {
 	return p, nil
 }
 
-// makeRoom removes the newest place of the longest line, if the line of who would be shorter than it.
+// lineOf returns the line of who, or nil if no call of who waits.
+func (q *Queue) lineOf(who string) *line {
+	for _, l := range q.lines {
+		if l.who == who {
+			return l
+		}
+	}
+	return nil
+}
+
+// makeRoom removes the newest place of the longest line if the line of who would be shorter even with one more place.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
@@ -233,7 +228,7 @@ func (q *Queue) makeRoom(who string) bool {
 		}
 	}
 	own := 1
-	if l := q.byWho[who]; l != nil {
+	if l := q.lineOf(who); l != nil {
 		own = len(l.all) + 1
 	}
 	if longest == nil || len(longest.all) <= own {
@@ -246,8 +241,8 @@ func (q *Queue) makeRoom(who string) bool {
 	return true
 }
 
-// maxBegun is the maximum number of calls of one principal that have begun and not ended. It
-// leaves half of the processes that a sandbox may have by default to others.
+// maxBegun is the maximum number of calls of one principal that have begun and not ended. It leaves half of
+// the processes that a sandbox may have by default to other principals.
 const maxBegun = 128
 
 func (q *Queue) mayBegin(who string) bool {
@@ -259,7 +254,7 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// vacate gives the place of a running call to the next.
+// vacate makes room, because a call of who no longer runs, and starts waiting calls.
 func (q *Queue) vacate(who string) {
 	q.running--
 	if q.each[who]--; q.each[who] == 0 {
@@ -268,17 +263,8 @@ func (q *Queue) vacate(who string) {
 	q.next()
 }
 
-func (q *Queue) recordDuration(took time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.average == 0 {
-		q.average = took
-	}
-	q.average += (took - q.average) / 8
-}
-
-// next starts waiting calls while there is room: the oldest of the first line, which then
-// becomes the last line.
+// next starts waiting calls while there is room: the oldest call of the first line that may begin one. That
+// line then becomes the last line.
 func (q *Queue) next() {
 	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
 		l := q.lines[i]
@@ -291,8 +277,6 @@ func (q *Queue) next() {
 		q.lines = slices.Delete(q.lines, i, i+1)
 		if len(l.all) > 0 {
 			q.lines = append(q.lines, l)
-		} else {
-			delete(q.byWho, l.who)
 		}
 		q.waiting--
 		q.start(l.who)
@@ -302,19 +286,17 @@ func (q *Queue) next() {
 	}
 }
 
-// quit leaves the line. It reports whether the call's turn has come.
+// quit removes a call from its line. It reports whether its turn has already come.
 func (q *Queue) quit(who string, p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.byWho[who]
+	l := q.lineOf(who)
 	if l == nil || !slices.Contains(l.all, p) {
 		return isClosed(p.turn)
 	}
 	l.all = slices.DeleteFunc(l.all, func(other *place) bool { return other == p })
 	q.waiting--
-	if len(l.all) == 0 {
-		q.drop(l)
-	}
+	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.all) == 0 })
 	return false
 }
 
@@ -327,28 +309,9 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func (q *Queue) drop(l *line) {
-	delete(q.byWho, l.who)
-	q.lines = slices.DeleteFunc(q.lines, func(other *line) bool { return other == l })
-}
-
-func (q *Queue) busy() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return &BusyError{RetryAfter: q.estimate()}
-}
-
-// estimate returns when there may be room: when all waiting calls have run, in whole seconds
-// from 1 to 60.
-func (q *Queue) estimate() time.Duration {
-	rounds := 1 + q.waiting/q.limits.Running
-	wait := (time.Duration(rounds) * q.average).Round(time.Second)
-	return min(max(wait, time.Second), time.Minute)
-}
-
 // AddQueue returns another queue, for another kind of call. It has its own limits, stops
-// with q, and appears in the metrics of q under its name, as in writ_tasks_running. The
-// name must consist of letters and be unique.
+// with q, and appears in the metrics of q under its name: writ_tasks_running for the name "tasks".
+// The name must consist of letters and be unique.
 func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	other := NewQueue(o)
 	other.name = name
@@ -358,8 +321,8 @@ func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	return other
 }
 
-// Shutdown refuses the waiting calls and all that come later, waits for the running ones or until
-// ctx ends, and stops the queue. Running calls may make further calls.
+// Shutdown refuses waiting and new calls, waits until the running calls or ctx have ended, and stops the
+// queue. Running calls may make further calls.
 func (q *Queue) Shutdown(ctx context.Context) {
 	all := append(q.list(), q)
 	for _, each := range all {
@@ -381,9 +344,8 @@ func (q *Queue) Shutdown(ctx context.Context) {
 	q.Stop()
 }
 
-// Stop cancels the running calls, with the cause [ErrStopped], and refuses the waiting ones and
-// all that come later. It is for the owner of the queue: a transport that ends cancels only its
-// own calls.
+// Stop cancels running calls, with the cause [ErrStopped], and refuses waiting and new calls. Only the owner
+// of the queue calls it: a transport that ends cancels only its own calls.
 func (q *Queue) Stop() {
 	q.end()
 	for _, other := range q.list() {

@@ -4,7 +4,7 @@ package serve
 type call struct {
 	queue *Queue
 	who   string
-	waits int // how many of its programs wait for their calls
+	waits int // how many of its programs wait for their tools
 	over  bool
 }
 
@@ -17,8 +17,8 @@ func (c *call) Leave() {
 	}
 }
 
-// Return implements [place.Place]. It does not wait: the sandbox decides which of the programs
-// that have begun may compute.
+// Return implements [place.Place]. It does not wait for room: the sandbox decides which of the running
+// programs may compute.
 func (c *call) Return() {
 	c.queue.mu.Lock()
 	defer c.queue.mu.Unlock()

@@ -74,7 +74,7 @@ func TestFullQueue(t *testing.T) {
 			do(name)
 		}
 		all.Wait()
-		busy := "busy, nothing was done; try again in 1 s" // no call has ended, so this is the default estimate
+		busy := serve.ErrBusy.Error()
 		if got, want := ended, []string{
 			"greedy 5: " + busy, "greedy 4: " + busy, "greedy 3: " + busy, "modest 3: " + busy, "greedy 2: " + busy,
 			"greedy 0: <nil>", "greedy 1: <nil>", "modest 1: <nil>", "late 1: <nil>", "modest 2: <nil>",
@@ -120,7 +120,7 @@ func TestWaiting(t *testing.T) {
 		want      string
 		after     time.Duration
 	}{
-		"too long": {func(*serve.Queue, context.CancelCauseFunc) {}, "busy, nothing was done; try again in 1 s",
+		"too long": {func(*serve.Queue, context.CancelCauseFunc) {}, serve.ErrBusy.Error(),
 			30 * time.Second},
 		"cancelled": {func(_ *serve.Queue, cancel context.CancelCauseFunc) { cancel(mine) }, "mine", 0},
 		"stopped": {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() },
@@ -207,29 +207,6 @@ func TestSecondQueue(t *testing.T) {
 		err.Error() != "the server is shutting down; nothing was done" {
 		t.Errorf("afterwards: %v", err)
 	}
-}
-
-// TestRetryAfter checks the estimate of when there may be room.
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := serve.NewQueue(&serve.QueueOptions{Running: 2, Waiting: -1})
-		sleep := func(context.Context) error { time.Sleep(12 * time.Second); return nil }
-		if err := q.Do(t.Context(), "a", sleep); err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		for range 2 {
-			all.Go(func() { _ = q.Do(t.Context(), "a", sleep) })
-		}
-		synctest.Wait()
-		err := q.Do(t.Context(), "b", sleep)
-		if busy := (*serve.BusyError)(nil); !errors.As(err, &busy) || busy.RetryAfter != 12*time.Second ||
-			err.Error() != "busy, nothing was done; try again in 12 s" {
-			t.Errorf("got %v", err)
-		}
-		all.Wait()
-	})
 }
 
 // TestQueueStorm has many principals wait, give up and run concurrently; no call is lost, and

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// response records the status of a response, and bounds the time that the client takes to
+// response records the status of a response, and bounds the time that the client may take to
 // accept each piece. A deadline for the whole response would end streams.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
-	http2   bool // a deadline ends the stream even if nothing is being written
+	http2   bool // in HTTP/2, a deadline ends the stream even if nothing is being written
 	code    int
 }
 
@@ -28,7 +28,7 @@ func (w *response) begin(r *http.Request) {
 	}
 	var read time.Time // zero is no deadline: a deadline would end a stream
 	if r.Body != http.NoBody {
-		// Limits.read removes it when the body has been read; otherwise it would end the request.
+		// limits.read removes this deadline after reading the body; otherwise it would end the request.
 		read = time.Now().Add(w.stall)
 	}
 	_ = w.control.SetReadDeadline(read)
@@ -62,12 +62,13 @@ func (w *response) FlushError() error {
 	return w.control.Flush()
 }
 
-// extendWrite extends the deadline for writing. Not every connection has deadlines.
+// extendWrite extends the deadline for writing. It ignores the error, because not every connection supports
+// deadlines.
 func (w *response) extendWrite() {
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall))
 }
 
-// endPiece removes the deadline for writing where it would end a stream that waits.
+// endPiece removes the deadline for writing if it would end an idle stream.
 func (w *response) endPiece() {
 	if w.http2 {
 		_ = w.control.SetWriteDeadline(time.Time{})

@@ -13,14 +13,16 @@ import (
 )
 
 // Run serves the servers that newServer returns, until ctx ends or the client on stdio closes
-// its end. Running calls may then finish within Options.Grace. It returns nil if all of them
-// did.
+// its end. Running calls may then finish within Options.Grace. Run returns nil if all of them
+// finished in time.
 //
-// newServer is called at the beginning of each session, and for each request without one.
-// It should return the same server for equal principals; its tools may change at any time.
-// If it returns nil, the client gets status 403. It may return the same server for all:
-// each principal sees the tools that its Tools allow, on one page, and can call no others.
-// Handlers get the principal from [PrincipalOf]. A handler that panics ends its call with
+// Run calls newServer at the beginning of each session, and for each request without a session.
+// newServer should return the same server for equal principals, and may return the same server
+// for all: each principal sees only the tools that its Tools allow, on one page, and can call
+// no others. The server's tools may change at any time. If newServer returns nil, the client
+// gets status 403.
+//
+// Handlers get the principal from [PrincipalOf]. If a handler panics, its call ends with
 // an internal error, and the log has the details; a panic in another goroutine ends the
 // process.
 func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options) error {
@@ -32,7 +34,7 @@ func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options)
 		m := newMiddleware(o.Logger)
 		server := m.install(newServer(local))
 		if server == nil {
-			return errors.New("newServer returned no server for the client on stdio")
+			return errors.New("newServer returned nil for the client on stdio")
 		}
 		return o.stdio(ctx, server, m)
 	}
@@ -47,10 +49,10 @@ func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options)
 // run serves until ctx ends.
 func (s *web) run(ctx context.Context, l net.Listener) error {
 	lasting := context.WithoutCancel(ctx)
-	base := WithPrincipal(lasting, local) // without Auth: the listener is private
+	base := WithPrincipal(lasting, local) // for the case without Auth, in which the listener is private
 	srv := &http.Server{
 		Handler:           s.handler(),
-		ReadHeaderTimeout: s.Limits.StallTimeout,
+		ReadHeaderTimeout: s.limits.stall,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
@@ -59,7 +61,7 @@ func (s *web) run(ctx context.Context, l net.Listener) error {
 	var failed error
 	served := make(chan struct{})
 	go func() {
-		failed = srv.Serve(newLimitedListener(l, s.Limits.Connections))
+		failed = srv.Serve(newLimitedListener(l, s.limits.connections))
 		close(served)
 	}()
 	select {

@@ -11,10 +11,10 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// sessions are the sessions of clients of the older protocols, with their owners and their use.
-// The SDK does not know the owners and does not bound the number.
+// sessions are the sessions of clients of the older protocols. The SDK does not know their owners and does
+// not bound their number.
 type sessions struct {
-	limits  Limits
+	limits  limits
 	handler http.Handler // the SDK's
 	mu      sync.Mutex
 	all     map[string]*session
@@ -27,14 +27,17 @@ type session struct {
 	owner    Principal
 	server   *mcp.Server
 	live     *mcp.ServerSession
-	open     int       // requests
-	lastUsed time.Time // when the last one ended
+	open     int       // number of open requests
+	lastUsed time.Time // when the last request ended
 	idle     *time.Timer
 }
 
 // begin handles the first request of a session.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
-	if !s.hasRoom(p.Name) {
+	s.mu.Lock()
+	room := s.trim(p.Name, s.limits.sessions-1)
+	s.mu.Unlock()
+	if !room {
 		return busy("you have too many sessions, and all of them are in use")
 	}
 	var begun *session
@@ -51,7 +54,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 	return nil
 }
 
-// use handles another request of a session. A session of another principal is not found.
+// use handles a further request of a session. For other principals, the session does not exist.
 func (s *sessions) use(w http.ResponseWriter, r *http.Request, p Principal) {
 	one := s.acquire(r.Header.Get(sessionHeader), p)
 	if one == nil {
@@ -70,19 +73,19 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 		}
 	}
 	if one.live == nil {
-		return nil // it has ended
+		return nil // the session has already ended
 	}
-	one.idle = time.AfterFunc(s.limits.IdleTimeout, func() { s.expire(one) })
+	one.idle = time.AfterFunc(s.limits.idle, func() { s.expire(one) })
 	one.idle.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		go one.live.Close() // Close waits for the request that began it
+		go one.live.Close() // Close waits for the request that began the session
 		return nil
 	}
 	s.all[id] = one
 	s.ending.Go(func() {
-		_ = one.live.Wait() // its error does not matter
+		_ = one.live.Wait() // how the session ended does not matter
 		s.forget(one)
 	})
 	return one
@@ -106,8 +109,8 @@ func (s *sessions) release(one *session) {
 	one.open--
 	one.lastUsed = time.Now()
 	if one.open == 0 && s.all[one.id] == one {
-		one.idle.Reset(s.limits.IdleTimeout)
-		s.trim(one.owner.Name, s.limits.Sessions) // several may have begun at the same time
+		one.idle.Reset(s.limits.idle)
+		s.trim(one.owner.Name, s.limits.sessions) // sessions that began at the same time may exceed the limit
 	}
 }
 
@@ -126,16 +129,8 @@ func (s *sessions) expire(one *session) {
 	}
 }
 
-// hasRoom reports whether the owner may begin another session. If it has too many, the session that
-// has been idle for the longest time ends.
-func (s *sessions) hasRoom(owner string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.trim(owner, s.limits.Sessions-1)
-}
-
-// trim ends idle sessions of the owner, the oldest first, until it has at most max. It reports false if
-// too many are in use. It requires s.mu.
+// trim ends idle sessions of the owner until at most max are left, beginning with the one that has been idle
+// for the longest time. It reports false if too many are in use. The caller must hold s.mu.
 func (s *sessions) trim(owner string, max int) bool {
 	for {
 		count := 0
@@ -156,7 +151,7 @@ func (s *sessions) trim(owner string, max int) bool {
 	}
 }
 
-// end ends a session after its running calls.
+// end ends a session when its running calls have ended. The caller must hold s.mu.
 func (s *sessions) end(one *session) {
 	one.idle.Stop()
 	delete(s.all, one.id)
@@ -169,7 +164,7 @@ func (s *sessions) count() int {
 	return len(s.all)
 }
 
-// close ends all sessions, each after its running calls, and reports whether they ended before
+// close ends each session when its running calls have ended. It reports whether all sessions ended before
 // ctx.
 func (s *sessions) close(ctx context.Context) bool {
 	s.mu.Lock()
@@ -191,7 +186,7 @@ func (s *sessions) close(ctx context.Context) bool {
 	}
 }
 
-// idRecorder reads the ID of a new session before the client does.
+// idRecorder is a response that reads the ID of a new session before the client receives it.
 type idRecorder struct {
 	http.ResponseWriter
 	once  sync.Once
@@ -223,7 +218,7 @@ func (o *idRecorder) Write(p []byte) (int, error) {
 
 type serverKey struct{}
 
-// withServer sets the server that the SDK uses for a request.
+// withServer returns a request with the server that the SDK uses for it.
 func withServer(r *http.Request, server *mcp.Server) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), serverKey{}, server))
 }

@@ -16,7 +16,7 @@ import (
 func TestAbandonedSessions(t *testing.T) {
 	t.Parallel()
 	const most = 5
-	r := start(t, serve.Options{Limits: serve.Limits{Rate: -1, Sessions: most}})
+	r := start(t, serve.WithLimits(serve.Options{Rate: -1}, serve.Limits{Sessions: most}))
 	request := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(initialize), initialize)
 	for i := range sample(300, 2000) {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// lastMoment is how long canceled calls have to send their responses after the grace period.
+// lastMoment is the time that canceled calls have to send their responses after the grace period.
 const lastMoment = 2 * time.Second
 
-// shutdown waits for the running calls until ctx ends, and returns the number of calls that it
-// canceled then. Until the calls end, the server accepts answers to their questions, but no
-// calls; afterwards, only requests for its health and metrics.
+// shutdown waits until the running calls or ctx have ended. It then cancels the calls that still run, and
+// returns their number. Until the calls end, the server refuses new calls but accepts answers to the
+// questions of running ones. Afterwards, it only accepts requests for its health and metrics.
 func (s *web) shutdown(ctx context.Context) (canceled int) {
 	defer s.end()
 	s.calls.stop()
@@ -30,7 +30,7 @@ func (s *web) shutdown(ctx context.Context) (canceled int) {
 	return canceled
 }
 
-// report logs the end of the shutdown, and returns an error if calls were canceled.
+// report logs the end of the shutdown. It returns an error if calls were canceled.
 func (s *web) report(canceled int) error {
 	s.Logger.Info("shut down", "canceled", canceled)
 	if canceled > 0 {
@@ -58,8 +58,7 @@ func closedBefore(ctx context.Context, done <-chan struct{}) bool {
 	}
 }
 
-// abandon ends the remaining requests and sessions. A handler that ignores its context keeps
-// running.
+// abandon ends the remaining requests and sessions. A handler that ignores its context keeps running.
 func (s *web) abandon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastMoment)
 	defer cancel()

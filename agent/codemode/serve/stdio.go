@@ -8,9 +8,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// stdio serves one client until it closes its end, or ctx ends.
+// stdio serves one client until the client closes its end or ctx ends.
 func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) error {
-	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.Limits.Body)})
+	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.limits.body)})
 	life := context.WithValue(WithPrincipal(context.WithoutCancel(ctx), local), probeKey{}, server)
 	session, err := server.Connect(m.mark(life), t, nil)
 	if err != nil {
@@ -18,34 +18,36 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 	}
 	canceled := 0
 	defer func() { o.Logger.Info("shut down", "canceled", canceled) }()
-	ended := make(chan error, 1)
-	go func() { ended <- session.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		err = session.Wait()
+		close(ended)
+	}()
 	select {
-	case err := <-ended:
+	case <-ended:
 		return err
-	case <-t.ending:
+	case <-t.calls.stopped:
 	case <-ctx.Done():
 		go t.drain()
 	}
 	o.Logger.Info("shutting down; waiting for running calls", "grace", o.Grace)
-	if ok, err := within(o.Grace, ended); ok {
+	if closedWithin(o.Grace, ended) {
 		return err
 	}
-	canceled = t.calls()
+	canceled = t.calls.count()
 	m.end()
-	if ok, _ := within(lastMoment, ended); ok {
-		return errCanceled
+	if !closedWithin(lastMoment, ended) {
+		t.giveUp()
+		closedWithin(lastMoment, ended)
 	}
-	t.giveUp()
-	_, _ = within(lastMoment, ended)
 	return errCanceled
 }
 
 type probeKey struct{}
 
-// probe answers a request for the supported protocol versions without changing the session. A
-// client that gets no answer in time continues with an older version, but the SDK considers the
-// session as begun with the newer one.
+// probe answers a request for the supported protocol versions in a session of its own. Otherwise, the SDK
+// would consider the client's session as begun with the newest version, although a client that gets no
+// answer in time continues with an older one.
 func probe(
 	ctx context.Context, method string, r *mcp.ServerRequest[*mcp.DiscoverParams], next mcp.MethodHandler,
 ) (mcp.Result, error) {
@@ -64,16 +66,11 @@ func probe(
 	return next(ctx, method, &aside)
 }
 
-// within reports whether the session ended in time, and its error.
-func within(d time.Duration, ended <-chan error) (bool, error) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case err := <-ended:
-		return true, err
-	case <-timer.C:
-		return false, nil
-	}
+// closedWithin waits until done is closed, and reports whether that was in time.
+func closedWithin(d time.Duration, done <-chan struct{}) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return closedBefore(ctx, done)
 }
 
 // unclosed ignores Close: stdout belongs to the process, not to the session.

@@ -46,8 +46,8 @@ func (ts tokens) auth() *Auth {
 	}
 }
 
-// parseTokens reads the content of a token file. Its errors do not quote the content: it may contain
-// a token.
+// parseTokens reads the content of a token file. Its errors do not quote the content, which may contain
+// tokens.
 func parseTokens(text []byte) (tokens, error) {
 	var file struct {
 		Tokens []tokenEntry `json:"tokens"`
@@ -61,7 +61,7 @@ func parseTokens(text []byte) (tokens, error) {
 		return nil, fmt.Errorf("tokens: %w", withoutValue(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("tokens: there is text after the JSON document")
+		return nil, errors.New("tokens: there is text after the JSON document; remove it")
 	}
 	return readTokens(file.Tokens)
 }
@@ -128,7 +128,7 @@ func (e tokenEntry) read() (t token, err error) {
 	}
 	malformed := e.Tools != nil && json.Unmarshal(e.Tools, &t.principal.Tools) != nil
 	if malformed || e.Tools != nil && t.principal.Tools == nil { // null would allow all tools
-		return t, errors.New("tools must be a list of patterns; leave it out for all tools")
+		return t, errors.New("tools must be a list of patterns; omit it for all tools")
 	}
 	if e.Expires != nil && json.Unmarshal(e.Expires, &t.expires) != nil {
 		return t, errors.New("expires must be like 2027-01-01T00:00:00Z")
@@ -141,7 +141,7 @@ func (e tokenEntry) read() (t token, err error) {
 func (e tokenEntry) sum() (sum [sha256.Size]byte, err error) {
 	switch {
 	case (e.Token == "") == (e.SHA256 == ""):
-		return sum, errors.New("give either token or sha256")
+		return sum, errors.New("write either token or sha256")
 	case e.Token != "" && (len(e.Token) < 20 || strings.ContainsAny(e.Token, " \t\r\n")):
 		return sum, errors.New("token must have at least 20 characters and no spaces; create one with openssl rand -hex 32")
 	case e.Token != "":
@@ -155,7 +155,7 @@ func (e tokenEntry) sum() (sum [sha256.Size]byte, err error) {
 	return sum, nil
 }
 
-// verify compares the token with all tokens, each in constant time, so that the duration
+// verify compares a token with all known tokens, each in constant time, so that the duration
 // reveals nothing.
 func (ts tokens) verify(_ context.Context, text string, _ *http.Request) (*auth.TokenInfo, error) {
 	sum := sha256.Sum256([]byte(text))
@@ -171,10 +171,10 @@ func (ts tokens) verify(_ context.Context, text string, _ *http.Request) (*auth.
 	return &auth.TokenInfo{UserID: t.principal.Name, Expiration: t.expires, Extra: extra}, nil
 }
 
-// checkInterval is the shortest interval between checks of a file of tokens.
+// checkInterval is the minimum interval between checks of a token file.
 const checkInterval = time.Second
 
-// TokenFile returns an [Auth] for a file of tokens:
+// TokenFile returns an [Auth] for a token file:
 //
 //	{"tokens": [
 //	  {"principal": "ada", "sha256": "9f86d081884c7d65…", "tools": ["execute_code"],
@@ -182,16 +182,17 @@ const checkInterval = time.Second
 //	  {"principal": "bob", "token": "at least 20 characters"}
 //	]}
 //
-// The file contains each token or, better, its hexadecimal SHA-256: printf %s "$token" |
-// sha256sum. A principal may have several tokens, with the same tools. Without tools, it
-// may use all of them (see [Principal].Tools); without expires, the token does not expire.
-// The error describes all problems of the file, without quoting a token.
+// The file contains each token or, better, its hexadecimal SHA-256, which this command prints:
+// printf %s "$token" | sha256sum. A principal may have several tokens, which must have the same
+// tools. If the field tools is missing, the principal may use all tools (see [Principal].Tools);
+// if expires is missing, the token does not expire. The error describes all problems of the file
+// without quoting a token.
 //
-// While [Run] serves, a change of the file takes effect with the first request that arrives at
-// least a second later: a removed token is refused, and the sessions of a principal that was
-// removed, or has other tools, are not found. Running calls and open streams continue. If the
-// new file is invalid or missing, the current tokens stay valid, and an error is logged.
-// Replace the file by renaming, so that no half-written file is read.
+// A change of the file takes effect with the first request that arrives at least a second later:
+// a removed token is refused, and if a principal was removed or its tools have changed, its
+// sessions no longer exist. Running calls and open streams continue. If the new file is invalid
+// or missing, the current tokens stay valid, and an error is logged. Replace the file by renaming
+// a new one, so that no half-written file is read.
 func TokenFile(path string) (*Auth, error) {
 	f := &tokenFile{path: path}
 	if err := f.read(); err != nil {
@@ -240,12 +241,12 @@ func (f *tokenFile) refresh(log *slog.Logger) {
 	}
 }
 
-// read reads the file, unless it has not changed.
+// read reads the file if it has changed.
 func (f *tokenFile) read() error {
 	f.checked = time.Now()
 	before := f.info
 	f.info = nil
-	info, err := os.Stat(f.path) // before reading, so that a change during it is noticed next time
+	info, err := os.Stat(f.path) // before reading, so that the next check notices a change in the meantime
 	if err != nil {
 		return fmt.Errorf("tokens: %w", err)
 	}

@@ -123,13 +123,13 @@ func TestWrongTokens(t *testing.T) {
 		`[]`:                     "tokens: the document is of the wrong type",
 		`{}`:                     "token file is empty: no client could authenticate",
 		`{"tokens": []}`:         "token file is empty: no client could authenticate",
-		`{"tokens": []} {}`:      "tokens: there is text after the JSON document",
+		`{"tokens": []} {}`:      "tokens: there is text after the JSON document; remove it",
 		`{"tokens": {"a": "b"}}`: "tokens: tokens is of the wrong type",
 		`{"token": []}`:          "tokens: unknown field \"token\"",
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": null}]}`: `token 1 ("ada"): ` +
-			`tools must be a list of patterns; leave it out for all tools`,
+			`tools must be a list of patterns; omit it for all tools`,
 		`{"tokens": [{"principal": "ada", "token": "secret1-secret1-secret1", "tools": "a"}]}`: `token 1 ("ada"): ` +
-			`tools must be a list of patterns; leave it out for all tools`,
+			`tools must be a list of patterns; omit it for all tools`,
 		`{"tokens": ["secret1"]}`: `tokens: tokens is of the wrong type`,
 		`{"tokens": [{"principal": "c", "token": "secret1-secret1-secret1", "expires": "secret1"}]}`: `token 1 ("c"): ` +
 			`expires must be like 2027-01-01T00:00:00Z`,
@@ -146,8 +146,8 @@ func TestWrongTokens(t *testing.T) {
 			`token must have at least 20 characters and no spaces; ` +
 			`create one with openssl rand -hex 32
 token 2 (""): principal is missing
-token 3 ("bob"): give either token or sha256
-token 4 ("bob"): give either token or sha256
+token 3 ("bob"): write either token or sha256
+token 4 ("bob"): write either token or sha256
 token 5 ("bob"): sha256 must have 64 hexadecimal digits
 token 7 ("bob"): the token is listed twice
 token 8 ("bob"): the tokens of one principal must have the same tools`,

@@ -25,18 +25,18 @@ type web struct {
 	stateless  http.Handler // the SDK's
 	meter      webMeter
 	calls      *counter
-	requests   *counter        // of all paths
-	life       context.Context // ends all requests to the endpoint
+	requests   *counter        // to all paths
+	life       context.Context // its end ends all requests to the endpoint
 	end        context.CancelFunc
-	streams    context.Context // ends streams that belong to no call
+	streams    context.Context // its end ends the streams that belong to no call
 	endStreams context.CancelFunc
 }
 
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	s := &web{
 		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
-		clients:  newClients(o.Limits),
-		sessions: &sessions{limits: o.Limits, all: map[string]*session{}},
+		clients:  newClients(o.limits),
+		sessions: &sessions{limits: o.limits, all: map[string]*session{}},
 		calls:    newCounter(),
 		requests: newCounter(),
 	}
@@ -45,7 +45,7 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	sdk := func(stateless bool) http.Handler {
 		return mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 			Stateless: stateless, PropagateRequestCancellation: true,
-			MaxRequestBodyBytes:        o.Limits.Body,
+			MaxRequestBodyBytes:        o.limits.body,
 			DisableLocalhostProtection: true, // originPolicy is stricter
 		})
 	}
@@ -53,8 +53,7 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 	return s
 }
 
-// handler returns the handler for all paths. Health needs no token and reveals nothing else;
-// metrics need a token.
+// handler returns the handler for all paths. The health paths need no token and reveal nothing else.
 func (s *web) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", s.countAs("healthz", http.HandlerFunc(healthz)))
@@ -70,8 +69,8 @@ func (s *web) handler() http.Handler {
 
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
-// notFound answers requests for unknown paths. A path that a client sends may contain a secret, so it is
-// logged only if the handler seems to be mounted under a prefix.
+// notFound answers requests for unknown paths. A client's path may contain a secret, so it is logged only if
+// the handler seems to be mounted under a prefix.
 func (s *web) notFound(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, s.Path) {
 		s.Logger.Debug("not found; mount the handler with http.StripPrefix", "path", cut(r.URL.Path),
@@ -103,7 +102,7 @@ func (s *web) writeMetrics(w io.Writer) {
 	}
 }
 
-// logged is what the log and the metrics say about a request.
+// logged holds the values of a request for the log and the metrics.
 type logged struct{ method, principal string }
 
 type loggedKey struct{}
@@ -122,12 +121,12 @@ func (s *web) countAs(name string, next http.Handler) http.Handler {
 	})
 }
 
-// observe counts and logs requests, and bounds the time to wait for their clients.
+// observe counts and logs requests, and bounds the time that the server waits for their clients.
 func (s *web) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		about := &logged{method: "refused"}
-		answer := newResponse(w, s.Limits.StallTimeout)
+		answer := newResponse(w, s.limits.stall)
 		answer.begin(r)
 		if s.requests.begin() {
 			defer s.requests.end()
@@ -172,24 +171,24 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message reads the message of a request. It counts against the rate before it is read. The rest of
-// a refused message is read and dropped: a client that is still sending might not see the refusal.
+// message counts the message of a request against the rate, and reads it. If the message is refused, its
+// rest is read and dropped, because a client that is still sending might not see the refusal.
 func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
 	body := r.Body
 	if r.Method == http.MethodPost {
 		refused = from.spend()
 	}
 	if refused == nil {
-		m, refused = s.Limits.read(w, r, from)
+		m, refused = s.limits.read(w, r, from)
 	}
-	if refused != nil && r.ContentLength <= s.Limits.Body {
-		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.Limits.Body))
+	if refused != nil && r.ContentLength <= s.limits.body {
+		_, _ = io.Copy(io.Discard, io.LimitReader(body, s.limits.body))
 	}
 	return m, refused
 }
 
-// callKey is the key of the request of a call, which ends, for the limits, before the response is
-// sent: a client that has the response may send another request although the stream is still open.
+// callKey is the context key of the [request] of a call. The request no longer counts against the limits when
+// the response is sent: a client that has the response may send another request while the stream is still open.
 type callKey struct{}
 
 // callOf returns the request of a call, or nil.
@@ -221,8 +220,8 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	return s.serveHTTP(w, r, p, m)
 }
 
-// serveHTTP distinguishes the protocol versions with sessions from those without. The SDK needs
-// a handler for each.
+// serveHTTP serves a request with the SDK's handler for protocol versions with sessions, or with the one for
+// versions without.
 func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
 	old := r.Header.Get("Mcp-Protocol-Version") < statelessVersion && !s.Stateless
 	switch {
@@ -241,7 +240,7 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 	})
 }
 
-// with calls serve with the server for a principal.
+// with calls serve with the server of a principal. If the principal has none, the response has status 403.
 func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *refusal) *refusal {
 	server := s.middleware.install(s.newServer(p))
 	if server == nil {

@@ -15,8 +15,8 @@ import (
 
 // Usage describes the argument of [Open].
 const Usage = "`provider:model`, such as openai:gpt-5.1 (with OPENAI_API_KEY), anthropic:claude-sonnet-4-5 " +
-	"(ANTHROPIC_API_KEY), ollama:qwen3 (OLLAMA_HOST) or one of the others that models.Open lists; OPENAI_BASE_URL " +
-	"and the like are other addresses; script:FILE takes the replies from a file, with lines of --- between them"
+	"(ANTHROPIC_API_KEY), ollama:qwen3 (OLLAMA_HOST) or another provider that models.Open lists; OPENAI_BASE_URL " +
+	"and similar variables set other addresses; script:FILE reads the replies from a file, separated by lines of ---"
 
 // Options configures [Open].
 type Options struct {
@@ -24,12 +24,11 @@ type Options struct {
 	// limit.
 	Tokens int
 
-	// Progress gets a line before each retry, with the reason and the wait. It may be nil.
+	// Progress receives a line before each retry, with the reason and the wait. It may be nil.
 	Progress io.Writer
 }
 
-// Open returns the model that a string such as "openai:gpt-5.1" names, bound by a
-// budget.
+// Open returns the model that a string such as "openai:gpt-5.1" names, limited by a budget.
 func Open(name string, o Options) (llms.Model, error) {
 	m, err := open(name, &models.RetryOptions{OnRetry: func(_ context.Context, why *models.Error, wait time.Duration) {
 		fmt.Fprintf(cmp.Or(o.Progress, io.Discard), "   asking again in %s: %v\n", wait.Round(time.Millisecond), why)

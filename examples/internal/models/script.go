@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 )
 
-// openScript returns a model that takes its replies from a file, in order. Lines of three dashes
-// separate them.
+// openScript returns a model that reads its replies from a file, in order. Lines of three dashes
+// separate the replies.
 func openScript(file string) (llms.Model, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -20,14 +20,14 @@ func openScript(file string) (llms.Model, error) {
 	replies := strings.Split("\n"+strings.ReplaceAll(string(text), "\r\n", "\n"), "\n---\n")
 	for i, reply := range replies {
 		if replies[i] = strings.TrimSpace(reply); replies[i] == "" {
-			return nil, fmt.Errorf("reply %d of %s is empty; write one, or remove the line of dashes next to it", i+1, file)
+			return nil, fmt.Errorf("reply %d of %s is empty; write a reply, or remove the line of dashes next to it", i+1, file)
 		}
 	}
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N > len(replies) {
 			return llmtest.Reply{},
-				fmt.Errorf("question %d has no reply: %s has %d, one for each question; write another, after a line of ---", r.N,
-					file, len(replies))
+				fmt.Errorf("request %d has no reply: %s contains %d, one for each request; add a reply after a line of ---",
+					r.N, file, len(replies))
 		}
 		return llmtest.Reply{Text: replies[r.N-1]}, nil
 	}), nil

@@ -21,8 +21,8 @@ func TestScript(t *testing.T) {
 		}
 	}
 	_, err = llms.GenerateFromSinglePrompt(t.Context(), model, "What now?")
-	want := "the model: question 3 has no reply: " + file +
-		" has 2, one for each question; write another, after a line of ---"
+	want := "the model: request 3 has no reply: " + file +
+		" contains 2, one for each request; add a reply after a line of ---"
 	if err == nil || err.Error() != want {
 		t.Errorf("after the last reply: got %v, want %s", err, want)
 	}

@@ -1,4 +1,4 @@
-// Package show prints what happens in a run, for people.
+// Package show prints the events of a run for people.
 package show
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// Writer returns a writer to w that shows text of models, tools and servers without anything that controls a terminal.
+// Writer returns a writer to w that removes terminal control sequences from text of models, tools and servers.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 
 type writer struct{ io.Writer }
@@ -82,11 +82,7 @@ func Indent(text, prefix string) string {
 }
 
 func clip(text string, limit int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return string(runes)
+	return display.Cut(strings.Join(strings.Fields(text), " "), limit)
 }
 
 func short(d time.Duration) string {

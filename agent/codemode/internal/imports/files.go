@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/writ-go/writ/internal/bundling"
@@ -25,23 +24,22 @@ const (
 	maxFile = 4 << 20
 	// maxAllowed is the maximum number of packages that may be read, including dependencies.
 	maxAllowed = 50_000
-	// lockFile is the file that npm writes whenever it changes the installed packages.
-	lockFile = "node_modules/.package-lock.json"
+	// lockFile is the file that npm rewrites whenever it changes the installed packages.
+	lockFile = ".package-lock.json"
 )
 
-// snapshot gives the worker that builds one bundle the files of packages, and no others. It does
-// not trust the worker.
+// snapshot gives the worker that builds one bundle the files of packages, and no other files. It does
+// not trust the worker. It is not safe for concurrent use.
 type snapshot struct {
-	root         fs.FS
-	files, bytes int // how many more may be read
+	root         fs.FS // node_modules
+	files, bytes int   // how many more files and bytes may be read
 
-	mu      sync.Mutex
 	allowed map[string]bool  // packages that programs may import, and their dependencies
 	folders map[string]bool  // folders that exist and are not symbolic links
-	stamps  map[string]stamp // of lockFile and of each package.json that was read
+	stamps  map[string]stamp // of lockFile and of each package.json that was read, by path in root
 }
 
-// stamp is the size and time of a file, which show whether the file has changed.
+// stamp is the size and modification time of a file, which show whether the file has changed.
 type stamp struct {
 	size int64
 	time time.Time
@@ -80,13 +78,11 @@ func (s *snapshot) Changed() bool {
 
 // First implements [bundling.Files].
 func (s *snapshot) First(paths []string) (bundling.File, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if len(paths) > maxPaths {
-		return bundling.File{}, fmt.Errorf("a module would be searched for in more than %d places", maxPaths)
+		return bundling.File{}, fmt.Errorf("finding a module would take more than %d paths", maxPaths)
 	}
 	for _, p := range paths {
-		if !s.reachable(p) || !s.regular(p) {
+		if !s.reachable(p) || !s.regular(inRoot(p)) {
 			continue
 		}
 		text, err := s.read(p)
@@ -97,6 +93,9 @@ func (s *snapshot) First(paths []string) (bundling.File, error) {
 	}
 	return bundling.File{}, nil
 }
+
+// inRoot returns the path in root of a file in node_modules.
+func inRoot(name string) string { return strings.TrimPrefix(name, "node_modules/") }
 
 // reachable reports whether name is the path of a file in a package that may be read.
 func (s *snapshot) reachable(name string) bool {
@@ -129,7 +128,7 @@ func (s *snapshot) regular(name string) bool {
 }
 
 // folder reports whether name is a folder and not a symbolic link. It caches only folders
-// that exist, because the worker could invent any number of others.
+// that exist, because the worker could invent any number of paths.
 func (s *snapshot) folder(name string) bool {
 	if s.folders[name] {
 		return true
@@ -143,7 +142,7 @@ func (s *snapshot) folder(name string) bool {
 }
 
 func (s *snapshot) read(name string) (string, error) {
-	f, err := s.root.Open(name)
+	f, err := s.root.Open(inRoot(name))
 	if err != nil {
 		return "", err
 	}
@@ -168,7 +167,7 @@ func (s *snapshot) read(name string) (string, error) {
 	}
 	if path.Base(name) == "package.json" {
 		s.manifest(name, text)
-		s.stamps[name] = stamp{info.Size(), info.ModTime()}
+		s.stamps[inRoot(name)] = stamp{info.Size(), info.ModTime()}
 	}
 	return string(text), nil
 }
@@ -186,7 +185,7 @@ func (s *snapshot) manifest(name string, text []byte) {
 		return
 	}
 	for _, list := range []map[string]json.RawMessage{m.Dependencies, m.PeerDependencies, m.OptionalDependencies} {
-		for _, dependency := range slices.Sorted(maps.Keys(list)) { // sorted: maxAllowed always excludes the same ones
+		for _, dependency := range slices.Sorted(maps.Keys(list)) { // sorted, so that maxAllowed excludes the same ones
 			if packageName(dependency) && len(s.allowed) < maxAllowed {
 				s.allowed[dependency] = true
 			}

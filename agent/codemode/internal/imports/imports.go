@@ -3,14 +3,13 @@
 // with the conditions import or require, module, browser and default, or else by the browser,
 // module and main fields. The modules of Node.js are not available.
 //
-// The resolver runs in the bundler's worker, because it reads files of untrusted packages. This
-// process reads the files for it, if they are regular files of a package that programs may import
-// or of its dependencies.
+// The resolver runs in the bundler's worker, because it parses files of untrusted packages. The host
+// process reads the files for it: only regular files of a package that programs may import, or of its
+// dependencies.
 package imports
 
 import (
 	"cmp"
-	"embed"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -38,19 +37,16 @@ type Packages struct {
 	maxFiles int
 }
 
-// New returns the packages in root/node_modules that allow names. They may import the dependencies
-// that their package.json lists. Only regular files in node_modules are read. Symbolic links are
-// not followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages do not
+// New returns the packages in root, the content of a folder node_modules, whose names are in allow. They
+// may import the dependencies that their package.json lists. Only regular files in root are read. Symbolic
+// links are not followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages do not
 // run.
 //
-// If why is not nil, it is called for each package that a program imports and that is not allowed
-// or not installed, except for the modules of Node.js. It returns the message and hint of the
-// finding. An empty message keeps the default finding; an empty hint keeps the list of available
-// packages. It may be called concurrently.
+// If why is not nil, it returns the message and hint of the finding about a package that a program imports
+// and that is not allowed or not installed. It is not called for the modules of Node.js. If the message is
+// empty, the finding is the default one; if the hint is empty, it lists the available packages. The function
+// why may be called concurrently.
 func New(root fs.FS, allow []string, why func(name string) (message, hint string)) *Packages {
-	if root == nil {
-		root = embed.FS{}
-	}
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
 	return &Packages{root: root, allow: allow, why: why, maxFiles: maxImportFiles}
 }
@@ -83,7 +79,7 @@ func (p *Packages) Refusal(module string) (message, hint string) {
 	return fmt.Sprintf("the package %q may not be imported", name), p.available()
 }
 
-// available returns a hint that says what can be imported.
+// available returns a hint that lists the packages that can be imported.
 func (p *Packages) available() string {
 	names := p.Names()
 	switch {
@@ -113,6 +109,6 @@ func (p *Packages) installed(name string) bool {
 	if !packageName(name) {
 		return false
 	}
-	info, err := fs.Lstat(p.root, "node_modules/"+name+"/package.json")
+	info, err := fs.Lstat(p.root, name+"/package.json")
 	return err == nil && info.Mode().IsRegular()
 }

@@ -34,10 +34,10 @@ func parseManifest(dir, text string) (*manifest, error) {
 	}, nil
 }
 
-// value is a JSON value whose members keep their order, because the first condition that
-// applies in exports is used.
+// value is a JSON value whose members keep their order: in exports, the first condition that
+// applies counts.
 type value struct {
-	kind    byte // ", [, {, or f for false; 0 for all other values
+	kind    byte // '"' for a string, '[', '{', or 'f' for false; 0 for any other value
 	text    string
 	list    []value // elements, or the values of members
 	members []string
@@ -113,7 +113,7 @@ func conditions(require bool) map[string]bool {
 	return held
 }
 
-// exported returns the file that exports has for a subpath such as "." or "./format".
+// exported returns the file to which exports maps a subpath such as "." or "./format".
 func (m *manifest) exported(sub string, held map[string]bool) (file string, ok bool) {
 	e := m.Exports
 	if e.kind == '{' && len(e.members) > 0 && strings.HasPrefix(e.members[0], ".") {
@@ -171,8 +171,8 @@ func (m *manifest) target(v value, filling string, held map[string]bool) (file s
 	return "", false
 }
 
-// inside returns the path of a file of the package. ok is false if the file is outside of
-// the package or in a package that is nested in it.
+// inside returns the path of a file of the package. ok is false if the file is outside
+// the package, or in a package that is nested in it.
 func (m *manifest) inside(name string) (file string, ok bool) {
 	file = path.Join(m.dir, name)
 	return file, strings.HasPrefix(file, m.dir+"/") && !strings.Contains(file[len(m.dir):], "/node_modules/")
@@ -195,8 +195,8 @@ func (m *manifest) mains() (files []string) {
 	return files
 }
 
-// instead returns the replacement that the browser field gives for a file or a package. It
-// is empty for an empty module.
+// instead returns the replacement of a file or a package in the browser field. The replacement
+// "" is an empty module.
 func (m *manifest) instead(name string) (other string, replaced bool) {
 	for _, key := range []string{name, strings.TrimSuffix(name, ".js"), name + ".js"} {
 		switch v, found := m.Browser.member(key); {

@@ -27,10 +27,10 @@ func FuzzManifest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, manifest, first, second string) {
 		root := fstest.MapFS{
-			"node_modules/a/package.json": {Data: []byte(manifest)}, "node_modules/a/a.js": {Data: []byte("1")},
-			"node_modules/a/index.js":          {Data: []byte("1")},
-			"node_modules/secret/package.json": {Data: []byte("{}")}, "node_modules/secret/x.js": {Data: []byte("1")},
-			"node_modules/a/node_modules/secret/x.js": {Data: []byte("1")}, "secret.js": {Data: []byte("1")},
+			"a/package.json": {Data: []byte(manifest)}, "a/a.js": {Data: []byte("1")},
+			"a/index.js":          {Data: []byte("1")},
+			"secret/package.json": {Data: []byte("{}")}, "secret/x.js": {Data: []byte("1")},
+			"a/node_modules/secret/x.js": {Data: []byte("1")}, "../secret.js": {Data: []byte("1")},
 		}
 		s := newSnapshot(root, []string{"a"}, 100, 1<<20)
 		seen := &watched{snapshot: s}
@@ -74,12 +74,12 @@ func (w *watched) First(paths []string) (bundling.File, error) {
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	root := fstest.MapFS{
-		"node_modules/a/package.json":        {Data: []byte(`{"dependencies": {"b": "1", "../c": "1"}}`)},
-		"node_modules/a/x.js":                {Data: []byte("x")},
-		"node_modules/a/node_modules/c/x.js": {Data: []byte("c")}, "node_modules/b/package.json": {Data: []byte("{}")},
-		"node_modules/b/x.js": {Data: []byte("b")},
-		"node_modules/c/x.js": {Data: []byte("c")}, "secret.js": {Data: []byte("secret")},
-		"node_modules/.package-lock.json": {Data: []byte("{}")}, "node_modules/x.js": {Data: []byte("x")},
+		"a/package.json":        {Data: []byte(`{"dependencies": {"b": "1", "../c": "1"}}`)},
+		"a/x.js":                {Data: []byte("x")},
+		"a/node_modules/c/x.js": {Data: []byte("c")}, "b/package.json": {Data: []byte("{}")},
+		"b/x.js": {Data: []byte("b")},
+		"c/x.js": {Data: []byte("c")}, "../secret.js": {Data: []byte("secret")},
+		".package-lock.json": {Data: []byte("{}")}, "x.js": {Data: []byte("x")},
 	}
 	s := newSnapshot(root, []string{"a"}, 100, 1<<20)
 	refuses := func(paths ...string) {
@@ -127,8 +127,8 @@ func TestSnapshotIsBounded(t *testing.T) {
 	}
 	long := "node_modules/a/" + strings.Repeat("x/", maxPath/2) + "y.js"
 	s := newSnapshot(fstest.MapFS{
-		"node_modules/a/package.json": {Data: []byte(`{"dependencies":{` + dependencies.String() + `"last":"1"}}`)},
-		long:                          {Data: []byte("1")},
+		"a/package.json": {Data: []byte(`{"dependencies":{` + dependencies.String() + `"last":"1"}}`)},
+		inRoot(long):     {Data: []byte("1")},
 	}, []string{"a"}, 100, 1<<20)
 	for i := range 1000 {
 		if f, err := s.First([]string{fmt.Sprintf("node_modules/a/%d/x.js", i), long}); err != nil || f.Path != "" {
@@ -138,7 +138,7 @@ func TestSnapshotIsBounded(t *testing.T) {
 	if _, err := s.First([]string{"node_modules/a/package.json"}); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.folders) != 2 || len(s.allowed) != maxAllowed {
+	if len(s.folders) != 1 || len(s.allowed) != maxAllowed {
 		t.Errorf("it remembers %d folders and %d packages", len(s.folders), len(s.allowed))
 	}
 }

@@ -30,7 +30,7 @@ func TestRealPackages(t *testing.T) {
 		t.Fatal("too few programs", err)
 	}
 	b, box := open(t)
-	c := b.With(imports.New(os.DirFS(modules), []string{"lodash-es", "date-fns", "zod", "yaml", "papaparse", "marked"}, nil))
+	c := b.With(imports.New(os.DirFS(filepath.Join(modules, "node_modules")), []string{"lodash-es", "date-fns", "zod", "yaml", "papaparse", "marked"}, nil))
 	for _, f := range archive.Files {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,7 @@ import (
 func rooted(archive string) fstest.MapFS {
 	root := fstest.MapFS{}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
-		root["node_modules/"+f.Name] = &fstest.MapFile{Data: f.Data, ModTime: time.Unix(1, 0)}
+		root[f.Name] = &fstest.MapFile{Data: f.Data, ModTime: time.Unix(1, 0)}
 	}
 	return root
 }
@@ -279,17 +279,17 @@ func TestLibraryIsKept(t *testing.T) {
 	if n := strings.Count(root.list(), "esm.js"); n != 2 { // once for its type and once for its content
 		t.Errorf("the file was opened %d times", n)
 	}
-	files["node_modules/dep/esm.js"] = &fstest.MapFile{Data: []byte("export const version = 'new'")}
-	files["node_modules/.package-lock.json"] = &fstest.MapFile{Data: []byte("{}")}
+	files["dep/esm.js"] = &fstest.MapFile{Data: []byte("export const version = 'new'")}
+	files[".package-lock.json"] = &fstest.MapFile{Data: []byte("{}")}
 	if got := result(t, box, c, source); got != `"new"` {
 		t.Errorf("after an installation: %s", got)
 	}
-	files["node_modules/dep/esm.js"] = &fstest.MapFile{Data: []byte("export const version = 'newer'")}
-	files["node_modules/dep/package.json"] = &fstest.MapFile{Data: []byte(`{"module": "./esm.js"}`)}
+	files["dep/esm.js"] = &fstest.MapFile{Data: []byte("export const version = 'newer'")}
+	files["dep/package.json"] = &fstest.MapFile{Data: []byte(`{"module": "./esm.js"}`)}
 	if got := result(t, box, c, source); got != `"newer"` {
 		t.Errorf("after another version: %s", got)
 	}
-	delete(files, "node_modules/dep/package.json")
+	delete(files, "dep/package.json")
 	if got := result(t, box, c, source); !strings.Contains(got, `the package "dep" is not installed`) {
 		t.Errorf("after its end: %s", got)
 	}
@@ -351,13 +351,13 @@ func TestHostilePackages(t *testing.T) {
 	write("node_modules/many/package.json", `{}`)
 
 	b, box := open(t)
-	confined, err := os.OpenRoot(dir)
+	confined, err := os.OpenRoot(filepath.Join(dir, "node_modules"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { confined.Close() })
 	const place = "line 1, column 15: "
-	for kind, root := range map[string]fs.FS{"DirFS": os.DirFS(dir), "Root": confined.FS()} {
+	for kind, root := range map[string]fs.FS{"DirFS": os.DirFS(filepath.Join(dir, "node_modules")), "Root": confined.FS()} {
 		c := b.With(imports.Limited(root, allowed, 250))
 		for name, want := range map[string]string{
 			"escape":     place + `no file was found for "escape"`,

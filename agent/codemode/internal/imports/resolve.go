@@ -26,13 +26,13 @@ func newResolver(f bundling.Files) *resolver {
 func (r *resolver) Resolve(importer, module string, require bool) (bundling.Module, error) {
 	found, err := r.resolve(importer, module, require)
 	var missing *missingError
-	if errors.As(err, &missing) && importer != "" { // the package may never need the module
+	if errors.As(err, &missing) && importer != "" { // not an error: the package may never use the module
 		return bundling.Module{Absent: absence(module, importer, missing)}, nil
 	}
 	return found, err
 }
 
-// absence returns the message about a module that is missing from a package.
+// absence returns the message about a missing module that a package imports.
 func absence(module, importer string, missing *missingError) string {
 	why := missing.why
 	if builtin(module) {
@@ -66,11 +66,10 @@ func missing(module, format string, args ...any) error {
 // an index file.
 func variants(file string) []string {
 	list := []string{file}
-	for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
-		list = append(list, file+ending)
-	}
-	for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
-		list = append(list, file+"/index"+ending)
+	for _, stem := range []string{file, file + "/index"} {
+		for _, ending := range []string{".js", ".mjs", ".cjs", ".json"} {
+			list = append(list, stem+ending)
+		}
 	}
 	return list
 }
@@ -154,8 +153,8 @@ func (r *resolver) bare(importer, module string, require bool) (bundling.Module,
 	return r.within(m, importer, file)
 }
 
-// split splits a module into the name of its package and the rest, which is empty or begins
-// with a slash. Both are empty if the name is invalid.
+// split splits the name of a module into the name of its package and the rest, which is empty or begins
+// with a slash. Both are empty if the name of the package is invalid.
 func split(module string) (name, sub string) {
 	parts := strings.SplitN(module, "/", 3)
 	n := 1
@@ -172,7 +171,7 @@ func split(module string) (name, sub string) {
 	return name, module[len(name):]
 }
 
-// plainName matches the name of a package, which as a path stays inside node_modules.
+// plainName matches names of packages. As a path, such a name does not leave node_modules.
 var plainName = regexp.MustCompile(`^(?:@[\w$~-][\w$.~-]*/)?[\w$~-][\w$.~-]*$`)
 
 // packageName reports whether name is a valid name of a package.
@@ -206,8 +205,8 @@ func (r *resolver) find(importer, name string) (*manifest, error) {
 	return m, nil
 }
 
-// owner returns the manifest of the package that a file belongs to, which was read when
-// the file was found. It returns nil for the program.
+// owner returns the manifest of the package to which a file belongs. The manifest was read when
+// the file was found. For the program, owner returns nil.
 func (r *resolver) owner(file string) (*manifest, error) {
 	if file == "" {
 		return nil, nil

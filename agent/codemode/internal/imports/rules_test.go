@@ -45,9 +45,10 @@ module.exports = "evil"
 		`import { default as x } from "evil"; x`:                                      refused,
 		`import * as x from "evil"; x.default`:                                        refused,
 		`import {"1;import e from 'evil';export const z=e" as y} from "writ:shim"; y`: `"writ:shim" is not a package`,
-		`import "evil"; 1`:                                                            refused,
-		`(await import("evil")).default`:                                              refused,
-		"(await import(/* good */\"evil\", {})).default":                              refused,
+		"import {'. as q,\"import(`evil`)\" as y} from \"writ:shim\";//' as c} from 'good'; typeof c; (await y).default": "y is not defined",
+		`import "evil"; 1`:                               refused,
+		`(await import("evil")).default`:                 refused,
+		"(await import(/* good */\"evil\", {})).default": refused,
 	} {
 		out, err := box.Run(t.Context(), sandbox.Program{Source: source, Compiler: compiled})
 		if err != nil {

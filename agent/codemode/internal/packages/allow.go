@@ -14,18 +14,6 @@ const maxSpecs = 64
 // allowList holds patterns of [path.Match], in which * does not match a slash.
 type allowList []string
 
-func newAllowList(patterns []string) (allowList, error) {
-	var errs []error
-	for _, p := range patterns {
-		if _, err := path.Match(p, "x"); err != nil || p == "" {
-			errs = append(errs,
-				fmt.Errorf("packages: Allow has %q, which is not a pattern of package names; "+
-					"write lodash-es, date-* or @scope/*", p))
-		}
-	}
-	return slices.Clone(patterns), errors.Join(errs...)
-}
-
 func (a allowList) has(name string) bool {
 	return slices.ContainsFunc(a, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)
@@ -33,7 +21,7 @@ func (a allowList) has(name string) bool {
 	})
 }
 
-// refusal returns the reason for rejecting a package that is not on the list.
+// refusal returns the reason for refusing a package that is not on the list.
 func (a allowList) refusal() string {
 	if len(a) == 0 {
 		return "no package is allowed here"
@@ -41,7 +29,7 @@ func (a allowList) refusal() string {
 	return "not on the list of allowed packages: " + strings.Join(a, ", ")
 }
 
-// specs parses the strings. Its error reports all that are invalid or not allowed.
+// specs parses the names and versions of packages. Its error lists all that are invalid or not allowed.
 func (a allowList) specs(texts []string) ([]Spec, error) {
 	if err := checkCount(len(texts)); err != nil {
 		return nil, err

@@ -19,14 +19,15 @@ import (
 const (
 	homePrefix = "home-" // of the name of npm's HOME folder
 
-	outputKept = 8 << 10         // bytes of npm's output
+	outputKept = 8 << 10         // bytes of npm's output that are kept
 	drainTime  = 2 * time.Second // the time to read the rest of the output of a killed npm
-	lookEvery  = time.Second     // the interval for measuring what npm has written
-	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice MaxBytes
+	lookEvery  = time.Second     // the interval between measurements of the files that npm has written
+	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice maxBytes
 )
 
-// essential are the variables that npm always inherits. Node.js does not start on Windows without the
-// first ones. The certificates that the host trusts are not secret, and some proxies need them.
+// essential are the variables that npm always inherits. On Windows, Node.js does not start without the
+// first five. The last one names the certificates that the host trusts: they are not secret, and npm needs
+// them behind some proxies.
 var essential = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "NODE_EXTRA_CA_CERTS"}
 
 // runNpm runs npm on the project in dir and waits until npm and all processes that it
@@ -34,7 +35,7 @@ var essential = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMS
 func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) error {
 	home, err := os.MkdirTemp(e.dir, homePrefix+"*")
 	if err == nil {
-		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes it
+		defer func() { _ = os.RemoveAll(home) }() // if this fails, the next sweep removes the folder
 		err = os.Mkdir(filepath.Join(home, "tmp"), 0o700)
 	}
 	if err != nil {
@@ -46,8 +47,8 @@ func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) erro
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout,
-		fmt.Errorf("it took longer than %v to install %s: %w", e.o.Timeout, specNames(specs), context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout,
+		fmt.Errorf("it took longer than %v to install %s: %w", e.timeout, specNames(specs), context.DeadlineExceeded))
 	defer cancel()
 	go e.watch(ctx, stop, dir, home)
 	out := tail.Buffer{Max: outputKept}
@@ -59,7 +60,7 @@ func (e *Environment) runNpm(ctx context.Context, dir string, specs []Spec) erro
 	procgroup.Set(cmd)
 	err = cmd.Run()
 	if cmd.Process != nil {
-		procgroup.Kill(cmd.Process.Pid) // processes that npm started, before the group ID is reused
+		procgroup.Kill(cmd.Process.Pid) // ends processes that npm started, before the group ID is reused
 	}
 	return verdict(ctx, cmd, err, e.strip(out.String(), dir, home))
 }
@@ -80,7 +81,7 @@ func verdict(ctx context.Context, cmd *exec.Cmd, err error, output string) error
 	return &Error{Output: output, Err: err}
 }
 
-// watch ends npm when it has written too much.
+// watch ends npm if it has written too much.
 func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, dir, home string) {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
@@ -90,8 +91,8 @@ func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, d
 			return
 		case <-ticks.C:
 		}
-		if size := roomOf(dir) + roomOf(home); size > 2*e.o.MaxBytes+fetched {
-			stop(&LimitError{What: "bytes", Limit: e.o.MaxBytes, Got: size})
+		if size := roomOf(dir) + roomOf(home); size > 2*e.bytes+fetched {
+			stop(&LimitError{What: "bytes", Limit: e.bytes, Got: size})
 			return
 		}
 	}
@@ -114,16 +115,12 @@ func roomOf(dir string) (total int64) {
 
 // program returns the npm executable and the arguments that precede npm's own.
 func (e *Environment) program() ([]string, error) {
-	npm := e.o.Npm
-	if npm == "" {
-		npm = "npm"
-	}
-	npm, err := exec.LookPath(npm)
+	npm, err := exec.LookPath(e.npm)
 	if err == nil {
 		npm, err = filepath.Abs(npm)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("packages: npm was not found; install Node.js, or set Options.Npm to the executable: %w", err)
+		return nil, fmt.Errorf("packages: npm was not found; install Node.js, which includes it: %w", err)
 	}
 	if ext := strings.ToLower(filepath.Ext(npm)); runtime.GOOS != "windows" || ext != ".cmd" && ext != ".bat" {
 		return []string{npm}, nil
@@ -131,7 +128,7 @@ func (e *Environment) program() ([]string, error) {
 	// A batch file would need a shell, so node runs npm directly.
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return nil, fmt.Errorf("packages: node was not found, which runs npm: %w", err)
+		return nil, fmt.Errorf("packages: node, which runs npm, was not found: %w", err)
 	}
 	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
 }
@@ -139,7 +136,7 @@ func (e *Environment) program() ([]string, error) {
 // environ returns the environment of npm.
 func (e *Environment) environ(home string) []string {
 	var env []string
-	for _, name := range slices.Concat(essential, e.o.Env) {
+	for _, name := range slices.Concat(essential, e.env) {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

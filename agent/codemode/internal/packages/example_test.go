@@ -31,7 +31,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	env, err := packages.New(dir, &packages.Options{Allow: []string{"lodash-es", "date-*"}})
+	env, err := packages.New(dir, packages.Options{Allow: []string{"lodash-es", "date-*"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func ExampleEnvironment_Install_refused() {
 		log.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	env, err := packages.New(dir, &packages.Options{Allow: []string{"lodash-es"}})
+	env, err := packages.New(dir, packages.Options{Allow: []string{"lodash-es"}})
 	if err != nil {
 		log.Fatal(err)
 	}

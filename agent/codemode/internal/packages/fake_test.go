@@ -98,19 +98,19 @@ func (f *fake) starts() []started {
 }
 
 // environment returns a new environment that uses the fake, and its folder.
-func (f *fake) environment(o packages.Options) (*packages.Environment, string) {
+func (f *fake) environment(o packages.Limits) (*packages.Environment, string) {
 	f.t.Helper()
 	dir := f.t.TempDir()
 	return f.open(dir, o), dir
 }
 
-func (f *fake) open(dir string, o packages.Options) *packages.Environment {
+func (f *fake) open(dir string, o packages.Limits) *packages.Environment {
 	f.t.Helper()
 	o.Npm = f.npm()
 	if o.Allow == nil {
 		o.Allow = []string{"*", "@*/*"}
 	}
-	env, err := packages.New(dir, &o)
+	env, err := packages.Limited(dir, o)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Base(name) == "environment.lock" {
+		if err != nil {
 			return err
 		}
 		short := strings.TrimPrefix(name, dir)
@@ -347,7 +347,7 @@ func save(name string, v any) error {
 
 // fakeHost is the main function of a separate process that installs one package: host DIR SPEC.
 func fakeHost() int {
-	env, err := packages.New(os.Args[1], &packages.Options{Allow: []string{"*"}, Npm: filepath.Join(filepath.Dir(os.Args[0]),
+	env, err := packages.Limited(os.Args[1], packages.Limits{Allow: []string{"*"}, Npm: filepath.Join(filepath.Dir(os.Args[0]),
 		"npm")})
 	if err == nil {
 		_, err = env.Install(context.Background(), os.Args[2:])

@@ -15,7 +15,6 @@ import (
 // change after the state file names them. A change creates a new generation and then
 // replaces the state file.
 const (
-	lockName     = "environment.lock"
 	stateName    = "environment.json"
 	settingsName = "settings.json"
 	prefix       = "packages-" // of the names of generations
@@ -25,9 +24,9 @@ const (
 	maxState = 64 << 10
 )
 
-// state names the current generation. The previous one is kept for its readers.
+// state is the content of the state file. The previous generation is kept for programs that still read it.
 type state struct {
-	Current  string `json:"current"` // if empty, the folder itself, as prepared by hand
+	Current  string `json:"current"` // empty for the folder itself, as prepared by hand
 	Previous string `json:"previous,omitempty"`
 }
 
@@ -53,7 +52,7 @@ func isGeneration(name string) bool {
 	return strings.HasPrefix(name, prefix) && filepath.Base(name) == name
 }
 
-// open opens the current generation. If two changes have removed it since its name was
+// open opens the current generation. If two changes have removed that generation since its name was
 // read, open tries again.
 func (e *Environment) open() (*os.Root, error) {
 	for {
@@ -110,7 +109,7 @@ func copyModules(from *os.Root, dir string) error {
 	defer sub.Close()
 	to := filepath.Join(dir, modules)
 	if err := os.CopyFS(to, sub.FS()); err != nil || !isGeneration(filepath.Base(from.Name())) {
-		return err // a folder prepared by hand may have changed since npm recorded it
+		return err // a folder prepared by hand may have changed since npm wrote its record
 	}
 	now := time.Now()
 	err = os.Chtimes(filepath.Join(to, record), now, now)
@@ -129,8 +128,8 @@ func (e *Environment) commit(dir string) error {
 	return e.replace(stateName, state{Current: filepath.Base(dir), Previous: s.Current})
 }
 
-// sweep removes unused generations and what killed processes left behind. What it cannot
-// remove remains until the next sweep.
+// sweep removes unused generations and the files that killed processes have left. The next sweep tries
+// again to remove what this one cannot remove.
 func (e *Environment) sweep() {
 	s, err := e.state()
 	if err != nil {

@@ -17,13 +17,13 @@ type Report struct {
 	Removed  []Change      `json:"removed"`
 	Packages int           `json:"packages"` // after the change, including dependencies
 	Bytes    int64         `json:"bytes"`    // of disk space that they use
-	Duration time.Duration `json:"duration"` // in nanoseconds, including the wait for the lock
+	Duration time.Duration `json:"duration"` // in nanoseconds
 }
 
 // Change is one package that was added, updated or removed.
 type Change struct {
 	Name     string `json:"name"`
-	Version  string `json:"version"`            // after the change or, if removed, before
+	Version  string `json:"version"`            // after the change, or before the removal
 	Previous string `json:"previous,omitempty"` // before an update
 	Direct   bool   `json:"direct"`             // installed by name, not only as a dependency
 }
@@ -31,7 +31,7 @@ type Change struct {
 // Error is returned if npm ran and failed. The environment is unchanged.
 type Error struct {
 	Output string // npm's last lines, without the paths and secrets of the host
-	Err    error  // wraps context.DeadlineExceeded after Options.Timeout
+	Err    error  // the reason; wraps context.DeadlineExceeded after Timeout
 }
 
 func (e *Error) Error() string {
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// LimitError is returned if a change would exceed a limit of [Options]. The environment
+// LimitError is returned if a change would exceed a limit. The environment
 // is unchanged.
 type LimitError struct {
 	What  string // "packages" or "bytes"
@@ -57,12 +57,12 @@ func (e *LimitError) Error() string {
 		e.Got, e.What, e.Limit)
 }
 
-// Install installs packages, given as name or name@version, where version is a version,
-// a range or a tag. It waits for other changes of the environment to end.
+// Install installs packages. Each is a name or name@version, where version is a version,
+// a range or a tag.
 //
-// It reports all invalid names at once, each as a [*SpecError], before it starts npm. If
+// Before it starts npm, Install reports all invalid packages at once, each as a [*SpecError]. If
 // npm fails or takes too long, the error is an [*Error]; if the environment would grow
-// too large, it is a [*LimitError]. On any error, and if the process is killed, the
+// too large, it is a [*LimitError]. On any error, and if this process is killed, the
 // environment is unchanged.
 func (e *Environment) Install(ctx context.Context, specs []string) (*Report, error) {
 	parsed, err := e.allow.specs(specs)
@@ -75,11 +75,6 @@ func (e *Environment) Install(ctx context.Context, specs []string) (*Report, err
 // change runs npm on a copy, inspects the copy, and makes it the environment.
 func (e *Environment) change(ctx context.Context, specs []Spec) (_ *Report, err error) {
 	started := time.Now()
-	release, err := e.acquire(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("packages: waiting for another change of the environment: %w", err)
-	}
-	defer release()
 	defer e.sweep()
 	e.sweep()
 	before, err := e.listing()
@@ -112,7 +107,7 @@ func (e *Environment) inspect(dir string, specs []Spec) (*listing, int64, error)
 		return nil, 0, fmt.Errorf("packages: %w", err)
 	}
 	defer root.Close()
-	bytes, err := measure(root, e.o.MaxBytes)
+	bytes, err := measure(root, e.bytes)
 	if err != nil {
 		return nil, 0, spoiled(err)
 	}
@@ -120,7 +115,7 @@ func (e *Environment) inspect(dir string, specs []Spec) (*listing, int64, error)
 	if err != nil {
 		return nil, 0, spoiled(err)
 	}
-	if err := after.check(e.o.MaxPackages); err != nil {
+	if err := after.check(e.packages); err != nil {
 		return nil, 0, spoiled(err)
 	}
 	for _, s := range specs {
@@ -140,18 +135,18 @@ func spoiled(err error) error {
 	return &Error{Err: err}
 }
 
-// arguments returns npm's arguments: options and, after --, what can only be packages.
+// arguments returns npm's arguments: options and, after --, the packages.
 func arguments(project, home string, specs []Spec) []string {
 	args := []string{
 		"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--omit=dev",
 		"--no-progress", "--no-update-notifier", "--color=false", "--logs-max=0",
-		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", // Options.Timeout applies to the whole command
+		"--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", // Timeout applies to the whole command
 		"--prefix=" + project,
 		"--cache=" + filepath.Join(home, "cache"),
 		"--userconfig=" + filepath.Join(home, "userconfig"),
 		"--globalconfig=" + filepath.Join(home, "globalconfig"),
-		// Dependencies come from the registry, too, and git, for which a package can
-		// bring a configuration, does not start.
+		// Dependencies must come from the registry, too. The path of git is wrong, so that git, for
+		// which a package can contain a configuration, does not start.
 		"--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none",
 		"--git=" + filepath.Join(home, "no-git"),
 		"--",

@@ -124,7 +124,7 @@ func (l *listing) check(limit int) error {
 			for _, name := range slices.Sorted(maps.Keys(group)) {
 				version := group[name]
 				if strings.ContainsAny(version, ":/") && !strings.HasPrefix(version, "npm:") {
-					return fmt.Errorf("%s wants %s from somewhere other than a registry", where, name)
+					return fmt.Errorf("%s requires %s from a source other than a registry", where, name)
 				}
 			}
 		}
@@ -173,8 +173,8 @@ func (l *listing) isDirect(where string) bool {
 }
 
 // measure returns the disk space that the packages use. It returns a [LimitError] as soon as
-// that exceeds limit. It rejects everything other than regular files, folders, and links to
-// something in node_modules.
+// the space exceeds limit, and an error for anything other than regular files, folders, and links to
+// files or folders in node_modules.
 func measure(root *os.Root, limit int64) (int64, error) {
 	sub, err := root.OpenRoot(modules)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ var (
 // variables, and the user names and passwords in URLs.
 func (e *Environment) strip(text, dir, home string) string {
 	text = display.Text(text)
-	for _, name := range e.o.Env {
+	for _, name := range e.env {
 		if value := os.Getenv(name); len(value) >= minSecret {
 			text = strings.ReplaceAll(text, value, "["+name+"]")
 		}

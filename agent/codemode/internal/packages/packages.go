@@ -11,12 +11,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/writ-go/writ/internal/display"
 )
 
-// maxDescription is how many bytes of a package's description are kept.
+// maxDescription is the maximum length, in bytes, of a package's description.
 const maxDescription = 300
 
 // Package describes one package.
@@ -25,13 +24,13 @@ type Package struct {
 	Installed   bool   `json:"installed"`
 	Version     string `json:"version,omitempty"`
 	Description string `json:"description,omitempty"` // the first 300 bytes
-	Direct      bool   `json:"direct"`                // installed by name, not only as a dependency of another package
-	Importable  bool   `json:"importable"`            // programs may import it, see [Environment.Importable]
-	Types       bool   `json:"types"`                 // it has TypeScript declarations
-	Problem     string `json:"problem,omitempty"`     // why its package.json cannot be read
+	Direct      bool   `json:"direct"`                // whether it was installed by name, not only as a dependency
+	Importable  bool   `json:"importable"`            // whether programs may import it; see [Environment.Importable]
+	Types       bool   `json:"types"`                 // whether it has TypeScript declarations
+	Problem     string `json:"problem,omitempty"`     // why its package.json cannot be used
 }
 
-// manifest is the part of a package.json that is read. A field of an unexpected type is
+// manifest contains the fields of a package.json that this package reads. Fields of unexpected types are
 // ignored.
 type manifest struct {
 	Name        any             `json:"name"`
@@ -42,8 +41,8 @@ type manifest struct {
 	Exports     json.RawMessage `json:"exports"`
 }
 
-// Installed describes the named packages, installed or not. Without names, it describes all
-// packages that were installed by name, in alphabetical order. The error is a [*SpecError]
+// Installed describes the named packages, whether or not they are installed. Without names, it describes
+// all packages that were installed by name, in alphabetical order. The error is a [*SpecError]
 // for an invalid name, or an error about the environment's own files. A damaged package is
 // not an error; its Problem describes the damage.
 func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package, error) {
@@ -74,9 +73,8 @@ func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package
 	return found, nil
 }
 
-// Importable returns the packages that programs may import: those that were installed
-// by name, are on the allow list, and are in [Settings].Imports if that is not empty. It
-// does not include packages that are only dependencies.
+// Importable returns the packages that programs may import. They were installed by name and not only as
+// dependencies, are on the allow list, and are in [Settings].Imports unless that is empty.
 func (e *Environment) Importable() ([]string, error) {
 	root, err := e.open()
 	if err != nil {
@@ -87,7 +85,7 @@ func (e *Environment) Importable() ([]string, error) {
 	return importable, err
 }
 
-// names returns the names of the packages in package.json, and of those that programs
+// names returns the names of the packages in package.json, and the names of the packages that programs
 // may import.
 func (e *Environment) names(root *os.Root) (direct map[string]bool, importable []string, err error) {
 	settings, err := e.Settings()
@@ -105,7 +103,8 @@ func (e *Environment) names(root *os.Root) (direct map[string]bool, importable [
 			continue
 		}
 		wanted := len(settings.Imports) == 0 || slices.Contains(settings.Imports, name)
-		if _, err := root.Stat(modules + "/" + name); err == nil && wanted && e.allow.has(name) {
+		info, err := root.Lstat(modules + "/" + name)
+		if err == nil && info.IsDir() && wanted && e.allow.has(name) {
 			importable = append(importable, name)
 		}
 	}
@@ -144,13 +143,5 @@ func text(v any) string {
 
 // clip returns s as one line of bounded length.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(display.Text(s)), " ")
-	if len(s) <= maxDescription {
-		return s
-	}
-	end := maxDescription
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+	return display.Cut(strings.Join(strings.Fields(display.Text(s)), " "), maxDescription)
 }

@@ -39,13 +39,13 @@ func byHand(t *testing.T) string {
 
 func TestInstalled(t *testing.T) {
 	t.Parallel()
-	env, err := packages.New(byHand(t), &packages.Options{Allow: []string{"*"}})
+	env, err := packages.Limited(byHand(t), packages.Limits{Allow: []string{"*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := packages.Package{
 		Name: "plain", Installed: true, Version: "1.0.0", Direct: true, Importable: true,
-		Description: `A plain package\u0007 ` + strings.Repeat("ä", 139) + "…",
+		Description: `A plain package\u0007 ` + strings.Repeat("ä", 138) + "…",
 	}
 	want := []packages.Package{
 		{Name: "@s/n", Installed: true, Version: "1.0.0", Direct: true},
@@ -79,7 +79,7 @@ func TestInstalled(t *testing.T) {
 
 func TestEmptyEnvironment(t *testing.T) {
 	t.Parallel()
-	env, err := packages.New(filepath.Join(t.TempDir(), "new"), nil)
+	env, err := packages.New(filepath.Join(t.TempDir(), "new"), packages.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func TestEmptyEnvironment(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	dir := byHand(t)
-	o := &packages.Options{Allow: []string{"plain", "typed", "later"}}
-	env, err := packages.New(dir, o)
+	o := packages.Limits{Allow: []string{"plain", "typed", "later"}}
+	env, err := packages.Limited(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,10 +106,10 @@ func TestSettings(t *testing.T) {
 		t.Errorf("importable are %v, %v", names, err)
 	}
 	want := packages.Settings{Description: "for reports", Imports: []string{"typed", "later"}}
-	if err := env.Configure(t.Context(), want); err != nil {
+	if err := env.Configure(want); err != nil {
 		t.Fatal(err)
 	}
-	again, err := packages.New(dir, o)
+	again, err := packages.Limited(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestSettings(t *testing.T) {
 	if names, err := again.Importable(); err != nil || !slices.Equal(names, []string{"typed"}) {
 		t.Errorf("importable are %v, %v", names, err)
 	}
-	err = env.Configure(t.Context(), packages.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed",
+	err = env.Configure(packages.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed",
 		"odd", "../x"}})
 	const wrong = "packages: a description has at most 2000 bytes, not 2001\n" +
 		`package "odd": not on the list of allowed packages: plain, typed, later` + "\n" +
@@ -157,7 +157,7 @@ func TestDamaged(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, c.file), c.text)
-			env := newFake(t, plan{}).open(dir, packages.Options{})
+			env := newFake(t, plan{}).open(dir, packages.Limits{})
 			if names, err := env.Importable(); err == nil || err.Error() != c.want {
 				t.Errorf("got %v, %v\nwant %s", names, err, c.want)
 			}
@@ -168,7 +168,7 @@ func TestDamaged(t *testing.T) {
 func TestErrorsAreTyped(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, plan{Exit: 1})
-	env, _ := f.environment(packages.Options{})
+	env, _ := f.environment(packages.Limits{})
 	_, refused := env.Install(t.Context(), []string{"-g"})
 	_, failed := env.Install(t.Context(), []string{"a"})
 	spec, ran := (*packages.SpecError)(nil), (*packages.Error)(nil)
@@ -185,7 +185,7 @@ func TestErrorsAreTyped(t *testing.T) {
 func TestRemovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	parent := filepath.Join(t.TempDir(), "removed")
-	if _, err := packages.New(filepath.Join(parent, "packages"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := packages.New(filepath.Join(parent, "packages"), packages.Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(parent); !errors.Is(err, os.ErrNotExist) {
@@ -196,7 +196,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 // TestManyNames passes too many names to one call.
 func TestManyNames(t *testing.T) {
 	t.Parallel()
-	e, err := packages.New(t.TempDir(), nil)
+	e, err := packages.New(t.TempDir(), packages.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

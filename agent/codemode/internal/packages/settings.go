@@ -1,7 +1,6 @@
 package packages
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,13 +8,13 @@ import (
 
 const maxText = 2000 // bytes of a description
 
-// Settings describe the use of an environment. They are set by its user, and can only
+// Settings describe the use of an environment. The user of the environment sets them. They can only
 // restrict what [Options] allow.
 type Settings struct {
 	// Description is the purpose of the environment, in at most 2,000 bytes.
 	Description string `json:"description,omitempty"`
-	// Imports are the packages that programs may import, among those that are installed and
-	// allowed. If empty, programs may import all of these packages.
+	// Imports are the packages that programs may import, if they are installed and allowed. If
+	// Imports is empty, programs may import all packages that are installed and allowed.
 	Imports []string `json:"imports,omitempty"`
 }
 
@@ -28,17 +27,11 @@ func (e *Environment) Settings() (Settings, error) {
 	return s, nil
 }
 
-// Configure replaces the settings. It waits for other changes of the environment to end.
-// The error lists everything that is wrong with the settings.
-func (e *Environment) Configure(ctx context.Context, s Settings) error {
+// Configure replaces the settings. The error lists everything that is wrong with the settings.
+func (e *Environment) Configure(s Settings) error {
 	if err := e.check(s); err != nil {
 		return err
 	}
-	release, err := e.acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("packages: waiting for another change of the environment: %w", err)
-	}
-	defer release()
 	if err := e.replace(settingsName, s); err != nil {
 		return fmt.Errorf("packages: writing the settings of an environment: %w", err)
 	}

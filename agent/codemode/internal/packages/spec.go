@@ -27,14 +27,13 @@ func (s Spec) String() string {
 	return s.Name + "@" + s.Version
 }
 
-// SpecError says why the name or version of a package to install, remove or look up was
-// rejected. Nothing was changed.
+// SpecError says why the name or version of a package was refused. Nothing was changed.
 type SpecError struct {
 	Spec   string // as the caller passed it
 	Reason string
 }
 
-// Error names the spec and says what is wrong with it.
+// Error implements error.
 func (e *SpecError) Error() string {
 	return fmt.Sprintf("package %s: %s", quote(e.Spec), e.Reason)
 }
@@ -68,7 +67,7 @@ func ParseSpec(text string) (Spec, error) {
 	if at := strings.LastIndexByte(text, '@'); at > 0 {
 		s = Spec{Name: text[:at], Version: text[at+1:]}
 		if s.Version == "" {
-			return Spec{}, &SpecError{text, "nothing stands after the @; give a version, a range or a tag, or leave the @ out"}
+			return Spec{}, &SpecError{text, "nothing follows the @; write a version, a range or a tag, or omit the @"}
 		}
 	}
 	if why := badName(s.Name); why != "" {
@@ -80,7 +79,7 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// badName returns the reason why the name of a package is rejected, or "".
+// badName returns the reason why the name of a package is refused, or "" if it is valid.
 func badName(name string) string {
 	if len(name) > maxName {
 		return fmt.Sprintf("a name has at most %d characters, not %d", maxName, len(name))
@@ -106,7 +105,7 @@ func badName(name string) string {
 	return ""
 }
 
-// badVersion returns the reason why the part after the @ is rejected, or "".
+// badVersion returns the reason why the part after the @ is refused, or "" if it is valid.
 func badVersion(version string) string {
 	switch {
 	case version == "":

@@ -84,8 +84,8 @@ func TestSpecErrors(t *testing.T) {
 			`@scope/name, of a-z, 0-9, . _ and -, beginning with a letter or digit`,
 		"lodash@$(id)": `package "lodash@$(id)": after the @ must be one version, range or tag, such as 4.17.21, ` +
 			`^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases`,
-		"lodash@": `package "lodash@": nothing stands after the @; give a version, a range or a tag, or leave ` +
-			`the @ out`,
+		"lodash@": `package "lodash@": nothing follows the @; write a version, a range or a tag, or omit ` +
+			`the @`,
 		"@scope":       `package "@scope": a name with a scope is @scope/name`,
 		"evil.tgz":     `package "evil.tgz": npm would take this for a file`,
 		"a@evil.tgz":   `package "a@evil.tgz": npm would take the part after the @ for a file`,

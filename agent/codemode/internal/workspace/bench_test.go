@@ -21,7 +21,7 @@ import (
 // programs that this process does not have in memory, and the floor runs the 21st program of
 // a session in memory.
 func BenchmarkStorage(b *testing.B) {
-	store, dir := openStore(b, &workspace.Options{Bytes: 1 << 30})
+	store, dir := openStore(b, workspace.Limits{Bytes: 1 << 30})
 	ann := store.Space("ann")
 	text := strings.Repeat("x", 10_000)
 	raw := b.TempDir()
@@ -46,7 +46,7 @@ func BenchmarkStorage(b *testing.B) {
 	b.Run("session", func(b *testing.B) {
 		compare(b, func() (floor, ours func()) { return pair(b, box, ann, ann) })
 	})
-	cold, err := workspace.Open(dir, &workspace.Options{Bytes: 1 << 30})
+	cold, err := workspace.Limited(dir, workspace.Limits{Bytes: 1 << 30})
 	must(b, err)
 	b.Cleanup(func() { cold.Close() })
 	b.Run("restore", func(b *testing.B) {

@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 )
 
@@ -29,27 +28,11 @@ func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error
 	return nil
 }
 
-// each visits the owner's entries of a kind.
-func (s *Space) each(ctx context.Context, kind string, visit func(handle string, info os.FileInfo)) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("workspace: not listed: %w", err)
-	}
-	folder, err := s.openKind(kind)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return broken("the storage folder", err)
-	}
-	defer folder.Close()
-	return entries(folder, visit)
-}
-
-// words maps the kinds to their names in messages.
+// words maps each kind to its name in messages.
 var words = map[string]string{files: "file", environments: "environment", sessions: "session"}
 
 // present returns an error if the owner does not have the handle. It creates nothing and
-// takes no lock.
+// locks nothing.
 func (s *Space) present(kind, handle string) error {
 	folder, err := s.openKind(kind)
 	if err == nil {
@@ -62,7 +45,7 @@ func (s *Space) present(kind, handle string) error {
 	return nil
 }
 
-// path returns the path of an entry in the folder of all owners.
+// path returns the path of an entry, relative to the folder of all owners.
 func (s *Space) path(kind, handle string) string {
 	return s.dir + "/" + kind + "/" + entry(handle)
 }
@@ -93,8 +76,7 @@ func (s *Space) inside(kind, handle string) (*os.Root, error) {
 	return root, nil
 }
 
-// createFolder creates the folder of an environment or session, with its initial content,
-// atomically.
+// createFolder atomically creates the folder of an environment or session with its initial content.
 func createFolder(folder *os.Root, name string, subfolders ...string) (handle string, err error) {
 	temp := temporary()
 	if err := folder.Mkdir(temp, 0o700); err != nil {
@@ -132,7 +114,7 @@ func populate(folder *os.Root, name string, subfolders []string) error {
 	return errors.Join(lock.Close(), persist(root))
 }
 
-// remove removes an environment or session. It waits until it is no longer in use.
+// remove waits until an environment or session is no longer in use, and removes it.
 func (s *Space) remove(ctx context.Context, kind, handle string) error {
 	release, err := s.lockEntry(ctx, kind, handle)
 	if err != nil {

@@ -12,12 +12,11 @@ import (
 )
 
 // Environment is a named folder whose content another package manages, such as
-// [github.com/writ-go/writ/agent/codemode/internal/packages], which opens the folder Dir.
+// [github.com/writ-go/writ/agent/codemode/internal/packages].
 type Environment struct {
 	Handle string
 	Name   string
-	Dir    string    // an absolute path; the folder exists and is empty at first
-	Used   time.Time // when it was last looked up, to the hour
+	Dir    string // an absolute path; the folder exists and is empty at first
 
 	space *Space
 }
@@ -37,16 +36,16 @@ func (s *Space) NewEnvironment(ctx context.Context, name string) (Environment, e
 		}
 		handle, err := createFolder(folder, name, packages)
 		if err == nil {
-			made = s.environment(handle, time.Now())
+			made = s.environment(handle)
 		}
 		return err
 	})
 	return made, err
 }
 
-// vacant returns an error if the owner may not create an environment of that name.
+// vacant returns an error if the owner may not create an environment with that name.
 func (s *Space) vacant(folder *os.Root, name string) error {
-	count, limit, taken := 0, s.store.limits.Environments, false
+	count, limit, taken := 0, s.store.limits.environments, false
 	err := entries(folder, func(handle string, _ os.FileInfo) {
 		other, _ := nameOf(handle)
 		count++
@@ -64,14 +63,14 @@ func (s *Space) vacant(folder *os.Root, name string) error {
 	return nil
 }
 
-func (s *Space) environment(handle string, used time.Time) Environment {
+func (s *Space) environment(handle string) Environment {
 	name, _ := nameOf(handle)
 	dir := filepath.Join(s.store.path, "owners", s.dir, environments, handle, packages)
-	return Environment{Handle: handle, Name: name, Dir: dir, Used: used, space: s}
+	return Environment{Handle: handle, Name: name, Dir: dir, space: s}
 }
 
-// Environment returns an environment by its handle or name, or [ErrNotFound]. This counts
-// as a use of the environment.
+// Environment returns an environment by its handle or name, or [ErrNotFound]. It counts
+// as a use of the environment; see [Store.Sweep].
 func (s *Space) Environment(ctx context.Context, handleOrName string) (Environment, error) {
 	e, err := s.find(ctx, handleOrName)
 	if err == nil {
@@ -118,8 +117,8 @@ func (e *Environment) use() error {
 // Environments returns the owner's environments, sorted by handle.
 func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 	var found []Environment
-	err := s.folders(ctx, environments, func(handle string, used time.Time) {
-		found = append(found, s.environment(handle, used))
+	err := s.folders(ctx, environments, func(handle string, _ time.Time) {
+		found = append(found, s.environment(handle))
 	})
 	slices.SortFunc(found, func(a, b Environment) int { return strings.Compare(a.Handle, b.Handle) })
 	return found, err
@@ -127,24 +126,26 @@ func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 
 // folders visits the owner's environments or sessions.
 func (s *Space) folders(ctx context.Context, kind string, visit func(handle string, used time.Time)) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("workspace: not listed: %w", err)
+	}
 	folder, err := s.openKind(kind)
 	if errors.Is(err, os.ErrNotExist) {
-		return ctx.Err()
+		return nil
 	}
 	if err != nil {
 		return broken("the storage folder", err)
 	}
 	defer folder.Close()
-	return s.each(ctx, kind, func(handle string, info os.FileInfo) {
+	return entries(folder, func(handle string, info os.FileInfo) {
 		if lock, err := folder.Lstat(handle + "/" + lockFile); info.IsDir() && err == nil {
 			visit(handle, lock.ModTime())
 		}
 	})
 }
 
-// RemoveEnvironment removes an environment and its folder, by its handle or name. It
-// waits for the environment's lock. It returns [ErrNotFound] if there is no such
-// environment.
+// RemoveEnvironment removes an environment, by its handle or name. It waits for the
+// environment's lock. It returns [ErrNotFound] if the environment does not exist.
 func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) error {
 	e, err := s.find(ctx, handleOrName)
 	if err != nil {
@@ -153,17 +154,9 @@ func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) erro
 	return s.remove(ctx, environments, e.Handle)
 }
 
-var errNoEnvironment = errors.New("workspace: this Environment is empty; get one from Space.Environment")
-
-// Lock locks the environment, for all processes, so that the caller can change the
-// content of its folder. The system releases the lock if the process dies. Lock returns
+// Lock locks the environment, for all goroutines and processes, so that the caller can change the
+// content of its folder, and nobody removes it in the meantime. The system releases the lock if the process dies. Lock returns
 // [ErrNotFound] if the environment has been removed.
-//
-// Package packages does its own locking. Its changes need this lock only to keep the
-// environment from being removed in the meantime.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
-	if e.space == nil {
-		return nil, errNoEnvironment
-	}
 	return e.space.lockEntry(ctx, environments, e.Handle)
 }

@@ -19,7 +19,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	store, err := workspace.Open(dir, nil)
+	store, err := workspace.Open(dir)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func ExampleSpace_RunSession() {
 	var handle string
 	for _, source := range []string{`let visits = 1; visits`, `visits += 1; visits`} {
 		err := func() error { // stands for a separate process
-			store, err := workspace.Open(dir, nil)
+			store, err := workspace.Open(dir)
 			if err != nil {
 				return err
 			}

@@ -14,19 +14,18 @@ import (
 // File is a code file.
 type File struct {
 	Handle string
-	Name   string    // as the caller passed it
-	Size   int64     // bytes
-	Used   time.Time // when it was last written or read, to the hour
+	Name   string // as the caller passed it
+	Size   int64  // bytes
 }
 
 func fileOf(handle string, info os.FileInfo) File {
 	name, _ := nameOf(handle)
-	return File{Handle: handle, Name: name, Size: info.Size(), Used: info.ModTime()}
+	return File{Handle: handle, Name: name, Size: info.Size()}
 }
 
 // NewFile creates a code file. Its handle is the name with a random part. The error is
-// [ErrName] if the name is invalid, and [ErrLimit] if a limit of Options would be exceeded.
-// A name consists of letters from a to z, digits, dots, hyphens and underscores. Once
+// [ErrName] if the name is invalid, and [ErrLimit] if the owner would exceed a limit.
+// A name consists of letters from a to z, digits, dots, hyphens and underscores. When
 // NewFile has returned, the file survives a crash.
 func (s *Space) NewFile(ctx context.Context, name, content string) (File, error) {
 	if err := validName(name); err != nil {
@@ -46,7 +45,7 @@ func (s *Space) NewFile(ctx context.Context, name, content string) (File, error)
 	return made, err
 }
 
-// unused returns a new handle for the name that nothing in the folder has.
+// unused returns a new handle with the name. The folder has no entry with this handle.
 func unused(folder *os.Root, name string) string {
 	for {
 		handle := newHandle(name)
@@ -56,8 +55,8 @@ func unused(folder *os.Root, name string) string {
 	}
 }
 
-// Append writes content to the end of a file: all of it or, if there is an error, nothing.
-// Concurrent appends are written one after the other and do not mix. The error is
+// Append writes content to the end of a file. If it returns an error, the file is unchanged.
+// Concurrent appends are written one after the other. The error may be
 // [ErrNotFound] or [ErrLimit].
 func (s *Space) Append(ctx context.Context, handle, content string) (File, error) {
 	if err := s.present(files, handle); err != nil {
@@ -91,8 +90,8 @@ func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
 	return string(text), file, err
 }
 
-// ReadPart returns up to limit bytes of a file from offset on. The next part begins at
-// offset + len(part), which is File.Size at the end of the file. A part does not end within
+// ReadPart returns up to limit bytes of a file, beginning at offset. The next part begins at
+// offset + len(part), which equals File.Size at the end of the file. A part does not end within
 // a character, so it may be up to three bytes shorter than limit, which must be at least 4.
 // The error is [ErrNotFound] if the file does not exist.
 func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64) (string, File, error) {
@@ -184,8 +183,8 @@ func write(folder *os.Root, handle string, content ...[]byte) (File, error) {
 	return fileOf(handle, info), nil
 }
 
-// missing returns the error for something that could not be opened, which is [ErrNotFound]
-// if it does not exist.
+// missing returns the error for an entry that could not be opened. It is [ErrNotFound]
+// if the entry does not exist.
 func missing(what, handle string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound(what, handle)
@@ -193,11 +192,11 @@ func missing(what, handle string, err error) error {
 	return broken(fmt.Sprintf("the %s %.100q", what, handle), err)
 }
 
-// amount is what an owner has of one kind.
+// amount describes an owner's entries of one kind.
 type amount struct {
 	count  int
 	bytes  int64
-	oldest string // the handle that has been unused the longest
+	oldest string // the handle of the entry that has been unused for the longest time
 	used   time.Time
 }
 
@@ -215,20 +214,20 @@ func (s *Space) usage(folder *os.Root) (amount, error) {
 	return sum, err
 }
 
-// admits returns an error if the change would exceed a limit. The change adds the given
-// number of files, and adds more bytes to a file that has size bytes.
-func (o *Options) admits(have amount, files int, size, more int64) error {
+// admits returns an error if a change would exceed a limit. The change adds a number of files,
+// and more bytes to a file that has size bytes.
+func (l *limits) admits(have amount, files int, size, more int64) error {
 	switch {
-	case size+more > o.FileBytes:
+	case size+more > l.fileBytes:
 		return fmt.Errorf("%w: the file would have %d bytes and the limit is %d; nothing was written. Put the rest "+
-			"into another file and run both in one session", ErrLimit, size+more, o.FileBytes)
-	case have.count+files > o.Files:
+			"into another file and run both in one session", ErrLimit, size+more, l.fileBytes)
+	case have.count+files > l.files:
 		return fmt.Errorf("%w: you have %d files and the limit is %d; nothing was written. Remove one that is no "+
-			"longer needed; %s has been unused the longest", ErrLimit, have.count, o.Files, have.oldest)
-	case have.bytes+more > o.Bytes:
+			"longer needed; %s has been unused the longest", ErrLimit, have.count, l.files, have.oldest)
+	case have.bytes+more > l.bytes:
 		return fmt.Errorf("%w: your files would have %d bytes in total and the limit is %d; nothing was written. "+
 			"Remove some that are no longer needed; %s has been unused the longest", ErrLimit, have.bytes+
-			more, o.Bytes, have.oldest)
+			more, l.bytes, have.oldest)
 	}
 	return nil
 }

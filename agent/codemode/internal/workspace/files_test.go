@@ -41,8 +41,8 @@ func errorIs(t *testing.T, what string, err, sentinel error, want string) {
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
-	other, err := workspace.Open(dir, nil) // like another replica
+	store, dir := openStore(t, workspace.Limits{})
+	other, err := workspace.Open(dir) // like another replica
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestFiles(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	const letters = "has characters other than the letters a to z, digits, dots, hyphens and underscores"
 	for name, want := range map[string]string{
 		"":                      "is empty",
@@ -117,7 +117,7 @@ func TestNames(t *testing.T) {
 // the same error.
 func TestNotFound(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann, bob := store.Space("ann"), store.Space("bob")
 	mine := newFile(t, ann, "a.js", "secret").Handle
 	removed := newFile(t, bob, "a.js", "").Handle
@@ -146,7 +146,7 @@ func TestNotFound(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	store, _ := openStore(t, &workspace.Options{FileBytes: 10, Files: 3, Bytes: 22})
+	store, _ := openStore(t, workspace.Limits{FileBytes: 10, Files: 3, Bytes: 22})
 	ann := store.Space("ann")
 	a, b := newFile(t, ann, "a", "1234567890"), newFile(t, ann, "b", "12345")
 	_, err := ann.Append(t.Context(), a.Handle, "x")
@@ -186,11 +186,7 @@ func TestLimits(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := workspace.Open(dir+"/a", &workspace.Options{Files: -1}); err == nil || !strings.HasPrefix(err.Error(),
-		"workspace: a limit is negative: {FileBytes:0 Files:-1 ") {
-		t.Error(err)
-	}
-	if _, err := workspace.Open(dir+"/a/b", nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := workspace.Open(dir + "/a/b"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(dir+"/precious", nil, 0o600); err != nil {
@@ -198,15 +194,15 @@ func TestOptions(t *testing.T) {
 	}
 	want := "workspace: the storage folder " + dir +
 		`: it is neither a storage folder nor empty: it contains "precious"; choose a different folder`
-	if _, err := workspace.Open(dir, nil); err == nil || err.Error() != want {
+	if _, err := workspace.Open(dir); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 	if err := os.WriteFile(dir+"/format", []byte("writ workspace 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want = "workspace: the storage folder " + dir +
-		`: its format is "writ workspace 2\n", but this version needs "writ workspace 1\n"`
-	if _, err := workspace.Open(dir, nil); err == nil || err.Error() != want {
+		`: its format is "writ workspace 2\n", but this version needs "writ workspace 1\n"; choose a different folder`
+	if _, err := workspace.Open(dir); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 }
@@ -218,7 +214,7 @@ func TestOpenAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			store, err := workspace.Open(dir, nil)
+			store, err := workspace.Open(dir)
 			if err != nil {
 				t.Error(err)
 				return
@@ -228,7 +224,7 @@ func TestOpenAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	store, err := workspace.Open(dir, nil)
+	store, err := workspace.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +237,7 @@ func TestOpenAtOnce(t *testing.T) {
 // Parts of any length add up to the file, and no part ends within a character.
 func TestReadPart(t *testing.T) {
 	t.Parallel()
-	store, _ := openStore(t, nil)
+	store, _ := openStore(t, workspace.Limits{})
 	ann := store.Space("ann")
 	text := "aé€😀é\xff\xf0\x9fx€" + strings.Repeat("😀€", 9) + "\xe2\x82"
 	file := newFile(t, ann, "a", text)
@@ -288,7 +284,7 @@ func TestReadPart(t *testing.T) {
 // piece is whole, and the file can be read at any time.
 func TestConcurrentAppends(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann := store.Space("ann")
 	file := newFile(t, ann, "a.js", "").Handle
 	const pieces = 15
@@ -356,7 +352,7 @@ func TestConcurrentAppends(t *testing.T) {
 // are in the file, and no block is incomplete.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann := store.Space("ann")
 	for round := range 12 {
 		file := newFile(t, ann, "a.js", "").Handle

@@ -14,11 +14,11 @@ import (
 )
 
 // Every operation works in an os.Root of the folder that contains the entry, and does not
-// follow symbolic links. So nothing in the storage folder can refer to a place outside of it.
+// follow symbolic links, so that nothing in the storage folder can refer to a place outside it.
 
 // leftover is the prefix of the names of files and folders that are being created or
-// removed. They are created only with the folder's lock held, so if the holder of the lock
-// finds one, it was left by a crash.
+// removed. They are created only with the folder's lock held. If the holder of the lock
+// finds one, a process that crashed has left it.
 const leftover = ".tmp-"
 
 func temporary() string { return leftover + rand.Text() }
@@ -143,7 +143,7 @@ func list(root *os.Root) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// clean removes the remains of crashes. The caller holds the folder's lock.
+// clean removes what crashed processes have left. The caller holds the folder's lock.
 func clean(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {
@@ -160,7 +160,7 @@ const grain = time.Hour
 // use records that a file is used.
 func use(root *os.Root, name string, info os.FileInfo) {
 	if now := time.Now(); now.Sub(info.ModTime()) > grain {
-		_ = root.Chtimes(name, now, now) // the file may have been removed, which is not reported here
+		_ = root.Chtimes(name, now, now) // if this fails, a later operation on the file reports the reason
 	}
 }
 
@@ -186,7 +186,7 @@ const (
 )
 
 // openKind opens the owner's folder of a kind. The error is [os.ErrNotExist] if the owner never
-// had anything of that kind.
+// had an entry of that kind.
 func (s *Space) openKind(kind string) (*os.Root, error) {
 	owner, err := within(s.store.owners, s.dir)
 	if err != nil {

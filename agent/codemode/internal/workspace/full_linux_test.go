@@ -44,7 +44,7 @@ func full(store *workspace.Store) error {
 // TestFullDisk checks that nothing is stored incompletely and that previous changes remain.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann := store.Space("ann")
 	file, handle := newFile(t, ann, "a", "before"), newSession(t, ann)
 	c := start(t, "full", dir)

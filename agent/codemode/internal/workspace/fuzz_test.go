@@ -16,7 +16,7 @@ func FuzzName(f *testing.F) {
 		"-", "a.", "ä", "\x00", "lock", "a--------"} {
 		f.Add(name, "content")
 	}
-	store, dir := openStore(f, &workspace.Options{Files: 1 << 30})
+	store, dir := openStore(f, workspace.Limits{Files: 1 << 30})
 	f.Fuzz(func(t *testing.T, name, content string) {
 		ann := store.Space("ann")
 		file, err := ann.NewFile(t.Context(), name, content)
@@ -44,7 +44,7 @@ func FuzzName(f *testing.F) {
 
 // FuzzHandle looks up any handle. An owner without files must never find anything.
 func FuzzHandle(f *testing.F) {
-	store, _ := openStore(f, nil)
+	store, _ := openStore(f, workspace.Limits{})
 	other := newFile(f, store.Space("ann"), "report.js", "secret").Handle
 	for _, handle := range []string{other, "report-aaaaaa.js", "../" + other, "files/" + other, "..", "", "lock",
 		"0-none", "/", "\xff", strings.Repeat("a", 300)} {

@@ -15,10 +15,10 @@ var ErrNotFound = errors.New("workspace: not found")
 // ErrName is returned for an invalid name.
 var ErrName = errors.New("workspace: the name cannot be used")
 
-// ErrExists is returned if the owner already has something with that name.
+// ErrExists is returned if the owner already has an entry with that name.
 var ErrExists = errors.New("workspace: the name is taken")
 
-// ErrLimit is returned if a change would exceed a limit of [Options]. Nothing has changed.
+// ErrLimit is returned if a change would exceed a limit of the owner. Nothing has changed.
 var ErrLimit = errors.New("workspace: over a limit")
 
 // A handle is a name with a random part before its last dot: report-k3x9ab.js.
@@ -57,8 +57,8 @@ func nameOf(handle string) (name string, ok bool) {
 	return name, validName(name) == nil
 }
 
-// noHandle replaces a malformed handle. Nothing has that name, and looking it up takes as
-// long as for any other.
+// noHandle replaces a malformed handle. No entry has this name, and looking it up takes as
+// long as looking up any other name.
 const noHandle = "0-none"
 
 // entry returns the name of the file or folder of a handle.

@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/writ-go/writ/internal/filelock"
 )
 
 // A folder is locked by locking its file "lock", which the system unlocks if the holder
-// dies. In each process, only one goroutine at a time waits for it, and only after locking
-// the file "next". A process that releases the lock therefore cannot take it again before
-// the process that is already waiting for it, although that process polls.
+// dies. A goroutine waits for it only while it has locked the file "next". A goroutine that
+// releases the lock therefore cannot take it again before the one that is already waiting
+// for it, although the waiting one polls.
 const (
 	lockFile = "lock"
 	nextFile = "next"
@@ -25,37 +24,28 @@ var errBusy = errors.New("workspace: locked")
 // lock locks a folder, whose path is relative to the folder of all owners. It waits until
 // ctx is done. The error is [os.ErrNotExist] if the folder does not exist.
 func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err error) {
-	if ctx.Err() != nil { // otherwise the result would depend on timing
+	if ctx.Err() != nil { // so that the result does not depend on timing
 		return nil, waited(ctx)
-	}
-	leave, err := s.turns.enter(ctx, folder)
-	if err != nil {
-		return nil, err
 	}
 	next, err := s.await(ctx, folder+"/"+nextFile)
 	if err != nil {
-		leave()
 		return nil, err
 	}
 	file, err := s.await(ctx, folder+"/"+lockFile)
-	next.Close()
+	_ = filelock.Close(next)
 	if err != nil {
-		leave()
 		return nil, err
 	}
-	return func() {
-		file.Close() // unlocks it
-		leave()
-	}, nil
+	return func() { _ = filelock.Close(file) }, nil
 }
 
-// tryLock is like lock but returns errBusy instead of waiting.
+// tryLock is like lock, but returns errBusy instead of waiting.
 func (s *Store) tryLock(folder string) (unlock func(), err error) {
 	file, err := s.attempt(folder + "/" + lockFile)
 	if err != nil {
 		return nil, err
 	}
-	return func() { file.Close() }, nil
+	return func() { _ = filelock.Close(file) }, nil
 }
 
 // waited returns the error for a canceled wait.
@@ -132,44 +122,4 @@ func (s *Store) current(name string, file *os.File) error {
 		return errBusy // it was replaced
 	}
 	return nil
-}
-
-// turns is a set of named locks within a process.
-type turns struct {
-	mu    sync.Mutex
-	queue map[string]*turn
-}
-
-type turn struct {
-	held  chan struct{}
-	users int
-}
-
-func (t *turns) enter(ctx context.Context, name string) (leave func(), err error) {
-	t.mu.Lock()
-	if t.queue == nil {
-		t.queue = map[string]*turn{}
-	}
-	mine := t.queue[name]
-	if mine == nil {
-		mine = &turn{held: make(chan struct{}, 1)}
-		t.queue[name] = mine
-	}
-	mine.users++
-	t.mu.Unlock()
-	select {
-	case mine.held <- struct{}{}:
-		return func() { <-mine.held; t.done(name, mine) }, nil
-	case <-ctx.Done():
-		t.done(name, mine)
-		return nil, waited(ctx)
-	}
-}
-
-func (t *turns) done(name string, mine *turn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if mine.users--; mine.users == 0 {
-		delete(t.queue, name)
-	}
 }

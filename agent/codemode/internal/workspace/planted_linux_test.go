@@ -15,7 +15,7 @@ import (
 // it. Reading neither follows nor waits for them, and writing changes nothing outside.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann := store.Space("ann")
 	inside := newFile(t, ann, "inside.js", "inside").Handle
 	outside := t.TempDir()
@@ -58,7 +58,7 @@ func TestPlanted(t *testing.T) {
 // The same is true if the folders themselves are replaced with links.
 func TestPlantedFolders(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann, bob := store.Space("ann"), store.Space("bob")
 	environment, session := newEnvironment(t, ann, "data"), newSession(t, ann)
 	outside := t.TempDir()

@@ -92,7 +92,7 @@ var roles = map[string]func(*workspace.Store) error{"append": appender, "write":
 
 // play is the main function of a child.
 func play(role string) int {
-	store, err := workspace.Open(os.Getenv(folderEnv), nil)
+	store, err := workspace.Open(os.Getenv(folderEnv))
 	if err == nil {
 		defer store.Close()
 		err = roles[role](store)

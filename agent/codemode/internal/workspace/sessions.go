@@ -15,7 +15,7 @@ import (
 const recordFile = "record"
 
 // ErrNotStored is returned together with the outcome of a program if the session could
-// not be stored. The session continues as if the program had not run.
+// not be stored. The session then continues as if the program had not run.
 var ErrNotStored = errors.New("workspace: the program ran, but the session could not be stored and is unchanged")
 
 // NewSession creates an empty session for [Space.RunSession]. It returns [ErrLimit] if the
@@ -26,7 +26,7 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 		if err := s.folders(ctx, sessions, func(handle string, used time.Time) { have.add(handle, used, 0) }); err != nil {
 			return err
 		}
-		if limit := s.store.limits.Sessions; have.count >= limit {
+		if limit := s.store.limits.sessions; have.count >= limit {
 			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no "+
 				"longer needed; %s has been unused the longest", ErrLimit, have.count, limit, have.oldest)
 		}
@@ -36,22 +36,22 @@ func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 	return handle, err
 }
 
-// RemoveSession removes a session. It waits for a program in progress. It returns
-// [ErrNotFound] if there is no such session.
+// RemoveSession waits for a program in progress and removes a session. It returns
+// [ErrNotFound] if the session does not exist.
 func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 	s.store.warm.drop(s.path(sessions, handle))
 	return s.remove(ctx, sessions, handle)
 }
 
 // RunSession runs the next program of a session, like [sandbox.Session.Run]. The programs
-// of a session may run in different processes, one after the other. What is needed to
-// replay the program is stored, and survives a crash, before RunSession returns. If the
-// process dies before that, the session is unchanged, except for the effects of tools.
+// of a session may run in different processes, one after the other. Before RunSession
+// returns, it stores a record with which the program can be replayed after a crash. If the
+// process dies earlier, the session is unchanged, except for the effects of tools.
 //
 // In addition to the errors of [sandbox.Session.Run], it returns [ErrNotFound], [ErrLimit]
 // if the record has become too large, and [ErrNotStored] together with the outcome. It
 // returns [sandbox.ErrSessionLost] if the sandbox has a different version, isolation or
-// rules than the previous one.
+// rules than the sandbox of the previous program.
 func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
 	p sandbox.Program) (*sandbox.Outcome, error) {
 	release, err := s.lockEntry(ctx, sessions, handle)
@@ -69,7 +69,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 		return nil, broken("the session's record", err)
 	}
 	defer record.close()
-	if limit := s.store.limits.SessionBytes; record.size > limit {
+	if limit := s.store.limits.sessionBytes; record.size > limit {
 		return nil,
 			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session",
 				ErrLimit, record.size, limit)
@@ -81,7 +81,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	return s.store.runStored(ctx, s.path(sessions, handle), session, record, p)
 }
 
-// restored returns the session of a record, from memory if it is current.
+// restored returns the session of a record, from memory if the session there is current.
 func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed, error) {
 	end, err := r.end()
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-func openStore(t testing.TB, o *workspace.Options) (*workspace.Store, string) {
+func openStore(t testing.TB, l workspace.Limits) (*workspace.Store, string) {
 	t.Helper()
 	dir := t.TempDir() + "/storage"
-	store, err := workspace.Open(dir, o)
+	store, err := workspace.Limited(dir, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func newSession(t testing.TB, space *workspace.Space) string {
 // tool was called only once, by the first.
 func TestSessionOfTwoProcesses(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	handle := newSession(t, store.Space("ann"))
 	a, b := start(t, "run", dir), start(t, "run", dir)
 	defer a.end(t)
@@ -72,7 +72,7 @@ func TestSessionOfTwoProcesses(t *testing.T) {
 // stored program.
 func TestSessionSurvivesKill(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	handle := newSession(t, store.Space("ann"))
 	for i := range 5 {
 		c := start(t, "run", dir)
@@ -99,7 +99,7 @@ func TestSessionSurvivesKill(t *testing.T) {
 // it reported are stored, and the record is complete.
 func TestSessionKilledWhileStoring(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann, box := store.Space("ann"), inProcess(t)
 	handle := newSession(t, ann)
 	if got := shown(ann.RunSession(t.Context(), handle, box, program("let n = 0; n"))); got != "0" {
@@ -130,8 +130,8 @@ func TestSessionKilledWhileStoring(t *testing.T) {
 // after the other.
 func TestSessionConcurrently(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
-	other, err := workspace.Open(dir, nil)
+	store, dir := openStore(t, workspace.Limits{})
+	other, err := workspace.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,8 +162,8 @@ func TestSessionConcurrently(t *testing.T) {
 // names of the tools.
 func TestSessionWithOddToolNames(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
-	other, err := workspace.Open(dir, nil)
+	store, dir := openStore(t, workspace.Limits{})
+	other, err := workspace.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestSessionWithOddToolNames(t *testing.T) {
 func TestSessionsOfOthers(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
-	store, _ := openStore(t, &workspace.Options{Sessions: 2})
+	store, _ := openStore(t, workspace.Limits{Sessions: 2})
 	ann, bob := store.Space("ann"), store.Space("bob")
 	handle := newSession(t, ann)
 	removed := newSession(t, bob)
@@ -224,7 +224,7 @@ func TestSessionsOfOthers(t *testing.T) {
 func TestSessionBytes(t *testing.T) {
 	t.Parallel()
 	box := inProcess(t)
-	store, _ := openStore(t, &workspace.Options{SessionBytes: 1000})
+	store, _ := openStore(t, workspace.Limits{SessionBytes: 1000})
 	ann := store.Space("ann")
 	handle := newSession(t, ann)
 	var err error
@@ -251,7 +251,7 @@ func TestSessionRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer strict.Close()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	ann := store.Space("ann")
 	handle := newSession(t, ann)
 	for i := range 3 {

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
@@ -12,68 +11,37 @@ import (
 	"time"
 )
 
-// Options limits what each owner may store. Zero fields mean the default; there is
-// deliberately no "unlimited".
-type Options struct {
-	FileBytes    int64 // of one code file; default 1 MiB
-	Files        int   // code files; default 200
-	Bytes        int64 // of all code files together; default 32 MiB
-	Environments int   // default 20
-	Sessions     int   // default 50
-	SessionBytes int64 // of one session's record, not counting its last program; default 8 MiB
-
-	// Unused is how long files, environments and sessions may be unused before
-	// [Store.Sweep] removes them. Default 30 days.
-	Unused time.Duration
-
-	// Warm is the number of sessions that this process keeps in memory, to avoid reading
-	// their records. Default 64.
-	Warm int
+// limits bound what each owner may store. There is deliberately no "unlimited".
+type limits struct {
+	fileBytes    int64 // of one code file
+	files        int   // code files
+	bytes        int64 // of all code files together
+	environments int
+	sessions     int
+	sessionBytes int64         // of one session's record, not counting its last program
+	unused       time.Duration // after which [Store.Sweep] removes files, environments and sessions
 }
 
-func (o *Options) withDefaults() (Options, error) {
-	if o == nil {
-		o = &Options{}
-	}
-	smallest := min(o.FileBytes, int64(o.Files), o.Bytes, int64(o.Environments), int64(o.Sessions), o.SessionBytes,
-		int64(o.Unused), int64(o.Warm))
-	if smallest < 0 {
-		return Options{}, fmt.Errorf("workspace: a limit is negative: %+v; use zero for the default", *o)
-	}
-	return Options{
-		FileBytes:    cmp.Or(o.FileBytes, 1<<20),
-		Files:        cmp.Or(o.Files, 200),
-		Bytes:        cmp.Or(o.Bytes, 32<<20),
-		Environments: cmp.Or(o.Environments, 20),
-		Sessions:     cmp.Or(o.Sessions, 50),
-		SessionBytes: cmp.Or(o.SessionBytes, 8<<20),
-		Unused:       cmp.Or(o.Unused, 30*24*time.Hour),
-		Warm:         cmp.Or(o.Warm, 64),
-	}, nil
+var defaults = limits{
+	fileBytes: 1 << 20, files: 200, bytes: 32 << 20, environments: 20, sessions: 50, sessionBytes: 8 << 20,
+	unused: 30 * 24 * time.Hour,
 }
 
 // Store is a storage folder, which several processes may have open at the same time. It
 // is safe for concurrent use.
 type Store struct {
-	limits Options
+	limits limits
 	path   string   // absolute
 	owners *os.Root // a folder for each owner
-	turns  turns
 	warm   warm
 }
 
-// format is the content of the file "format".
+// format is the content of the file "format" in a storage folder.
 const format = "writ workspace 1\n"
 
 // Open opens a storage folder, and creates it if it does not exist; its parent must
-// exist. It rejects a folder with other content. Nil options mean the defaults; all
-// processes that share the folder should use the same options. The caller must close the
-// store.
-func Open(dir string, o *Options) (*Store, error) {
-	limits, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
+// exist. It rejects a folder with other content. The caller must close the store.
+func Open(dir string) (*Store, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
@@ -96,7 +64,7 @@ func Open(dir string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workspace: the storage folder %s: %w", path, err)
 	}
-	return &Store{limits: limits, path: path, owners: owners, warm: warm{limit: limits.Warm}}, nil
+	return &Store{limits: defaults, path: path, owners: owners}, nil
 }
 
 // claim turns an empty folder into a storage folder, unless it already is one.
@@ -106,7 +74,7 @@ func claim(root *os.Root) error {
 	case err == nil && string(text) == format:
 		return nil
 	case err == nil:
-		return fmt.Errorf("its format is %.50q, but this version needs %q", text, format)
+		return fmt.Errorf("its format is %.50q, but this version needs %q; choose a different folder", text, format)
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
@@ -119,8 +87,8 @@ func claim(root *os.Root) error {
 	return replace(root, "format", []byte(format))
 }
 
-// empty returns an error if a folder cannot become a storage folder. Another process may
-// be claiming it at the same time.
+// empty returns an error if a folder contains anything other than the files of another process that
+// is claiming it at the same time.
 func empty(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {

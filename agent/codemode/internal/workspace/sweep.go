@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// Sweep removes files, environments and sessions that have not been used for
-// [Options].Unused, and the remains of crashes. Reading, running and looking up are uses;
-// listing is not. Sweep does not remove anything that is locked. It returns the number of
-// files, environments and sessions that it removed. Call it about once a day. Several
-// processes may call it at the same time.
+// Sweep removes code files, environments and sessions that have not been used for 30 days, and
+// what crashed processes have left. Reading, running and looking up count as uses;
+// listing does not. Sweep does not remove locked entries. It returns the number of entries
+// that it removed. Call it about once a day. Several processes may call it at the same time.
 func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	owners, err := list(s.owners)
 	if err != nil {
@@ -106,4 +105,4 @@ func (s *Store) expire(folder *os.Root, path, handle string, info os.FileInfo) e
 	return discard(folder, handle)
 }
 
-func (s *Store) young(info os.FileInfo) bool { return time.Since(info.ModTime()) <= s.limits.Unused }
+func (s *Store) young(info os.FileInfo) bool { return time.Since(info.ModTime()) <= s.limits.unused }

@@ -30,7 +30,7 @@ func age(t *testing.T, pattern string, by time.Duration) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, &workspace.Options{Unused: 48 * time.Hour})
+	store, dir := openStore(t, workspace.Limits{Unused: 48 * time.Hour})
 	box := inProcess(t)
 	ann, bob := store.Space("ann"), store.Space("bob")
 	old, read := newFile(t, ann, "old", "1"), newFile(t, ann, "read", "2")
@@ -81,7 +81,7 @@ func TestSweep(t *testing.T) {
 // Sweep removes the remains of changes that a crash interrupted.
 func TestSweepLeftovers(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
+	store, dir := openStore(t, workspace.Limits{})
 	newFile(t, store.Space("ann"), "a", "1")
 	owners, err := filepath.Glob(dir + "/owners/*")
 	if err != nil || len(owners) != 1 {
@@ -110,8 +110,8 @@ func TestSweepLeftovers(t *testing.T) {
 // A sweep does not affect owners who create and remove files at the same time.
 func TestSweepConcurrently(t *testing.T) {
 	t.Parallel()
-	store, dir := openStore(t, nil)
-	other, err := workspace.Open(dir, nil)
+	store, dir := openStore(t, workspace.Limits{})
+	other, err := workspace.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

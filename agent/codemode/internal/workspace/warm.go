@@ -2,28 +2,30 @@ package workspace
 
 import (
 	"sync"
+	"time"
 
 	"github.com/writ-go/writ/sandbox"
 )
 
-// warmed is a session in memory, with its record.
+// warmed is a session in memory. The size and the end of its record show whether it is current.
 type warmed struct {
 	box     *sandbox.Sandbox
 	session *sandbox.Session
 	size    int64
 	end     ending
-	used    int64 // the clock at its last use
+	used    time.Time
 }
 
 // warm keeps the sessions that ran most recently.
 type warm struct {
-	mu    sync.Mutex
-	limit int
-	clock int64
-	kept  map[string]warmed
+	mu   sync.Mutex
+	kept map[string]warmed
 }
 
-// take removes a session from memory and returns it. A caller that uses the
+// maxWarm is the maximum number of sessions that a process keeps in memory.
+const maxWarm = 64
+
+// take removes a session from memory and returns it. A caller that runs the
 // session holds its lock.
 func (w *warm) take(name string) (warmed, bool) {
 	w.mu.Lock()
@@ -33,23 +35,21 @@ func (w *warm) take(name string) (warmed, bool) {
 	return s, ok
 }
 
-// put keeps a session, and drops the one that was used least recently if there are
-// too many.
+// put keeps a session in memory. If there are too many, it drops the one that was used least recently.
 func (w *warm) put(name string, s warmed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.kept == nil {
 		w.kept = map[string]warmed{}
 	}
-	w.clock++
-	s.used = w.clock
+	s.used = time.Now()
 	w.kept[name] = s
-	if len(w.kept) <= w.limit {
+	if len(w.kept) <= maxWarm {
 		return
 	}
 	oldest := name
 	for other, o := range w.kept {
-		if o.used < w.kept[oldest].used {
+		if o.used.Before(w.kept[oldest].used) {
 			oldest = other
 		}
 	}
