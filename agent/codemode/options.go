@@ -113,7 +113,7 @@ func (o *Options) Check() error {
 	}
 	for _, name := range o.Packages {
 		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t") {
-			errs = append(errs, fmt.Errorf("packages: %q is neither the name of a package nor a pattern of names", name))
+			errs = append(errs, fmt.Errorf("packages: %q is neither the name nor a pattern of packages", name))
 		}
 	}
 	if o.AllowInstall && len(o.Packages) == 0 {

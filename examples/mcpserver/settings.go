@@ -51,7 +51,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("mcpserver", flag.ContinueOnError)
 	f.StringVar(&c.Config, "config", "", "the MCP servers whose tools programs may call")
 	f.Func("trust",
-		"servers to trust when they make claims about their tools, such as that a tool only reads", list(&s.servers.Trust))
+		"servers to trust when they make claims about their tools, such as that a tool only reads",
+		list(&s.servers.Trust))
 	f.DurationVar(&c.Startup, "startup", 0,
 		"how long the first list of tools waits for servers that are still starting; clients are notified of "+
 			"later tools (default 2s)")

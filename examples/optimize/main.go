@@ -104,7 +104,7 @@ func (c *command) parse(args []string) error {
 		"most a quarter as often; the two evaluations of -test do not count; 0 means no limit")
 	flags.Uint64Var(&c.seed, "seed", 0, "searches with the same seed and the same replies have the same result")
 	flags.StringVar(&c.model, "model", "", modelUsage)
-	flags.StringVar(&c.reflection, "reflection", "", "the `model` that writes instructions for gepa and mipro; see -model")
+	flags.StringVar(&c.reflection, "reflection", "", "the `model` that writes instructions for gepa and mipro")
 	flags.IntVar(&c.workers, "workers", 8, "how many examples are run at the same time")
 	flags.StringVar(&c.dir, "dir", "", "a `directory` for the replies, with which a search that was killed continues")
 	flags.StringVar(&c.save, "save", "", "a `file` for the improved program")

@@ -89,11 +89,12 @@ func newShop() (*mcp.Server, error) {
 		tools.Func("list_orders", "List the orders of one customer, oldest first, in pages of 4.",
 			func(_ context.Context, q ordersQuery) (p ordersPage, err error) {
 				p.Orders, p.NextCursor, err = page(where(orders, func(o order) bool {
-					return o.CustomerID == q.CustomerID && (q.Year == 0 || strings.HasPrefix(o.Date, strconv.Itoa(q.Year)))
+					inYear := q.Year == 0 || strings.HasPrefix(o.Date, strconv.Itoa(q.Year))
+					return o.CustomerID == q.CustomerID && inYear
 				}), 4, q.Cursor)
 				return p, err
 			}, nil),
-		tools.Func("list_refunds", "List all refunds, in pages of 5. Each is the refund of one order, whole or in part.",
+		tools.Func("list_refunds", "List all refunds, in pages of 5. Each is of one order, whole or in part.",
 			func(_ context.Context, q refundsQuery) (p refundsPage, err error) {
 				p.Refunds, p.NextCursor, err = page(refunds, 5, q.Cursor)
 				return p, err

@@ -137,8 +137,8 @@ func (o *Options) Check(ctx context.Context) error {
 	switch o.Transport {
 	case Stdio:
 		if o.Auth != nil {
-			errs = append(errs, errors.New("Auth is only for http: on stdio, the only client is the program that started "+
-				"this process"))
+			errs = append(errs, errors.New("auth is only for http: on stdio, the only client is the program that "+
+				"started this process"))
 		}
 	case HTTP:
 		errs = append(errs, o.checkWeb()...)

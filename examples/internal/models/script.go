@@ -20,14 +20,14 @@ func openScript(file string) (llms.Model, error) {
 	replies := strings.Split("\n"+strings.ReplaceAll(string(text), "\r\n", "\n"), "\n---\n")
 	for i, reply := range replies {
 		if replies[i] = strings.TrimSpace(reply); replies[i] == "" {
-			return nil, fmt.Errorf("reply %d of %s is empty; write a reply, or remove the line of dashes next to it", i+1, file)
+			return nil, fmt.Errorf("reply %d of %s is empty; write it, or remove a line of dashes next to it", i+1, file)
 		}
 	}
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N > len(replies) {
 			return llmtest.Reply{},
-				fmt.Errorf("request %d has no reply: %s contains %d, one for each request; add a reply after a line of ---",
-					r.N, file, len(replies))
+				fmt.Errorf("request %d has no reply: %s contains %d, one for each request; add a reply after a line "+
+					"of ---", r.N, file, len(replies))
 		}
 		return llmtest.Reply{Text: replies[r.N-1]}, nil
 	}), nil

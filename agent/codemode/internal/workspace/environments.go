@@ -155,8 +155,8 @@ func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) erro
 }
 
 // Lock locks the environment, for all goroutines and processes, so that the caller can change the
-// content of its folder, and nobody removes it in the meantime. The system releases the lock if the process dies. Lock returns
-// [ErrNotFound] if the environment has been removed.
+// content of its folder, and the environment is not removed in the meantime. The system releases
+// the lock if the process dies. Lock returns [ErrNotFound] if the environment has been removed.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	return e.space.lockEntry(ctx, environments, e.Handle)
 }
