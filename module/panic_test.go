@@ -286,7 +286,7 @@ func TestZeroValues(t *testing.T) {
 		{second(new(module.Stream[sum]).Result()), "module: the stream was not made by Start"},
 		{demoless, "module: the signature is missing; make one with signature.New"},
 		{(*module.IncompleteError)(nil), "module: no answer"},
-		{tooMany, "module: 9223372036854775807 attempts are too many to prepare; the limit is 10000 at a time"},
+		{tooMany, "module: 9223372036854775807 attempts are too many; make at most 10000"},
 		{second(module.NewMultiChainComparison(adding, module.NewPredict(adding, model, nil), math.MaxInt, model,
 			nil).Run(t.Context(), anything)), tooMany.Error()},
 		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: the writer is nil"},

@@ -39,7 +39,7 @@ func TestReActSetupErrors(t *testing.T) {
 	think := func(c *module.ChainOfThought[orders, sum]) error { return second(c.Run(t.Context(), anything)) }
 	const (
 		noSignature = "module: the signature is missing; make one with signature.New"
-		noModel     = "module: the model is missing; open one with models.Open, or pass a model of langchaingo"
+		noModel     = "module: the model is missing; open one with models.Open, or pass a langchaingo model"
 		noReAct     = "module: the ReAct is nil, or was not made by NewReAct"
 		noThought   = "module: the ChainOfThought is nil, or was not made by NewChainOfThought"
 	)

@@ -229,7 +229,7 @@ submit({total: limit < 7 ? await weigh({limit}) : 2 ** 53})`}
 		Code: "submit({total: await send({limit})})", Examples: []module.Demo{demo(1, 1)},
 	}, inProcess(t), toolSet(t, send), nil)
 	err := mailing.Verify(t.Context())
-	if want := "send was not called, since Verify has no effects; replace it"; err == nil ||
+	if want := "send was not called, since Verify must not have effects; answer the call"; err == nil ||
 		!strings.Contains(err.Error(), want) || sent > 0 {
 		t.Errorf("got %v, want %s; %d were sent", err, want, sent)
 	}
