@@ -52,8 +52,8 @@ func (p *Program[In, Out]) Verify(ctx context.Context) error {
 func onlyReads(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		if c.Tool.Hints.Class != tools.Read {
-			return nil, tools.Fatal(fmt.Errorf("%s was not called, since Verify must not have effects; answer the call "+
-				"with a policy in the context, such as evaluate.Fakes or evaluate.Recorded", c.Tool.Path()))
+			return nil, tools.Fatal(fmt.Errorf("%s was not called, since Verify must not have effects; answer the "+
+				"call with a policy in the context, such as evaluate.Fakes or evaluate.Recorded", c.Tool.Path()))
 		}
 		return next.Call(ctx, c)
 	})

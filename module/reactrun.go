@@ -69,7 +69,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	}
 	call := sandbox.Call{ID: id, Tool: r.tools.Bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
-	key, _ := r.tools.Bindings[tool].Key(args) // without a key, the arguments are invalid, so the call is refused and not held
+	key, _ := r.tools.Bindings[tool].Key(args) // invalid arguments have no key and are never held
 	begun := call
 	begun.Pending = true
 	r.emit(event.ToolCallStart{Origin: r.at(len(r.Steps)), Call: begun})
@@ -112,7 +112,7 @@ func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMe
 
 // rejected returns the observation on an invalid answer.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
-	r.misshapen(task, answer)
+	r.allowMisshapen(task, answer)
 	return prompt.RejectedCall(task, answer, err)
 }
 

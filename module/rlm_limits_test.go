@@ -133,7 +133,7 @@ func TestRLMSetupErrors(t *testing.T) {
 		{run(module.NewRLM(reading, model, noBox, nil, nil)),
 			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})),
-			`module: programs of an RLM have a function with this name: tools: tool "rlm": another tool has that name; ` +
+			`module: a tool has the name of a function that programs of an RLM have: tools: tool "rlm": another tool has that name; ` +
 				`choose another`},
 		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})),
 			`module: the input "llm" has the name of a tool or of its namespace; rename one`},
