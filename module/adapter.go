@@ -72,7 +72,7 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 		return p.Adapter
 	case spec == p.Spec && p.toolCalling() != nil:
 		return p.calling
-	case lm.CapabilitiesOf(p.Model).Schema && p.schemaOf(spec).auto:
+	case lm.CapabilitiesOf(p.Model).Schema && p.schemaOf(spec).byDefault:
 		return prompt.Native{}
 	}
 	return Markers()
@@ -80,8 +80,8 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 
 // wireSchema is the schema of a spec's outputs as it is sent to providers.
 type wireSchema struct {
-	raw  json.RawMessage // nil if the providers' subset of JSON Schema cannot express the outputs
-	auto bool            // use it by default: raw is not nil, and an output is not plain text
+	raw       json.RawMessage // nil if the providers' subset of JSON Schema cannot express the outputs
+	byDefault bool            // raw is not nil, and at least one output is not plain text
 }
 
 func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {

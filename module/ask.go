@@ -22,7 +22,7 @@ var errNothingSaid = errors.New("the model's reply was cut off before its answer
 
 // ask begins a step: it sends the conversation to the model and records the reply. As long as the conversation is too
 // long for the model, ask drops the older half of the steps and tries again. If the model turns out not to support tool
-// calls, ask asks again for calls as text.
+// calls, ask then asks for calls as text.
 func (r *run) ask(ctx context.Context) error {
 	r.outcome, r.results = nil, nil
 	step := len(r.Steps) + 1

@@ -30,7 +30,7 @@ type Score struct {
 	Parts map[string]float64 `json:"parts,omitempty"`
 }
 
-// AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are the defaults.
+// AttemptOptions configures [BestOfN] and [Refine]. The zero value and nil mean the defaults.
 type AttemptOptions struct {
 	// FailCount is how many attempts may fail; the next failure ends the run. Zero means that any number may fail, and
 	// a negative number means that none may.
@@ -50,7 +50,7 @@ type BestOfN[In, Out any] struct {
 
 // NewBestOfN returns a module that runs m up to n times, one run after another, until the score of an answer reaches
 // the threshold. If no score does, the module returns the first answer with the highest score. With a threshold of
-// math.Inf(1), it makes all n attempts. Nil options are the defaults.
+// math.Inf(1), it makes all n attempts. Nil options mean the defaults.
 //
 // Each attempt runs a [Clone] of m. The Predictors of the clone have a Rollout of their own, so that a cache returns a
 // different reply in each attempt, and a Temperature of 1 unless one is set. If m has effects, every attempt has them.
@@ -63,10 +63,10 @@ func NewBestOfN[In, Out any](
 
 // Run makes attempts until one reaches the threshold.
 //
-// Run skips attempts that fail, up to AttemptOptions.FailCount of them. If an attempt fails with an error that would
-// also end every further attempt, Run returns the best answer so far. These errors are [ErrBudget] and a model's errors
-// of the kinds models.KindAuth, KindInvalid and KindOverBudget. If the context is done, or a tool returns a fatal
-// error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
+// Run skips attempts that fail, up to AttemptOptions.FailCount of them. If an attempt fails with an error that every
+// further attempt would return as well, Run returns the best answer so far. These errors are [ErrBudget] and a model's
+// errors of the kinds models.KindAuth, KindInvalid and KindOverBudget. If the context is done, or a tool returns a
+// fatal error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
 //
 // The prediction is nil if there is an error. Once a model has been called, the error is an *[IncompleteError] that
 // holds all attempts and wraps their errors.

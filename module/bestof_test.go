@@ -262,7 +262,7 @@ func TestAttemptErrors(t *testing.T) {
 		{best(empty{one}, 2, fairly),
 			"module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
 		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly),
-			"module: the signature is missing; make one with signature.New"},
+			"module: the signature is missing; create one with signature.New"},
 		{sampled(one, 0), "module: the number of attempts must be at least 1"},
 		{best((*module.Predict[orders, sum])(nil), 2, fairly),
 			"module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders," +

@@ -22,9 +22,9 @@ import (
 // Programs of a turn can use the variables that programs of earlier turns declared, and the model is shown a list of
 // these variables.
 //
-// Of each earlier turn, the model is shown the question, the programs that ran to their end (shortened), and the answer
-// or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older half of
-// them; the variables are kept.
+// For each earlier turn, the model is shown the question, the programs that ran to their end (shortened), and the
+// answer or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older
+// half of them; the variables are kept.
 //
 // The variables are kept in a session, which records the programs and the results of their calls, up to 1/32 of
 // [sandbox.Limits].Memory. When the record is full, the next program is not run, the variables are lost, and the model
@@ -55,7 +55,7 @@ type chatHistory struct {
 }
 
 // NewChat returns a conversation that answers the questions of sig with programs, which may call the tools of set; a
-// nil set has no tools. Programs have the inputs of their turn as constants. Nil options are the defaults. Run reports
+// nil set has no tools. Programs have the inputs of their turn as constants. Nil options mean the defaults. Run reports
 // missing or incompatible parts before it calls the model.
 func NewChat[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *Options,
@@ -204,7 +204,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the session's record has a checksum of its bytes
+	e.SetEscapeHTML(false) // escaping would change the session's record, which has a checksum
 	err = e.Encode(chatRecord{
 		Format: chatFormat, Signature: fields.Hash(), Fields: fields.Hashes(),
 		LeftOut: c.history.past.LeftOut, Turns: c.history.past.Turns, Session: string(session),
@@ -225,7 +225,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	}
 	defer leave()
 	if len(bytes.TrimSpace(record)) == 0 {
-		return errors.New("module: the record of a chat is empty")
+		return errors.New("module: restore the chat: the record is empty")
 	}
 	fields, err := state.FieldsOf(c.coder.signature.Spec(), nil)
 	if err != nil {
@@ -233,20 +233,21 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	}
 	var r chatRecord
 	if err := state.DecodeStrictly(record, &r); err != nil {
-		return fmt.Errorf("module: the record of a chat: %w", err)
+		return fmt.Errorf("module: restore the chat: %w", err)
 	}
 	switch {
 	case r.Format != chatFormat || r.LeftOut < 0:
-		return fmt.Errorf("module: the record of a chat has the format %.50q, or is damaged; the current format is %q",
+		return fmt.Errorf("module: restore the chat: the record is damaged, or its format is %.50q instead of %q",
 			r.Format, chatFormat)
 	case fields.Hash() != r.Signature:
-		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.Differ(r.Fields))
+		return fmt.Errorf("module: restore the chat: it was recorded with another signature: %s",
+			fields.Differ(r.Fields))
 	}
 	for i, t := range r.Turns {
 		for _, v := range t.Inputs {
 			if _, known := c.coder.signature.Spec().Field(v.Name); !known {
-				return fmt.Errorf("module: the record of a chat: turn %d has the input %.50q, which the signature "+
-					"lacks", i+1, v.Name)
+				return fmt.Errorf("module: restore the chat: turn %d has the input %.50q, which the signature lacks",
+					i+1, v.Name)
 			}
 		}
 	}

@@ -29,17 +29,17 @@ type CodeAct[In, Out any] struct {
 // the variables of a program for later programs, even in later runs of the module; the question to the model lists
 // these variables. Runs that share a session should not be concurrent; a [Chat] prevents that.
 //
-// A Sandbox may have two more methods, as both of these types do. If it has Ready() error, Run of a module first calls
-// Ready and returns its error. If it has Check, a reply without a code fence is run if Check finds that it is a
-// program.
+// A Sandbox may have two more methods, as both of these types do. If it has Ready() error, a module calls Ready at the
+// beginning of each run and returns its error. If it has Check, a module runs a reply without a code fence if Check
+// finds that the reply is a program.
 type Sandbox interface {
 	// Run checks and runs a program: see [sandbox.Sandbox.Run].
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
 }
 
 // NewCodeAct returns a module that answers sig with programs that may call the tools of set; a nil set has no tools.
-// Programs have the inputs of sig as constants. Nil options are the defaults. Run reports missing or incompatible parts
-// before it calls the model.
+// Programs have the inputs of sig as constants. Nil options mean the defaults. Run reports missing or incompatible
+// parts before it calls the model.
 func NewCodeAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options,
 ) *CodeAct[In, Out] {
@@ -63,8 +63,8 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, err
 	}
 	defer r.rescue(&err)
-	// The method ask is in ask.go, program in coderun.go, execute below, and question in gate.go. The methods unread,
-	// report, rejected and askAboutOrphans write the next message to the model; they are in report.go.
+	// The method ask is in program.go and ask.go, program in coderun.go, execute below, and question in gate.go. The
+	// methods unread, report, rejected and askAboutOrphans write the next message to the model; they are in report.go.
 	var valid *candidate[Out] // a valid answer that the model is asked to confirm
 	for r.left() > 0 {
 		// Ask the model for the next program. In a run of a [Program], the first one is its compiled program.

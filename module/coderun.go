@@ -39,13 +39,13 @@ type environment struct {
 	session bool                   // programs can use the variables of earlier programs
 	chat    bool                   // the run is a turn of a conversation
 	values  bool                   // a program may give its answer as its value instead of submitting it
-	budget  func() string          // for the model: what is left of other limits; or nil
+	budget  func() string          // tells the model what is left of other limits; may be nil
 
 	compiled *compiled  // the program that runs first, or nil
 	sub      *Predictor // answers calls of llm by the compiled program, or nil
 
 	limits    sandbox.Limits // of each program, if they differ from those of box
-	uncounted map[string]int // by tool: how many calls Limits.Calls does not count
+	uncounted map[string]int // by tool, how many calls do not count against Limits.Calls
 
 	typed *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
 }
@@ -74,7 +74,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
-	c.options.logWarnings(c.set) // after the declarations, which add warnings about the schemas that they compile
+	c.options.logWarnings(c.set) // last, since declaring the tools compiles schemas, which may add warnings
 	return p
 }
 
@@ -138,7 +138,7 @@ func (c *coder[In, Out]) hasAnswer(o *sandbox.Outcome, compiled bool) bool {
 		c.signature.Spec().Validate(o.Value) == nil
 }
 
-// answer returns the answer of a program as an object of the signature's outputs.
+// answer returns the answer of a program as a JSON object of the signature's outputs.
 func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
 	if !o.Submitted && c.compiled == nil {
 		return o.Value

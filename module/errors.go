@@ -16,7 +16,7 @@ func rescue(in string, err *error) {
 	}
 }
 
-// rescue, when deferred, turns a panic into an error with what was done until then.
+// rescue, when deferred, turns a panic into an error that holds what the run has done.
 func (r *recorder) rescue(err *error) {
 	if p := recover(); p != nil {
 		*err = r.incomplete(lm.NewPanic("Run of "+r.origin.Module, p))
@@ -76,7 +76,7 @@ func notMade(name string) error {
 // Errors about missing or invalid parts of a module. Run returns them before it calls the model.
 var (
 	errNoPredictor = errors.New("module: a Predictor is nil; create the module with its New function")
-	errNoSignature = errors.New("module: the signature is missing; make one with signature.New")
+	errNoSignature = errors.New("module: the signature is missing; create one with signature.New")
 	errNoModel     = errors.New("module: the model is missing; open one with models.Open, or pass a langchaingo model")
 	errNilOption   = errors.New("module: the Predictor's CallOptions contain a nil option; remove it")
 	errNoSandbox   = errors.New("module: the sandbox is missing; create one with sandbox.New, and close it when done")

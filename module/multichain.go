@@ -34,7 +34,7 @@ type MultiChainComparison[In, Out any] struct {
 }
 
 // NewMultiChainComparison returns a module that runs m n times concurrently, like [Samples], and asks model to compare
-// these attempts. Nil options are the defaults. Run reports missing parts.
+// these attempts. Nil options mean the defaults. Run reports missing parts.
 func NewMultiChainComparison[In, Out any](
 	sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options,
 ) *MultiChainComparison[In, Out] {
@@ -82,7 +82,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	return c.compare(ctx, r, in, answers)
 }
 
-// usable returns an error if the module cannot run, or if in violates the signature.
+// usable returns an error if the module cannot run, or if the input violates the signature.
 func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error {
 	switch {
 	case ctx == nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Options configures a module. The zero value, and nil, are the defaults.
+// Options configures a module. The zero value and nil mean the defaults.
 type Options struct {
 	// MaxIters limits the steps of a module that works in steps. Each step is one model call. If MaxIters is not
 	// positive, the limit is 8 for CodeAct and Chat, 3 for ProgramOfThought, and 20 for ReAct and RLM. Modules that ask
@@ -26,8 +26,9 @@ type Options struct {
 
 	// FreeTurns is how many of the following replies of a run do not count as steps:
 	//
-	//   - programs that the check refused, that only searched for tools, or that were stopped: because a call resembles
-	//     an earlier call, or before the first effect because they had read lists in part
+	//   - programs that the check refused, or that only searched for tools
+	//   - programs that were stopped because a call resembles an earlier one, or because they had read only parts of
+	//     lists before the first effect of the run
 	//   - replies that cannot be read
 	//   - answers that the model is asked to confirm, because facts of the run contradict them (at most three times;
 	//     see [Trajectory]), or because earlier programs had effects that the last program did not ask for

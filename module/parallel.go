@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// ParallelOptions configures [Parallel] and [Samples]. The zero value, and nil, are the defaults.
+// ParallelOptions configures [Parallel] and [Samples]. The zero value and nil mean the defaults.
 type ParallelOptions struct {
 	// Workers is the maximum number of concurrent runs. If it is not positive, it is 8.
 	Workers int
@@ -41,13 +41,13 @@ func (r Result[Out]) Trajectory() Trajectory {
 	return Trajectory{}
 }
 
-// Parallel runs a module once for each input, several at the same time. Nil options are the defaults.
+// Parallel runs a module once for each input, several at the same time. Nil options mean the defaults.
 //
 // The results are in the order of the inputs, one for each input, even if there is an error. The error is nil if all
 // runs have an answer. Otherwise it wraps the error of the run that failed first or, if the end of ctx made runs fail,
 // the error of the first of these runs in the order of the inputs. With Collect, it wraps the errors of all runs. Once
-// a model has been called, it is an *[IncompleteError] with all runs in Trajectory.Runs, which a module of your own may
-// return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
+// a model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which a module of your
+// own may return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
 func Parallel[In, Out any](
 	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
 ) (results []Result[Out], err error) {

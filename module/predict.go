@@ -18,7 +18,7 @@ type Predict[In, Out any] struct {
 	signature *signature.Signature[In, Out]
 }
 
-// NewPredict returns a module that asks model for the outputs of sig. Nil options are the defaults. Run reports
+// NewPredict returns a module that asks model for the outputs of sig. Nil options mean the defaults. Run reports
 // missing parts.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
 	p := o.predictor(model)
@@ -85,7 +85,7 @@ func (s *Step) advice() string {
 	return ""
 }
 
-// newQuestion checks the parts of a module that asks for the outputs of sig, and returns its question about in.
+// newQuestion checks the parts of a module that asks for the outputs of sig, and returns the question for an input.
 func newQuestion[In, Out any](
 	module string, p *Predictor, sig *signature.Signature[In, Out], in In,
 ) (q conversation.Question, err error) {

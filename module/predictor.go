@@ -34,14 +34,14 @@ type Predictor struct {
 	System string
 
 	// Demos are shown before the question, as if the model had already answered them. A demo may lack values. Run
-	// returns an error if a value of a demo has no field, or violates the signature.
+	// returns an error if a demo has a value that belongs to no field or violates the signature.
 	Demos []Demo
 
 	// PickDemos, if set, picks the demos for each question from Demos. Calls may be concurrent. Save writes all Demos,
 	// and that PickDemos is set; since it cannot write the function, set PickDemos again before Load.
 	PickDemos func(ctx context.Context, inputs signature.Values, demos []Demo) ([]Demo, error)
 
-	// ToolDescriptions, by the paths of the tools (tools.Binding.Path), say more than the tools' own descriptions. In
+	// ToolDescriptions add to the tools' own descriptions. The keys are the paths of the tools (tools.Binding.Path). In
 	// the system prompt, they follow the briefing.
 	ToolDescriptions map[string]string
 
@@ -59,7 +59,7 @@ type Predictor struct {
 	// and [Markers] otherwise.
 	Adapter Adapter
 
-	// Temperature is sent to the model. It is from 0 to 100; most providers accept at most 2. Nil leaves it to the
+	// Temperature is the sampling temperature, from 0 to 100; most providers accept at most 2. Nil leaves it to the
 	// provider, except that langchaingo's own providers then send 0. Some of these do not send the Temperature to
 	// reasoning models.
 	Temperature *float64
@@ -85,7 +85,7 @@ type Predictor struct {
 
 // inside holds what can be reached from a predictor.
 type inside struct {
-	Tools map[string]any // pointers to the modules that its tools run, by their paths
+	Tools map[string]any // pointers to the modules that the predictor's tools run, by the paths of the tools
 }
 
 // use makes set the tools of a new predictor.

@@ -46,10 +46,10 @@ type Program[In, Out any] struct {
 }
 
 // NewProgram returns a module that answers sig with the program of s, which may call the tools of set; a nil set has no
-// tools. If s has no Signature, the program is new, and NewProgram completes the module's Script for sig and the
-// current tools. Nil options are the defaults. MaxIters, 8 by default, does not count the program itself. Run reports
-// missing or incompatible parts before it starts the program. If a model should write another program when this one
-// fails, use [CodeAct.Program].
+// tools. If s has no Signature, the program is new, and NewProgram fills in the module's Script: the program was
+// written for sig and the current tools. Nil options mean the defaults. MaxIters, 8 by default, does not count the
+// program itself. Run reports missing or incompatible parts before it starts the program. If a model should write
+// another program when this one fails, use [CodeAct.Program].
 func NewProgram[In, Out any](
 	sig *signature.Signature[In, Out], s Script, box Sandbox, set *tools.Set, o *Options,
 ) *Program[In, Out] {
@@ -62,7 +62,7 @@ func NewProgram[In, Out any](
 }
 
 // Program returns a module that answers with the program of s, and otherwise has the parts and options of c. If the
-// program fails, the run continues as a run of c. A Script without a Signature is completed as by [NewProgram]. The
+// program fails, the run continues as a run of c. A Script without a Signature is filled in as by [NewProgram]. The
 // module has a copy of c's Predictor, so later changes of c do not affect it.
 func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	p := &Program[In, Out]{Script: s}
@@ -75,7 +75,7 @@ func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	return p
 }
 
-// finish completes a module whose Predictor, if any, is set.
+// finish prepares the Script and, if the program mentions llm, Sub. The coder and the Predictor must be set.
 func (p *Program[In, Out]) finish() {
 	c := &p.coder
 	if c.name = "Program"; c.err == nil && blank(p.Script.Code) {

@@ -12,8 +12,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Verify runs the program on the examples of its Script, without a fallback. The error joins an error for each example
-// with another answer. If the check refuses the program, the error says so once. Verify is for tests:
+// Verify runs the program on the examples of its Script, without a fallback. The error joins one error for each example
+// that the program answers differently or not at all. If the program is refused before it runs, there is only one
+// error. Verify is for tests:
 //
 //	recorded, err := evaluate.Recorded(file)
 //	…
@@ -66,7 +67,7 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 	}
 	var in In
 	if err := schema.Unmarshal(inputs, &in); err != nil {
-		return fmt.Errorf("the inputs: %w", err)
+		return fmt.Errorf("decode the inputs: %w", err)
 	}
 	pred, err := p.Run(ctx, in)
 	if err != nil {
@@ -78,7 +79,7 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 	}
 	want, err := p.coder.signature.Decode(outputs)
 	if err != nil {
-		return fmt.Errorf("the outputs: %w", err)
+		return fmt.Errorf("decode the outputs: %w", err)
 	}
 	right, err := json.Marshal(want)
 	if err != nil {

@@ -22,7 +22,7 @@ type ProgramOfThought[In, Out any] struct {
 }
 
 // NewProgramOfThought returns a module that answers sig with programs, which have the inputs of sig as constants. Nil
-// options are the defaults. Run reports missing or incompatible parts before it calls the model.
+// options mean the defaults. Run reports missing or incompatible parts before it calls the model.
 func NewProgramOfThought[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options,
 ) *ProgramOfThought[In, Out] {

@@ -42,7 +42,7 @@ type ReAct[In, Out any] struct {
 	err       error // why the module cannot run
 }
 
-// NewReAct returns a module that answers sig by calling the tools of set; a nil set has no tools. Nil options are the
+// NewReAct returns a module that answers sig by calling the tools of set; a nil set has no tools. Nil options mean the
 // defaults; MaxIters is 20. Run reports missing or incompatible parts before it calls the model.
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
@@ -53,10 +53,11 @@ func NewReAct[In, Out any](
 		a.Predictor.task = task
 		a.Predictor.use(set)
 		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
-			a.err = fmt.Errorf("module: ReAct asks the model for a thought, a tool and args: %w", a.err)
+			a.err = fmt.Errorf("module: the signature does not fit the outputs of ReAct (thought, tool, args): %w",
+				a.err)
 		}
 		declarations := declare.Markdown(set, a.options.DeclarationTokens)
-		a.options.logWarnings(set) // after the declarations, which add warnings about the schemas that they compile
+		a.options.logWarnings(set) // last, since declaring the tools compiles schemas, which may add warnings
 		briefing := prompt.Action{Task: task, Set: set, Tools: declarations, Steps: a.options.MaxIters}
 		a.Predictor.Briefing = briefing.String()
 		a.Predictor.refused = &sync.Map{}
@@ -66,7 +67,8 @@ func NewReAct[In, Out any](
 }
 
 // Run asks the model for calls and makes them, until the model submits a valid answer. If a reply cannot be read, if a
-// tool does not exist, or if arguments or an answer are invalid, Run tells the model so; this takes one of the steps.
+// tool does not exist, or if arguments or an answer are invalid, Run tells the model so. Each of these mistakes takes a
+// step, unless it is free (see Options.FreeTurns).
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason:

@@ -29,8 +29,8 @@ type reactRun struct {
 	mistake   string           // the reply of the previous step
 	gate      gate             // collects facts for the trajectory; the model is not asked about them
 
-	// Held calls, by their keys, with the IDs of the journal entries that they resemble. Calls in heldNow were held in
-	// the current step; the model is told about them when the step ends.
+	// held has the calls that were held, by their keys, with the IDs of the journal entries that they resemble. heldNow
+	// has those of the current step; the model is told about them when the step ends.
 	held, heldNow map[string][]string
 }
 
@@ -101,7 +101,7 @@ func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	return source
 }
 
-// submit records the answer that the model submitted, and returns it in the form of the signature.
+// submit records the answer that the model submitted, and returns it as a JSON object of the signature's outputs.
 func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMessage {
 	answer := replies.Timed(task.OutputSchema().Raw(), args)
 	answer = replies.Answer(task, task.OutputSchema().DropUnset(answer))
@@ -205,7 +205,6 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 	return told, nil
 }
 
-// argumentsOf returns the arguments of a call.
 func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 	args, err := replies.Arguments(c.FunctionCall.Arguments)
 	if err != nil {

@@ -55,7 +55,7 @@ func begin(
 	return ctx, r
 }
 
-// group returns a recorder for a run of any module. If the module is one of the user's, it may make several runs.
+// group returns a recorder for a run of any module. A user's module may make several runs.
 func group(ctx context.Context) *recorder {
 	s := scopeOf(ctx)
 	g := &recorder{origin: event.Origin{Parent: s.run.id()}}
@@ -123,7 +123,7 @@ func (r *recorder) trajectory() Trajectory {
 	return t
 }
 
-// part returns what the enclosing run records of a run or a group.
+// part returns what the enclosing run records about a run or a group.
 func (r *recorder) part() (t Trajectory, usageOnly bool) {
 	t = r.trajectory().collapsed()
 	r.mu.Lock()

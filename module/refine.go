@@ -24,9 +24,9 @@ type Refine[In, Out any] struct {
 	contest contest[In, Out]
 }
 
-// NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback on each attempt to the Hint of
-// m's Predictors in the next one. The feedback comes from the reward. If the reward gives none, a model is shown the
-// outcome and each Predictor's questions and replies, and gives advice for each Predictor. For this case, set
+// NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback on each attempt to the Hints of
+// the Predictors in the next attempt. The feedback comes from the reward. If the reward gives none, a model is shown
+// the outcome and each Predictor's questions and replies, and gives advice for each Predictor. For this case, set
 // AttemptOptions.Criterion, since the model does not know what the reward measures.
 func NewRefine[In, Out any](
 	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
@@ -137,7 +137,7 @@ func (r *Refine[In, Out]) advisor() (*Predict[prompt.Judged, signature.Values], 
 	return &Predict[prompt.Judged, signature.Values]{Predictor: p, signature: sig}, err
 }
 
-// newAdvisor returns the question that asks what the predictors of a module should do better.
+// newAdvisor returns the Predictor that asks what the predictors of a module should do better.
 func newAdvisor(m any) *Predictor {
 	var paths []string
 	briefing := prompt.Parts

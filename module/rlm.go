@@ -43,7 +43,7 @@ type RLM[In, Out any] struct {
 	options RLMOptions
 }
 
-// RLMOptions configures an [RLM]. The zero value, and nil, are the defaults.
+// RLMOptions configures an [RLM]. The zero value and nil mean the defaults.
 type RLMOptions struct {
 	// Options are the options that every module has. MaxIters is 20 by default. CallOptions apply only to the model
 	// that writes the programs.
@@ -113,7 +113,7 @@ func (o RLMOptions) uncounted() map[string]int {
 
 // NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil set has no
 // tools. The policies of the set also apply to llm and rlm. The programs run in sessions, so box must be a
-// *[sandbox.Sandbox]. Nil options are the defaults. Run reports missing or incompatible parts before it calls the
+// *[sandbox.Sandbox]. Nil options mean the defaults. Run reports missing or incompatible parts before it calls the
 // model.
 func NewRLM[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *RLMOptions,
@@ -213,7 +213,7 @@ func (s *rlmSession) Limits() sandbox.Limits { return s.limits }
 func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
-	p.Limits.Memory = 0 // the memory of the sandbox
+	p.Limits.Memory = 0 // zero means the limit of the sandbox
 	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]

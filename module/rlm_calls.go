@@ -191,9 +191,9 @@ func (c *subCalls) delegate(ctx context.Context, in subTask) (string, error) {
 	})
 }
 
-// modelError returns the error that a program gets if a model call fails. The model that wrote the program can read its
-// message, so it does not contain the provider's message, which may have addresses, keys and paths. The host finds
-// cause in the error.
+// modelError returns the error that a program gets if a model call fails. The model that wrote the program can read the
+// error's message, so the message does not repeat the provider's, which may contain addresses, keys and paths. For the
+// host, the error wraps cause.
 func modelError(ctx context.Context, prefix string, cause, err error) error {
 	if ctx.Err() != nil {
 		return cause

@@ -125,7 +125,7 @@ func TestRLMSetupErrors(t *testing.T) {
 		{run(nil), "module: the RLM is nil, or was not made by NewRLM"},
 		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
 		{run(withoutSub), "module: a Predictor is nil; create the module with its New function"},
-		{run(module.NewRLM(none, model, box, nil, nil)), "module: the signature is missing; make one with signature.New"},
+		{run(module.NewRLM(none, model, box, nil, nil)), "module: the signature is missing; create one with signature.New"},
 		{run(module.NewRLM(reading, nil, box, nil, nil)),
 			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
 		{run(module.NewRLM(reading, model, nil, nil, nil)),

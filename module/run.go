@@ -34,7 +34,7 @@ type run struct {
 	allowance
 	predictor    *Predictor
 	conversation conversation.Conversation
-	spec         *signature.Spec // the outputs that are asked for
+	spec         *signature.Spec // the outputs that the model is asked for
 	path         string          // of the predictor
 	asked        conversation.Question
 	outcome      *sandbox.Outcome // of the program of the last step, until the step ends

@@ -36,8 +36,9 @@ type Script struct {
 	// Instructions are the instructions of that signature. Spaces and line breaks do not matter.
 	Instructions string
 
-	// Tools are the tools whose names occur in Code, even in a comment. Each is a hash of the tool's schemas, and its
-	// declaration: "5d2c01aa orders.list(args: …): …". If Code has the name of any other tool, the program is not run.
+	// Tools are the tools whose names occur in Code, even in a comment. Each entry has a hash of the tool's schemas and
+	// the tool's declaration: "5d2c01aa orders.list(args: …): …". If Code has the name of any other tool, the program
+	// is not run.
 	Tools []string
 
 	// From says where the program came from, for people who read the file.
@@ -82,7 +83,7 @@ func (s Script) Write(w io.Writer) error {
 // text returns the file of a script.
 func (s Script) text() (string, error) {
 	if s.Signature == "" {
-		return "", errors.New("it has no Signature; write the Script of a Program, which has one")
+		return "", errors.New("the Signature is missing; write the Script of a Program, which has one")
 	}
 	var b strings.Builder
 	b.WriteString(scriptTitle)
@@ -133,10 +134,9 @@ func ReadScript(r io.Reader) (Script, error) {
 var scriptEntry = regexp.MustCompile(
 	`\A(#!.*\n)?([ \t]*(//.*)?\r?\n)*?[ \t]*//[ \t]*@(program|signature|instructions|tool) `)
 
-// parseScript parses the file of a script.
 func parseScript(text string) (s Script, err error) {
 	if len(text) > maxScript {
-		return s, fmt.Errorf("it is larger than %d MB; keep fewer examples", maxScript>>20)
+		return s, fmt.Errorf("the file is larger than %d MB; keep fewer examples", maxScript>>20)
 	}
 	if !strings.HasPrefix(text, "// @program ") {
 		if at := scriptEntry.FindStringIndex(text); at != nil {
@@ -161,7 +161,7 @@ func parseScript(text string) (s Script, err error) {
 		}
 	}
 	if s.Signature == "" {
-		return s, errors.New("it has no line // @signature; " +
+		return s, errors.New("the file has no line // @signature; " +
 			"delete all lines that begin with // @ to make it a new program")
 	}
 	s.Instructions, s.Code = strings.Join(instructions, "\n"), strings.TrimLeft(text, "\r\n")
@@ -202,8 +202,8 @@ func (s *Script) add(key, value string) error {
 	return nil
 }
 
-// compile prepares a script for a signature and a set of tools. If the program is new, compile completes the script for
-// them.
+// compile prepares a script for a signature and a set of tools. If the program is new, compile fills in the script: the
+// program was written for this signature and these tools.
 func (s *Script) compile(spec *signature.Spec, set *tools.Set) (*compiled, error) {
 	now := Script{Signature: spec.String(), Instructions: spec.Instructions(), Tools: mentioned(s.Code, set)}
 	if s.Signature == "" {

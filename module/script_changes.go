@@ -106,8 +106,8 @@ func declared(b *tools.Binding) string {
 	return hex.EncodeToString(sum.Sum(nil)[:4]) + " " + oneLine
 }
 
-// structure returns a schema without descriptions and with sorted keywords. It returns a schema that cannot be decoded
-// unchanged.
+// structure returns a schema without descriptions and with sorted keywords. If the schema cannot be decoded, structure
+// returns it unchanged.
 func structure(raw json.RawMessage) []byte {
 	var value any
 	if schema.Unmarshal(raw, &value) != nil {

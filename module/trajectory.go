@@ -49,8 +49,8 @@ type Trajectory struct {
 	// last program.
 	Evidence []sandbox.Finding `json:"evidence,omitempty"`
 
-	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and
-	// the runs that rewards and tools made with their context.
+	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and the runs that
+	// rewards and tools started with the context that they got.
 	Runs []Trajectory `json:"runs,omitempty"`
 
 	// Fallback is why the compiled program of a [Program] gave no answer, so that the model was asked. It is empty if
@@ -70,7 +70,6 @@ type Trajectory struct {
 	answer json.RawMessage // of a module without steps
 }
 
-// last returns the last step.
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
 // Usage returns the total usage, including Runs. A request that has no response because the run was canceled counts as
@@ -162,10 +161,10 @@ type Step struct {
 	// Predictor is the path of the Predictor that asked.
 	Predictor string `json:"predictor,omitempty"`
 
-	// Prompt is the messages of the last request of the step. Its parts include models.Message, which is a reply as
-	// its provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its
-	// images and files; "shared_messages" is the number of messages at the beginning that are the same as in the
-	// previous step's prompt, and "shared_tools" says that Tools are those of that step.
+	// Prompt has the messages of the last request of the step. Its parts include models.Message, which is a reply as
+	// its provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its images
+	// and files; "shared_messages" is the number of messages at the beginning that are the same as in the previous
+	// step's prompt, and "shared_tools" says that Tools are those of that step.
 	Prompt []llms.MessageContent `json:"-"`
 
 	// Tools are the tools that the model could call through the provider's protocol. Schema is the JSON Schema that
@@ -186,7 +185,7 @@ type Step struct {
 	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
 	Compiled     bool             `json:"compiled,omitempty"`    // Code is the program of a [Program], not of the model
 	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
-	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs as an object, if this is the answer
+	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs, if the step gave the answer
 	Usage        event.Usage      `json:"usage"`
 	Duration     time.Duration    `json:"duration_ns"` // of the model call
 

@@ -116,7 +116,7 @@ type ModelResponse struct {
 	Err          error         `json:"-"`
 }
 
-// ReplyRejected reports that a reply cannot be used, and how the model is told about it.
+// ReplyRejected reports that a reply cannot be used, and what the model is told about it.
 type ReplyRejected struct {
 	Origin
 	Observation string `json:"observation"`
