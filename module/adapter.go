@@ -136,14 +136,6 @@ func (p *Predictor) toolCalling() *conversation.Calling {
 	return p.calling
 }
 
-// forRun returns a copy in which the form of tool calls is fixed, even if other runs find out that the model refuses
-// tools.
-func (p *Predictor) forRun() *Predictor {
-	c := p.Clone()
-	c.calling, c.decided = p.toolCalling(), true
-	return c
-}
-
 func (p *Predictor) form() conversation.Form {
 	return conversation.Form{Spec: p.Spec, Adapter: p.adapter()}
 }

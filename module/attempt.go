@@ -15,7 +15,7 @@ import (
 // attempts, even if attempts are nested. Hints, by the paths of the predictors, are added to the hints that the
 // predictors have.
 func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) (Module[In, Out], error) {
-	if err := missing(m); err != nil {
+	if err := checkModule(m); err != nil {
 		return nil, err
 	}
 	for _, p := range Predictors(m) {
@@ -52,8 +52,8 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 	return copied, nil
 }
 
-// missing returns an error if m is nil or a nil pointer.
-func missing(m any) error {
+// checkModule returns an error if m is nil or a nil pointer.
+func checkModule(m any) error {
 	switch v := reflect.ValueOf(m); {
 	case m == nil:
 		return errNoModule

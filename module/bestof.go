@@ -100,13 +100,13 @@ func newContest[In, Out any](
 type contestRun[In, Out any] struct {
 	*contest[In, Out]
 	*recorder
-	in     In
-	made   int // attempts so far
-	failed []error
-	last   *Prediction[Out] // of the last attempt, or nil if it failed
-	took   Trajectory       // of the last attempt
-	best   *Prediction[Out]
-	score  float64 // of best
+	in             In
+	made           int // attempts so far
+	failed         []error
+	last           *Prediction[Out] // of the last attempt, or nil if it failed
+	lastTrajectory Trajectory       // of the last attempt, even if it failed
+	best           *Prediction[Out]
+	score          float64 // of best
 }
 
 // feedback returns the hints for the next attempt, by the paths of the predictors.
@@ -166,14 +166,14 @@ func (r *contestRun[In, Out]) try(ctx context.Context, m Module[In, Out], hints 
 	}
 	g := group(ctx)
 	result := runIn(ctx, g, copied, m, r.in)
-	if r.took = result.Trajectory(); result.Err != nil {
+	if r.lastTrajectory = result.Trajectory(); result.Err != nil {
 		return Score{}, result.Err
 	}
 	score, err := r.rate(ctx, result.Prediction)
 	if err != nil {
 		return Score{}, err
 	}
-	r.scored(g, r.made, score)
+	r.recordScore(g, r.made, score)
 	r.last = result.Prediction
 	if r.best == nil || score.Value > r.score {
 		r.best, r.score = r.last, score.Value

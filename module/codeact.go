@@ -97,7 +97,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		if valid = (&candidate[Out]{out, answer}); r.question(outcome, answer) || r.askAboutOrphans(answer) {
 			continue
 		}
-		return answered(r.accept(), out, answer, "")
+		return complete(r.accept(), out, answer, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
 		return valid.orFail(r, r.usedUp())
@@ -106,7 +106,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, raw, "")
+	return complete(r.accept(), out, raw, "")
 }
 
 // candidate is a valid answer and its JSON.
@@ -120,7 +120,7 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 	if a == nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), a.out, a.raw, "")
+	return complete(r.accept(), a.out, a.raw, "")
 }
 
 // execute checks and runs the program of the last step.
@@ -137,7 +137,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		return r.outcome, nil
 	}
 	if err := r.journal.Reconcile(ctx); err != nil {
-		r.ended()
+		r.endStep()
 		return nil, err
 	}
 	r.lists.Next()
@@ -166,7 +166,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		}
 	}
 	if err != nil {
-		r.ended()
+		r.endStep()
 		return nil, err
 	}
 	r.judge(r.run, outcome, nil)

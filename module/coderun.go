@@ -67,7 +67,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 		p.shares = sharedConversation
 	}
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
-	p.use(c.set)
+	p.setTools(c.set)
 	c.typed, c.tools = &memo.Last[*tools.Set, *declare.Declarations]{}, declare.New(c.set, c.options.DeclarationTokens)
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.tools.Text, Programs: c.options.MaxIters,

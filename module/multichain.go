@@ -121,7 +121,7 @@ func (c *MultiChainComparison[In, Out]) compare(
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return askFor(ctx, r.asking(r.scope.paths[c.Predictor], p, q, opening), c.comparison)
+	return askFor(ctx, r.newRun(r.scope.paths[c.Predictor], p, q, opening), c.comparison)
 }
 
 // inputs returns the inputs of the comparison: those of the question, and the attempts.

@@ -83,7 +83,7 @@ func runModule[In, Out any](ctx context.Context, m Module[In, Out], in In) Resul
 // runIn is runModule with a group that records the run. The module may be a copy of original.
 func runIn[In, Out any](ctx context.Context, g *recorder, m, original Module[In, Out], in In) Result[Out] {
 	s := scopeOf(ctx)
-	if missing(m) == nil {
+	if checkModule(m) == nil {
 		s = s.named(m, original)
 	}
 	s.run = g

@@ -66,7 +66,7 @@ func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[I
 		if err == nil {
 			out, invalid := sig.Decode(values)
 			if invalid == nil {
-				return answered(r.recorder, out, values, reasoning)
+				return complete(r.recorder, out, values, reasoning)
 			}
 			err = invalid
 		}

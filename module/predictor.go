@@ -37,8 +37,8 @@ type Predictor struct {
 	// returns an error if a demo has a value that belongs to no field or violates the signature.
 	Demos []Demo
 
-	// PickDemos, if set, picks the demos for each question from Demos. Calls may be concurrent. Save writes all Demos,
-	// and that PickDemos is set; since it cannot write the function, set PickDemos again before Load.
+	// PickDemos, if set, picks the demos for each question from Demos. Calls may be concurrent. Save writes all Demos
+	// and records that PickDemos was set, but it cannot save the function, so set PickDemos again before Load.
 	PickDemos func(ctx context.Context, inputs signature.Values, demos []Demo) ([]Demo, error)
 
 	// ToolDescriptions add to the tools' own descriptions. The keys are the paths of the tools (tools.Binding.Path). In
@@ -88,8 +88,8 @@ type inside struct {
 	Tools map[string]any // pointers to the modules that the predictor's tools run, by the paths of the tools
 }
 
-// use makes set the tools of a new predictor.
-func (p *Predictor) use(set *tools.Set) {
+// setTools sets the tools of a new predictor.
+func (p *Predictor) setTools(set *tools.Set) {
 	p.set, p.inside.Tools = set, map[string]any{}
 	for _, b := range set.Bindings() {
 		if b.Module != nil {
@@ -188,12 +188,9 @@ func (p *Predictor) usable() error {
 	return p.valid()
 }
 
-// maxTemperature is more than any provider accepts.
-const maxTemperature = 100
-
 // check returns an error if a field that optimizers and callers set is invalid.
 func (p *Predictor) check() error {
-	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // comparisons with NaN are false
+	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 100) { // comparisons with NaN are false
 		return fmt.Errorf("the temperature %g is not between 0 and 100", *t)
 	}
 	return p.checkDemos(p.Demos)
@@ -226,7 +223,7 @@ func (p *Predictor) forQuestion(ctx context.Context, inputs signature.Values) (*
 	return c, nil
 }
 
-// valid is check with the error prefix of Run. It accepts a missing Spec, which usable reports.
+// valid calls check and adds the error prefix of Run. It accepts a missing Spec, which usable reports.
 func (p *Predictor) valid() error {
 	if p.Spec == nil {
 		return nil

@@ -51,7 +51,7 @@ func NewReAct[In, Out any](
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
 		a.Predictor.task = task
-		a.Predictor.use(set)
+		a.Predictor.setTools(set)
 		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
 			a.err = fmt.Errorf("module: the signature does not fit the outputs of ReAct (thought, tool, args): %w",
 				a.err)
@@ -90,7 +90,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			case err != nil:
 				return nil, r.incomplete(err)
 			case done:
-				return answered(r.accept(), out, answer, "")
+				return complete(r.accept(), out, answer, "")
 			}
 			continue
 		}
@@ -103,7 +103,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		if next.Tool != conversation.Submit {
 			told, err := r.call(ctx, next)
 			if err != nil {
-				r.ended()
+				r.endStep()
 				return nil, r.incomplete(err)
 			}
 			r.forgiveMistake()
@@ -115,7 +115,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			r.observe(r.rejected(a.signature.Spec(), answer, err))
 			continue
 		}
-		return answered(r.accept(), out, answer, "")
+		return complete(r.accept(), out, answer, "")
 	}
 	if !a.options.Extract {
 		return nil, r.incomplete(r.usedUp())
@@ -124,7 +124,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, answer, "")
+	return complete(r.accept(), out, answer, "")
 }
 
 // answer reads the arguments of submit as the answer.
@@ -148,7 +148,7 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 		return out, nil, err
 	}
 	if out, answer, err = a.answer(r, next.Args); err != nil {
-		r.ended()
+		r.endStep()
 		err = fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, answer, err
@@ -171,7 +171,7 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		if err == nil {
 			return out, answer, nil
 		}
-		r.ended()
+		r.endStep()
 		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, conversation.ErrNoCall)

@@ -60,8 +60,8 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	return prompt.Call(call, b) + r.tools.Note(call), nil
 }
 
-// perform makes a call of the last step. If the same call was held in an earlier step, it is made now, since the model
-// repeats it although it was told why.
+// perform makes a call of the last step. If the same call was held in an earlier step, perform makes it now, because
+// the model was told why it was held and repeats it anyway.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	id := 1
 	if r.outcome != nil {
@@ -197,7 +197,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 		}
 		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
 		if err != nil {
-			r.ended()
+			r.endStep()
 			return nil, err
 		}
 		told = append(told, text)

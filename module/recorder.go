@@ -33,7 +33,7 @@ type recorder struct {
 	mu        sync.Mutex
 	usageOnly bool // the enclosing run keeps only the usage
 	within    []*recorder
-	best      *recorder // the recorder in within whose attempt has the highest score
+	best      *recorder // the element of within that has the highest score
 	highest   float64   // its score
 }
 
@@ -70,7 +70,7 @@ func (r *recorder) settle(t Trajectory) {
 	r.Trajectory, r.within = t, nil
 }
 
-// id returns the ID of the run; for a group, that of the enclosing run.
+// id returns the ID of the run or, for a group, of the enclosing run.
 func (r *recorder) id() uint64 {
 	if r == nil {
 		return 0
@@ -181,9 +181,9 @@ func (r *recorder) record(e event.Event) {
 		if r.journal != nil {
 			calls = len(r.journal.Entries())
 		}
-		r.requested(e, calls)
+		r.recordRequest(e, calls)
 	case event.ModelResponse:
-		r.responded(e)
+		r.recordResponse(e)
 	case event.ReplyRejected:
 		r.last().Observation = e.Observation
 	case event.ProgramStart:
@@ -209,8 +209,8 @@ func (r *recorder) record(e event.Event) {
 	}
 }
 
-// requested records a request. It begins a step, unless the model is asked again in the same step.
-func (t *Trajectory) requested(e event.ModelRequest, calls int) {
+// recordRequest records a request. It begins a step, unless the model is asked again in the same step.
+func (t *Trajectory) recordRequest(e event.ModelRequest, calls int) {
 	if len(t.Steps) < e.Step {
 		t.Steps = append(t.Steps, Step{Began: e.Time, before: calls})
 	}
@@ -221,7 +221,7 @@ func (t *Trajectory) requested(e event.ModelRequest, calls int) {
 	s.Usage.Calls++ // counts the call until its response reports the usage
 }
 
-func (t *Trajectory) responded(e event.ModelResponse) {
+func (t *Trajectory) recordResponse(e event.ModelResponse) {
 	s := t.last()
 	s.Reply, s.Thinking, s.Truncated, s.FinishReason = e.Text, e.Thinking, e.Truncated, e.FinishReason
 	s.Model = cmp.Or(e.Model, s.Model)
@@ -230,8 +230,8 @@ func (t *Trajectory) responded(e event.ModelResponse) {
 	s.Duration += e.Duration
 }
 
-// scored records the score of an attempt, remembers the best attempt, and reports the score to observers.
-func (r *recorder) scored(attempt *recorder, number int, s Score) {
+// recordScore records the score of an attempt, remembers the best attempt, and reports the score to observers.
+func (r *recorder) recordScore(attempt *recorder, number int, s Score) {
 	attempt.score(s)
 	r.mu.Lock()
 	if r.best == nil || s.Value > r.highest {

@@ -82,7 +82,7 @@ func (r *Refine[In, Out]) advice(
 	}
 	result := runModule(ctx, advisor, prompt.Judged{
 		Input:     prompt.Cut(string(input), prompt.MaxText),
-		Calls:     r.calls(ctx, c.took),
+		Calls:     r.calls(ctx, c.lastTrajectory),
 		Output:    prompt.Cut(string(output), prompt.MaxText),
 		Criterion: c.options.Criterion,
 		Score:     prompt.Score(score.Value, c.threshold),

@@ -173,7 +173,7 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 		if err != nil {
 			return "", r.incomplete(err)
 		}
-		if _, err := answered(r.recorder, out, raw, ""); err != nil {
+		if _, err := complete(r.recorder, out, raw, ""); err != nil {
 			return "", modelError(ctx, "", err, err)
 		}
 		return out.Reply, nil

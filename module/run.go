@@ -59,7 +59,8 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 		return nil, nil, err
 	}
 	if p.calling != nil {
-		p = p.forRun()
+		p = p.Clone() // the form of calls stays the same, even if other runs find out that the model refuses tools
+		p.calling, p.decided = p.toolCalling(), true
 	}
 	opening, err := p.opening(q)
 	if err != nil {
@@ -68,11 +69,11 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	s := scopeOf(ctx)
 	s.asks = p
 	ctx, r := begin(s.in(ctx), module, name, p.onEvent)
-	return ctx, r.asking(path, p, q, opening), nil
+	return ctx, r.newRun(path, p, q, opening), nil
 }
 
-// asking returns the run of a module that asks a predictor with the given path.
-func (r *recorder) asking(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
+// newRun returns a run that has the recorder and asks a predictor, which has the given path.
+func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
 	return &run{
 		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,
 		conversation: conversation.Conversation{Opening: opening},
@@ -132,8 +133,8 @@ func (r *run) observe(text, brief string) {
 	r.emit(event.ProgramEnd{Origin: r.at(len(r.Steps)), Outcome: r.outcome, Observation: text})
 }
 
-// ended ends a step that has no observation.
-func (r *run) ended() {
+// endStep ends a step that has no observation.
+func (r *run) endStep() {
 	if r.outcome != nil {
 		r.emit(event.ProgramEnd{Origin: r.at(len(r.Steps)), Outcome: r.outcome})
 	}
@@ -142,12 +143,12 @@ func (r *run) ended() {
 // accept ends the last step with an answer, and closes the journal's attempt.
 func (r *run) accept() *recorder {
 	r.keepOrphans(r.journal.Accept())
-	r.ended()
+	r.endStep()
 	return r.recorder
 }
 
-// answered ends a run with its answer.
-func answered[Out any](r *recorder, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
+// complete ends a run with its answer.
+func complete[Out any](r *recorder, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
 	if r.journal != nil {
 		r.journal.End()
 	}

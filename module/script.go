@@ -26,7 +26,7 @@ import (
 //	const list = await orders.list({customer});
 //	submit({total: list.reduce((sum, order) => sum + order.amount, 0)});
 type Script struct {
-	// Code is JavaScript, or the language of Options.Compiler.
+	// Code is the program, in JavaScript or in the language of Options.Compiler.
 	Code string
 
 	// Signature is the signature that the program was written for, in the notation of [signature.Parse]. If it is

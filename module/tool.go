@@ -15,7 +15,7 @@ import (
 // For a module that has the tool, [Predictors] also yields the predictors of m, so that they are saved, loaded and
 // optimized with those of the module, and [Clone] also copies m.
 func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hints) *tools.Tool {
-	if missing(m) != nil {
+	if checkModule(m) != nil {
 		return tools.Func[In, Out](name, description, nil, h)
 	}
 	t := tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {

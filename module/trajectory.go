@@ -183,7 +183,7 @@ type Step struct {
 	Code         string           `json:"code,omitempty"`        // the program, or a ReAct's calls written as one
 	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // of the program, or nil
 	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
-	Compiled     bool             `json:"compiled,omitempty"`    // Code is the program of a [Program], not of the model
+	Compiled     bool             `json:"compiled,omitempty"`    // Code is from a [Program], not from the model
 	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
 	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs, if the step gave the answer
 	Usage        event.Usage      `json:"usage"`
