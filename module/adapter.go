@@ -13,43 +13,44 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Adapter writes questions for a model and reads its replies: [Native], [Markers], [JSON], or one of your own. It
-// must be able to read what it writes, and must be safe for concurrent use.
+// Adapter formats the questions for a model and parses its replies. Use [Native], [Markers], [JSON], or an Adapter of
+// your own. An Adapter must be able to read what it writes, and must be safe for concurrent use.
 type Adapter interface {
-	// System returns the system prompt: the spec's instructions, the fields, the form of replies, and the
-	// briefing. It should be the same for every question of a Predictor, so that providers can cache it.
+	// System returns the system prompt: the spec's instructions and fields, the reply format, and the briefing. It
+	// should be the same for every question of a Predictor, so that providers can cache it.
 	System(spec *signature.Spec, briefing string) string
 
-	// Question writes the inputs of a question or a demo, and then a reminder of the form of replies. If inputs
-	// is nil, it is only the reminder.
+	// Question returns the inputs of a question or a demo as text, followed by a reminder of the reply format. If
+	// inputs is nil, it returns only the reminder.
 	Question(spec *signature.Spec, inputs signature.Values) string
 
-	// Answer writes outputs in the form that the model should use, for demos and history. If a required output is
-	// missing, the text says so; a missing optional output is left out.
+	// Answer returns outputs as text in the reply format, for demos and history. The text says which required outputs
+	// are missing; missing optional outputs are left out.
 	Answer(spec *signature.Spec, outputs signature.Values) string
 
-	// Read finds the outputs in a reply; truncated reports whether the reply was cut off at the token limit. Read
-	// returns all required outputs, each valid for its field, or an error that tells the model everything that is wrong.
+	// Read parses a reply. Truncated reports whether the reply was cut off at the token limit. Read returns outputs
+	// that are valid for their fields and include all required ones, or an error that tells the model everything that
+	// is wrong.
 	Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error)
 }
 
-// Markers returns the adapter that puts every field under a line of its own, [[ ## name ## ]], which no value
-// contains by accident. Texts need no escapes, and the end marker distinguishes a complete reply from one that
-// is cut off.
+// Markers returns the adapter that puts each value below a marker line with the name of its field, [[ ## name ## ]],
+// which values do not contain by accident. Strings need no escaping, and the end marker distinguishes a complete reply
+// from one that was cut off.
 func Markers() Adapter { return prompt.Markers{} }
 
-// JSON returns the adapter that asks for the outputs as one JSON object, for models that were trained to reply
-// like that. The inputs are written under field markers, as by [Markers].
+// JSON returns the adapter that asks for the outputs as one JSON object, for models that were trained to reply in JSON.
+// It writes the inputs below marker lines, like [Markers].
 func JSON() Adapter { return prompt.Object{} }
 
-// Native returns the adapter that has the provider constrain replies to the JSON Schema of the outputs. If no adapter
-// is set, Native is used if the model supports it and at least one output is not plain text; set it to require it. If
-// the model does not support it, or the providers' subset of JSON Schema cannot express the outputs, such as maps,
-// Run returns an error.
+// Native returns the adapter that has the provider constrain replies to the JSON Schema of the outputs. A Predictor
+// without an Adapter already uses Native if the model supports it and at least one output is not plain text. Set Native
+// to require it: then Run returns an error if the model does not support it, or if the providers' subset of JSON Schema
+// cannot express an output, such as a map.
 func Native() Adapter { return prompt.Native{} }
 
-// adapter returns the adapter for the predictor's own question: [prompt.Program] if it asks for a program and
-// nothing else, in the form of markers.
+// adapter returns the adapter for the predictor's own question. If the question asks for nothing but a program, it is
+// [prompt.Program] instead of [Markers].
 func (p *Predictor) adapter() Adapter {
 	adapter := p.adapterFor(p.Spec)
 	if _, ok := adapter.(prompt.Markers); !ok || p.task == nil {
@@ -64,14 +65,14 @@ func (p *Predictor) adapter() Adapter {
 	return prompt.Program{}
 }
 
-// adapterFor returns the adapter for questions of a spec.
+// adapterFor returns the adapter for a question with the given spec.
 func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 	switch {
 	case p.Adapter != nil:
 		return p.Adapter
-	case spec == p.Spec && p.callsTools() != nil:
+	case spec == p.Spec && p.toolCalling() != nil:
 		return p.calling
-	case lm.CapabilitiesOf(p.Model).Schema && p.schemaOf(spec).auto:
+	case lm.CapabilitiesOf(p.Model).Schema && p.schemaOf(spec).byDefault:
 		return prompt.Native{}
 	}
 	return Markers()
@@ -79,8 +80,8 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 
 // wireSchema is the schema of a spec's outputs as it is sent to providers.
 type wireSchema struct {
-	raw  json.RawMessage // nil if their subset of JSON Schema cannot express it
-	auto bool            // raw is not nil, and an output is not plain text
+	raw       json.RawMessage // nil if the providers' subset of JSON Schema cannot express the outputs
+	byDefault bool            // raw is not nil, and at least one output is not plain text
 }
 
 func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {
@@ -91,15 +92,15 @@ func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {
 	})
 }
 
-// constrains returns the schema that is sent with a question of a spec, or nil.
-func (p *Predictor) constrains(spec *signature.Spec) json.RawMessage {
+// replySchema returns the schema that the provider constrains the reply to, or nil if the reply is not constrained.
+func (p *Predictor) replySchema(spec *signature.Spec) json.RawMessage {
 	if _, ok := p.adapterFor(spec).(prompt.Native); !ok {
 		return nil
 	}
 	return p.schemaOf(spec).raw
 }
 
-// checkNative reports why [Native] cannot be used, if it is set.
+// checkNative returns an error if [Native] is set but cannot be used.
 func (p *Predictor) checkNative() error {
 	if _, ok := p.Adapter.(prompt.Native); !ok {
 		return nil
@@ -115,13 +116,13 @@ func (p *Predictor) checkNative() error {
 
 var (
 	errNotNative = errors.New("module: the adapter is Native, but the model does not state that it can constrain its " +
-		"output; leave Options.Adapter nil, or use a model of models.Open that can")
+		"output; leave Options.Adapter nil, or use a model from models.Open that can")
 	errNotExpressible = errors.New("module: the adapter is Native, but providers cannot enforce the schema of the " +
 		"outputs, which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
 )
 
-// callsTools returns the adapter for calls in the provider's protocol, or nil if the model writes calls as text.
-func (p *Predictor) callsTools() *conversation.Calling {
+// toolCalling returns the adapter for tool calls in the provider's protocol, or nil if the model writes calls as text.
+func (p *Predictor) toolCalling() *conversation.Calling {
 	switch {
 	case p.calling == nil || p.Adapter != nil:
 		return nil
@@ -135,19 +136,11 @@ func (p *Predictor) callsTools() *conversation.Calling {
 	return p.calling
 }
 
-// forRun returns a copy that calls tools in one way, whatever other runs find out about the model.
-func (p *Predictor) forRun() *Predictor {
-	c := p.Clone()
-	c.calling, c.decided = p.callsTools(), true
-	return c
-}
-
-// form returns the form of the predictor's messages.
 func (p *Predictor) form() conversation.Form {
 	return conversation.Form{Spec: p.Spec, Adapter: p.adapter()}
 }
 
-// opening returns the messages up to a question.
+// opening returns the messages from the system prompt to the question.
 func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, error) {
 	var demos []conversation.Demo
 	for _, d := range p.Demos {
@@ -156,8 +149,8 @@ func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, er
 	return p.form().Opening(p.systemPrompt(cmp.Or(q.Briefing, p.Briefing)), demos, q, p.Hint)
 }
 
-// read finds the outputs of spec in a reply. The predictor's other outputs are the reasoning. Those that are not
-// needed may be missing; a predictor always needs the same ones.
+// read finds the outputs of spec in a reply, and returns the predictor's other outputs as the reasoning. Needed reports
+// which outputs must not be missing; for the same predictor, it must always report the same ones.
 func (p *Predictor) read(
 	s *Step, spec *signature.Spec, needed func(name string) bool,
 ) (outputs signature.Values, reasoning string, err error) {
@@ -170,7 +163,7 @@ func (p *Predictor) read(
 	return outputs, reasoning, nil
 }
 
-// read finds the outputs of spec in the last reply, and returns them as an object.
+// read finds the outputs of spec in the last reply, and returns them as a JSON object.
 func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string, err error) {
 	needed := func(name string) bool { _, ok := spec.Field(name); return ok }
 	outputs, reasoning, err := r.predictor.read(r.last(), spec, needed)

@@ -16,18 +16,18 @@ import (
 	"github.com/writ-go/writ/module/internal/replies"
 )
 
-// errNothingSaid is the error of models that reason until their tokens are used up. Repeating the request
-// would only cost the same again.
+// errNothingSaid reports that a model used up its tokens for reasoning. Repeating the request would only cost the same
+// again.
 var errNothingSaid = errors.New("the model's reply was cut off before its answer began; allow it more tokens")
 
-// ask begins a step: it sends the conversation to the model and keeps the reply. While the conversation is
-// too long for the model, the older half of the steps is left out. A model that turns out not to support
-// tool calls is asked in text.
+// ask begins a step: it sends the conversation to the model and records the reply. As long as the conversation is too
+// long for the model, ask drops the older half of the steps and tries again. If the model turns out not to support tool
+// calls, ask then asks for calls as text.
 func (r *run) ask(ctx context.Context) error {
 	r.outcome, r.results = nil, nil
 	step := len(r.Steps) + 1
 	err := r.askFitting(ctx, step)
-	if !toolsRefused(err) || !r.withoutTools(step) {
+	if !toolsRefused(err) || !r.dropTools(step) {
 		return err
 	}
 	switch again := r.askFitting(ctx, step); {
@@ -40,7 +40,7 @@ func (r *run) ask(ctx context.Context) error {
 	return err
 }
 
-// askFitting sends a conversation that fits into the model's context.
+// askFitting sends the conversation, and drops old steps until it fits into the model's context.
 func (r *run) askFitting(ctx context.Context, step int) error {
 	for {
 		err := r.send(ctx, step, r.conversation.Messages(r.callsBefore))
@@ -50,10 +50,10 @@ func (r *run) askFitting(ctx context.Context, step int) error {
 	}
 }
 
-// withoutTools changes the run to calls as text, for a model that refused tools. It returns false if the run cannot be
-// changed.
-func (r *run) withoutTools(step int) bool {
-	if step > 1 || r.predictor.callsTools() == nil {
+// dropTools makes the run ask for calls as text, because the model refused tools. It returns false if that is not
+// possible.
+func (r *run) dropTools(step int) bool {
+	if step > 1 || r.predictor.toolCalling() == nil {
 		return false
 	}
 	r.predictor.calling = nil
@@ -82,11 +82,11 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	defer func() { charge.End(tokensOf(response, promptTokens)) }()
 	p := r.predictor
 	options := p.CallOptions
-	if c := p.callsTools(); c != nil {
+	if c := p.toolCalling(); c != nil {
 		options = append(options[:len(options):len(options)], llms.WithTools(c.Tools), llms.WithToolChoice("auto"))
 	}
 	request := p.request(messages, options)
-	request.Schema = p.constrains(r.spec)
+	request.Schema = p.replySchema(r.spec)
 	request.Origin, request.Predictor, request.Inputs = r.at(step), r.path, r.asked.Inputs
 	request.Fallback, r.fallback = r.fallback, ""
 	request.Extract = r.conversation.Closing != ""
@@ -117,7 +117,7 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	return r.fault()
 }
 
-// request returns the request for a conversation.
+// request returns the event for a request with the given messages.
 func (p *Predictor) request(messages []conversation.Message, options []llms.CallOption) event.ModelRequest {
 	o := lm.Options(options)
 	return event.ModelRequest{
@@ -134,7 +134,8 @@ func responseOf(reply lm.Reply, err error) event.ModelResponse {
 	}
 }
 
-// call returns the parameters of a request, without its messages. The caller calls end when the reply is complete.
+// call returns the parameters of a request except for its messages. The caller must call end when the reply is
+// complete.
 func (r *run) call(step int) (c lm.Call, end func()) {
 	c = lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
 	if !r.scope.deltas {
@@ -148,7 +149,7 @@ func (r *run) call(step int) (c lm.Call, end func()) {
 	return c, splitter.End
 }
 
-// splitter divides a streamed reply into its fields.
+// splitter returns a Splitter that assigns the pieces of a streamed reply to its fields.
 func (r *run) splitter(emit deltas.Emit) deltas.Splitter {
 	var names []string
 	outputs := r.spec.Outputs()
@@ -177,13 +178,14 @@ func usageOf(r lm.Reply, err error) event.Usage {
 	}
 }
 
-// unsent reports whether the request was never sent: the context was done, or a budget refused it.
+// unsent reports whether err says that the request was never sent, because the context was done or a budget refused the
+// request.
 func unsent(err error) bool {
 	failure, ok := errors.AsType[*lm.Error](err)
 	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
 }
 
-// tokensOf returns the tokens that a call used, by the provider's account or by an estimate.
+// tokensOf returns how many tokens a call used, as the provider reports it or, if it does not, as an estimate.
 func tokensOf(r event.ModelResponse, promptTokens int) int {
 	failure, failed := errors.AsType[*lm.Error](r.Err)
 	switch used := r.Usage.InputTokens + r.Usage.OutputTokens; {
@@ -195,5 +197,5 @@ func tokensOf(r event.ModelResponse, promptTokens int) int {
 	return promptTokens + estimateTokens(len(r.Text))
 }
 
-// estimateTokens estimates the tokens in a number of bytes.
+// estimateTokens estimates how many tokens a text of the given size has.
 func estimateTokens(bytes int) int { return (bytes + 3) / 4 }

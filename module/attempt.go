@@ -11,22 +11,22 @@ import (
 	"github.com/writ-go/writ/module/internal/parts"
 )
 
-// attempt returns the copy of a module that makes attempt i of n. Its predictors have rollouts that differ
-// from those of the other attempts, even if attempts are nested. The hints, by the paths of the predictors,
-// are added to those that the predictors have.
+// attempt returns a copy of m for attempt i of n. The Rollouts of its predictors differ from those of all other
+// attempts, even if attempts are nested. Hints, by the paths of the predictors, are added to the hints that the
+// predictors have.
 func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) (Module[In, Out], error) {
-	if err := missing(m); err != nil {
+	if err := checkModule(m); err != nil {
 		return nil, err
 	}
 	for _, p := range Predictors(m) {
 		if p.Spec == nil {
-			continue // the run reports it
+			continue // Run reports the missing spec
 		}
 		if p.shares == sharedConversation {
 			return nil, errors.New("module: a Chat cannot make attempts, since all of them would be turns of one " +
 				"conversation; use a CodeAct")
 		}
-		p.systemPrompt(p.Briefing) // once, not in each copy
+		p.systemPrompt(p.Briefing) // cached, so that the copies need not write it again
 		if err := p.valid(); err != nil {
 			return nil, err
 		}
@@ -52,19 +52,19 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 	return copied, nil
 }
 
-// missing returns an error if m is nil or a nil pointer.
-func missing(m any) error {
+// checkModule returns an error if m is nil or a nil pointer.
+func checkModule(m any) error {
 	switch v := reflect.ValueOf(m); {
 	case m == nil:
 		return errNoModule
 	case v.Kind() == reflect.Pointer && v.IsNil():
-		return fmt.Errorf("module: the module is a nil %T; pass one that was made by its New function", m)
+		return fmt.Errorf("module: the module is a nil %T; create it with its New function", m)
 	}
 	return nil
 }
 
-// rollout returns the number of attempt i of n within the rollout outer. If the numbers overflow, it returns
-// a hash.
+// rollout returns the Rollout of attempt i of n within an attempt with the Rollout outer. If the numbers overflow, it
+// returns a hash.
 func rollout(outer, n, i int) int {
 	if outer >= 0 && outer <= (math.MaxInt-i)/n {
 		return outer*n + i
@@ -74,15 +74,15 @@ func rollout(outer, n, i int) int {
 	return -1 - int(sum.Sum64()>>1)
 }
 
-// rollouts returns n copies of a module that give different answers to the same input, as [Samples] uses them: their
-// Predictors have a Rollout of their own, so that a cache gives different replies, and a Temperature of 1 unless they
-// have one. It returns an error if the module has no Predictors or, like a [Chat], cannot be copied.
+// rollouts returns n copies of m for independent attempts at the same input. Their Predictors have a Rollout of their
+// own, so that a cache returns a different reply to each copy, and a Temperature of 1 unless one is set. rollouts
+// returns an error if m has no Predictors or, like a [Chat], cannot make attempts.
 func rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 	switch {
 	case n < 1:
 		return nil, errNoAttempts
 	case n > maxAttempts:
-		return nil, fmt.Errorf("module: %d attempts are too many to prepare; the limit is %d at a time", n, maxAttempts)
+		return nil, fmt.Errorf("module: %d attempts are too many; make at most %d", n, maxAttempts)
 	}
 	list := make([]Module[In, Out], n)
 	for i := range list {
@@ -94,7 +94,7 @@ func rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) 
 	return list, nil
 }
 
-// maxAttempts limits the attempts that are prepared at once.
+// maxAttempts limits the copies that rollouts makes.
 const maxAttempts = 10_000
 
 var (

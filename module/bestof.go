@@ -13,30 +13,30 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Reward scores an answer. If it returns an error, the attempt fails with that error. It is called
-// concurrently if the module is.
+// Reward scores an answer. If it returns an error, the attempt fails with that error. If runs of the module are
+// concurrent, so are calls of the Reward.
 type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Score, error)
 
 // Score is what a [Reward], or a metric of package evaluate, returns.
 type Score struct {
-	// Value is higher for better answers, usually from 0 to 1. Optimizers take 1 for right.
+	// Value is higher for better answers, usually from 0 to 1. Optimizers consider an answer with the value 1 correct.
 	Value float64 `json:"value"`
 
-	// Feedback says in words what is wrong: for reports, for optimizers such as GEPA, and for the next attempt of a
-	// [Refine]. If it is empty, Refine asks a model for advice.
+	// Feedback says in words what is wrong with the answer. Reports, optimizers such as GEPA, and the next attempt of a
+	// [Refine] use it. If it is empty, Refine asks a model for advice.
 	Feedback string `json:"feedback,omitempty"`
 
-	// Parts are the values that Value was computed from, by name, for reports. They may be nil.
+	// Parts, if set, are the values that Value was computed from, by name. Reports show them.
 	Parts map[string]float64 `json:"parts,omitempty"`
 }
 
-// AttemptOptions configures [BestOfN] and [Refine]. The zero value, and nil, are the defaults.
+// AttemptOptions configures [BestOfN] and [Refine]. The zero value and nil mean the defaults.
 type AttemptOptions struct {
-	// FailCount is how many attempts may fail; one more ends the run. Zero means any number, and a
-	// negative number means none.
+	// FailCount is how many attempts may fail; the next failure ends the run. Zero means that any number may fail, and
+	// a negative number means that none may.
 	FailCount int
 
-	// Criterion says in words what the reward measures, for the model that [Refine] asks for advice.
+	// Criterion describes what the reward measures, for the model that [Refine] asks for advice.
 	Criterion string
 }
 
@@ -48,13 +48,13 @@ type BestOfN[In, Out any] struct {
 	contest contest[In, Out]
 }
 
-// NewBestOfN returns a module that runs m up to n times, one after the other, until the reward of an answer
-// reaches the threshold. Otherwise it returns the first answer with the highest reward. With a threshold of
-// math.Inf(1) it makes all n attempts. Nil options are the defaults.
+// NewBestOfN returns a module that runs m up to n times, one run after another, until the score of an answer reaches
+// the threshold. If no score does, the module returns the first answer with the highest score. With a threshold of
+// math.Inf(1), it makes all n attempts. Nil options mean the defaults.
 //
-// Each attempt is a run of a [Clone] of m. The Predictors of the clone have a Rollout of their own, so that a
-// cache gives different replies, and a Temperature of 1 unless they have one. Every attempt has the effects
-// that m has. To make attempts at the same time, use [Samples].
+// Each attempt runs a [Clone] of m. The Predictors of the clone have a Rollout of their own, so that a cache returns a
+// different reply in each attempt, and a Temperature of 1 unless one is set. If m has effects, every attempt has them.
+// To make attempts concurrently, use [Samples].
 func NewBestOfN[In, Out any](
 	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
 ) *BestOfN[In, Out] {
@@ -63,10 +63,10 @@ func NewBestOfN[In, Out any](
 
 // Run makes attempts until one reaches the threshold.
 //
-// Attempts that fail are skipped, up to AttemptOptions.FailCount of them. If an attempt fails with an error that
-// would also end every other attempt, Run returns the best answer so far. These errors are [ErrBudget] and a model's
-// errors of the kinds models.KindAuth, Invalid and OverBudget. If the context is done, or a tool returns a fatal
-// error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
+// Run skips attempts that fail, up to AttemptOptions.FailCount of them. If an attempt fails with an error that every
+// further attempt would return as well, Run returns the best answer so far. These errors are [ErrBudget] and a model's
+// errors of the kinds models.KindAuth, KindInvalid and KindOverBudget. If the context is done, or a tool returns a
+// fatal error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
 //
 // The prediction is nil if there is an error. Once a model has been called, the error is an *[IncompleteError] that
 // holds all attempts and wraps their errors.
@@ -78,7 +78,7 @@ func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	return b.contest.run(ctx, "BestOfN", b.Module, in, nil)
 }
 
-// contest is what BestOfN and Refine have in common: attempts one after the other, and their scores.
+// contest is the part that BestOfN and Refine share: it makes attempts, one after another, and scores them.
 type contest[In, Out any] struct {
 	n         int
 	reward    Reward[In, Out]
@@ -100,20 +100,20 @@ func newContest[In, Out any](
 type contestRun[In, Out any] struct {
 	*contest[In, Out]
 	*recorder
-	in     In
-	made   int // attempts
-	failed []error
-	last   *Prediction[Out] // of the last attempt
-	took   Trajectory       // of the last attempt
-	best   *Prediction[Out]
-	score  float64 // of best
+	in             In
+	made           int // attempts so far
+	failed         []error
+	last           *Prediction[Out] // of the last attempt, or nil if it failed
+	lastTrajectory Trajectory       // of the last attempt, even if it failed
+	best           *Prediction[Out]
+	score          float64 // of best
 }
 
 // feedback returns the hints for the next attempt, by the paths of the predictors.
 type feedback[In, Out any] func(context.Context, *contestRun[In, Out], Score) (map[string]string, error)
 
-// run makes attempts until one reaches the threshold. If improve is not nil, it is called after every attempt
-// that did not.
+// run makes attempts until one reaches the threshold. If improve is not nil, run calls it after each attempt whose
+// answer stays below the threshold, except the last.
 func (c *contest[In, Out]) run(
 	ctx context.Context, module string, m Module[In, Out], in In, improve feedback[In, Out],
 ) (pred *Prediction[Out], err error) {
@@ -136,7 +136,7 @@ func (c *contest[In, Out]) run(
 	return r.choose()
 }
 
-// begin begins a run if the module can make attempts.
+// begin checks that the module can make attempts, and begins a run.
 func (c *contest[In, Out]) begin(
 	ctx context.Context, module string, m Module[In, Out], in In,
 ) (context.Context, *contestRun[In, Out], error) {
@@ -166,14 +166,14 @@ func (r *contestRun[In, Out]) try(ctx context.Context, m Module[In, Out], hints 
 	}
 	g := group(ctx)
 	result := runIn(ctx, g, copied, m, r.in)
-	if r.took = result.Trajectory(); result.Err != nil {
+	if r.lastTrajectory = result.Trajectory(); result.Err != nil {
 		return Score{}, result.Err
 	}
 	score, err := r.rate(ctx, result.Prediction)
 	if err != nil {
 		return Score{}, err
 	}
-	r.scored(g, r.made, score)
+	r.recordScore(g, r.made, score)
 	r.last = result.Prediction
 	if r.best == nil || score.Value > r.score {
 		r.best, r.score = r.last, score.Value
@@ -193,7 +193,7 @@ func (r *contestRun[In, Out]) rate(ctx context.Context, pred *Prediction[Out]) (
 	return score, err
 }
 
-// rescue, when deferred, turns a panic into an error with what was done until then.
+// rescue, when deferred, turns a panic into an error that holds what the run has done.
 func (r *contestRun[In, Out]) rescue(err *error) {
 	if p := recover(); p != nil {
 		r.failed = append(r.failed, lm.NewPanic("Run of "+r.origin.Module, p))
@@ -201,8 +201,8 @@ func (r *contestRun[In, Out]) rescue(err *error) {
 	}
 }
 
-// fails records the error of an attempt, and reports whether it ends the run. The error includes the error of the
-// context if it is done.
+// fails records the error of an attempt, and reports whether the error ends the run. If the context is done, the
+// recorded error includes the context's error.
 func (r *contestRun[In, Out]) fails(ctx context.Context, err error) bool {
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 		err = fmt.Errorf("%w; before that, %w", lm.ContextError(ctx), err)
@@ -215,7 +215,7 @@ func (r *contestRun[In, Out]) fails(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || r.fault() != nil || tools.IsFatal(err) || len(r.failed) > tolerated
 }
 
-// hopeless reports whether every other attempt would fail with the same error.
+// hopeless reports whether every further attempt would fail with the same error.
 func hopeless(err error) bool {
 	if failure, ok := errors.AsType[*lm.Error](err); ok {
 		switch failure.Kind {
@@ -240,7 +240,7 @@ func (r *contestRun[In, Out]) choose() (*Prediction[Out], error) {
 	return &Prediction[Out]{Output: r.best.Output, Trajectory: r.trajectory()}, nil
 }
 
-// incomplete ends the run without an answer. The reason is the last error; it also wraps those before.
+// incomplete ends the run without an answer. Its error gives the last failure as the reason and wraps all earlier ones.
 func (r *contestRun[In, Out]) incomplete() error {
 	err := r.failed[len(r.failed)-1]
 	if n := len(r.failed); n > 1 {

@@ -262,13 +262,13 @@ func TestAttemptErrors(t *testing.T) {
 		{best(empty{one}, 2, fairly),
 			"module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
 		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly),
-			"module: the signature is missing; make one with signature.New"},
+			"module: the signature is missing; create one with signature.New"},
 		{sampled(one, 0), "module: the number of attempts must be at least 1"},
 		{best((*module.Predict[orders, sum])(nil), 2, fairly),
 			"module: the module is a nil *module.Predict[github.com/writ-go/writ/module_test.orders," +
-				"github.com/writ-go/writ/module_test.sum]; pass one that was made by its New function"},
+				"github.com/writ-go/writ/module_test.sum]; create it with its New function"},
 		{sampled((*hidden)(nil), 2),
-			"module: the module is a nil *module_test.hidden; pass one that was made by its New function"},
+			"module: the module is a nil *module_test.hidden; create it with its New function"},
 		{sampled(nil, 2), "module: the module is nil; pass one"},
 		{sampled(hidden{one}, 2),
 			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +

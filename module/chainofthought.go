@@ -8,22 +8,22 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// ChainOfThought asks the model once, like [Predict], but requests its reasoning before the outputs. It is for
-// questions that need thought and for models that do not reason by themselves. It is safe for concurrent use.
+// ChainOfThought asks the model once, like [Predict], but has it write its reasoning before the outputs. Use it for
+// questions that need reasoning, with models that do not reason by themselves. It is safe for concurrent use.
 //
 // The method was published by Wei et al., "Chain-of-Thought Prompting Elicits Reasoning in Large Language Models"
 // (NeurIPS 2022).
 type ChainOfThought[In, Out any] struct {
-	// Predictor is the question: the signature with an output "reasoning" before the others. If the
-	// signature has that output already, it is moved to the front. If it has an input of that name, the
-	// output is called "reasoning_".
+	// Predictor is the question: the signature with an output "reasoning" before the other outputs. If the signature
+	// already has an output of that name, it is moved to the front. If it has an input of that name, the output is
+	// called "reasoning_".
 	Predictor *Predictor
 
 	signature *signature.Signature[In, Out]
-	err       error // why it cannot run
+	err       error // why the module cannot run
 }
 
-// NewChainOfThought returns a module that asks model for its reasoning and the outputs of sig. Nil options are the
+// NewChainOfThought returns a module that asks model for its reasoning and the outputs of sig. Nil options mean the
 // defaults. Run reports missing parts.
 func NewChainOfThought[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, o *Options,
@@ -35,8 +35,8 @@ func NewChainOfThought[In, Out any](
 	return c
 }
 
-// Run asks the model. It handles replies and errors like [Predict.Run]. A reply without the reasoning is
-// accepted if it has the outputs. [Trajectory.Reasoning] returns the reasoning.
+// Run asks the model. It handles replies and errors like [Predict.Run]. A reply that has the outputs but no reasoning
+// is accepted. [Trajectory.Reasoning] returns the reasoning.
 func (c *ChainOfThought[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	switch {
 	case c == nil:

@@ -23,23 +23,23 @@ import (
 // Programs of a turn can use the variables that programs of earlier turns declared, and the model is shown a list of
 // these variables.
 //
-// The model is shown earlier turns as the question, the programs that ran to their end (shortened) and the answer, or
-// the reason why there is no answer. When the turns exceed Options.HistoryBytes, the older half is replaced by a line
-// that says so; the variables are kept.
+// For each earlier turn, the model is shown the question, the programs that ran to their end (shortened), and the
+// answer or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older
+// half of them; the variables are kept.
 //
-// The session that holds the variables records the programs and the results of their calls, up to 1/32 of
-// [sandbox.Limits].Memory. When it is full, the next program is not run, the variables are gone, and the model is
-// told to load the data that it needs again.
+// The variables are kept in a session, which records the programs and the results of their calls, up to 1/32 of
+// [sandbox.Limits].Memory. When the record is full, the next program is not run, the variables are lost, and the model
+// is told to load the data that it needs again.
 //
-// Each turn has a journal of its own, which does not know the calls of earlier turns. If a question is repeated after
-// an error, calls that took effect can be made again. The model is shown those calls as long as it is shown the turn.
+// Each turn has a journal of its own, without the calls of earlier turns. So if you repeat a question after an error,
+// calls that took effect can be made again, although the model is shown them as long as it is shown the failed turn.
 // Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
 //
-// A Chat is safe for concurrent use; turns run one after the other. A [Clone] continues the same conversation.
-// [BestOfN] and other modules that make several attempts refuse a Chat. It lives in memory: [Chat.Record] and
+// A Chat is safe for concurrent use; turns run one after another. A [Clone] continues the same conversation. [BestOfN]
+// and other modules that make several attempts refuse a Chat. The conversation is kept in memory: [Chat.Record] and
 // [Chat.Restore] move it to another process.
 //
-// To keep the conversation yourself, use a signature with a [signature.History] and another module.
+// To manage the conversation yourself, use another module and a signature with a [signature.History].
 type Chat[In, Out any] struct {
 	// Predictor asks for the next program. It is the same in all turns.
 	Predictor *Predictor
@@ -48,7 +48,7 @@ type Chat[In, Out any] struct {
 	history *chatHistory // shared with clones
 }
 
-// chatHistory is what a [Chat] remembers.
+// chatHistory is what a [Chat] keeps between turns.
 type chatHistory struct {
 	notebook *notebook.Notebook
 	busy     chan struct{} // held by the turn in progress, which may change past
@@ -56,7 +56,7 @@ type chatHistory struct {
 }
 
 // NewChat returns a conversation that answers the questions of sig with programs, which may call the tools of set; a
-// nil set has no tools. The inputs of a turn are constants of its programs. Nil options are the defaults. Run reports
+// nil set has no tools. Programs have the inputs of their turn as constants. Nil options mean the defaults. Run reports
 // missing or incompatible parts before it calls the model.
 func NewChat[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *Options,
@@ -77,8 +77,8 @@ func NewChat[In, Out any](
 	return c
 }
 
-// Run answers the next question. It waits for the previous turn, and returns what [CodeAct.Run] returns. Once the
-// model has been called, the turn is part of the conversation, even without an answer.
+// Run waits until the previous turn has ended, and answers the next question. It returns what [CodeAct.Run] returns.
+// Once the model has been called, the turn is part of the conversation, even if it has no answer.
 func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of Chat", &err)
 	leave, err := c.enter(ctx, "the turn was not started")
@@ -106,7 +106,7 @@ func (c *Chat[In, Out]) addTurn(in In, t Trajectory, err error) {
 	c.history.past.Turns = append(c.history.past.Turns, newTurn(c.coder.signature.Spec(), inputs, t, err))
 }
 
-// newTurn shortens a run; err is why it has no answer.
+// newTurn summarizes a run for later turns. Err is the reason why the run has no answer, or nil.
 func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) conversation.Turn {
 	made := conversation.Turn{Inputs: conversation.PastInputs(spec, inputs)}
 	failed := 0
@@ -130,7 +130,7 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 	return made
 }
 
-// whyUnanswered tells the model why a turn has no answer.
+// whyUnanswered returns the reason why a turn has no answer, in words for the model.
 func whyUnanswered(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -143,7 +143,7 @@ func whyUnanswered(err error) string {
 	return wording(err)
 }
 
-// pastResult is what later turns show of the result of a program that ran to its end.
+// pastResult returns the result of a program that ran to its end, as later turns show it.
 func pastResult(s Step) string {
 	if s.Outcome.Submitted {
 		return prompt.FirstLine(s.Observation)
@@ -151,7 +151,8 @@ func pastResult(s Step) string {
 	return prompt.PastResult(s.Outcome)
 }
 
-// enter waits for the turn in progress. The caller calls leave. The failure is what an error says that did not happen.
+// enter waits until no turn is in progress. The caller must call leave. If the context ends first, the error begins
+// with failure, which says what did not happen.
 func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func(), err error) {
 	switch {
 	case c == nil || c.coder.name == "":
@@ -172,22 +173,22 @@ func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func()
 	}
 }
 
-// chatFormat is the version of the format of records.
+// chatFormat is the name and version of the format of records.
 const chatFormat = "writ chat 1"
 
-// chatRecord is the JSON of a conversation.
+// chatRecord is the JSON form of a conversation.
 type chatRecord struct {
 	Format    string              `json:"format"`
 	Signature string              `json:"signature"`
-	Fields    map[string]string   `json:"fields"` // a hash of each
+	Fields    map[string]string   `json:"fields"` // a hash of each field
 	LeftOut   int                 `json:"left_out,omitempty"`
 	Turns     []conversation.Turn `json:"turns"`
 	Session   string              `json:"session,omitempty"` // the record of the session
 }
 
-// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown them,
-// and the record of the session, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can
-// read the conversation and the results of tools.
+// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown them, and
+// the record of the session, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can read
+// the conversation and the results of its tool calls.
 func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	leave, err := c.enter(ctx, "the chat was not recorded")
 	if err != nil {
@@ -204,7 +205,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the record of a session has a checksum of its bytes
+	e.SetEscapeHTML(false) // escaping would change the session's record, which has a checksum
 	err = e.Encode(chatRecord{
 		Format: chatFormat, Signature: fields.Hash(), Fields: fields.Hashes(),
 		LeftOut: c.history.past.LeftOut, Turns: c.history.past.Turns, Session: string(session),
@@ -215,9 +216,9 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 // Restore replaces the conversation with one that [Chat.Record] returned, in this process or another one. The
 // signatures must be the same.
 //
-// If the record is damaged, the conversation stays as it was. If the turns can be read but the session cannot be
+// If the record is damaged, the conversation does not change. If the turns can be read but the session cannot be
 // restored, for example after an update of Writ, the error wraps [sandbox.ErrSessionLost]; then the conversation
-// continues without the variables, and the model is told that they are gone.
+// continues without the variables, and the model is told that they are lost.
 func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	leave, err := c.enter(ctx, "the chat was not restored")
 	if err != nil {
@@ -225,7 +226,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	}
 	defer leave()
 	if len(bytes.TrimSpace(record)) == 0 {
-		return errors.New("module: the record of a chat is empty")
+		return errors.New("module: restore the chat: the record is empty")
 	}
 	fields, err := state.FieldsOf(c.coder.signature.Spec(), nil)
 	if err != nil {
@@ -233,19 +234,20 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	}
 	var r chatRecord
 	if err := state.DecodeStrictly(record, &r); err != nil {
-		return fmt.Errorf("module: the record of a chat: %w", err)
+		return fmt.Errorf("module: restore the chat: %w", err)
 	}
 	switch {
 	case r.Format != chatFormat || r.LeftOut < 0:
-		return fmt.Errorf("module: the record of a chat has the format %.50q, or is damaged; the current format is %q",
+		return fmt.Errorf("module: restore the chat: the record is damaged, or its format is %.50q instead of %q",
 			r.Format, chatFormat)
 	case fields.Hash() != r.Signature:
-		return fmt.Errorf("module: the chat was recorded with another signature: %s", fields.Differ(r.Fields))
+		return fmt.Errorf("module: restore the chat: it was recorded with another signature: %s",
+			fields.Differ(r.Fields))
 	}
 	for i, t := range r.Turns {
 		for _, v := range t.Inputs {
 			if _, known := c.coder.signature.Spec().Field(v.Name); !known {
-				return fmt.Errorf("module: the record of a chat: turn %d has the input %.50q, which the signature lacks",
+				return fmt.Errorf("module: restore the chat: turn %d has the input %.50q, which the signature lacks",
 					i+1, v.Name)
 			}
 		}

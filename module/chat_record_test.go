@@ -84,8 +84,9 @@ func TestChatRecordOfAnotherSignature(t *testing.T) {
 	)
 	for _, c := range []struct{ record, want string }{
 		{string(record),
-			"module: the chat was recorded with another signature: the output n is new, the output answer is missing"},
-		{"", "module: the record of a chat is empty"},
+			"module: restore the chat: it was recorded with another signature: the output n is new, " +
+				"the output answer is missing"},
+		{"", "module: restore the chat: the record is empty"},
 	} {
 		if err := other.Restore(t.Context(), []byte(c.record)); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)

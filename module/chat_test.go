@@ -169,7 +169,7 @@ func TestChatThatCannotRun(t *testing.T) {
 		{module.NewChat(talking, model, nil, nil, nil),
 			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil),
-			"module: the signature is missing; make one with signature.New"},
+			"module: the signature is missing; create one with signature.New"},
 	} {
 		if _, err := c.chat.Run(t.Context(), saying{"Why?"}); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)

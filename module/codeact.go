@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// CodeAct answers by acting: it asks the model for a JavaScript program, checks and runs it, shows the model what
-// happened, and repeats that until a program submits an answer that is valid against the signature. It is safe
+// CodeAct answers by acting: it asks the model for a JavaScript program, checks and runs it, and shows the model what
+// happened. It repeats these steps until a program submits an answer that is valid against the signature. It is safe
 // for concurrent use.
 //
 // The method was published by Wang et al., "Executable Code Actions Elicit Better LLM Agents" (ICML 2024).
@@ -26,18 +26,19 @@ type CodeAct[In, Out any] struct {
 }
 
 // Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program independently. A *[sandbox.Session] keeps
-// the variables of programs for later ones, even for later runs of the module, and the question lists them. Runs that
-// share a session should not be concurrent; [Chat] makes sure of that.
+// the variables of a program for later programs, even in later runs of the module; the question to the model lists
+// these variables. Runs that share a session should not be concurrent; a [Chat] prevents that.
 //
-// If a Sandbox has a method Ready() error, as both of these types do, Run of a module calls it first and returns its
-// error. If it has their method Check, a reply without a code fence is run if the check finds that it is a program.
+// A Sandbox may have two more methods, as both of these types do. If it has Ready() error, a module calls Ready at the
+// beginning of each run and returns its error. If it has Check, a module runs a reply without a code fence if Check
+// finds that the reply is a program.
 type Sandbox interface {
-	// Run is documented at [sandbox.Sandbox.Run].
+	// Run checks and runs a program: see [sandbox.Sandbox.Run].
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
 }
 
 // NewCodeAct returns a module that answers sig with programs that may call the tools of set; a nil set has no tools.
-// The inputs of sig are constants of the programs. Nil options are the defaults. Run reports missing or incompatible
+// Programs have the inputs of sig as constants. Nil options mean the defaults. Run reports missing or incompatible
 // parts before it calls the model.
 func NewCodeAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options,
@@ -49,13 +50,12 @@ func NewCodeAct[In, Out any](
 	return c
 }
 
-// Run asks, checks, runs and observes until a program submits an answer. With Options.Extract, when the steps are
-// used up, it asks the model for an answer from what it knows.
+// Run asks for programs, checks them and runs them until one submits a valid answer. If the steps are used up and
+// Options.Extract is set, Run asks the model for an answer from what it knows.
 //
-// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
-// returns an error that says so. Otherwise it returns an *IncompleteError. Its trajectory holds everything that was
-// done, and it wraps the reason: [ErrMaxIters], the error of the context, the model or the sandbox, or the error with
-// which a tool ended the run.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
+// error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason:
+// [ErrMaxIters], the error of the context, the model or the sandbox, or the error with which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)
@@ -63,11 +63,11 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, err
 	}
 	defer r.rescue(&err)
-	// The steps are in files of their own: ask in ask.go; program in coderun.go; execute below; unread, report, rejected
-	// and askAboutOrphans, which write the next message to the model, in report.go; question in gate.go.
+	// The method ask is in program.go and ask.go, program in coderun.go, execute below, and question in gate.go. The
+	// methods unread, report, rejected and askAboutOrphans write the next message to the model; they are in report.go.
 	var valid *candidate[Out] // a valid answer that the model is asked to confirm
 	for r.left() > 0 {
-		// Ask the model for the next program. The first one of a Program is compiled.
+		// Ask the model for the next program. In a run of a [Program], the first one is its compiled program.
 		if err := r.ask(ctx); err != nil {
 			return valid.orFail(r, err)
 		}
@@ -81,8 +81,8 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		if err != nil {
 			return nil, r.incomplete(err)
 		}
-		// Tell the model what happened, until a program has an answer that is valid.
-		if !c.coder.answers(outcome, r.isCompiled()) {
+		// Tell the model what happened, unless the program has a valid answer.
+		if !c.coder.hasAnswer(outcome, r.isCompiled()) {
 			r.observe(r.report(outcome))
 			continue
 		}
@@ -97,7 +97,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		if valid = (&candidate[Out]{out, answer}); r.question(outcome, answer) || r.askAboutOrphans(answer) {
 			continue
 		}
-		return answered(r.accept(), out, answer, "")
+		return complete(r.accept(), out, answer, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
 		return valid.orFail(r, r.usedUp())
@@ -106,7 +106,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, raw, "")
+	return complete(r.accept(), out, raw, "")
 }
 
 // candidate is a valid answer and its JSON.
@@ -120,16 +120,16 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 	if a == nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), a.out, a.raw, "")
+	return complete(r.accept(), a.out, a.raw, "")
 }
 
 // execute checks and runs the program of the last step.
 //
-// The tools are globals of the program. A call leaves the sandbox as JSON and reaches the [dispatch.Dispatcher] of
-// the set, in this process, which validates it, looks it up in the attempt of the journal, applies the policies,
-// records the intent, calls the Go function (the Handler of the [tools.Tool]) and records the result. The result
-// goes back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run
-// share its journal, a program that is written again does not repeat the effects of the one before.
+// The tools are globals of the program. A call leaves the sandbox as JSON and reaches the [dispatch.Dispatcher] of the
+// set in this process. The dispatcher validates the call, looks it up in the journal's attempt, applies the policies,
+// records the intent, calls the Go function (the Handler of the [tools.Tool]) and records the result. The result goes
+// back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run share its
+// journal, a rewritten program does not repeat the effects of the previous one.
 func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
 	step := max(len(r.Steps), 1) // a compiled program has no step yet
 	r.emit(event.ProgramStart{Origin: r.at(step), Code: p.Code, Reasoning: p.Reasoning, Compiled: r.isCompiled()})
@@ -137,12 +137,12 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		return r.outcome, nil
 	}
 	if err := r.journal.Reconcile(ctx); err != nil {
-		r.ended()
+		r.endStep()
 		return nil, err
 	}
 	r.lists.Next()
 	program := sandbox.Program{
-		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: held{r.journal.Attempt(), r}, Submit: true,
+		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: guardedAttempt{r.journal.Attempt(), r}, Submit: true,
 		Compiler:  r.options.Compiler,
 		Earlier:   r.earlier(),
 		OnCalling: func(c sandbox.Call) { r.emit(event.ToolCallStart{Origin: r.at(step), Call: c}) },
@@ -166,7 +166,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 		}
 	}
 	if err != nil {
-		r.ended()
+		r.endStep()
 		return nil, err
 	}
 	r.judge(r.run, outcome, nil)

@@ -176,9 +176,9 @@ func TestProgramOfThoughtSetupErrors(t *testing.T) {
 		want string
 	}{
 		{run(module.NewProgramOfThought(noSig, model, box, nil)),
-			"module: the signature is missing; make one with signature.New"},
+			"module: the signature is missing; create one with signature.New"},
 		{run(module.NewProgramOfThought(adding, nil, box, nil)),
-			"module: the model is missing; open one with models.Open, or pass a model of langchaingo"},
+			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
 		{run(module.NewProgramOfThought(adding, model, nil, nil)),
 			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},

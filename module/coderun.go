@@ -21,7 +21,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// coder is what the modules that write programs have in common.
+// coder is the part that all modules with programs share.
 type coder[In, Out any] struct {
 	name      string // of the module
 	signature *signature.Signature[In, Out]
@@ -29,29 +29,29 @@ type coder[In, Out any] struct {
 	err error // why the module cannot run
 }
 
-// environment is what programs run in.
+// environment is what a module needs to run programs.
 type environment struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	tools   *declare.Declarations  // of set
+	tools   *declare.Declarations  // the declarations of set
 	past    []conversation.Message // earlier turns of a Chat
-	session bool                   // programs see the variables of earlier ones
+	session bool                   // programs can use the variables of earlier programs
 	chat    bool                   // the run is a turn of a conversation
-	values  bool                   // a valid answer may also be the program's value
-	budget  func() string          // tells the model what is left of other limits; or nil
+	values  bool                   // a program may give its answer as its value instead of submitting it
+	budget  func() string          // tells the model what is left of other limits; may be nil
 
-	compiled *compiled  // the program that runs first; or nil
-	sub      *Predictor // answers its calls of llm; or nil
+	compiled *compiled  // the program that runs first, or nil
+	sub      *Predictor // answers calls of llm by the compiled program, or nil
 
 	limits    sandbox.Limits // of each program, if they differ from those of box
-	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
+	uncounted map[string]int // by tool, how many calls do not count against Limits.Calls
 
 	typed *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
 }
 
-// question returns the question for the next program, or nil if the module cannot run. The strategy is additional
-// advice.
+// question returns the Predictor that asks for the next program, or nil if the module cannot run. The strategy is
+// additional advice for the model.
 func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor {
 	spec := specOf(c.signature)
 	if c.err == nil {
@@ -67,18 +67,18 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 		p.shares = sharedConversation
 	}
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
-	p.use(c.set)
+	p.setTools(c.set)
 	c.typed, c.tools = &memo.Last[*tools.Set, *declare.Declarations]{}, declare.New(c.set, c.options.DeclarationTokens)
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.tools.Text, Programs: c.options.MaxIters,
 		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
 		Session: c.session, Chat: c.chat, Language: languageOf(c.options.Compiler), Strategy: strategy,
 	}.String()
-	c.options.logWarnings(c.set) // also of the schemas that were compiled for the declarations
+	c.options.logWarnings(c.set) // last, since declaring the tools compiles schemas, which may add warnings
 	return p
 }
 
-// languageOf returns what a compiler tells models about the language of programs.
+// languageOf returns a compiler's description of its language, for the model.
 func languageOf(c sandbox.Compiler) string {
 	if d, ok := c.(sandbox.Describer); ok {
 		return strings.TrimSpace(d.Describe()) + "\n"
@@ -86,7 +86,7 @@ func languageOf(c sandbox.Compiler) string {
 	return ""
 }
 
-// checkParts returns why a module that writes programs cannot run.
+// checkParts returns an error if a module with these parts cannot run programs.
 func checkParts(spec *signature.Spec, box Sandbox, set *tools.Set) error {
 	opened, isOurs := box.(*sandbox.Sandbox)
 	session, isSession := box.(*sandbox.Session)
@@ -111,7 +111,7 @@ func checkParts(spec *signature.Spec, box Sandbox, set *tools.Set) error {
 	return nil
 }
 
-// ready returns why no program can run, if the sandbox or the compiler reports it.
+// ready returns an error if the sandbox or the compiler reports that it cannot be used.
 func (e *environment) ready() error {
 	for _, part := range []any{e.box, e.options.Compiler} {
 		if p, ok := part.(interface{ Ready() error }); ok {
@@ -123,7 +123,7 @@ func (e *environment) ready() error {
 	return nil
 }
 
-// limitsOf returns the limits of a sandbox that reports them.
+// limitsOf returns the limits of a sandbox, or zero Limits if the sandbox does not report any.
 func limitsOf(box Sandbox) sandbox.Limits {
 	if limited, ok := box.(interface{ Limits() sandbox.Limits }); ok {
 		return limited.Limits()
@@ -131,13 +131,14 @@ func limitsOf(box Sandbox) sandbox.Limits {
 	return sandbox.Limits{}
 }
 
-// answers reports whether a program ended with an answer, valid or not. The value of a compiled program always is one.
-func (c *coder[In, Out]) answers(o *sandbox.Outcome, compiled bool) bool {
+// hasAnswer reports whether a program ended with an answer, valid or not. The value of a compiled program is always an
+// answer.
+func (c *coder[In, Out]) hasAnswer(o *sandbox.Outcome, compiled bool) bool {
 	return o.Submitted || compiled && o.Failure == nil || c.values && o.Failure == nil && replies.HasMembers(o.Value) &&
 		c.signature.Spec().Validate(o.Value) == nil
 }
 
-// answer returns the answer of a program in the form of the signature.
+// answer returns the answer of a program as a JSON object of the signature's outputs.
 func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
 	if !o.Submitted && c.compiled == nil {
 		return o.Value
@@ -153,7 +154,7 @@ type codeRun struct {
 	types
 	inputs  map[string]any
 	asked   bool  // the model was asked about orphans
-	problem error // of the last answer, if it was not accepted
+	problem error // why the last answer was not accepted, or nil
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -206,7 +207,7 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	return ctx, r, nil
 }
 
-// emptyValue returns the value of an input that is not set.
+// emptyValue returns the constant that programs have for an input that is not set.
 func emptyValue(f signature.Field) json.RawMessage {
 	if f.Kind() == signature.KindHistory {
 		return json.RawMessage("[]")
@@ -214,8 +215,9 @@ func emptyValue(f signature.Field) json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// program returns the program in the last reply. Whatever form an adapter asks for, models sometimes answer with a
-// fenced block or with nothing but a program, so these are read as well.
+// program returns the compiled program in the first step of a [Program], and otherwise the program in the last reply.
+// Whatever reply format an adapter asks for, models sometimes reply with a fenced block or with a bare program, so
+// these are read as well.
 func (r *codeRun) program(ctx context.Context) (replies.Program, error) {
 	if r.isCompiled() {
 		return replies.Program{Code: r.compiled.code}, nil
@@ -237,8 +239,8 @@ func (r *codeRun) program(ctx context.Context) (replies.Program, error) {
 	return found, err
 }
 
-// isProgram reports whether a reply without a fence is a program: it can be parsed, and has a call or a declaration.
-// If the sandbox fails, running the program reports why.
+// isProgram reports whether a reply without a fence is a program, that is, whether it can be parsed and has a call or a
+// declaration. If the check itself fails, isProgram returns true, and running the program reports the failure.
 func (r *codeRun) isProgram(ctx context.Context, reply string) bool {
 	box, ok := r.box.(interface {
 		Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error)
@@ -250,8 +252,7 @@ func (r *codeRun) isProgram(ctx context.Context, reply string) bool {
 	return err != nil || result.Acts
 }
 
-// extract asks for an answer without running further programs. A reply that is a program which only calls submit is
-// also an answer.
+// extract asks for an answer without running further programs. It also accepts a program that only calls submit.
 func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, raw json.RawMessage, err error) {
 	if out, raw, err = extract(ctx, r.run, c.coder.signature); !errors.Is(err, ErrMaxIters) {
 		return out, raw, err
@@ -270,13 +271,13 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	return out, answer, nil
 }
 
-// keeper is a [Sandbox] whose programs see what earlier ones declared, such as a *[sandbox.Session].
+// keeper is a [Sandbox] that keeps the variables of programs for later programs, such as a *[sandbox.Session].
 type keeper interface {
 	Sandbox
 	Variables(ctx context.Context) ([]sandbox.Variable, error)
 }
 
-// variables tells the model which variables its programs begin with. It returns "" if there are none.
+// variables returns a note for the model about the variables that its programs begin with, or "" if there are none.
 func (r *codeRun) variables(ctx context.Context) (string, error) {
 	kept, ok := r.box.(keeper)
 	if !ok {
@@ -288,13 +289,13 @@ func (r *codeRun) variables(ctx context.Context) (string, error) {
 		return prompt.VariablesGone, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case err != nil: // if the session is broken, the next program says so
+	case err != nil: // if the session is broken, running the next program reports it
 		return prompt.VariablesUnlisted, nil
 	}
 	return prompt.Variables(list, r.inputs), nil
 }
 
-// earlier returns the names that earlier programs declared and that the next one cannot see.
+// earlier returns the names that earlier programs declared and that the next program cannot use.
 func (r *codeRun) earlier() []string {
 	if r.session {
 		return nil

@@ -1,5 +1,5 @@
-// Package module answers typed questions with the help of language models. A module takes a question and returns an
-// answer that is valid against its signature, or an error that records what was done.
+// Package module answers typed questions with language models. A module takes a question and returns an answer that is
+// valid against its signature, or an error that records what was done.
 //
 //	package main
 //
@@ -79,17 +79,18 @@
 //
 // If the model needs to look something up, compute, or do something:
 //
-//   - [CodeAct] lets the model write JavaScript programs, which a [Sandbox] checks and runs and which may call tools,
-//     until one submits the answer. One program replaces many single calls.
-//   - [ProgramOfThought] is a CodeAct without tools, for computations: the value of a program may be the answer.
+//   - [CodeAct] asks the model for JavaScript programs, which may call tools. It checks each program, runs it in a
+//     [Sandbox], and shows the model what happened, until one submits the answer. One program replaces many single
+//     calls.
+//   - [ProgramOfThought] is a CodeAct without tools, for computations. The answer may also be the value of a program.
 //   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs of earlier turns
 //     declared.
-//   - [RLM] is for inputs that are too long for a model. They are variables of programs, which ask a model about the
-//     parts with await llm(prompt).
+//   - [RLM] is for inputs that are too long for a model. Programs have the inputs as variables, and ask a model about
+//     parts of them with await llm(prompt).
 //   - [ReAct] calls tools one at a time and shows the model each result before the next call. It needs no sandbox, and
 //     suits a few calls that depend on each other.
-//   - [Program] runs a program that was written once, without a model. If it fails, a CodeAct takes over in the same
-//     run.
+//   - [Program] runs a program that was written earlier, without a model. If the program fails, a CodeAct can take over
+//     in the same run.
 //
 // If one answer is not enough:
 //
@@ -98,25 +99,25 @@
 //   - [Parallel] runs a module for many inputs, [Samples] runs it several times for the same input, and [Majority]
 //     returns the most frequent answer.
 //
-// Each of them is a [Module]. A struct of yours with a method Run is a module too, and works with all of the above.
-// It returns &Prediction{Output: …} or the error of a part; the function that runs it, such as [Start] or [Parallel],
-// records what its parts do. [Tool] lets the programs of another module call it. [Predictors], [Clone],
-// [Save] and [Load] work with the modules in its exported fields.
+// Each of these types implements [Module]. A struct of your own with a method Run is a module too, and works with all
+// of the above. Its Run returns &Prediction{Output: …}, or the error of one of its parts; the function that runs it,
+// such as [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for the programs of
+// another module. [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
 //
 // # What a module is made of
 //
-// A module is made of a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller
-// opens and closes. It is safe for concurrent use and keeps no state between runs, except for a [Chat], and for a
-// CodeAct or ProgramOfThought whose Sandbox is a *[sandbox.Session]. [Predictor.Shared] recognizes these exceptions.
+// A module has a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller opens and
+// closes. A module is safe for concurrent use and keeps no state between runs. The exceptions are a [Chat], and a
+// module whose Sandbox is a *[sandbox.Session]; [Predictor.Shared] recognizes them.
 //
 //   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
 //     the adapter) may be changed before the first run.
-//   - [Options] limit the steps and hold the options of every model call.
+//   - [Options] limit the steps of a run and set the options of every model call.
 //   - An [Adapter] defines the format of questions and replies: [Markers], [JSON] or [Native].
 //
-// Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate,
-// stay within a budget, cache replies or fall back to other models. Package [github.com/writ-go/writ/module/llmtest]
-// has scripted models for tests and for experiments without a key.
+// Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate, stay
+// within a budget, cache replies or fall back to other models. Package [github.com/writ-go/writ/module/llmtest] has
+// scripted models for tests and for experiments without an API key.
 //
 // # Results and errors
 //
@@ -130,16 +131,16 @@
 // model can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer
 // violates the signature, or if a reply cannot be read, the model is shown an observation.
 //
-// During a run, Options.OnEvent is called for every [Event]. [Start] begins a run and yields its
-// events, with the text of the model as it arrives:
+// During a run, Options.OnEvent is called for every [event.Event]. [Start] begins a run and yields its events,
+// including the text of the model as it arrives:
 //
 //	for e, err := range module.Start(ctx, predict, in).Events() { … }
 //
 // # How replies are read
 //
-// Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other
-// forms are accepted as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as
-// text, thinking before the answer, a program without a fence. How a reply is read depends only on its form, not on
-// what it says. A reply that was cut off, gives two different answers or violates the signature is rejected: the model
-// is told everything that is wrong, and asked again.
+// Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other forms
+// are accepted as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as strings,
+// thinking before the answer, a program without a fence. How a reply is read depends only on its form, not on what it
+// says. A reply that was cut off, gives two different answers or violates the signature is rejected; the model is told
+// everything that is wrong, and asked again.
 package module

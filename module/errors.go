@@ -16,22 +16,22 @@ func rescue(in string, err *error) {
 	}
 }
 
-// rescue, when deferred, turns a panic into an error with what was done until then.
+// rescue, when deferred, turns a panic into an error that holds what the run has done.
 func (r *recorder) rescue(err *error) {
 	if p := recover(); p != nil {
 		*err = r.incomplete(lm.NewPanic("Run of "+r.origin.Module, p))
 	}
 }
 
-// readable returns err, unless its methods panic, as those of a nil pointer to an error type may: then it
-// returns the panic.
+// readable returns err. If a method of err panics, as the methods of a nil pointer to an error type may, it returns the
+// panic as an error instead.
 func readable(from string, err error) (checked error) {
 	if err == nil {
 		return nil
 	}
 	defer rescue(fmt.Sprintf("the %T that %s returned", err, from), &checked)
 	_ = err.Error()
-	_ = errors.Is(err, errNoReturn) // calls the methods of all errors that it wraps
+	_ = errors.Is(err, errNoReturn) // calls the methods of all errors that err wraps
 	return err
 }
 
@@ -73,11 +73,11 @@ func notMade(name string) error {
 	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
 }
 
-// Errors of modules that were put together incorrectly. Run returns them before it calls the model.
+// Errors about missing or invalid parts of a module. Run returns them before it calls the model.
 var (
-	errNoPredictor = errors.New("module: a Predictor is nil; the module's New function makes it")
-	errNoSignature = errors.New("module: the signature is missing; make one with signature.New")
-	errNoModel     = errors.New("module: the model is missing; open one with models.Open, or pass a model of langchaingo")
+	errNoPredictor = errors.New("module: a Predictor is nil; create the module with its New function")
+	errNoSignature = errors.New("module: the signature is missing; create one with signature.New")
+	errNoModel     = errors.New("module: the model is missing; open one with models.Open, or pass a langchaingo model")
 	errNilOption   = errors.New("module: the Predictor's CallOptions contain a nil option; remove it")
 	errNoSandbox   = errors.New("module: the sandbox is missing; create one with sandbox.New, and close it when done")
 )

@@ -14,16 +14,16 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// gate decides whether an answer is questioned before it is accepted.
+// gate decides whether the model must confirm an answer before it is accepted.
 type gate struct {
 	lists     evidence.Lists
 	find      func(path string) *tools.Binding
 	acted     bool              // a call that may change data was made or held
-	told      map[string]bool   // the messages of facts about which the model was asked
+	told      map[string]bool   // the messages of the facts that the model was asked about
 	questions int               // how often the model was asked
-	answer    json.RawMessage   // that was questioned last
-	facts     []sandbox.Finding // about it
-	calls     []sandbox.Call    // of its program
+	answer    json.RawMessage   // the answer that the model was last asked to confirm
+	facts     []sandbox.Finding // the facts about that answer
+	calls     []sandbox.Call    // the calls of the program that gave that answer
 }
 
 func newGate(set *tools.Set) gate {
@@ -35,9 +35,10 @@ const (
 	maxFacts     = 5 // in a question
 )
 
-// question ends the step of a valid answer that facts contradict, and reports whether the model is asked for the answer
-// once more. It is asked once about the same facts, if a turn is free; the same answer again is accepted. Without a
-// session, the journal's step stays open, so that no effect is repeated.
+// question decides whether the model must confirm a valid answer that facts contradict. If so, question ends the step
+// with an observation about the facts and returns true. The model is asked at most once about the same facts, and only
+// if a free turn is left; if it then gives the same answer, the answer is accepted. Without a session, the journal's
+// step stays open, so that no effect is repeated.
 func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 	facts := r.judge(r.run, out, answer)
 	if bytes.Equal(answer, r.gate.answer) {
@@ -61,8 +62,8 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 	return true
 }
 
-// judge returns the evidence against the outcome of the last program, and keeps it for the trajectory. The answer is
-// nil if there is none.
+// judge returns the facts that contradict the outcome and the answer of the last program, and keeps them for the
+// trajectory. The answer is nil if the program gave none.
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
 	failed := evidence.Failed(answer, r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
@@ -70,8 +71,8 @@ func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []san
 	return facts
 }
 
-// confirmed reports whether an effect is one of the program whose answer the model has confirmed by submitting it
-// again.
+// confirmed returns a function that reports whether an effect belongs to the program whose answer the model was asked
+// to confirm, if the model has now submitted the same answer again.
 func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
 	return func(e journal.Entry) bool {
 		return bytes.Equal(answer, r.gate.answer) && slices.ContainsFunc(r.gate.calls, func(c sandbox.Call) bool {
@@ -80,15 +81,15 @@ func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
 	}
 }
 
-// held is an attempt whose program is held before the first effect of the run if it has read lists in part. The next
-// program is not.
-type held struct {
+// guardedAttempt is an attempt that stops a program before the first effect of the run if the program has read only
+// parts of lists. It does so at most once in a run.
+type guardedAttempt struct {
 	dispatch.Attempt
 	run *codeRun
 }
 
 // Issue implements [dispatch.Attempt].
-func (h held) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
+func (h guardedAttempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	r := h.run
 	if r.acted || !evidence.Acts(c.Tool) || r.lists.Has(c.Tool) {
 		return h.Attempt.Issue(c, all)
@@ -103,7 +104,9 @@ func (h held) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) 
 		f.Column = 0
 		fmt.Fprintf(&b, "line %d: %s ", f.Line, f.Message)
 	}
-	return nil, &tools.HoldError{Call: fmt.Sprintf("%s(%s)", c.Tool.Path(), shorten(string(c.Args), 200)),
-		Message: "it is the first that may change data, and lists that this program read are not complete: " + b.String() +
-			"If the program needs no more of them, write it again as it is"}
+	return nil, &tools.HoldError{
+		Call: fmt.Sprintf("%s(%s)", c.Tool.Path(), shorten(string(c.Args), 200)),
+		Message: "it is the first that may change data, and lists that this program read are not complete: " +
+			b.String() + "If the program needs no more of them, write it again as it is",
+	}
 }

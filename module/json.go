@@ -47,7 +47,8 @@ func (t *Trajectory) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// stepJSON is a step with what differs from the prompt of the step before.
+// stepJSON is the JSON form of a step. Instead of the whole prompt, it has the difference from the previous step's
+// prompt.
 type stepJSON struct {
 	Step
 	lm.RecordedPrompt
@@ -64,7 +65,7 @@ func stepsJSON(steps []Step) []stepJSON {
 	return list
 }
 
-// stepsOf reads what stepsJSON wrote, except for attachments.
+// stepsOf is the inverse of stepsJSON, except that it does not restore attachments.
 func stepsOf(list []stepJSON) []Step {
 	var steps []Step
 	var sent lm.Prompt
@@ -76,7 +77,7 @@ func stepsOf(list []stepJSON) []Step {
 	return steps
 }
 
-// MarshalJSON writes infinite values as the greatest finite number, and NaN as 0.
+// MarshalJSON writes infinite values as the largest finite numbers, and NaN as 0.
 func (s Score) MarshalJSON() ([]byte, error) {
 	type plain Score
 	s.Value, s.Parts = finite(s.Value), maps.Clone(s.Parts)

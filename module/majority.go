@@ -8,14 +8,14 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Majority returns the most frequent answer of runs, such as those of [Samples]; if several are equally frequent, it
-// returns the first of them. Runs without an answer do not count. The function key returns the value to compare, such as one field of the output: any value that encoding/json can
-// encode. If key is nil, whole outputs are compared.
+// Majority returns the most frequent answer of several runs, such as those of [Samples]. If several answers are equally
+// frequent, it returns the first of them. Runs without an answer do not count. Key returns the value to compare, such
+// as one field of the output; encoding/json must be able to encode it. If key is nil, whole outputs are compared.
 //
 //	module.Majority(results, func(v Verdict) any { return v.Mood })
 //
-// Two values are equal if their JSON is equal. The order of members does not matter, nor do case, English articles,
-// spacing and punctuation in strings; punctuation within numbers does.
+// Two values are equal if their JSON is equal. The order of members does not matter, and neither do case, English
+// articles, spacing and punctuation in strings. Punctuation within numbers does matter.
 //
 // The trajectories of all answers are in Trajectory.Runs of the prediction. Majority returns an error if there
 // are no answers, a value cannot be encoded, or key panics.
@@ -56,7 +56,7 @@ func answersOf[Out any](results []Result[Out]) (answers []*Prediction[Out]) {
 	return answers
 }
 
-// vote returns what is counted of an output.
+// vote returns a text that is the same for all outputs that count as equal.
 func vote[Out any](out Out, key func(Out) any) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -22,19 +22,19 @@ type MultiChainComparison[In, Out any] struct {
 	// Module makes the attempts. It usually is a [ChainOfThought].
 	Module Module[In, Out]
 
-	// Predictor asks for the comparison: the signature with an input "attempts" and, as in a
+	// Predictor asks for the comparison. Its Spec is the signature with another input, "attempts", and, as in a
 	// [ChainOfThought], an output "reasoning".
 	Predictor *Predictor
 
 	signature  *signature.Signature[In, Out]
-	comparison *signature.Signature[signature.Values, Out] // with the attempts
+	comparison *signature.Signature[signature.Values, Out] // with the attempts as an input
 	attempts   string                                      // the name of that input
 	n          int
-	err        error // why it cannot run
+	err        error // why the module cannot run
 }
 
-// NewMultiChainComparison returns a module that has m make n attempts at the same time, like [Samples], and asks
-// model to compare them. Nil options are the defaults. Run reports missing parts.
+// NewMultiChainComparison returns a module that runs m n times concurrently, like [Samples], and asks model to compare
+// these attempts. Nil options mean the defaults. Run reports missing parts.
 func NewMultiChainComparison[In, Out any](
 	sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options,
 ) *MultiChainComparison[In, Out] {
@@ -45,7 +45,7 @@ func NewMultiChainComparison[In, Out any](
 	return c
 }
 
-// setSpec makes the question for a comparison of answers to spec.
+// setSpec sets the question that compares answers to spec.
 func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 	c.attempts = replies.UnusedName(spec, "attempts")
 	spec, err := spec.AppendInputs(prompt.AttemptsField(c.attempts))
@@ -59,12 +59,11 @@ func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 	return err
 }
 
-// Run makes the attempts and compares the answers; at least one attempt must have an answer. All attempts are in
-// Trajectory.Runs. The steps of the trajectory, and its Reasoning, are those of the comparison.
+// Run makes the attempts and asks the model to compare their answers. At least one attempt must have an answer. All
+// attempts are in Trajectory.Runs. The steps of the trajectory, and its Reasoning, are those of the comparison.
 //
-// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
-// returns an error that says so. Otherwise it returns an *[IncompleteError], which holds everything that was done and
-// wraps the reason.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
+// error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason.
 func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of MultiChainComparison", &err)
 	if err := c.usable(ctx, in); err != nil {
@@ -83,7 +82,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	return c.compare(ctx, r, in, answers)
 }
 
-// usable returns why the answers to in cannot be compared.
+// usable returns an error if the module cannot run, or if the input violates the signature.
 func (c *MultiChainComparison[In, Out]) usable(ctx context.Context, in In) error {
 	switch {
 	case ctx == nil:
@@ -110,7 +109,7 @@ func (c *MultiChainComparison[In, Out]) compare(
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	q, err := ready("MultiChainComparison", c.Predictor, c.comparison, inputs)
+	q, err := newQuestion("MultiChainComparison", c.Predictor, c.comparison, inputs)
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
@@ -122,7 +121,7 @@ func (c *MultiChainComparison[In, Out]) compare(
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return askFor(ctx, r.asking(r.scope.paths[c.Predictor], p, q, opening), c.comparison)
+	return askFor(ctx, r.newRun(r.scope.paths[c.Predictor], p, q, opening), c.comparison)
 }
 
 // inputs returns the inputs of the comparison: those of the question, and the attempts.
@@ -135,13 +134,13 @@ func (c *MultiChainComparison[In, Out]) inputs(in In, answers []*Prediction[Out]
 	for i, a := range answers {
 		answer, err := schema.Marshal(a.Output)
 		if err != nil {
-			return nil, fmt.Errorf("module: the answers to compare: %w", err)
+			return nil, fmt.Errorf("module: encode the answers to compare: %w", err)
 		}
 		list[i] = prompt.Attempt{Reasoning: prompt.Cut(a.Trajectory.Reasoning(), prompt.MaxText), Answer: answer}
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
-		return nil, fmt.Errorf("module: the answers to compare: %w", err)
+		return nil, fmt.Errorf("module: encode the answers to compare: %w", err)
 	}
 	return append(inputs, signature.Value{Name: c.attempts, JSON: raw}), nil
 }

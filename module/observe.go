@@ -8,13 +8,13 @@ import (
 	"github.com/writ-go/writ/module/event"
 )
 
-// scope is what a context says about runs: who observes them, and which one is in progress.
+// scope is what a context holds about runs: their observers, and the run in progress.
 type scope struct {
 	tell   func(context.Context, event.Event) // nil if there is no observer
 	deltas bool                               // an observer wants TextDelta events
 	run    *recorder                          // the run in progress, or nil
 	paths  map[*Predictor]string              // of the predictors of the module that runs
-	asks   *Predictor                         // of the run in progress, or nil
+	asks   *Predictor                         // the predictor of the run in progress, or nil
 }
 
 type scopeKey struct{}
@@ -30,12 +30,12 @@ func (s scope) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, scopeKey{}, &s)
 }
 
-// Observe returns a context in which f is called for the events of every run of every module, including the
-// runs that modules make. The context that f gets is the context of the run. Observers that ctx already has
-// are called as well.
+// Observe returns a copy of ctx in which f is called for the events of every run of every module, including the runs
+// that modules make. The context that f receives is the context of the run. Observers that ctx already has are called
+// as well.
 //
-// Calls of f may be concurrent, and the run waits for them. If f panics, the run ends.
-// [net/http/httptrace] does the same for HTTP.
+// Calls of f may be concurrent, and the run waits for them. If f panics, the run ends. Package [net/http/httptrace]
+// works like this for HTTP.
 func Observe(ctx context.Context, f func(context.Context, event.Event)) context.Context {
 	s := scopeOf(ctx)
 	s.tell = both(s.tell, f)
@@ -53,9 +53,9 @@ func both(f, g func(context.Context, event.Event)) func(context.Context, event.E
 	return func(ctx context.Context, e event.Event) { f(ctx, e); g(ctx, e) }
 }
 
-// named returns the scope of a run of m, in which the predictors have their paths within m. Predictors of an
-// enclosing module keep their paths there. If m is a copy of original, its predictors get the paths that
-// those of original have in the enclosing module.
+// named returns the scope of a run of m. It adds the paths of the predictors within m; predictors of an enclosing
+// module keep the paths that they have there. If m is a copy of original, its predictors get the paths that the
+// predictors of original have in the enclosing module.
 func (s scope) named(m, original any) scope {
 	outer := s.paths
 	s.paths = make(map[*Predictor]string, len(outer))
@@ -75,7 +75,7 @@ func (s scope) named(m, original any) scope {
 	return s
 }
 
-// pathOf returns the path of a module within the one that runs, or "" if it is that one or no part of it.
+// pathOf returns the path of m within the module that runs. It returns "" if m is that module, or is not part of it.
 func (s scope) pathOf(m any) string {
 	for path, p := range Predictors(m) {
 		known := s.paths[p]

@@ -13,50 +13,53 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Options configures a module. The zero value, and nil, are the defaults.
+// Options configures a module. The zero value and nil mean the defaults.
 type Options struct {
-	// MaxIters limits the steps of a module that works in steps, each of which is one model call. If it
-	// is not positive, the limit is 8 for CodeAct and Chat, 3 for ProgramOfThought, and 20 for ReAct and
-	// RLM. Predict ignores it.
+	// MaxIters limits the steps of a module that works in steps. Each step is one model call. If MaxIters is not
+	// positive, the limit is 8 for CodeAct and Chat, 3 for ProgramOfThought, and 20 for ReAct and RLM. Modules that ask
+	// only once, such as Predict, ignore it.
 	MaxIters int
 
-	// Extract asks the model for an answer from what it knows when the steps are used up. Otherwise that
-	// is an error. [Step.Extracted] marks the additional step.
+	// Extract adds one step to a run that has used up its steps: the model is asked for an answer from what it knows,
+	// and [Step.Extracted] is true. Without Extract, such a run ends with [ErrMaxIters].
 	Extract bool
 
-	// FreeTurns is how many replies of a run do not count as steps:
+	// FreeTurns is how many of the following replies of a run do not count as steps:
 	//
-	//   - programs that the check refused, that only searched for tools, or that were stopped because a
-	//     call resembles an earlier one, or before the first effect because they read lists in part
+	//   - programs that the check refused, or that only searched for tools
+	//   - programs that were stopped because a call resembles an earlier one, or because they had read only parts of
+	//     lists before the first effect of the run
 	//   - replies that cannot be read
-	//   - answers that the model is asked to confirm, because facts of the run contradict them (at most three
-	//     times; see [Trajectory]), or because earlier programs had effects that the last program did not ask for
+	//   - answers that the model is asked to confirm, because facts of the run contradict them (at most three times;
+	//     see [Trajectory]), or because earlier programs had effects that the last program did not ask for
 	//
 	// A repeated reply or program counts as a step. Zero means MaxIters, and a negative number means none.
 	FreeTurns int
 
-	// HistoryBytes is the approximate maximum size of the earlier turns in the prompt of a Chat. The last turn is always
-	// shown. If HistoryBytes is not positive, it is 24,000.
+	// HistoryBytes is the approximate maximum size of the earlier turns in the prompt of a Chat. The last turn is
+	// always shown. If HistoryBytes is not positive, it is 24,000.
 	HistoryBytes int
 
-	// Journal configures the record of each run's calls. Nil means the defaults.
+	// Journal configures the journal of each run, which records the run's calls. Nil means the defaults.
 	Journal *journal.Options
 
-	// DeclarationTokens limits the tokens of the tool declarations in the prompt, with those of the tools that match
-	// the question if not all can be declared. Zero means the default of declare.New, and of declare.Markdown in ReAct.
+	// DeclarationTokens limits the tokens of the tool declarations in the prompt. If not all tools can be declared, it
+	// also covers the declarations of tools that match the question. Zero means the default of declare.New or, in a
+	// ReAct, of declare.Markdown.
 	DeclarationTokens int
 
-	// LearnedTypes, if set, are the types of results of tools that declare no output schema. The modules that run
-	// programs declare the types that are known when a run begins, and add what they see, except in an evaluation.
-	// Use different ones for different tenants. Without LearnedTypes, a type is shown only in the run that has seen it.
+	// LearnedTypes, if set, holds the result types of tools that declare no output schema. A module that runs programs
+	// declares the types that are known at the beginning of a run, and adds the types of the results that its programs
+	// get, except in an evaluation. Use separate LearnedTypes for separate tenants. If it is nil, the model is shown
+	// the type of a result only in the run in which a program got that result.
 	LearnedTypes *declare.LearnedTypes
 
-	// Compiler translates programs to JavaScript: sandbox/typescript does so for TypeScript.
-	// If it is a [sandbox.Describer], the prompt includes its description; otherwise describe it
-	// in Predictor.Briefing. Nil means that programs are JavaScript.
+	// Compiler translates programs to JavaScript; package sandbox/typescript has one for TypeScript. If it is a
+	// [sandbox.Describer], the prompt includes its description; otherwise describe the language in Predictor.Briefing.
+	// Nil means that programs are JavaScript.
 	Compiler sandbox.Compiler
 
-	// Adapter is the form of questions and replies; see [Predictor]. Nil is best for most models.
+	// Adapter defines the format of questions and replies; see [Predictor]. Nil is best for most models.
 	Adapter Adapter
 
 	// Temperature is sent to the model; see [Predictor]. Nil leaves it to the provider.
@@ -65,16 +68,15 @@ type Options struct {
 	// CallOptions are passed to every call of the model, such as llms.WithMaxTokens(4000).
 	CallOptions []llms.CallOption
 
-	// OnEvent, if set, is called for the events of every run, with the context of the run. Runs and tool
-	// calls call it concurrently, and wait for it, so it should return soon. [Observe] and [Start] are for
-	// a single run.
+	// OnEvent, if set, is called for the events of every run, with the context of the run. Calls may be concurrent, and
+	// the run waits for each of them, so OnEvent should return soon. To watch a single run, use [Observe] or [Start].
 	OnEvent func(context.Context, event.Event)
 
 	// Logger logs [tools.Set.Warnings] when a module is made. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// orDefault returns a copy with the default limits of a module.
+// orDefault returns a copy in which the limits that are not set have their defaults. The default of MaxIters is iters.
 func (o *Options) orDefault(iters int) Options {
 	var c Options
 	if o != nil {
@@ -93,7 +95,7 @@ func (o *Options) logWarnings(set *tools.Set) {
 	}
 }
 
-// predictor returns a predictor without a spec.
+// predictor returns a Predictor with the options, but without a Spec.
 func (o *Options) predictor(model llms.Model) *Predictor {
 	if o == nil {
 		o = &Options{}
@@ -102,9 +104,4 @@ func (o *Options) predictor(model llms.Model) *Predictor {
 		Model: model, Adapter: o.Adapter, Temperature: o.Temperature, CallOptions: o.CallOptions,
 		onEvent: o.OnEvent,
 	}
-}
-
-// declarations returns the tools of a set as Markdown for a model.
-func (o Options) declarations(set *tools.Set) string {
-	return declare.Markdown(set, o.DeclarationTokens)
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// ParallelOptions configures [Parallel] and [Samples]. The zero value, and nil, are the defaults.
+// ParallelOptions configures [Parallel] and [Samples]. The zero value and nil mean the defaults.
 type ParallelOptions struct {
 	// Workers is the maximum number of concurrent runs. If it is not positive, it is 8.
 	Workers int
 
-	// Collect makes the remaining runs continue after a run has failed. Otherwise the first error cancels the runs in
-	// progress, and no others are started.
+	// Collect lets the remaining runs continue after a run has failed. Otherwise the first error cancels the runs in
+	// progress, and no further runs are started.
 	Collect bool
 
-	// Progress, if set, is called after each run with the number of runs that ended, the number of those
-	// that failed, and the total. It is not called concurrently, and should return soon.
+	// Progress, if set, is called after each run with the number of runs that have ended, the number of those that
+	// failed, and the total. Calls are not concurrent. Progress should return soon.
 	Progress func(ended, failed, all int)
 }
 
-// Result is the result of one run.
+// Result is what one run returned.
 type Result[Out any] struct {
 	Prediction *Prediction[Out] // nil if there is an error
 	Err        error
@@ -41,13 +41,13 @@ func (r Result[Out]) Trajectory() Trajectory {
 	return Trajectory{}
 }
 
-// Parallel runs a module once for each input, several at the same time. Nil options are the defaults.
+// Parallel runs a module once for each input, several at the same time. Nil options mean the defaults.
 //
-// There is one result for each input, in the order of the inputs, even if there is an error. The error is nil if all
-// runs have an answer. Otherwise it wraps the error of the run that failed first, or of the first in order if ctx
-// ended them; with Collect it wraps all errors. Once a model has been called, it is an *[IncompleteError] with all
-// runs in Trajectory.Runs, which a module of yours may return as its own. A run that panics, or returns neither a
-// prediction nor an error, fails: see [Module].
+// The results are in the order of the inputs, one for each input, even if there is an error. The error is nil if all
+// runs have an answer. Otherwise it wraps the error of the run that failed first or, if the end of ctx made runs fail,
+// the error of the first of these runs in the order of the inputs. With Collect, it wraps the errors of all runs. Once
+// a model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which a module of your
+// own may return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
 func Parallel[In, Out any](
 	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
 ) (results []Result[Out], err error) {
@@ -57,10 +57,10 @@ func Parallel[In, Out any](
 	})
 }
 
-// Samples runs a module n times with the same input, up to 10,000 times. Each run uses a [Clone] of the module, whose
-// Predictors have a Rollout of their own, so that a cache gives different replies, and a Temperature of 1 unless they
-// have one. A module with effects performs them n times. Results and errors are the same as for [Parallel]; an
-// invalid n or a nil module is an error before the first run.
+// Samples runs a module n times with the same input, up to 10,000 times. Each run uses a [Clone] of the module. The
+// Predictors of the clone have a Rollout of their own, so that a cache returns a different reply in each run, and a
+// Temperature of 1 unless one is set. If the module has effects, every run has them. Results and errors are the same as
+// for [Parallel]; an invalid n or a nil module is an error before the first run.
 func Samples[In, Out any](
 	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
 ) (results []Result[Out], err error) {
@@ -74,15 +74,16 @@ func Samples[In, Out any](
 	})
 }
 
-// runModule runs a module and makes sure that its result has everything that was done.
+// runModule runs a module. The trajectory of the result holds everything that was done, even if the module does not
+// return it.
 func runModule[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {
 	return runIn(ctx, group(ctx), m, m, in)
 }
 
-// runIn runs a module, which may be a copy of original, and records it in a group.
+// runIn is runModule with a group that records the run. The module may be a copy of original.
 func runIn[In, Out any](ctx context.Context, g *recorder, m, original Module[In, Out], in In) Result[Out] {
 	s := scopeOf(ctx)
-	if missing(m) == nil {
+	if checkModule(m) == nil {
 		s = s.named(m, original)
 	}
 	s.run = g
@@ -97,7 +98,7 @@ func runIn[In, Out any](ctx context.Context, g *recorder, m, original Module[In,
 	return r
 }
 
-// with returns the result with another trajectory.
+// with returns the result with t as its trajectory.
 func (r Result[Out]) with(t Trajectory) Result[Out] {
 	if r.Err != nil {
 		return Result[Out]{Err: withTrajectory(r.Err, t)}
@@ -121,20 +122,20 @@ func runSafely[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Re
 	return Result[Out]{Prediction: pred}
 }
 
-// batch is several runs at the same time.
+// batch is the state of several concurrent runs.
 type batch[Out any] struct {
 	ParallelOptions
 	results []Result[Out]
-	kind    string // of the runs: "inputs" or "samples"
+	kind    string // what errors call the runs: "inputs" or "samples"
 	stop    context.CancelFunc
 
 	mu            sync.Mutex
 	ended, failed int
 	first         int   // the run that failed first
-	broken        error // a panic of Progress
+	broken        error // the panic of Progress, or nil
 }
 
-// runAll makes n runs, at most Workers at the same time.
+// runAll makes n runs, at most Workers of them at the same time.
 func runAll[Out any](
 	ctx context.Context, kind string, n int, o *ParallelOptions, run func(context.Context, *recorder, int) Result[Out],
 ) ([]Result[Out], error) {
@@ -155,7 +156,7 @@ func runAll[Out any](
 	workers := make(chan struct{}, min(b.Workers, n))
 	for i := range n {
 		workers <- struct{}{}
-		g := group(ctx) // here, so that the groups are in the order of the inputs
+		g := group(ctx) // not in the goroutine, so that the groups are in the order of the inputs
 		running.Go(func() {
 			defer func() { <-workers }()
 			defer b.end(i) // also if the run calls runtime.Goexit
@@ -175,7 +176,7 @@ func runAll[Out any](
 	return b.results, b.err()
 }
 
-// end counts a run that has ended. A panic of Progress ends the remaining runs.
+// end counts a run that has ended. If Progress panics, end cancels the remaining runs.
 func (b *batch[Out]) end(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -18,7 +18,7 @@ type Predict[In, Out any] struct {
 	signature *signature.Signature[In, Out]
 }
 
-// NewPredict returns a module that asks model for the outputs of sig. Nil options are the defaults. Run reports
+// NewPredict returns a module that asks model for the outputs of sig. Nil options mean the defaults. Run reports
 // missing parts.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
 	p := o.predictor(model)
@@ -29,9 +29,9 @@ func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 // Run asks the model. If a reply cannot be read, or its values violate the signature, the model is told what
 // is wrong and asked once more.
 //
-// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
-// returns an error that says so. Otherwise it returns an *[IncompleteError], which holds the replies and wraps the
-// reason: [ErrNoAnswer], the context's error or the model's.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
+// error says so. Every other error is an *[IncompleteError], which holds the replies and wraps the reason:
+// [ErrNoAnswer], or the error of the context or the model.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil {
 		return nil, notMade("Predict")
@@ -44,7 +44,7 @@ func predict[In, Out any](
 	ctx context.Context, module string, p *Predictor, sig *signature.Signature[In, Out], in In,
 ) (pred *Prediction[Out], err error) {
 	defer rescue("Run of "+module, &err)
-	q, err := ready(module, p, sig, in)
+	q, err := newQuestion(module, p, sig, in)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func predict[In, Out any](
 	return askFor(ctx, r, sig)
 }
 
-// askFor asks for the outputs of sig, and once more if the reply cannot be used.
+// askFor asks for the outputs of sig, and asks once more if the reply cannot be used.
 func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (*Prediction[Out], error) {
 	for {
 		if err := r.ask(ctx); err != nil {
@@ -66,7 +66,7 @@ func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[I
 		if err == nil {
 			out, invalid := sig.Decode(values)
 			if invalid == nil {
-				return answered(r.recorder, out, values, reasoning)
+				return complete(r.recorder, out, values, reasoning)
 			}
 			err = invalid
 		}
@@ -77,16 +77,16 @@ func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[I
 	}
 }
 
-// advice tells the caller, as opposed to the model, what to do about a reply that cannot be used.
+// advice returns what the caller, as opposed to the model, can do about a reply that cannot be used.
 func (s *Step) advice() string {
 	if s.Truncated {
-		return " (llms.WithMaxTokens, among the CallOptions of module.Options, allows the model more tokens)"
+		return " (to allow the model more tokens, add llms.WithMaxTokens to Options.CallOptions)"
 	}
 	return ""
 }
 
-// ready returns the question of a module that asks for the outputs of sig.
-func ready[In, Out any](
+// newQuestion checks the parts of a module that asks for the outputs of sig, and returns the question for an input.
+func newQuestion[In, Out any](
 	module string, p *Predictor, sig *signature.Signature[In, Out], in In,
 ) (q conversation.Question, err error) {
 	switch {
@@ -110,8 +110,8 @@ func ready[In, Out any](
 	return conversation.NewQuestion(p.Spec, inputs)
 }
 
-// checkFields refuses an edited spec that requires an input which the module does not provide, or lacks an
-// output that the module needs.
+// checkFields returns an error if an edited spec requires an input that the module does not provide, or lacks an output
+// that the module needs.
 func checkFields(spec *signature.Spec, provided, needed []signature.Field) error {
 	for _, f := range spec.Inputs() {
 		named := func(g signature.Field) bool { return g.Name == f.Name }
@@ -122,7 +122,8 @@ func checkFields(spec *signature.Spec, provided, needed []signature.Field) error
 	}
 	for _, f := range needed {
 		if _, ok := spec.Field(f.Name); f.Required && !ok {
-			return fmt.Errorf("module: the Predictor's Spec lacks the output %q, which the answer needs", f.Name)
+			return fmt.Errorf("module: the Predictor's Spec lacks the output %q, which the answer needs; "+
+				"add it", f.Name)
 		}
 	}
 	return nil

@@ -21,8 +21,8 @@ type Prediction[Out any] struct {
 	Trajectory Trajectory `json:"trajectory"`
 }
 
-// Evidence returns the facts that contradict the answer, including those of the runs that it was made of. A metric or a
-// caller may refuse an answer with evidence. See [Trajectory].
+// Evidence returns the facts that contradict the answer, including those from the runs that led to it: see
+// [Trajectory]. A metric or a caller may refuse an answer that has evidence against it.
 func (p *Prediction[Out]) Evidence() []sandbox.Finding {
 	if p == nil {
 		return nil
@@ -48,20 +48,20 @@ func (p *Prediction[Out]) LogValue() slog.Value {
 	return p.Trajectory.LogValue()
 }
 
-// ErrMaxIters is the reason in an [IncompleteError] when a run has used up its steps. The message includes how the
-// last step ended. To allow more steps, raise Options.MaxIters.
+// ErrMaxIters is the reason in an [IncompleteError] if a run has used up its steps. The message of the IncompleteError
+// includes how the last step ended. To allow more steps, raise Options.MaxIters.
 var ErrMaxIters = errors.New("the steps are used up")
 
-// ErrNoAnswer is the reason in an [IncompleteError] when a reply cannot be read or violates the signature, even after
-// the model was told why. The error also wraps the one of the adapter.
+// ErrNoAnswer is the reason in an [IncompleteError] if a reply cannot be read or violates the signature, even after the
+// model was told why. The IncompleteError also wraps the error of the adapter.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
 // IncompleteError reports that a module did not find an answer. Run of every module returns it for all errors after
 // the first model call. The trajectory holds what was done, because tool calls may have had effects and model calls
 // cost money.
 type IncompleteError struct {
-	// Err is the reason: [ErrMaxIters], [ErrNoAnswer], the error of the context, the model or the sandbox,
-	// a tool's fatal error, a *[journal.UnknownError] or a *[models.PanicError]. In the JSON it is the trajectory's.
+	// Err is the reason: [ErrMaxIters], [ErrNoAnswer], the error of the context, the model or the sandbox, a tool's
+	// fatal error, a *[journal.UnknownError] or a *[models.PanicError]. Its text is part of the trajectory's JSON.
 	Err error `json:"-"`
 
 	// Trajectory is everything that was done.
@@ -70,8 +70,8 @@ type IncompleteError struct {
 	batch bool // the error of several runs, some of which may have answers
 }
 
-// Error returns the number of steps, or of runs for a module that is made of runs, and the reason. A request
-// without a reply does not count as a step.
+// Error returns the reason and the number of steps or, for a module that only runs other modules, the number of runs. A
+// request without a reply does not count as a step.
 func (e *IncompleteError) Error() string {
 	if e == nil {
 		return "module: no answer"
@@ -96,7 +96,7 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("module: no answer after %s: %s", plural(runs, "run"), why)
 }
 
-// maxReason limits the bytes of a reason in the text of an error. The error of a tool may be long.
+// maxReason limits the bytes of a reason in an error message, since the error of a tool may be long.
 const maxReason = 2000
 
 // Unwrap returns Err.
@@ -107,10 +107,11 @@ func (e *IncompleteError) Unwrap() error {
 	return e.Err
 }
 
-// MayHaveActed is for [tools.Handler]: if a tool runs the module, its call may have had effects.
+// MayHaveActed reports whether the run had, or may have had, effects. [tools.Handler] describes what it means for a
+// tool that runs the module.
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 
-// acted reports whether there are effects that happened or may have happened.
+// acted reports whether t has calls that had, or may have had, effects.
 func (t *Trajectory) acted() bool {
 	for e := range t.AllCalls() {
 		switch e.State {

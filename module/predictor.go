@@ -17,32 +17,32 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Predictor is one kind of question to a model: what goes in, what must come out, and how the model is
-// asked. The New functions of the modules make their Predictors; [Predictors] lists them. The fields may be
-// changed before the module is used. After that, a Predictor is safe for concurrent use.
+// Predictor is a question that a module asks a model: its instructions, inputs and outputs, and how it is asked. The
+// New functions of the modules create their Predictors; [Predictors] lists them. The fields may be changed before the
+// module is used. After that, a Predictor is safe for concurrent use.
 type Predictor struct {
-	// Spec is the question: instructions, inputs and outputs. It may be edited to change the
-	// instructions or descriptions, or to add outputs, which become part of the reasoning. Run returns an
-	// error if it has an input that the module does not provide, or lacks an output of the signature.
+	// Spec has the instructions, inputs and outputs. Replace it to change the instructions or descriptions, or to add
+	// outputs, which become part of the reasoning. Run returns an error if Spec requires an input that the module does
+	// not provide, or lacks an output that the module needs.
 	Spec *signature.Spec
 
-	// Briefing is what else the model must know, the same for every question. It follows the
-	// description of the reply format.
+	// Briefing is what the model must know in addition to Spec. It is the same for every question, and follows the
+	// description of the reply format in the system prompt.
 	Briefing string
 
-	// System, if set, replaces the whole system prompt, which otherwise is made of Spec and Briefing.
+	// System, if set, replaces the whole system prompt, which is otherwise written from Spec and Briefing.
 	System string
 
-	// Demos are shown before the question, as if they had been asked and answered. Values may be missing.
-	// Run returns an error if a value has no field or violates the signature.
+	// Demos are shown before the question, as if the model had already answered them. A demo may lack values. Run
+	// returns an error if a demo has a value that belongs to no field or violates the signature.
 	Demos []Demo
 
-	// PickDemos, if set, picks the demos for each question from Demos. It is called concurrently. Save writes all
-	// Demos and that they are picked, but not how: set PickDemos again before Load.
+	// PickDemos, if set, picks the demos for each question from Demos. Calls may be concurrent. Save writes all Demos
+	// and records that PickDemos was set, but it cannot save the function, so set PickDemos again before Load.
 	PickDemos func(ctx context.Context, inputs signature.Values, demos []Demo) ([]Demo, error)
 
-	// ToolDescriptions say more about tools, by their paths (tools.Binding.Path). They follow the briefing, in addition
-	// to the tools' own descriptions.
+	// ToolDescriptions add to the tools' own descriptions. The keys are the paths of the tools (tools.Binding.Path). In
+	// the system prompt, they follow the briefing.
 	ToolDescriptions map[string]string
 
 	// Source says where the instructions and demos came from, for people who read a saved state.
@@ -51,45 +51,45 @@ type Predictor struct {
 	// Hint, if set, is added to every question.
 	Hint string
 
-	// Model is the model that is asked.
+	// Model answers the question.
 	Model llms.Model
 
-	// Adapter is the form of questions and replies. If it is nil, programs are requested as one fenced
-	// block. Other questions use [Native] if the model supports it and at least one output is not plain
-	// text, and [Markers] otherwise.
+	// Adapter defines the format of questions and replies. If it is nil, the model is asked to write a program as one
+	// fenced block. Other questions use [Native] if the model supports it and at least one output is not plain text,
+	// and [Markers] otherwise.
 	Adapter Adapter
 
-	// Temperature is sent to the model, from 0 to 100; most providers accept at most 2. Nil leaves it to
-	// the provider, except that the providers of langchaingo then send 0. Some of those ignore the
-	// temperature of reasoning models.
+	// Temperature is the sampling temperature, from 0 to 100; most providers accept at most 2. Nil leaves it to the
+	// provider, except that langchaingo's own providers then send 0. Some of these do not send the Temperature to
+	// reasoning models.
 	Temperature *float64
 
-	// Rollout distinguishes repetitions of the same question: a cache has one reply for each number.
+	// Rollout distinguishes repetitions of the same question: a cache keeps a separate reply for each Rollout.
 	Rollout int
 
 	// CallOptions are passed to every call of the model.
 	CallOptions []llms.CallOption
 
-	calling *conversation.Calling // for models that call tools by their provider's protocol; or nil
+	calling *conversation.Calling // the form of tool calls in the provider's protocol, or nil
 	refused *sync.Map             // the names of models that refused tools; shared by clones
 	decided bool                  // a run has begun, so the form of calls is fixed
-	set     *tools.Set            // the tools of its programs or calls; or nil
+	set     *tools.Set            // the tools of its programs or calls, or nil
 	inside  inside                // copied by the function Clone
 	shares  string                // what Shared returns
-	task    *signature.Spec       // the task, if Spec asks for one step of it; or nil
+	task    *signature.Spec       // the module's task, if Spec asks for one step of it, or nil
 	onEvent func(context.Context, event.Event)
 	system  memo.Last[promptKey, string]
 	lenient memo.Last[*signature.Spec, *signature.Spec]
 	schema  memo.Last[*signature.Spec, wireSchema]
 }
 
-// inside is what a predictor leads to.
+// inside holds what can be reached from a predictor.
 type inside struct {
-	Tools map[string]any // pointers to the modules that its tools run, by their paths
+	Tools map[string]any // pointers to the modules that the predictor's tools run, by the paths of the tools
 }
 
-// use makes set the tools of a new predictor.
-func (p *Predictor) use(set *tools.Set) {
+// setTools sets the tools of a new predictor.
+func (p *Predictor) setTools(set *tools.Set) {
 	p.set, p.inside.Tools = set, map[string]any{}
 	for _, b := range set.Bindings() {
 		if b.Module != nil {
@@ -127,8 +127,8 @@ func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (De
 	return Demo{Inputs: inputs, Outputs: outputs}, nil
 }
 
-// Clone returns a copy whose fields can be changed without changing p's. Modules that are tools are shared; the
-// function [Clone] copies them, too. Clone of nil returns nil.
+// Clone returns a copy whose fields can be changed without changing those of p. The copy shares modules that are tools
+// with p; the function [Clone] copies them as well. Clone of nil returns nil.
 func (p *Predictor) Clone() *Predictor {
 	if p == nil {
 		return nil
@@ -147,30 +147,30 @@ func (p *Predictor) Clone() *Predictor {
 	return c
 }
 
-// promptKey is what a system prompt is made of.
+// promptKey holds what a system prompt depends on.
 type promptKey struct {
 	spec     *signature.Spec
 	adapter  Adapter
 	briefing string
 }
 
-// systemPrompt returns the system prompt with a briefing. Since that takes about a millisecond, it is kept until
-// the briefing or a field changes.
+// systemPrompt returns the system prompt with the given briefing. Writing it takes about a millisecond, so it is cached
+// until the briefing or a field changes.
 func (p *Predictor) systemPrompt(briefing string) string {
 	if p.System != "" {
 		return p.System
 	}
 	adapter := p.adapter()
-	text := p.system.Get(promptKey{p.Spec, adapter, briefing}, func() string { return adapter.System(p.Spec, briefing) })
-	return text + prompt.ToolDescriptions(p.ToolDescriptions)
+	write := func() string { return adapter.System(p.Spec, briefing) }
+	return p.system.Get(promptKey{p.Spec, adapter, briefing}, write) + prompt.ToolDescriptions(p.ToolDescriptions)
 }
 
-// repair tells the model why its reply cannot be used.
+// repair returns the message that tells the model why its reply cannot be used.
 func (p *Predictor) repair(err error) string {
 	return fmt.Sprintf("Your reply cannot be used:\n%v\n\n%s", err, p.adapter().Question(p.Spec, nil))
 }
 
-// usable returns why a predictor cannot ask.
+// usable returns an error if the predictor cannot ask its question.
 func (p *Predictor) usable() error {
 	switch {
 	case p == nil:
@@ -188,12 +188,9 @@ func (p *Predictor) usable() error {
 	return p.valid()
 }
 
-// maxTemperature is more than any provider accepts.
-const maxTemperature = 100
-
-// check returns what is wrong with the fields that optimizers and callers set.
+// check returns an error if a field that optimizers and callers set is invalid.
 func (p *Predictor) check() error {
-	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) { // or not a number
+	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 100) { // comparisons with NaN are false
 		return fmt.Errorf("the temperature %g is not between 0 and 100", *t)
 	}
 	return p.checkDemos(p.Demos)
@@ -209,7 +206,7 @@ func (p *Predictor) checkDemos(demos []Demo) error {
 	return nil
 }
 
-// forQuestion returns a copy with the demos for a question, or p if its demos are the same for all questions.
+// forQuestion returns a copy with the demos for a question, or p itself if its demos are the same for all questions.
 func (p *Predictor) forQuestion(ctx context.Context, inputs signature.Values) (*Predictor, error) {
 	if p.PickDemos == nil {
 		return p, nil
@@ -226,7 +223,7 @@ func (p *Predictor) forQuestion(ctx context.Context, inputs signature.Values) (*
 	return c, nil
 }
 
-// valid is check, for a run. A missing Spec is reported by usable.
+// valid calls check and adds the error prefix of Run. It accepts a missing Spec, which usable reports.
 func (p *Predictor) valid() error {
 	if p.Spec == nil {
 		return nil

@@ -33,7 +33,7 @@ func TestEditedSpec(t *testing.T) {
 		want string
 	}{
 		{more, `module: the Predictor's Spec has the input "extra", which the signature lacks; use a signature that has it`},
-		{without, `module: the Predictor's Spec lacks the output "score", which the answer needs`},
+		{without, `module: the Predictor's Spec lacks the output "score", which the answer needs; add it`},
 	} {
 		p := module.NewPredict(grading, model, nil)
 		p.Predictor.Spec = test.spec
@@ -121,7 +121,7 @@ func TestEditedSpecOfSteps(t *testing.T) {
 				return s.AppendInputs(extra)
 			},
 			`module: the Predictor's Spec lacks the output "` + needed +
-				`", which the answer needs`: func(s *signature.Spec) (*signature.Spec, error) {
+				`", which the answer needs; add it`: func(s *signature.Spec) (*signature.Spec, error) {
 				return s.Delete(needed)
 			},
 		} {

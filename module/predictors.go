@@ -18,18 +18,19 @@ import (
 //		Reply map[string]*module.ChainOfThought[Mail, Letter]
 //	}
 //
-// has the predictors Sort, Reply[billing] and Reply[orders]. The predictors of modules that were made tools by [Tool]
-// follow: if Sort were a CodeAct with such a tool named ask, there would also be Sort.Tools[ask].
+// has the predictors Sort, Reply[billing] and Reply[orders], if these are the keys of Reply. The predictors in modules
+// that [Tool] turned into tools follow: if Sort were a CodeAct with such a tool named ask, there would also be
+// Sort.Tools[ask].
 //
-// Predictors are yielded in the order of the fields and of the sorted keys, and those in tools last, each of them once,
-// under its first path. Predictors looks only in exported fields, and through pointers, interfaces, structs, slices,
-// arrays, and maps with keys that are strings. So a module of yours must keep its modules in exported fields, and must
-// not change them during the iteration.
+// Predictors yields each predictor once, under its first path, in the order of the fields and of the sorted keys; the
+// predictors in tools come last. It looks only in exported fields, and through pointers, interfaces, structs, slices,
+// arrays, and maps with string keys. So a module of your own must keep its modules in exported fields, and must not
+// change these fields during the iteration.
 func Predictors(m any) iter.Seq2[string, *Predictor] {
 	return parts.All(m, (*Predictor).within)
 }
 
-// within returns what the predictor leads to.
+// within returns what can be reached from the predictor.
 func (p *Predictor) within() *inside { return &p.inside }
 
 // Tools yields the tools that a module, or any struct of modules, may call, with the paths of the [Predictors] whose
@@ -49,11 +50,11 @@ func Tools(m any) iter.Seq2[string, *tools.Binding] {
 // ownField is the name of the field that is left out of paths.
 const ownField = "Predictor"
 
-// Clone returns a copy of a module, or of any struct of modules, whose Predictors can be changed without changing
-// those of m. It copies everything that leads to Predictors, as described at [Predictors]. Everything else is shared,
-// such as models, sandboxes, sets of tools, and the values that unexported fields point to. A module that was made a
-// tool by [Tool] is copied: when the copy of m calls the tool, the tool runs the copy. Predictors and modules that are
-// shared within m are shared within the copy.
+// Clone returns a copy of a module, or of any struct of modules, whose Predictors can be changed without changing those
+// of m. It copies everything that leads to Predictors, as described at [Predictors]. Everything else is shared, such as
+// models, sandboxes, sets of tools, and the values that unexported fields point to. A module that [Tool] turned into a
+// tool is copied as well: when the copy of m calls the tool, the tool runs the copied module. If m contains a Predictor
+// or a module more than once, the copy contains one copy of it in the same places.
 //
 // Structs are copied by assignment, so a struct with a lock must keep the lock behind a pointer.
 func Clone[M any](m M) M {
@@ -61,8 +62,8 @@ func Clone[M any](m M) M {
 	return copied
 }
 
-// checkCopy returns why copies of a struct cannot make attempts: they would have locks of their own for what they
-// share.
+// checkCopy returns an error if a struct holds a lock. Attempts with copies of the struct would share its data, but not
+// the lock.
 func checkCopy(t reflect.Type) error {
 	if lock := parts.LockIn(t); lock != nil {
 		return fmt.Errorf("module: %v holds a %v, so attempts cannot be made with copies of it; "+

@@ -9,46 +9,47 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 )
 
-// Program answers with a program that was written once, instead of asking a model for one in each run. The inputs are
-// constants of the program. It ends with submit(answer), or with the answer as its value.
+// Program answers with a program that was written earlier, instead of asking a model for one in each run. The program
+// has the inputs as constants. It ends with submit(answer), or with the answer as its value.
 //
-// In each run, the program is checked against the present tools, and its answer is validated. A program written
-// for another signature, or for tools with other schemas, is not run; see [Script]. If the check, the program or the
-// answer fails, and Predictor has a model, the run continues like that of a [CodeAct] whose first program failed: the
-// model sees what happened and writes the next program. Both programs share one journal, so no effect is repeated. The
-// Script never changes.
+// In each run, the program is checked against the current tools, and its answer is validated. A program written for
+// another signature, or for tools with other schemas, is not run; see [Script]. If the program is refused, if it fails,
+// or if its answer is invalid, and Predictor has a model, the run continues like that of a [CodeAct] whose first
+// program failed: the model sees what happened and writes the next program. All programs of a run share one journal, so
+// no effect is repeated. A run never changes the Script.
 //
-// Where judgement is needed, a program may call
+// Where judgment is needed, a program may call
 //
 //	await llm(prompt, schema)
 //
 // which returns a string or, with a JSON Schema, a value that is valid against it.
 //
-// Make a Program with [NewProgram], or with [CodeAct.Program] if a CodeAct should take over when it fails; package
-// optimize writes programs from examples. A Program is safe for concurrent use.
+// Create a Program with [NewProgram] or, if a CodeAct should take over when the program fails, with [CodeAct.Program].
+// Package optimize writes programs from examples. A Program is safe for concurrent use.
 type Program[In, Out any] struct {
-	// Script is the program and what it was written for. To keep it, write it to a file with [Script.Write].
+	// Script holds the program and describes what it was written for. [Script.Write] writes it to a file.
 	Script Script
 
-	// Predictor asks for further programs when the compiled one fails. If its Model is nil, as in a module of
-	// NewProgram, Run then returns an error.
+	// Predictor asks for further programs when the program of the Script fails. NewProgram leaves its Model nil; then
+	// Run returns an error instead.
 	Predictor *Predictor
 
-	// Sub answers calls of llm. It is nil if the program does not mention llm. Its Model is the Model of the Predictor; if
-	// it is nil, the program has no llm.
+	// Sub answers calls of llm. It is nil if the program does not mention llm. Its Model is the Model of the Predictor.
+	// If the Model is nil, the program cannot call llm.
 	Sub *Predictor
 
 	coder coder[In, Out]
 	tools *tools.Set // without llm
 }
 
-// NewProgram returns a module that answers sig with a program, which may call the tools of set; a nil set has no
-// tools. If the script has no Signature, it is a new program, and the module's Script says what it was written for: sig
-// and the present tools. Nil options are the defaults: MaxIters is 8, and does not count the program. Run reports
-// missing or incompatible parts before it starts the program. For a program that a model replaces when it fails, use
-// [CodeAct.Program].
+// NewProgram returns a module that answers sig with the program of s, which may call the tools of set; a nil set has no
+// tools. If s has no Signature, the program is new, and NewProgram fills in the module's Script: the program was
+// written for sig and the current tools. Nil options mean the defaults. MaxIters, 8 by default, does not count the
+// program itself. Run reports missing or incompatible parts before it starts the program. If a model should write
+// another program when this one fails, use [CodeAct.Program].
 func NewProgram[In, Out any](
 	sig *signature.Signature[In, Out], s Script, box Sandbox, set *tools.Set, o *Options,
 ) *Program[In, Out] {
@@ -60,9 +61,9 @@ func NewProgram[In, Out any](
 	return p
 }
 
-// Program returns a module that answers with a program, in the sandbox, with the tools and with the options of c. If
-// the program fails, the run goes on as a run of c. See [NewProgram] about the script. The result has a copy of c's
-// Predictor, so later changes of c do not affect it.
+// Program returns a module that answers with the program of s, and otherwise has the parts and options of c. If the
+// program fails, the run continues as a run of c. A Script without a Signature is filled in as by [NewProgram]. The
+// module has a copy of c's Predictor, so later changes of c do not affect it.
 func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	p := &Program[In, Out]{Script: s}
 	if c == nil || c.coder.name == "" {
@@ -74,7 +75,7 @@ func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	return p
 }
 
-// finish completes a module that has a Predictor, unless its coder has an error.
+// finish prepares the Script and, if the program mentions llm, Sub. The coder and the Predictor must be set.
 func (p *Program[In, Out]) finish() {
 	c := &p.coder
 	if c.name = "Program"; c.err == nil && blank(p.Script.Code) {
@@ -94,8 +95,8 @@ func (p *Program[In, Out]) finish() {
 	}
 }
 
-// Run runs the program and, if that fails, asks the model for further ones. It returns what [CodeAct.Run] returns;
-// Trajectory.Fallback says why the model was asked. Without a model, it returns an *[IncompleteError] that wraps the
+// Run runs the program and, if it fails, asks the model for further programs. Run returns what [CodeAct.Run] returns;
+// Trajectory.Fallback says why the model was asked. Without a model, Run returns an *[IncompleteError] that wraps the
 // reason, such as the *[sandbox.Failure] of the program.
 func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil || p.coder.name == "" {
@@ -115,7 +116,7 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 	return act.Run(ctx, in)
 }
 
-// Briefing returns what a model must know to write the program of such a module: its constants, the type of the answer,
+// Briefing returns what a model must know to write a program for this module: the constants, the type of the answer,
 // the tools, the language, and llm. It returns "" if the module cannot run.
 func (p *Program[In, Out]) Briefing() string {
 	if p == nil || p.coder.err != nil {
@@ -123,25 +124,26 @@ func (p *Program[In, Out]) Briefing() string {
 	}
 	c := &p.coder
 	return prompt.Code{
-		Task: c.signature.Spec(), Tools: c.options.declarations(p.tools), Compiled: true,
-		Language: languageOf(c.options.Compiler),
+		Task: c.signature.Spec(), Tools: declare.Markdown(p.tools, c.options.DeclarationTokens),
+		Language: languageOf(c.options.Compiler), Compiled: true,
 	}.String()
 }
 
-// compiled is the first program of a run.
+// compiled is the program that a [Program] runs first.
 type compiled struct {
 	code     string
-	outdated string // why it must not run; or ""
+	outdated string // why it must not run, or ""
 }
 
 // kindChanged is the kind of the finding about a program that was written for another signature or for other tools.
 const kindChanged sandbox.Kind = "changed"
 
-// isCompiled reports whether the program that is next, or the last one, is the compiled one.
+// isCompiled reports whether the last program is the compiled program or, before the first program, whether the next
+// one is.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
 
-// ask begins a step with a reply of the model. The first step of a Program begins with the compiled program instead,
-// and is not one of the model's.
+// ask begins a step by asking the model. The first step of a [Program] has the compiled program instead, and does not
+// count as a step of the model.
 func (r *codeRun) ask(ctx context.Context) error {
 	switch {
 	case !r.isCompiled():
@@ -166,8 +168,8 @@ func (r *codeRun) ask(ctx context.Context) error {
 	return r.run.ask(ctx)
 }
 
-// outdated returns the outcome of a compiled program that is not run, because the signature or a tool has changed. It
-// returns nil for other programs.
+// outdated returns the outcome of a compiled program that must not run because the signature or a tool has changed. It
+// returns nil for all other programs.
 func (r *codeRun) outdated() *sandbox.Outcome {
 	if !r.isCompiled() || r.compiled.outdated == "" {
 		return nil

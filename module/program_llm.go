@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// askTool is llm(prompt, schema) of a [Program].
+// askTool is the function llm(prompt, schema) for programs of a [Program].
 var askTool = &tools.Tool{
 	Name: llmTool.Name, Params: []string{"prompt", "schema"},
 	Description: "Asks a language model, which sees only the prompt. Returns a text or, if there is a JSON Schema, a " +
@@ -25,7 +25,7 @@ var askTool = &tools.Tool{
 	Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompt,
 }
 
-// sub returns the predictor that answers llm.
+// sub returns the predictor that answers calls of llm.
 func (o *Options) sub(model llms.Model) *Predictor {
 	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, onEvent: o.OnEvent}
 }
@@ -33,7 +33,7 @@ func (o *Options) sub(model llms.Model) *Predictor {
 // maxAsking is how much longer a program that calls llm may run.
 const maxAsking = 10 * time.Minute
 
-// withSub allows a program to call llm, if the environment has a predictor for that.
+// withSub lets a program call llm if the environment has a predictor for these calls.
 func (e *environment) withSub(ctx context.Context, p *sandbox.Program) context.Context {
 	if e.sub == nil {
 		return ctx
@@ -44,7 +44,7 @@ func (e *environment) withSub(ctx context.Context, p *sandbox.Program) context.C
 
 type askingKey struct{}
 
-// answerPrompt handles llm.
+// answerPrompt handles calls of askTool.
 func answerPrompt(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	var in struct {
 		Prompt string
@@ -76,7 +76,7 @@ func answerPrompt(ctx context.Context, args json.RawMessage) (json.RawMessage, e
 	return answer, nil
 }
 
-// withReply returns a spec whose reply has the given schema.
+// withReply returns a spec in which the output "reply" has the given schema.
 func withReply(spec *signature.Spec, raw json.RawMessage) (*signature.Spec, error) {
 	compiled, err := schema.Compile(raw)
 	if err != nil {

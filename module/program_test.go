@@ -182,7 +182,7 @@ func TestProgramIsOutdated(t *testing.T) {
 		},
 		"a tool is gone, and another one is new": {
 			code: sends + `submit({total})`, edit: rename,
-			reason: "the tool pack, which the program calls, does not exist any more; " +
+			reason: "the tool pack, which the program calls, no longer exists; " +
 				"the program mentions the tool send, but was not written for it",
 		},
 		"no tools": {

@@ -5,22 +5,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/writ-go/writ/internal/canonical"
 
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
-// Verify runs the program on the examples of its Script, without a fallback. The error joins those of the examples that
-// the program does not answer as they say; if the program is refused, the error says so once. It is for tests:
+// Verify runs the program on the examples of its Script, without a fallback. The error joins one error for each example
+// that the program answers differently or not at all. If the program is refused before it runs, there is only one
+// error. Verify is for tests:
 //
 //	recorded, err := evaluate.Recorded(file)
 //	…
 //	err = program.Verify(tools.WithPolicies(ctx, recorded))
 //
-// Verify has no effects: tools of the class Read are called unless a policy in ctx replaces them, and a call that
-// reaches another tool is an error.
+// Verify has no effects: it calls tools of the class Read, unless a policy in ctx answers the call, and a call that
+// reaches any other tool is an error.
 func (p *Program[In, Out]) Verify(ctx context.Context) error {
 	switch {
 	case p == nil || p.coder.name == "":
@@ -48,12 +49,12 @@ func (p *Program[In, Out]) Verify(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// onlyReads is a policy that ends a run with an error if it calls a tool that may have an effect.
+// onlyReads is a policy that ends a run with an error if the run calls a tool that may have an effect.
 func onlyReads(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		if c.Tool.Hints.Class != tools.Read {
-			return nil, tools.Fatal(fmt.Errorf("%s was not called, since Verify has no effects; replace it by a policy "+
-				"in the context, such as evaluate.Fakes or evaluate.Recorded", c.Tool.Path()))
+			return nil, tools.Fatal(fmt.Errorf("%s was not called, since Verify must not have effects; answer the "+
+				"call with a policy in the context, such as evaluate.Fakes or evaluate.Recorded", c.Tool.Path()))
 		}
 		return next.Call(ctx, c)
 	})
@@ -66,7 +67,7 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 	}
 	var in In
 	if err := schema.Unmarshal(inputs, &in); err != nil {
-		return fmt.Errorf("the inputs: %w", err)
+		return fmt.Errorf("decode the inputs: %w", err)
 	}
 	pred, err := p.Run(ctx, in)
 	if err != nil {
@@ -78,7 +79,7 @@ func (p *Program[In, Out]) verify(ctx context.Context, e Demo) error {
 	}
 	want, err := p.coder.signature.Decode(outputs)
 	if err != nil {
-		return fmt.Errorf("the outputs: %w", err)
+		return fmt.Errorf("decode the outputs: %w", err)
 	}
 	right, err := json.Marshal(want)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// ProgramOfThought answers by computing: it asks the model for a JavaScript program that computes the answer, checks
-// it and runs it. If the first program is right, that is one model call. It is safe for concurrent use.
+// ProgramOfThought answers by computing: it asks the model for a JavaScript program that computes the answer, checks it
+// and runs it. If the first program works, one model call is enough. It is safe for concurrent use.
 //
-// It works like a [CodeAct] without tools. In addition, if a program does not submit an answer but its value is a
-// valid one, that value is the answer.
+// It works like a [CodeAct] without tools. In addition, if a program does not submit an answer but its value is a valid
+// answer, that value is accepted.
 //
 // The method was published by Chen et al., "Program of Thoughts Prompting" (TMLR 2023).
 type ProgramOfThought[In, Out any] struct {
@@ -21,8 +21,8 @@ type ProgramOfThought[In, Out any] struct {
 	coder coder[In, Out]
 }
 
-// NewProgramOfThought returns a module that answers sig with programs. The inputs of sig are constants of the
-// programs. Nil options are the defaults. Run reports missing or incompatible parts before it calls the model.
+// NewProgramOfThought returns a module that answers sig with programs, which have the inputs of sig as constants. Nil
+// options mean the defaults. Run reports missing or incompatible parts before it calls the model.
 func NewProgramOfThought[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options,
 ) *ProgramOfThought[In, Out] {

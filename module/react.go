@@ -14,23 +14,24 @@ import (
 	"github.com/writ-go/writ/module/internal/toolbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// ReAct answers by calling tools, one in each step: the model says what it thinks and which tool to call, and is shown
-// the result, until it calls submit with an answer that is valid against the signature. It needs no sandbox. If many
-// calls are needed, a [CodeAct] needs fewer model calls. It is safe for concurrent use.
+// ReAct answers by calling tools. In each step, the model says what it thinks and which tool to call, and is shown the
+// result, until it calls submit with an answer that is valid against the signature. A ReAct needs no sandbox, but for
+// many tool calls, a [CodeAct] needs fewer model calls. It is safe for concurrent use.
 //
 // The method was published by Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models" (ICLR 2023).
 //
-// Calls are validated, subject to policies and recorded like those of programs; all calls of a run count as those of
-// one program. A call that reported an error, or whose result cannot be used, may have taken effect. If the model makes
-// the same call again, the call is held and the model is told why; it is made only if the model repeats it after that.
-// If it is unknown whether a call happened, repeating it ends the run.
+// Calls are validated, subject to policies and recorded like the calls of programs; in the journal, all calls of a run
+// count as the calls of one program. A call that reported an error, or whose result cannot be used, may have taken
+// effect. If the model makes the same call again, the call is held and the model is told why; if the model then repeats
+// the call, it is made. If it is unknown whether a call took effect, repeating the call ends the run.
 //
-// Models that support tool calls get the tools through their provider's protocol, unless there are more than 100, and
-// may call several in one step; these calls are made one after the other. Other models write the tool and its
-// arguments as text, one call in a step.
+// Models that support tool calls get the tools through their provider's protocol, unless there are more than 100 tools.
+// They may call several tools in one step; these calls are made one after another. Other models write the tool and its
+// arguments as text, with one call per step.
 type ReAct[In, Out any] struct {
 	// Predictor asks for the next call.
 	Predictor *Predictor
@@ -38,12 +39,11 @@ type ReAct[In, Out any] struct {
 	signature *signature.Signature[In, Out]
 	tools     *toolbox.Toolbox
 	options   Options
-	err       error // why it cannot run
+	err       error // why the module cannot run
 }
 
-// NewReAct returns a module that answers sig with calls of the tools of set; a nil set has no tools. Options.MaxIters
-// is 20 by default. Nil options are the defaults. Run reports missing or incompatible parts before it calls the
-// model.
+// NewReAct returns a module that answers sig by calling the tools of set; a nil set has no tools. Nil options mean the
+// defaults; MaxIters is 20. Run reports missing or incompatible parts before it calls the model.
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
 ) *ReAct[In, Out] {
@@ -51,12 +51,14 @@ func NewReAct[In, Out any](
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
 		a.Predictor.task = task
-		a.Predictor.use(set)
+		a.Predictor.setTools(set)
 		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
-			a.err = fmt.Errorf("module: ReAct asks the model for a thought, a tool and args: %w", a.err)
+			a.err = fmt.Errorf("module: the signature does not fit the outputs of ReAct (thought, tool, args): %w",
+				a.err)
 		}
-		briefing := prompt.Action{Task: task, Set: set, Tools: a.options.declarations(set), Steps: a.options.MaxIters}
-		a.options.logWarnings(set) // also of the schemas that were compiled for the declarations
+		declarations := declare.Markdown(set, a.options.DeclarationTokens)
+		a.options.logWarnings(set) // last, since declaring the tools compiles schemas, which may add warnings
+		briefing := prompt.Action{Task: task, Set: set, Tools: declarations, Steps: a.options.MaxIters}
 		a.Predictor.Briefing = briefing.String()
 		a.Predictor.refused = &sync.Map{}
 		a.Predictor.calling = conversation.NewCalling(task, set, a.Predictor.Briefing, a.options.MaxIters)
@@ -64,13 +66,13 @@ func NewReAct[In, Out any](
 	return a
 }
 
-// Run asks, calls and observes until the model submits an answer. The model is told about a reply that cannot be read,
-// a tool that does not exist, invalid arguments, and an invalid answer; each takes one of the steps.
+// Run asks the model for calls and makes them, until the model submits a valid answer. If a reply cannot be read, if a
+// tool does not exist, or if arguments or an answer are invalid, Run tells the model so. Each of these mistakes takes a
+// step, unless it is free (see Options.FreeTurns).
 //
-// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, Run
-// returns an error that says so. Otherwise it returns an *IncompleteError. Its trajectory holds everything that was
-// done, and it wraps the reason: [ErrMaxIters], the error of the context or the model, or the error with which a tool
-// ended the run.
+// The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
+// error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason:
+// [ErrMaxIters], the error of the context or the model, or the error with which a tool ended the run.
 func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)
@@ -82,13 +84,13 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
-		if r.predictor.callsTools() != nil {
+		if r.predictor.toolCalling() != nil {
 			out, answer, done, err := a.callTools(ctx, r)
 			switch {
 			case err != nil:
 				return nil, r.incomplete(err)
 			case done:
-				return answered(r.accept(), out, answer, "")
+				return complete(r.accept(), out, answer, "")
 			}
 			continue
 		}
@@ -101,7 +103,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 		if next.Tool != conversation.Submit {
 			told, err := r.call(ctx, next)
 			if err != nil {
-				r.ended()
+				r.endStep()
 				return nil, r.incomplete(err)
 			}
 			r.forgiveMistake()
@@ -113,7 +115,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			r.observe(r.rejected(a.signature.Spec(), answer, err))
 			continue
 		}
-		return answered(r.accept(), out, answer, "")
+		return complete(r.accept(), out, answer, "")
 	}
 	if !a.options.Extract {
 		return nil, r.incomplete(r.usedUp())
@@ -122,7 +124,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return answered(r.accept(), out, answer, "")
+	return complete(r.accept(), out, answer, "")
 }
 
 // answer reads the arguments of submit as the answer.
@@ -133,9 +135,9 @@ func (a *ReAct[In, Out]) answer(r *reactRun, args json.RawMessage) (out Out, ans
 	return out, answer, err
 }
 
-// extract asks for an answer from what the model knows. The reply may also be a call of submit.
+// extract asks for an answer from what the model knows. It also accepts a call of submit.
 func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
-	if r.predictor.callsTools() != nil {
+	if r.predictor.toolCalling() != nil {
 		return a.extractCall(ctx, r)
 	}
 	if out, answer, err = extract(ctx, r.run, a.signature); !errors.Is(err, ErrMaxIters) {
@@ -146,20 +148,20 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 		return out, nil, err
 	}
 	if out, answer, err = a.answer(r, next.Args); err != nil {
-		r.ended()
+		r.endStep()
 		err = fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, answer, err
 }
 
-// extractCall is extract for a model that calls tools by its provider's protocol.
+// extractCall is extract for a model that calls tools in its provider's protocol.
 func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
 	r.conversation.Closing = prompt.LastCall
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err
 	}
 	for _, c := range r.toolCalls {
-		if r.predictor.callsTools().Path(c) != conversation.Submit || r.last().Truncated {
+		if r.predictor.toolCalling().Path(c) != conversation.Submit || r.last().Truncated {
 			continue
 		}
 		args, err := argumentsOf(c)
@@ -169,7 +171,7 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		if err == nil {
 			return out, answer, nil
 		}
-		r.ended()
+		r.endStep()
 		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, conversation.ErrNoCall)
@@ -182,7 +184,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	case a.err != nil:
 		return nil, nil, a.err
 	}
-	q, err := ready("ReAct", a.Predictor, a.signature, in)
+	q, err := newQuestion("ReAct", a.Predictor, a.signature, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -192,7 +194,9 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 	if err := q.SubmitHistory(a.Predictor.Spec); err != nil {
 		return nil, nil, err
 	}
-	r := &reactRun{tools: a.tools, gate: newGate(a.Predictor.set), held: map[string][]string{}, heldNow: map[string][]string{}}
+	r := &reactRun{
+		tools: a.tools, gate: newGate(a.Predictor.set), held: map[string][]string{}, heldNow: map[string][]string{},
+	}
 	if ctx, r.run, err = newRun(ctx, "ReAct", a.Predictor, q); err != nil {
 		return nil, nil, err
 	}

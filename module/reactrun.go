@@ -26,15 +26,15 @@ type reactRun struct {
 	tools     *toolbox.Toolbox
 	attempt   *journal.Attempt // for all calls of the run
 	reasoning string           // of the last reply
-	mistake   string           // the reply of the last step
-	gate      gate             // whose facts the trajectory has; nothing is questioned
+	mistake   string           // the reply of the previous step
+	gate      gate             // collects facts for the trajectory; the model is not asked about them
 
-	// The calls that were held, by their keys, with the journal entries that they resemble. The model is told about
-	// those of heldNow when the step ends.
+	// held has the calls that were held, by their keys, with the IDs of the journal entries that they resemble. heldNow
+	// has those of the current step; the model is told about them when the step ends.
 	held, heldNow map[string][]string
 }
 
-// action reads what the model wants to be done.
+// action reads the call that the model asks for in its last reply.
 func (r *reactRun) action() (replies.Action, error) {
 	needed := func(field string) bool { return field == "tool" }
 	values, reasoning, err := r.predictor.read(r.last(), replies.ActionAlone, needed)
@@ -45,11 +45,12 @@ func (r *reactRun) action() (replies.Action, error) {
 	return replies.ReadAction(values)
 }
 
-// call calls a tool, and returns what the model is told of it. The error ends the run.
+// call calls a tool, and returns what the model is told about the call. An error ends the run.
 func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
 	tool, err := r.tools.Find(a.Tool)
 	if err != nil {
-		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error())), nil
+		why := prompt.Indented(err.Error())
+		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", why), nil
 	}
 	b := r.tools.Bindings[tool]
 	call, err := r.perform(ctx, tool, replies.Timed(b.InputSchema, a.Args))
@@ -59,8 +60,8 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	return prompt.Call(call, b) + r.tools.Note(call), nil
 }
 
-// perform makes the call of the last step. If the same call was held before, the model has been told why and repeats it
-// on purpose.
+// perform makes a call of the last step. If the same call was held in an earlier step, perform makes it now, because
+// the model was told why it was held and repeats it anyway.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	id := 1
 	if r.outcome != nil {
@@ -68,12 +69,13 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	}
 	call := sandbox.Call{ID: id, Tool: r.tools.Bindings[tool].Path(), Args: args, Line: 1, Column: 1}
 	source := r.start(call.Tool, args)
-	key, _ := r.tools.Bindings[tool].Key(args) // arguments without a key are refused before they could be held
+	key, _ := r.tools.Bindings[tool].Key(args) // invalid arguments have no key and are never held
 	begun := call
 	begun.Pending = true
 	r.emit(event.ToolCallStart{Origin: r.at(len(r.Steps)), Call: begun})
 	if err := r.journal.Reconcile(ctx); err != nil {
-		call.Error = (&tools.ToolError{Tool: call.Tool, Kind: tools.KindUnavailable, Message: err.Error()}).WithCause(err)
+		unavailable := &tools.ToolError{Tool: call.Tool, Kind: tools.KindUnavailable, Message: err.Error()}
+		call.Error = unavailable.WithCause(err)
 		r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 		return call, err
 	}
@@ -92,14 +94,14 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	return call, err
 }
 
-// start tells that the last step does something, as a program would write it.
+// start reports to observers that a call of the last step begins. It returns the call as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	source = tool + "(" + string(args) + ")"
 	r.emit(event.ProgramStart{Origin: r.at(len(r.Steps)), Code: source, Reasoning: r.reasoning})
 	return source
 }
 
-// submit records the answer that the model submitted, and returns it in the form of the signature.
+// submit records the answer that the model submitted, and returns it as a JSON object of the signature's outputs.
 func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMessage {
 	answer := replies.Timed(task.OutputSchema().Raw(), args)
 	answer = replies.Answer(task, task.OutputSchema().DropUnset(answer))
@@ -110,7 +112,7 @@ func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMe
 
 // rejected returns the observation on an invalid answer.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
-	r.misshapen(task, answer)
+	r.allowMisshapen(task, answer)
 	return prompt.RejectedCall(task, answer, err)
 }
 
@@ -128,15 +130,15 @@ func (r *reactRun) forgiveMistake() {
 	r.mistake = reply
 }
 
-// tell ends a step. Calls that were held in it may be repeated from now on.
+// tell ends a step with text for the model. Calls that were held in the step may be repeated from now on.
 func (r *reactRun) tell(text string) {
 	maps.Copy(r.held, r.heldNow)
 	clear(r.heldNow)
 	r.run.observe(text, "")
 }
 
-// callTools makes the calls of a reply in the provider's protocol, one after the other. It reports whether the answer
-// was submitted.
+// callTools makes the calls of a reply in the provider's protocol, one after another. Done reports whether the model
+// submitted a valid answer.
 func (a *ReAct[In, Out]) callTools(
 	ctx context.Context, r *reactRun,
 ) (out Out, answer json.RawMessage, done bool, err error) {
@@ -144,7 +146,7 @@ func (a *ReAct[In, Out]) callTools(
 	switch s := r.last(); {
 	case s.Truncated:
 		r.forgiveMistake()
-		r.toolCalls, r.wrote = nil, nil // calls without results
+		r.toolCalls, r.wrote = nil, nil // providers refuse calls without results
 		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. " +
 			"Call fewer tools at once, or write less.")
 		return out, nil, false, nil
@@ -174,7 +176,7 @@ func (a *ReAct[In, Out]) callTools(
 	return out, nil, false, nil
 }
 
-// callEach makes calls one after the other, and returns the observation on each. An error ends the run.
+// callEach makes calls, one after another, and returns the observation on each. An error ends the run.
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
 	for _, c := range calls {
 		path := r.predictor.calling.Path(c)
@@ -195,7 +197,7 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 		}
 		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
 		if err != nil {
-			r.ended()
+			r.endStep()
 			return nil, err
 		}
 		told = append(told, text)
@@ -203,7 +205,6 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 	return told, nil
 }
 
-// argumentsOf returns the arguments of a call.
 func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 	args, err := replies.Arguments(c.FunctionCall.Arguments)
 	if err != nil {

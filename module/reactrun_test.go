@@ -38,8 +38,8 @@ func TestReActSetupErrors(t *testing.T) {
 	run := func(a *module.ReAct[orders, sum]) error { return second(a.Run(t.Context(), anything)) }
 	think := func(c *module.ChainOfThought[orders, sum]) error { return second(c.Run(t.Context(), anything)) }
 	const (
-		noSignature = "module: the signature is missing; make one with signature.New"
-		noModel     = "module: the model is missing; open one with models.Open, or pass a model of langchaingo"
+		noSignature = "module: the signature is missing; create one with signature.New"
+		noModel     = "module: the model is missing; open one with models.Open, or pass a langchaingo model"
 		noReAct     = "module: the ReAct is nil, or was not made by NewReAct"
 		noThought   = "module: the ChainOfThought is nil, or was not made by NewChainOfThought"
 	)
@@ -53,8 +53,8 @@ func TestReActSetupErrors(t *testing.T) {
 		{run(nil), noReAct},
 		{run(&module.ReAct[orders, sum]{}), noReAct},
 		{second(module.NewReAct(taken, model, nil, nil).Run(t.Context(), tooled{})),
-			`module: ReAct asks the model for a thought, a tool and args: signature: output field "tool": an input field ` +
-				`has the same name; rename one`},
+			`module: the signature does not fit the outputs of ReAct (thought, tool, args): signature: output field ` +
+				`"tool": an input field has the same name; rename one`},
 		{think(module.NewChainOfThought(noSig, model, nil)), noSignature},
 		{think(module.NewChainOfThought(&zeroSig, model, nil)), noSignature},
 		{think(module.NewChainOfThought(adding, nil, nil)), noModel},

@@ -17,23 +17,23 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// recorder builds the trajectory of a run from its events. A run within it has a recorder of its own, which
-// the enclosing recorder lists from the beginning, so that nothing is lost, even if the run panics.
+// recorder builds the trajectory of a run from its events. A run within another run has a recorder of its own. The
+// enclosing recorder lists it from the beginning, so that nothing is lost even if the inner run panics.
 //
-// Only emit writes the embedded trajectory, with the lock held. The goroutine of the run reads it without the
-// lock; others call trajectory.
+// The embedded trajectory is written with the lock held. The goroutine of the run reads it without the lock; other
+// goroutines call the method trajectory.
 type recorder struct {
 	Trajectory
 	origin  event.Origin
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
-	journal *journal.Journal              // of a module that calls tools; or nil
+	journal *journal.Journal              // the calls of the run, or nil if its module calls no tools
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex
 	usageOnly bool // the enclosing run keeps only the usage
 	within    []*recorder
-	best      *recorder // the one within that has the highest score
+	best      *recorder // the element of within that has the highest score
 	highest   float64   // its score
 }
 
@@ -55,7 +55,7 @@ func begin(
 	return ctx, r
 }
 
-// group returns a recorder for a run of any module, which may be one of the user's and make several runs.
+// group returns a recorder for a run of any module. A user's module may make several runs.
 func group(ctx context.Context) *recorder {
 	s := scopeOf(ctx)
 	g := &recorder{origin: event.Origin{Parent: s.run.id()}}
@@ -63,14 +63,14 @@ func group(ctx context.Context) *recorder {
 	return g
 }
 
-// settle makes t the trajectory of the group.
+// settle replaces what the group has recorded with its final trajectory t.
 func (r *recorder) settle(t Trajectory) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Trajectory, r.within = t, nil
 }
 
-// id returns the ID of the run; for a group, that of the enclosing run.
+// id returns the ID of the run or, for a group, of the enclosing run.
 func (r *recorder) id() uint64 {
 	if r == nil {
 		return 0
@@ -87,7 +87,7 @@ func (r *recorder) add(within *recorder) {
 	r.within = append(r.within, within)
 }
 
-// count adds the usage of a run that has ended to Spent, and forgets the run itself.
+// count adds the usage of a run that has ended to Spent, and drops the run itself.
 func (r *recorder) count(ended *recorder) {
 	if r == nil {
 		return
@@ -123,7 +123,7 @@ func (r *recorder) trajectory() Trajectory {
 	return t
 }
 
-// part returns what the enclosing run records of a run or a group.
+// part returns what the enclosing run records about a run or a group.
 func (r *recorder) part() (t Trajectory, usageOnly bool) {
 	t = r.trajectory().collapsed()
 	r.mu.Lock()
@@ -131,7 +131,7 @@ func (r *recorder) part() (t Trajectory, usageOnly bool) {
 	return t, r.usageOnly
 }
 
-// collapsed returns the only run of a group that has just one, or t.
+// collapsed returns the run of a group that has only one run, and otherwise t.
 func (t Trajectory) collapsed() Trajectory {
 	if t.ID != 0 || len(t.Runs) != 1 || t.Chosen > 0 {
 		return t
@@ -163,7 +163,7 @@ func (r *recorder) emit(e event.Event) {
 	r.tell(e)
 }
 
-// fault returns the panic of an observer, which ends the run.
+// fault returns the panic of an observer, which ends the run, or nil.
 func (r *recorder) fault() error {
 	if broken := r.broken.Load(); broken != nil {
 		return broken
@@ -181,9 +181,9 @@ func (r *recorder) record(e event.Event) {
 		if r.journal != nil {
 			calls = len(r.journal.Entries())
 		}
-		r.requested(e, calls)
+		r.recordRequest(e, calls)
 	case event.ModelResponse:
-		r.responded(e)
+		r.recordResponse(e)
 	case event.ReplyRejected:
 		r.last().Observation = e.Observation
 	case event.ProgramStart:
@@ -209,8 +209,8 @@ func (r *recorder) record(e event.Event) {
 	}
 }
 
-// requested begins a step, unless the model is asked again in the same step.
-func (t *Trajectory) requested(e event.ModelRequest, calls int) {
+// recordRequest records a request. It begins a step, unless the model is asked again in the same step.
+func (t *Trajectory) recordRequest(e event.ModelRequest, calls int) {
 	if len(t.Steps) < e.Step {
 		t.Steps = append(t.Steps, Step{Began: e.Time, before: calls})
 	}
@@ -218,10 +218,10 @@ func (t *Trajectory) requested(e event.ModelRequest, calls int) {
 	s.Predictor, s.Prompt, s.Model, s.Extracted = e.Predictor, e.Messages, e.Model, e.Extract
 	s.Tools, s.Schema = e.Options.Tools, e.Schema
 	t.Fallback = cmp.Or(t.Fallback, e.Fallback)
-	s.Usage.Calls++ // until the response
+	s.Usage.Calls++ // counts the call until its response reports the usage
 }
 
-func (t *Trajectory) responded(e event.ModelResponse) {
+func (t *Trajectory) recordResponse(e event.ModelResponse) {
 	s := t.last()
 	s.Reply, s.Thinking, s.Truncated, s.FinishReason = e.Text, e.Thinking, e.Truncated, e.FinishReason
 	s.Model = cmp.Or(e.Model, s.Model)
@@ -230,8 +230,8 @@ func (t *Trajectory) responded(e event.ModelResponse) {
 	s.Duration += e.Duration
 }
 
-// scored records and reports the score of an attempt, and whether the attempt is the best.
-func (r *recorder) scored(attempt *recorder, number int, s Score) {
+// recordScore records the score of an attempt, remembers the best attempt, and reports the score to observers.
+func (r *recorder) recordScore(attempt *recorder, number int, s Score) {
 	attempt.score(s)
 	r.mu.Lock()
 	if r.best == nil || s.Value > r.highest {
@@ -261,7 +261,7 @@ func (r *recorder) keepUsageOnly() {
 	r.usageOnly = true
 }
 
-// keepOrphans adds to the effects that no accepted program asked for.
+// keepOrphans adds entries to the effects that no accepted program asked for.
 func (r *recorder) keepOrphans(entries []journal.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -284,7 +284,7 @@ func (r *recorder) incomplete(err error) error {
 	return withTrajectory(err, r.trajectory())
 }
 
-// withTrajectory returns the error of a module that did everything in t. It is err itself if nothing was done.
+// withTrajectory returns err as an IncompleteError with the trajectory t, or err itself if nothing was done.
 func withTrajectory(err error, t Trajectory) error {
 	if part := incompleteIn(err); part != nil {
 		t.merge(part.Trajectory)
@@ -313,7 +313,8 @@ func (t *Trajectory) merge(o Trajectory) (added bool) {
 	return added
 }
 
-// eachRun calls f for the runs that have an ID, and for the runs within those for which f returns true.
+// eachRun calls f for t and the runs within it, as far as they have an ID. If f returns false for a run, eachRun skips
+// the runs within that run.
 func (t Trajectory) eachRun(f func(Trajectory) bool) {
 	if t.ID != 0 && !f(t) {
 		return

@@ -17,17 +17,17 @@ type Refine[In, Out any] struct {
 	// Module makes the attempts.
 	Module Module[In, Out]
 
-	// Advisor is asked what to do better if the reward gives no feedback. If its Model is nil, the model of
-	// Module's first Predictor is asked.
+	// Advisor asks a model what to improve if the reward gives no feedback. If its Model is nil, it uses the model of
+	// Module's first Predictor.
 	Advisor *Predictor
 
 	contest contest[In, Out]
 }
 
-// NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback to the Hint of m's Predictors
-// for the next attempt. The feedback comes from the reward. If the reward gives none, a model is shown the outcome
-// and each Predictor's questions and replies, and it gives advice for each Predictor. Set AttemptOptions.Criterion
-// for that, since the model does not know what the reward measures.
+// NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback on each attempt to the Hints of
+// the Predictors in the next attempt. The feedback comes from the reward. If the reward gives none, a model is shown
+// the outcome and each Predictor's questions and replies, and gives advice for each Predictor. For this case, set
+// AttemptOptions.Criterion, since the model does not know what the reward measures.
 func NewRefine[In, Out any](
 	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
 ) *Refine[In, Out] {
@@ -56,7 +56,7 @@ func (r *Refine[In, Out]) feedback(
 ) (map[string]string, error) {
 	output, err := schema.Marshal(c.last.Output)
 	if err != nil {
-		return nil, fmt.Errorf("the output: %w", err)
+		return nil, fmt.Errorf("encode the output: %w", err)
 	}
 	if blank(score.Feedback) {
 		return r.advice(ctx, c, score, output)
@@ -74,7 +74,7 @@ func (r *Refine[In, Out]) advice(
 ) (map[string]string, error) {
 	input, err := schema.Marshal(c.in)
 	if err != nil {
-		return nil, fmt.Errorf("the input: %w", err)
+		return nil, fmt.Errorf("encode the input: %w", err)
 	}
 	advisor, err := r.advisor()
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *Refine[In, Out]) advice(
 	}
 	result := runModule(ctx, advisor, prompt.Judged{
 		Input:     prompt.Cut(string(input), prompt.MaxText),
-		Calls:     r.calls(ctx, c.took),
+		Calls:     r.calls(ctx, c.lastTrajectory),
 		Output:    prompt.Cut(string(output), prompt.MaxText),
 		Criterion: c.options.Criterion,
 		Score:     prompt.Score(score.Value, c.threshold),
@@ -110,7 +110,7 @@ func (r *Refine[In, Out]) calls(ctx context.Context, attempt Trajectory) []promp
 	return prompt.CutCalls(list)
 }
 
-// allSteps returns the steps of a run, and then those of the runs within it.
+// allSteps returns the steps of a run, followed by the steps of the runs within it.
 func (t Trajectory) allSteps() []Step {
 	steps := slices.Clone(t.Steps)
 	for _, run := range t.Runs {
@@ -119,7 +119,7 @@ func (t Trajectory) allSteps() []Step {
 	return steps
 }
 
-// advisor is the module that asks Advisor.
+// advisor returns the module that asks Advisor.
 func (r *Refine[In, Out]) advisor() (*Predict[prompt.Judged, signature.Values], error) {
 	if r.Advisor == nil {
 		return nil, errNoPredictor
@@ -137,7 +137,7 @@ func (r *Refine[In, Out]) advisor() (*Predict[prompt.Judged, signature.Values], 
 	return &Predict[prompt.Judged, signature.Values]{Predictor: p, signature: sig}, err
 }
 
-// newAdvisor returns the question what the predictors of a module should do better.
+// newAdvisor returns the Predictor that asks what the predictors of a module should do better.
 func newAdvisor(m any) *Predictor {
 	var paths []string
 	briefing := prompt.Parts

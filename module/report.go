@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// unread returns the observation on a reply without a program that can be run. The step is free unless the reply
-// repeats the one before.
+// unread returns the observation on a reply that has no program to run. The step is free unless the reply repeats the
+// previous one.
 func (r *codeRun) unread(err error) *prompt.Observation {
 	if n := len(r.Steps); n == 1 || r.Steps[n-2].Reply != r.last().Reply {
 		r.forgive()
@@ -22,8 +22,8 @@ func (r *codeRun) unread(err error) *prompt.Observation {
 	return prompt.Unread(err)
 }
 
-// report returns the observation on a program that did not submit. If the program ran to its end, the journal's
-// step is closed, since its effects are done.
+// report returns the observation on a program that did not submit. If the program ran to its end, report closes the
+// journal's step, since the program's effects are final.
 func (r *codeRun) report(out *sandbox.Outcome) *prompt.Observation {
 	if r.repeats() == 0 && isFree(out) && !r.isCompiled() {
 		r.forgive()
@@ -33,13 +33,14 @@ func (r *codeRun) report(out *sandbox.Outcome) *prompt.Observation {
 
 // rejected returns the observation on an answer that is not valid.
 func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error) *prompt.Observation {
-	r.misshapen(spec, out.Value)
+	r.allowMisshapen(spec, out.Value)
 	r.problem = fmt.Errorf("the answer is not valid: %w", err)
 	return r.step(out, r.session).Rejected(spec, err)
 }
 
-// askAboutOrphans ends the step of a valid answer, and reports whether the model is asked about effects of earlier
-// programs that this one did not call. This happens once in a run, if a turn is free.
+// askAboutOrphans decides whether the model must confirm a valid answer because earlier programs had effects that the
+// last program did not ask for. If so, askAboutOrphans ends the step with a question about these effects and returns
+// true. This happens at most once in a run, and only if a free turn is left.
 func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 	orphans := slices.DeleteFunc(r.journal.Accept(), r.confirmed(answer))
 	r.keepOrphans(orphans)
@@ -47,13 +48,14 @@ func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 		return false
 	}
 	r.asked = true
-	r.problem = errors.New("the program did not ask for the effects of earlier ones")
+	r.problem = errors.New("the program did not ask for the effects of earlier programs")
 	open := slices.ContainsFunc(r.Evidence, func(f sandbox.Finding) bool { return f.Kind == evidence.KindFailedEffect })
 	r.observe(prompt.Orphaned(answer, orphans, open))
 	return true
 }
 
-// step describes the last step. If it closes the journal's step, its effects are done.
+// step describes the last step for an observation. Closes means that the program's effects are final, so that step
+// closes the journal's step.
 func (r *codeRun) step(out *sandbox.Outcome, closes bool) prompt.Step {
 	s := prompt.Step{
 		Code: r.last().Code, Outcome: out, Left: r.left(), Session: r.session, Same: r.repeats(),
@@ -78,8 +80,7 @@ func (r *codeRun) observe(o *prompt.Observation) {
 	r.run.observe(o.String(), o.Brief())
 }
 
-// isFree reports whether a program does not count as a step: it was refused or held, or did nothing but look
-// for tools.
+// isFree reports whether a program does not count as a step: it was refused or held, or it only searched for tools.
 func isFree(out *sandbox.Outcome) bool {
 	if f := out.Failure; f != nil {
 		return !f.Ran() || f.Kind == sandbox.KindHeld
@@ -88,7 +89,7 @@ func isFree(out *sandbox.Outcome) bool {
 	return len(out.Calls) > 0 && !slices.ContainsFunc(out.Calls, acts)
 }
 
-// repeats returns the number of an earlier program that is the last one and had the same result, or 0.
+// repeats returns the number of an earlier step that had the same program and the same result as the last one, or 0.
 func (r *codeRun) repeats() int {
 	last := r.last()
 	for i, s := range r.Steps[:len(r.Steps)-1] {

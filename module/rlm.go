@@ -14,15 +14,16 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// RLM answers questions about more text than a model can read. The inputs are variables of programs; the model is
-// shown how long they are, and only a part of each long input. Its programs take the inputs apart and ask a model
-// about the parts, one with await llm(prompt) or many at the same time with await llm([prompt, …]). Programs see the
-// variables of earlier programs. Otherwise an RLM works like a [CodeAct]. It is safe for concurrent use.
+// RLM answers questions about more text than a model can read. Programs have the inputs as variables; the model that
+// writes the programs is shown the length of each input, but only a part of a long one. The programs take the inputs
+// apart and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with
+// await llm([prompt, …]). Programs can use the variables of earlier programs. Otherwise an RLM works like a [CodeAct].
+// It is safe for concurrent use.
 //
-// There is no need to raise the sandbox's limits: since a program waits for the models that it calls, its time limit
-// is extended by a minute for every Concurrency calls of llm in MaxCalls, and the arguments of a call may take up to
-// 4 MiB. Calls of llm and rlm count against MaxCalls; only those beyond MaxCalls count against Limits.Calls. Within a
-// run, a repeated prompt gets the same reply and is paid for once.
+// There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit is
+// extended by a minute for every Concurrency calls in MaxCalls, and the arguments of a call may take up to 4 MiB. Calls
+// of llm and rlm count against MaxCalls; only calls beyond MaxCalls count against Limits.Calls. Within a run, a
+// repeated prompt gets the same reply and is paid for once.
 //
 // The method was published by Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {
@@ -32,8 +33,8 @@ type RLM[In, Out any] struct {
 	// Sub answers calls of llm. The prompt is sent unchanged, and the reply is returned unchanged.
 	Sub *Predictor
 
-	// Nested answers calls of rlm: its programs submit {reply: string}, and rlm returns that text. It is nil if Depth
-	// is 1.
+	// Nested answers calls of rlm: its programs submit {reply: string}, and rlm returns that string. Nested is nil if
+	// Depth is 1.
 	Nested *RLM[subTask, subReply]
 
 	coder   coder[In, Out]
@@ -42,10 +43,10 @@ type RLM[In, Out any] struct {
 	options RLMOptions
 }
 
-// RLMOptions configures an [RLM]. The zero value, and nil, are the defaults.
+// RLMOptions configures an [RLM]. The zero value and nil mean the defaults.
 type RLMOptions struct {
-	// Options are the options of all modules. MaxIters is 20 by default. CallOptions apply only to the
-	// model that writes the programs.
+	// Options are the options that every module has. MaxIters is 20 by default. CallOptions apply only to the model
+	// that writes the programs.
 	Options
 
 	// Sub is the model that answers calls of llm, usually a cheaper one. Nil means the model that writes the
@@ -55,18 +56,18 @@ type RLMOptions struct {
 	// MaxCalls limits the model calls that the programs of a run cause: by llm, in runs of rlm, and by
 	// modules that tools run. If it is not positive, the limit is 50.
 	//
-	// In addition to the sandbox's Limits.Calls, one program may call llm and rlm MaxCalls times each, but at most
-	// 10,000 times. Repeated prompts, which cost nothing, count as calls of the program.
+	// One program may call llm and rlm MaxCalls times each, but at most 10,000 times, in addition to the calls that the
+	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls of the program.
 	MaxCalls int
 
-	// MaxTokens limits the tokens of those model calls, prompts and replies together. A prompt that would
-	// exceed the limit is not sent, but replies in progress may exceed it. If the provider does not report
-	// usage, four bytes count as one token. If MaxTokens is not positive, there is no limit.
+	// MaxTokens limits the tokens of these model calls, prompts and replies together. A prompt that would exceed the
+	// limit is not sent, but replies in progress may exceed it. If the provider does not report usage, four bytes count
+	// as one token. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
 
-	// Depth is the number of levels of nested runs. With 1, the default, programs only have llm. With 2 they also
-	// have rlm({prompt, context}), which runs an RLM with the model Sub, the context as its variable, and no tools;
-	// its programs have llm. While a program only waits for nested runs, its clocks stand still.
+	// Depth is the number of levels of nested runs. With 1, the default, programs have only llm. With 2, they also have
+	// rlm({prompt, context}), which runs an RLM that has the model Sub, the context as its variable, and no tools; its
+	// programs have llm. While a program waits only for nested runs, its clocks stand still.
 	Depth int
 
 	// Concurrency limits the model calls that are made at the same time; further calls wait. If it is not
@@ -102,7 +103,7 @@ func (o RLMOptions) strategy() prompt.RLM {
 
 // uncounted returns how often a program may call llm and rlm in addition to the sandbox's Limits.Calls.
 func (o RLMOptions) uncounted() map[string]int {
-	const limit = 10_000 // limits the work that a program causes by repeated prompts
+	const limit = 10_000 // limits the work that a program can cause with repeated prompts
 	calls := map[string]int{llmTool.Name: min(o.MaxCalls, limit)}
 	if o.Depth > 1 {
 		calls[rlmTool.Name] = calls[llmTool.Name]
@@ -112,7 +113,7 @@ func (o RLMOptions) uncounted() map[string]int {
 
 // NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil set has no
 // tools. The policies of the set also apply to llm and rlm. The programs run in sessions, so box must be a
-// *[sandbox.Sandbox]. Nil options are the defaults. Run reports missing or incompatible parts before it calls the
+// *[sandbox.Sandbox]. Nil options mean the defaults. Run reports missing or incompatible parts before it calls the
 // model.
 func NewRLM[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *RLMOptions,
@@ -151,7 +152,7 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 		set, err = set.Plus(rlmTool)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("module: programs of an RLM have a function with this name: %w", err)
+		return nil, fmt.Errorf("module: a tool has the name of a function that programs of an RLM have: %w", err)
 	}
 	return set, nil
 }
@@ -184,7 +185,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	return act.Run(ctx, in)
 }
 
-// usable returns why an RLM, or one nested in it, cannot run.
+// usable returns an error if the RLM, or an RLM nested in it, cannot run.
 func (m *RLM[In, Out]) usable() error {
 	for _, p := range []*Predictor{m.Predictor, m.Sub} {
 		if err := p.usable(); err != nil {
@@ -208,11 +209,11 @@ type rlmSession struct {
 // Limits returns the limits of each program.
 func (s *rlmSession) Limits() sandbox.Limits { return s.limits }
 
-// Run runs the next program. The inputs are those of the session, so they are sent only once.
+// Run runs the next program. The session gets the inputs instead of the program, so that they are sent only once.
 func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
-	p.Limits.Memory = 0 // the memory of the sandbox
+	p.Limits.Memory = 0 // zero means the limit of the sandbox
 	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]

@@ -85,11 +85,11 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 	return subCallsOf(ctx).askAll(ctx, prompts)
 }
 
-// subCalls are the model calls of the programs of one run. The context of a program holds them. Replies
-// are kept, so that a program that repeats a prompt of a failed program does not pay for it again.
+// subCalls makes the model calls of the programs of one run. It keeps the replies, so that a program that repeats a
+// prompt of a failed program does not pay for it again. The context of each program holds it.
 type subCalls struct {
 	budget *budget.Budget
-	width  int // calls at the same time
+	width  int // the maximum number of concurrent calls
 	sub    *Predictor
 	nested *RLM[subTask, subReply]
 
@@ -98,7 +98,7 @@ type subCalls struct {
 
 type subCallsKey struct{}
 
-// subCallsOf returns the calls of the run. Only programs of an RLM have the tools that need it.
+// subCallsOf returns the subCalls of the run. Only programs of an RLM have the tools that need it.
 func subCallsOf(ctx context.Context) *subCalls {
 	c, _ := ctx.Value(subCallsKey{}).(*subCalls)
 	return c
@@ -159,7 +159,7 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 			return "", err
 		}
 		r.path = "Sub"
-		r.keepUsageOnly() // there may be thousands
+		r.keepUsageOnly() // there may be thousands of these runs
 		defer func() { enclosing.count(r.recorder) }()
 		if err := r.ask(ctx); err != nil {
 			return "", modelError(ctx, "", r.incomplete(err), err)
@@ -173,7 +173,7 @@ func (c *subCalls) ask(ctx context.Context, text string) (string, error) {
 		if err != nil {
 			return "", r.incomplete(err)
 		}
-		if _, err := answered(r.recorder, out, raw, ""); err != nil {
+		if _, err := complete(r.recorder, out, raw, ""); err != nil {
 			return "", modelError(ctx, "", err, err)
 		}
 		return out.Reply, nil
@@ -191,21 +191,23 @@ func (c *subCalls) delegate(ctx context.Context, in subTask) (string, error) {
 	})
 }
 
-// modelError returns the error of a model for a program. The program, and so the model that wrote it, gets
-// a message of ours, since the provider's may hold addresses, keys and paths. The host gets the cause.
+// modelError returns the error that a program gets if a model call fails. The model that wrote the program can read the
+// error's message, so the message does not repeat the provider's, which may contain addresses, keys and paths. For the
+// host, the error wraps cause.
 func modelError(ctx context.Context, prefix string, cause, err error) error {
 	if ctx.Err() != nil {
 		return cause
 	}
 	te := &tools.ToolError{Kind: tools.KindFailed, Message: prefix + wording(err)}
-	if failure, ok := errors.AsType[*lm.Error](err); errors.Is(err, ErrBudget) || ok && failure.Kind == lm.KindOverBudget {
+	failure, ok := errors.AsType[*lm.Error](err)
+	if errors.Is(err, ErrBudget) || ok && failure.Kind == lm.KindOverBudget {
 		te.Kind = "budget"
 		te.Message += "; go on without further calls"
 	}
 	return te.WithCause(cause)
 }
 
-// wording returns an error as a model may see it.
+// wording returns the message of an error in words that a model may see.
 func wording(err error) string {
 	failure, ok := errors.AsType[*lm.Error](err)
 	switch {
@@ -215,7 +217,7 @@ func wording(err error) string {
 		errors.Is(err, errNothingSaid),
 		errors.Is(err, ErrMaxIters),
 		errors.Is(err, ErrNoAnswer):
-		return shorten(err.Error(), maxReason) // about what models wrote
+		return shorten(err.Error(), maxReason) // these errors hold no secrets
 	}
 	return "it failed; the reason is not shown"
 }

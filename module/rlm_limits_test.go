@@ -124,16 +124,16 @@ func TestRLMSetupErrors(t *testing.T) {
 	}{
 		{run(nil), "module: the RLM is nil, or was not made by NewRLM"},
 		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
-		{run(withoutSub), "module: a Predictor is nil; the module's New function makes it"},
-		{run(module.NewRLM(none, model, box, nil, nil)), "module: the signature is missing; make one with signature.New"},
+		{run(withoutSub), "module: a Predictor is nil; create the module with its New function"},
+		{run(module.NewRLM(none, model, box, nil, nil)), "module: the signature is missing; create one with signature.New"},
 		{run(module.NewRLM(reading, nil, box, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a model of langchaingo"},
+			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
 		{run(module.NewRLM(reading, model, nil, nil, nil)),
 			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{run(module.NewRLM(reading, model, noBox, nil, nil)),
 			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})),
-			`module: programs of an RLM have a function with this name: tools: tool "rlm": another tool has that name; ` +
+			`module: a tool has the name of a function that programs of an RLM have: tools: tool "rlm": another tool has that name; ` +
 				`choose another`},
 		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})),
 			`module: the input "llm" has the name of a tool or of its namespace; rename one`},

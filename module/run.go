@@ -17,12 +17,13 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Module answers questions. Every module of this package is one, and so is any type of yours that has this
+// Module answers questions. The modules of this package implement it, and so does any type of yours that has this
 // method, such as a struct of modules. If Run returns an error, the prediction is nil.
 //
-// Run of the modules of this package does not panic. If something that the module was given panics, such as
-// an adapter, a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If a module of yours
-// panics, the function that runs it does the same: [Start], [Parallel], [Samples] and modules made of modules.
+// The Run methods of this package do not panic. If something that the caller gave to a module panics, such as an
+// adapter, a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If a module of your own
+// panics, the function or module that runs it returns such an error: [Start], [Parallel], [Samples], [BestOfN] and
+// others.
 type Module[In, Out any] interface {
 	Run(ctx context.Context, in In) (*Prediction[Out], error)
 }
@@ -33,18 +34,17 @@ type run struct {
 	allowance
 	predictor    *Predictor
 	conversation conversation.Conversation
-	spec         *signature.Spec // the outputs that are asked for
+	spec         *signature.Spec // the outputs that the model is asked for
 	path         string          // of the predictor
 	asked        conversation.Question
 	outcome      *sandbox.Outcome // of the program of the last step, until the step ends
-	wrote        *lm.Message      // the last reply, as its provider wrote it; or nil
+	wrote        *lm.Message      // the last reply, as its provider wrote it, or nil
 	toolCalls    []llms.ToolCall  // of the last reply
 	results      []string         // of the tool calls, for the model
 	fallback     string           // why the compiled program gave no answer, until the next request
 }
 
-// newRun begins a run of a module that asks one predictor. It returns the context for everything within the
-// run.
+// newRun begins a run of a module that asks one predictor. It returns the context for everything within the run.
 func newRun(ctx context.Context, module string, p *Predictor, q conversation.Question) (context.Context, *run, error) {
 	if ctx == nil {
 		return nil, nil, errNoContext
@@ -59,7 +59,8 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 		return nil, nil, err
 	}
 	if p.calling != nil {
-		p = p.forRun()
+		p = p.Clone() // the form of calls stays the same, even if other runs find out that the model refuses tools
+		p.calling, p.decided = p.toolCalling(), true
 	}
 	opening, err := p.opening(q)
 	if err != nil {
@@ -68,11 +69,11 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	s := scopeOf(ctx)
 	s.asks = p
 	ctx, r := begin(s.in(ctx), module, name, p.onEvent)
-	return ctx, r.asking(path, p, q, opening), nil
+	return ctx, r.newRun(path, p, q, opening), nil
 }
 
-// asking returns the run of a module that asks a predictor with the given path.
-func (r *recorder) asking(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
+// newRun returns a run that has the recorder and asks a predictor, which has the given path.
+func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
 	return &run{
 		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,
 		conversation: conversation.Conversation{Opening: opening},
@@ -83,7 +84,7 @@ func (r *recorder) asking(path string, p *Predictor, q conversation.Question, op
 type allowance struct {
 	steps int
 	free  int  // free turns that are left
-	late  bool // an answer of the wrong shape gets no additional step
+	late  bool // no additional step is left for an answer of the wrong shape
 }
 
 func (o Options) allowance() allowance { return allowance{o.MaxIters, o.FreeTurns, o.Extract} }
@@ -97,23 +98,23 @@ func (a *allowance) forgive() bool {
 	return true
 }
 
-// misshapen allows one more step if none is left and only the shape of the answer is wrong, once in a run.
-func (r *run) misshapen(task *signature.Spec, answer json.RawMessage) {
+// allowMisshapen allows one more step, once in a run, if no step is left and only the shape of the answer is wrong.
+func (r *run) allowMisshapen(task *signature.Spec, answer json.RawMessage) {
 	if r.left() == 0 && !r.late && replies.Misshapen(task, answer) {
 		r.late = true
 		r.steps++
 	}
 }
 
-// left is how many steps may still be taken.
+// left returns how many steps the run may still take.
 func (r *run) left() int { return r.steps - len(r.Steps) }
 
-// usedUp is the error of a run that has used up its steps.
+// usedUp returns the error of a run that has used up its steps.
 func (r *run) usedUp() error {
 	return fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation))
 }
 
-// callsBefore returns the calls that were made before a step, which is counted from 0.
+// callsBefore returns the calls that were made before the step with the given index.
 func (r *run) callsBefore(step int) []journal.Entry {
 	if r.journal == nil {
 		return nil
@@ -121,7 +122,8 @@ func (r *run) callsBefore(step int) []journal.Entry {
 	return r.journal.Entries()[:r.Steps[step].before]
 }
 
-// observe ends a step with an observation for the model. Brief, if set, replaces it when the step is old.
+// observe ends a step with an observation for the model. Brief, if set, replaces the observation in the prompt once the
+// step is old.
 func (r *run) observe(text, brief string) {
 	r.conversation.Add(conversation.Reply(r.last().Reply, r.wrote, r.toolCalls, r.results, text), brief)
 	if r.outcome == nil {
@@ -131,8 +133,8 @@ func (r *run) observe(text, brief string) {
 	r.emit(event.ProgramEnd{Origin: r.at(len(r.Steps)), Outcome: r.outcome, Observation: text})
 }
 
-// ended ends a step that has no observation.
-func (r *run) ended() {
+// endStep ends a step that has no observation.
+func (r *run) endStep() {
 	if r.outcome != nil {
 		r.emit(event.ProgramEnd{Origin: r.at(len(r.Steps)), Outcome: r.outcome})
 	}
@@ -141,12 +143,12 @@ func (r *run) ended() {
 // accept ends the last step with an answer, and closes the journal's attempt.
 func (r *run) accept() *recorder {
 	r.keepOrphans(r.journal.Accept())
-	r.ended()
+	r.endStep()
 	return r.recorder
 }
 
-// answered ends a run with its answer.
-func answered[Out any](r *recorder, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
+// complete ends a run with its answer.
+func complete[Out any](r *recorder, out Out, raw json.RawMessage, reasoning string) (*Prediction[Out], error) {
 	if r.journal != nil {
 		r.journal.End()
 	}
@@ -157,8 +159,8 @@ func answered[Out any](r *recorder, out Out, raw json.RawMessage, reasoning stri
 	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
 }
 
-// extract asks for the outputs of sig in one more step, in the form of the predictor's adapter, without further
-// actions. The error says why the model could not be asked, or wraps [ErrMaxIters] and says what is wrong with the
+// extract asks for the outputs of sig in one more step without further actions, in the reply format of the predictor's
+// adapter. The error says why the model could not be asked, or wraps [ErrMaxIters] and says what is wrong with the
 // reply.
 func extract[In, Out any](
 	ctx context.Context, r *run, sig *signature.Signature[In, Out],
@@ -184,7 +186,7 @@ func extract[In, Out any](
 	return out, raw, nil
 }
 
-// outputsOf returns a spec with the same outputs and nothing else.
+// outputsOf returns a spec that has only the outputs of spec.
 func outputsOf(spec *signature.Spec) *signature.Spec {
 	if alone, err := signature.NewSpec("", nil, spec.Outputs()); err == nil {
 		return alone

@@ -66,11 +66,11 @@ func TestSetupErrors(t *testing.T) {
 		want string
 	}{
 		{run(module.NewCodeAct(noSig, model, box, nil, nil)),
-			"module: the signature is missing; make one with signature.New"},
+			"module: the signature is missing; create one with signature.New"},
 		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)),
-			"module: the signature is missing; make one with signature.New"},
+			"module: the signature is missing; create one with signature.New"},
 		{run(module.NewCodeAct(adding, nil, box, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a model of langchaingo"},
+			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
 		{run(module.NewCodeAct(adding, model, nil, nil, nil)),
 			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{run(module.NewCodeAct(adding, model, noBox, nil, nil)),
@@ -81,10 +81,10 @@ func TestSetupErrors(t *testing.T) {
 			`module: the input "Date" has the name of a global of programs; rename it`},
 		{run(nil), "module: the CodeAct is nil, or was not made by NewCodeAct"},
 		{run(&module.CodeAct[orders, sum]{}), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{predict(module.NewPredict(noSig, model, nil)), "module: the signature is missing; make one with signature.New"},
-		{predict(module.NewPredict(&zeroSig, model, nil)), "module: the signature is missing; make one with signature.New"},
+		{predict(module.NewPredict(noSig, model, nil)), "module: the signature is missing; create one with signature.New"},
+		{predict(module.NewPredict(&zeroSig, model, nil)), "module: the signature is missing; create one with signature.New"},
 		{predict(module.NewPredict(adding, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a model of langchaingo"},
+			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
 		{predict(nil), "module: the Predict is nil, or was not made by NewPredict"},
 		{predict(&module.Predict[orders, sum]{}), "module: the Predict is nil, or was not made by NewPredict"},
 	} {

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Script is the program of a [Program] and what it was written for. Its file is JavaScript that begins with comments,
-// for example:
+// Script is the program of a [Program] and what it was written for. The file of a Script is JavaScript that begins with
+// comments, for example:
 //
 //	// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the
 //	// schemas of its tools are what these lines say. Delete them to make it a new program.
@@ -26,27 +26,29 @@ import (
 //	const list = await orders.list({customer});
 //	submit({total: list.reduce((sum, order) => sum + order.amount, 0)});
 type Script struct {
-	// Code is JavaScript, or the language of Options.Compiler.
+	// Code is the program, in JavaScript or in the language of Options.Compiler.
 	Code string
 
-	// Signature is what the program answers, in the notation of [signature.Parse]. If it is empty, the program is new.
+	// Signature is the signature that the program was written for, in the notation of [signature.Parse]. If it is
+	// empty, the program is new.
 	Signature string
 
-	// Instructions are those of the signature. Spaces and line breaks do not matter.
+	// Instructions are the instructions of that signature. Spaces and line breaks do not matter.
 	Instructions string
 
-	// Tools are the tools whose names occur in Code, even in a comment, each as a hash of its schemas and its
-	// declaration: "5d2c01aa orders.list(args: …): …". If Code has the name of another tool, the program is not run.
+	// Tools are the tools whose names occur in Code, even in a comment. Each entry has a hash of the tool's schemas and
+	// the tool's declaration: "5d2c01aa orders.list(args: …): …". If Code has the name of any other tool, the program
+	// is not run.
 	Tools []string
 
-	// From says where the program came from, for people.
+	// From says where the program came from, for people who read the file.
 	From string
 
-	// Examples are questions with the program's right answers. [Program.Verify] tests it with them.
+	// Examples are questions with the right answers. [Program.Verify] runs the program on them.
 	Examples []Demo
 }
 
-// toolIn returns the hash of the schemas and the path of one of the Tools of a Script.
+// toolIn returns the hash of the schemas and the path of the tool in an entry of Script.Tools.
 func toolIn(line string) (schemas, path string, err error) {
 	schemas, declaration, _ := strings.Cut(line, " ")
 	path, _, found := strings.Cut(declaration, "(")
@@ -59,13 +61,13 @@ func toolIn(line string) (schemas, path string, err error) {
 	return schemas, path, nil
 }
 
-// scriptTitle is the beginning of the file of a script.
+// scriptTitle is the beginning of a script's file.
 const scriptTitle = "" +
 	"// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the\n" +
 	"// schemas of its tools are what these lines say. Delete them to make it a new program.\n"
 
-// Write writes the file of a script. The same script always gives the same bytes. It returns an error if [ReadScript]
-// would not read them.
+// Write writes the file of a script. The same script always yields the same bytes. Write returns an error if
+// [ReadScript] could not read them.
 func (s Script) Write(w io.Writer) error {
 	text, err := s.text()
 	if err == nil {
@@ -81,7 +83,7 @@ func (s Script) Write(w io.Writer) error {
 // text returns the file of a script.
 func (s Script) text() (string, error) {
 	if s.Signature == "" {
-		return "", errors.New("it has no Signature; write the Script of a Program, which has one")
+		return "", errors.New("the Signature is missing; write the Script of a Program, which has one")
 	}
 	var b strings.Builder
 	b.WriteString(scriptTitle)
@@ -108,14 +110,14 @@ func (s Script) text() (string, error) {
 	return b.String() + "\n" + strings.Trim(s.Code, "\n") + "\n", nil
 }
 
-// lineBreaks replaces what would end a comment.
+// lineBreaks replaces the characters that would end a comment.
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\u2028", " ", "\u2029", " ")
 
 // maxScript is the maximum size of the file of a script.
 const maxScript = 4 << 20
 
-// ReadScript reads what [Script.Write] wrote, after edits by people. A file without such lines is all code: a new
-// program. Errors name the line. A file of more than 4 MB is an error.
+// ReadScript reads a file that [Script.Write] wrote, even if people have edited it. A file without lines that begin
+// with // @ is all code: a new program. Errors name the line. A file of more than 4 MB is an error.
 func ReadScript(r io.Reader) (Script, error) {
 	all, err := io.ReadAll(io.LimitReader(r, maxScript+1))
 	var s Script
@@ -132,10 +134,9 @@ func ReadScript(r io.Reader) (Script, error) {
 var scriptEntry = regexp.MustCompile(
 	`\A(#!.*\n)?([ \t]*(//.*)?\r?\n)*?[ \t]*//[ \t]*@(program|signature|instructions|tool) `)
 
-// parseScript parses the file of a script.
 func parseScript(text string) (s Script, err error) {
 	if len(text) > maxScript {
-		return s, fmt.Errorf("it is larger than %d MB; keep fewer examples", maxScript>>20)
+		return s, fmt.Errorf("the file is larger than %d MB; keep fewer examples", maxScript>>20)
 	}
 	if !strings.HasPrefix(text, "// @program ") {
 		if at := scriptEntry.FindStringIndex(text); at != nil {
@@ -160,17 +161,17 @@ func parseScript(text string) (s Script, err error) {
 		}
 	}
 	if s.Signature == "" {
-		return s, errors.New("it has no line // @signature; " +
+		return s, errors.New("the file has no line // @signature; " +
 			"delete all lines that begin with // @ to make it a new program")
 	}
 	s.Instructions, s.Code = strings.Join(instructions, "\n"), strings.TrimLeft(text, "\r\n")
 	return s, nil
 }
 
-// toolPath matches the names of tools. It is strict, since models are shown the name of a tool that is missing.
+// toolPath matches the names of tools. It is strict, because models are shown the name of a tool that does not exist.
 var toolPath = regexp.MustCompile(`^[\pL\pM\pN_$.]{1,200}$`)
 
-// add adds an entry of a file.
+// add adds an entry of a file to the script.
 func (s *Script) add(key, value string) error {
 	switch key {
 	case "program":
@@ -201,7 +202,8 @@ func (s *Script) add(key, value string) error {
 	return nil
 }
 
-// compile prepares a script for a signature and a set of tools. A new program gets the declarations of both.
+// compile prepares a script for a signature and a set of tools. If the program is new, compile fills in the script: the
+// program was written for this signature and these tools.
 func (s *Script) compile(spec *signature.Spec, set *tools.Set) (*compiled, error) {
 	now := Script{Signature: spec.String(), Instructions: spec.Instructions(), Tools: mentioned(s.Code, set)}
 	if s.Signature == "" {

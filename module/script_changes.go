@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-// changedSignature returns what differs between the signature that a program was written for and the present one.
+// changedSignature returns the differences between the signature that a program was written for and the current one.
 // Descriptions do not matter.
 func (s *Script) changedSignature(now Script) (changes []string, err error) {
 	var fields [2]state.Fields
@@ -39,8 +39,8 @@ func (s *Script) changedSignature(now Script) (changes []string, err error) {
 	return changes, nil
 }
 
-// changedTools compares the tools that a program was written for with the present tools that it mentions, and returns
-// the differences. Models are shown these, so they contain nothing from the script's file except names.
+// changedTools compares the tools that a program was written for with the current tools that it mentions, and returns
+// the differences. Since models are shown the differences, they contain nothing from the script's file except names.
 func (s *Script) changedTools(mentioned []string, set *tools.Set) (changes []string) {
 	all, known := set.Bindings(), map[string]bool{}
 	for _, was := range s.Tools {
@@ -53,7 +53,7 @@ func (s *Script) changedTools(mentioned []string, set *tools.Set) (changes []str
 		at := slices.IndexFunc(all, func(b *tools.Binding) bool { return b.Path() == path })
 		switch {
 		case at < 0:
-			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, does not exist any more", path))
+			changes = append(changes, fmt.Sprintf("the tool %s, which the program calls, no longer exists", path))
 		case !strings.HasPrefix(declared(all[at]), schemas+" "):
 			changes = append(changes, fmt.Sprintf("the tool %s has changed since the program was written", path))
 		}
@@ -66,7 +66,7 @@ func (s *Script) changedTools(mentioned []string, set *tools.Set) (changes []str
 	return changes
 }
 
-// mentioned returns the tools whose names are in the code. A name in a comment counts as well.
+// mentioned returns the tools whose names occur in the code, even in a comment.
 func mentioned(code string, set *tools.Set) (list []string) {
 	names := namesIn(code)
 	inCode := func(name string) bool { return strings.Contains(code, name) }
@@ -90,7 +90,7 @@ func namesIn(code string) map[string]bool {
 	return names
 }
 
-// declared returns what a script keeps about a tool.
+// declared returns the entry of a tool in Script.Tools.
 func declared(b *tools.Binding) string {
 	const limit = 1000 // bytes of each part of a declaration
 	text := declare.Signature(b, limit)
@@ -106,26 +106,26 @@ func declared(b *tools.Binding) string {
 	return hex.EncodeToString(sum.Sum(nil)[:4]) + " " + oneLine
 }
 
-// structure returns a schema without descriptions, with sorted keywords. A schema that cannot be decoded is
-// returned as it is.
+// structure returns a schema without descriptions and with sorted keywords. If the schema cannot be decoded, structure
+// returns it unchanged.
 func structure(raw json.RawMessage) []byte {
 	var value any
 	if schema.Unmarshal(raw, &value) != nil {
 		return raw
 	}
-	text, err := json.Marshal(withoutTexts(value))
+	text, err := json.Marshal(withoutDescriptions(value))
 	if err != nil {
 		return raw
 	}
 	return text
 }
 
-// withoutTexts removes descriptions from a schema and the schemas within it.
-func withoutTexts(value any) any {
+// withoutDescriptions removes descriptions from a schema and from the schemas within it.
+func withoutDescriptions(value any) any {
 	switch v := value.(type) {
 	case []any:
 		for i := range v {
-			v[i] = withoutTexts(v[i])
+			v[i] = withoutDescriptions(v[i])
 		}
 	case map[string]any:
 		for _, keyword := range []string{"description", "title", "examples", "$comment"} {
@@ -137,10 +137,10 @@ func withoutTexts(value any) any {
 			case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
 				named, _ := inner.(map[string]any)
 				for name := range named {
-					named[name] = withoutTexts(named[name])
+					named[name] = withoutDescriptions(named[name])
 				}
 			default:
-				v[keyword] = withoutTexts(inner)
+				v[keyword] = withoutDescriptions(inner)
 			}
 		}
 	}

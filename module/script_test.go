@@ -75,11 +75,11 @@ func TestScriptErrors(t *testing.T) {
 		title + "//\n// @tool 1234\n":            "line 3: @tool: the declaration of the tool is missing",
 		title + "// @example {\n":                "line 2: @example: ",
 		title + "// @recipe x\n":                 "line 2: @recipe: unknown entry",
-		title + "// @from here\n\nsubmit()":      "it has no line // @signature",
+		title + "// @from here\n\nsubmit()":      "the file has no line // @signature",
 		title + "// @tool 1 do as I say()\n":     `line 2: @tool: "do as I say" is not the name of a tool`,
 		"// License: MIT\n" + title + "submit()": "line 2: the lines that begin with // @ must follow a first line // @program",
 		"\n//\t@signature a -> b\nsubmit()":      "line 2: the lines that begin with // @ must follow a first line // @program",
-		strings.Repeat("//\n", 2<<20):            "module: read the script: it is larger than 4 MB",
+		strings.Repeat("//\n", 2<<20):            "module: read the script: the file is larger than 4 MB",
 	} {
 		_, err := module.ReadScript(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -92,10 +92,10 @@ func TestScriptErrors(t *testing.T) {
 func TestScriptWriteErrors(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]module.Script{
-		"it has no Signature; write the Script of a Program, which has one": {Code: "1"},
-		"line 3: @signature: ": {Signature: "a ->"},
-		"line 4: @tool: ":      {Signature: "a -> b", Tools: []string{"hash t"}},
-		"it is larger than ":   {Signature: "a -> b", Code: strings.Repeat(" ", 4<<20)},
+		"the Signature is missing; write the Script of a Program, which has one": {Code: "1"},
+		"line 3: @signature: ":     {Signature: "a ->"},
+		"line 4: @tool: ":          {Signature: "a -> b", Tools: []string{"hash t"}},
+		"the file is larger than ": {Signature: "a -> b", Code: strings.Repeat(" ", 4<<20)},
 	} {
 		var file strings.Builder
 		err := s.Write(&file)
@@ -229,7 +229,7 @@ submit({total: limit < 7 ? await weigh({limit}) : 2 ** 53})`}
 		Code: "submit({total: await send({limit})})", Examples: []module.Demo{demo(1, 1)},
 	}, inProcess(t), toolSet(t, send), nil)
 	err := mailing.Verify(t.Context())
-	if want := "send was not called, since Verify has no effects; replace it"; err == nil ||
+	if want := "send was not called, since Verify must not have effects; answer the call"; err == nil ||
 		!strings.Contains(err.Error(), want) || sent > 0 {
 		t.Errorf("got %v, want %s; %d were sent", err, want, sent)
 	}

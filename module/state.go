@@ -14,8 +14,8 @@ import (
 // state has the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature, the Demos,
 // the ToolDescriptions and the Source. The format is JSON, and the same state always gives the same bytes.
 //
-// Models, tools, briefings and options are not part of the state. So it contains no endpoints and no keys, but it
-// does contain the data in the demos.
+// Models, tools, briefings and options are not part of the state. So the state contains no endpoints and no keys, but
+// it does contain the data in the demos.
 //
 // If a predictor has no signature, or a temperature or a demo that [Load] would refuse, Save returns an error
 // that names the predictor, and writes nothing.
@@ -40,8 +40,8 @@ func Save(w io.Writer, m any) error {
 // Load sets the predictors of m to a saved state. Settings that the state does not have, such as a hint, are cleared.
 // Load a state before the module is used.
 //
-// If a part of the state does not fit, Load returns an error that names the predictor, and changes nothing.
-// A state fits a module with the same paths, whose predictors have fields with the same names and schemas.
+// If a part of the state does not fit, Load returns an error that names the predictor, and changes nothing. A state
+// fits a module whose predictors have the same paths, and fields with the same names and schemas.
 func Load(r io.Reader, m any) error {
 	if r == nil {
 		return errors.New("module: load: the reader is nil")
@@ -55,7 +55,7 @@ func Load(r io.Reader, m any) error {
 	for path, p := range Predictors(m) {
 		raw, ok := saved.Predictors.Get(path)
 		if !ok {
-			return fmt.Errorf("module: load: the state has no predictor %s; it is the state of another module", path)
+			return fmt.Errorf("module: load: the state has no predictor %s; the state belongs to another module", path)
 		}
 		if changes[p], err = p.withState(raw); err != nil {
 			return fmt.Errorf("module: load %s: %w", path, err)
@@ -64,7 +64,7 @@ func Load(r io.Reader, m any) error {
 	}
 	for _, s := range saved.Predictors {
 		if !known[s.Name] {
-			return fmt.Errorf("module: load: %T has no predictor %s; it is the state of another module", m, s.Name)
+			return fmt.Errorf("module: load: %T has no predictor %s; the state belongs to another module", m, s.Name)
 		}
 	}
 	for p, n := range changes {
@@ -74,7 +74,7 @@ func Load(r io.Reader, m any) error {
 	return nil
 }
 
-// learned returns what a predictor may have learned.
+// learned returns the learned state of a predictor.
 func (p *Predictor) learned() state.Predictor {
 	s := state.Predictor{
 		Spec: p.Spec, Task: p.task, System: p.System, Hint: p.Hint, Temperature: p.Temperature,
@@ -86,7 +86,7 @@ func (p *Predictor) learned() state.Predictor {
 	return s
 }
 
-// state returns the state of a predictor as JSON.
+// state returns the learned state of a predictor as JSON, or an error if Load would refuse it.
 func (p *Predictor) state() (json.RawMessage, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature
@@ -97,7 +97,7 @@ func (p *Predictor) state() (json.RawMessage, error) {
 	return p.learned().Save()
 }
 
-// withState returns a copy of a predictor with a saved state.
+// withState returns a copy of the predictor with a saved state.
 func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature
@@ -107,7 +107,8 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 		return nil, err
 	}
 	if s.Picked && p.PickDemos == nil {
-		return nil, errors.New("its demos are picked for each question; set PickDemos first, such as with optimize.Nearest")
+		return nil, errors.New("its demos are picked for each question; set PickDemos first, such as with " +
+			"optimize.Nearest")
 	}
 	n := p.Clone()
 	n.ToolDescriptions, n.Source = s.ToolDescriptions, s.Source

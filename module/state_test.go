@@ -195,9 +195,9 @@ func TestLoadRefuses(t *testing.T) {
 		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`),
 			`module: load: signature: the value of "Shorten" is given twice`},
 		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`),
-			"module: load: the state has no predictor Judge; it is the state of another module"},
+			"module: load: the state has no predictor Judge; the state belongs to another module"},
 		{"an additional predictor", &less{two.Shorten}, good,
-			"module: load: *module_test.less has no predictor Judge; it is the state of another module"},
+			"module: load: *module_test.less has no predictor Judge; the state belongs to another module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good,
 			"module: load Judge: it was saved with another signature: the output lang is new, the output note is new, " +
 				"the output mood is missing, the output returned is missing, the output score is missing"},
@@ -245,7 +245,7 @@ func TestSaveRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no signature", func(p *module.Predictor) { p.Spec = nil },
-			"module: save Judge: module: the signature is missing; make one with signature.New"},
+			"module: save Judge: module: the signature is missing; create one with signature.New"},
 		{"an unknown field", func(p *module.Predictor) { p.Demos = []module.Demo{{Inputs: values(t, `{"txt": ""}`)}} },
 			`module: save Judge: demo 1: there is no input "txt"`},
 		{"a field twice", func(p *module.Predictor) {

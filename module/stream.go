@@ -16,9 +16,9 @@ type Stream[Out any] struct {
 	result Result[Out]
 }
 
-// Start begins a run of any module, including your own. [Stream.Events] yields its events, and [Stream.Result]
-// returns its result; the run continues whether or not they are called. A module that panics, or returns neither a
-// prediction nor an error, fails: see [Module].
+// Start begins a run of any module, including your own. [Stream.Events] yields its events, and [Stream.Result] returns
+// its result; the run continues whether or not they are called. If the module panics, or returns neither a prediction
+// nor an error, the run fails: see [Module].
 func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
 	if ctx == nil {
 		s := &Stream[Out]{cancel: func() {}, queue: queue.New[event.Event](), result: Result[Out]{Err: errNoContext}}
@@ -70,6 +70,6 @@ func (s *Stream[Out]) Result() (*Prediction[Out], error) {
 }
 
 var (
-	errNotStarted = errors.New("module: the stream was not made by Start")
+	errNotStarted = errors.New("module: the Stream is nil, or was not made by Start")
 	errLoopEnded  = errors.New("the loop over the stream's events ended early")
 )

@@ -6,16 +6,16 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Tool turns a module into a tool for the programs of another module. The tool's arguments are the inputs and its
-// result is the output, as in [tools.Func]. The run has limits of its own: while a program waits for such tools only,
-// its clocks stand still (see [tools.Pause]). The run is in Trajectory.Runs of the run that calls the tool. Nil hints
-// mean the zero [tools.Hints], with which the tool counts as an effect; use Class: tools.Read for a module that has
-// no tools with effects.
+// Tool turns a module into a tool for the programs of another module. The tool's arguments are the inputs of the
+// module, and its result is the output, as in [tools.Func]. The run of the module has limits of its own: while a
+// program waits only for such tools, the program's clocks stand still (see [tools.Pause]). The run is in
+// Trajectory.Runs of the run that calls the tool. Nil hints mean the zero [tools.Hints], with which calls of the tool
+// count as effects; use Class: tools.Read for a module that has no tools with effects.
 //
-// [Predictors] finds the predictors of m in a module that has the tool, so that they can be saved, loaded and optimized
-// with it, and [Clone] copies m with it.
+// For a module that has the tool, [Predictors] also yields the predictors of m, so that they are saved, loaded and
+// optimized with those of the module, and [Clone] also copies m.
 func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hints) *tools.Tool {
-	if missing(m) != nil {
+	if checkModule(m) != nil {
 		return tools.Func[In, Out](name, description, nil, h)
 	}
 	t := tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {
@@ -30,8 +30,8 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	return t
 }
 
-// copyOf returns what Tool.Module of a tool returns, or the copy of it that belongs to the predictor whose run calls
-// the tool.
+// copyOf returns the module that a tool must run, as a pointer. The argument is the result of the tool's Module. If the
+// predictor of the run in progress has a copy of that module, copyOf returns the copy.
 func (s scope) copyOf(module any) any {
 	if s.asks != nil {
 		for _, b := range s.asks.set.Bindings() {

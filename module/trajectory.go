@@ -13,17 +13,17 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Trajectory is what a module did, step by step. Its JSON also has the total usage and the answer. In a Trajectory
-// that was read from JSON, errors are only text.
+// Trajectory is what a module did, step by step. Its JSON also has the total usage and the answer. In a Trajectory that
+// was read from JSON, errors have only their text.
 type Trajectory struct {
-	// ID is Origin.Run of its events. It is 0 for a group of runs.
+	// ID is the Run in the Origin of the run's events. It is 0 for a group of runs.
 	ID uint64 `json:"id,string,omitempty"`
 
 	// Module is the kind of module, such as "CodeAct". It is empty for a group of runs.
 	Module string `json:"module,omitempty"`
 
-	// Name is the path of the module within the enclosing module, such as "Sort", if a function that was
-	// passed the enclosing module runs it: [Start], [Parallel] and others.
+	// Name is the path of the module within the enclosing module, such as "Sort". It is set only if the enclosing
+	// module was passed to a function that runs it, such as [Start] or [Parallel].
 	Name string `json:"name,omitempty"`
 
 	// Began is when the run began, and Duration is how long it took.
@@ -40,20 +40,21 @@ type Trajectory struct {
 	// those of Runs.
 	Calls []journal.Entry `json:"calls,omitempty"`
 
-	// Orphans are the effects that no accepted program asked for: a program made them and failed, and was
-	// rewritten without them.
+	// Orphans are the effects that no accepted program asked for: the effects of a failed program that the rewritten
+	// program did not ask for again.
 	Orphans []journal.Entry `json:"orphans,omitempty"`
 
-	// Evidence are the facts of the run that contradict the answer, the most serious first. The model was asked about
-	// them if there were free turns, and gave the answer nevertheless. Without an answer, they are about the last program.
+	// Evidence has the facts of the run that contradict the answer, the most serious first. If free turns were left,
+	// the model was asked about these facts, and gave the answer nevertheless. Without an answer, they are about the
+	// last program.
 	Evidence []sandbox.Finding `json:"evidence,omitempty"`
 
-	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and
-	// the runs that rewards and tools made with their context.
+	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and the runs that
+	// rewards and tools started with the context that they got.
 	Runs []Trajectory `json:"runs,omitempty"`
 
-	// Fallback is why the compiled program of a [Program] gave no answer and the model was asked. It is empty if the
-	// model was not asked.
+	// Fallback is why the compiled program of a [Program] gave no answer, so that the model was asked. It is empty if
+	// the model was not asked.
 	Fallback string `json:"fallback,omitempty"`
 
 	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.
@@ -69,11 +70,10 @@ type Trajectory struct {
 	answer json.RawMessage // of a module without steps
 }
 
-// last returns the last step.
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 
-// Usage returns the total usage, including Runs. A request that has no response because the run was cancelled
-// counts as one call.
+// Usage returns the total usage, including Runs. A request that has no response because the run was canceled counts as
+// one call.
 func (t Trajectory) Usage() event.Usage { return t.UsageByModel().Total() }
 
 // UsageByModel returns the usage of each model, including Runs.
@@ -161,10 +161,10 @@ type Step struct {
 	// Predictor is the path of the Predictor that asked.
 	Predictor string `json:"predictor,omitempty"`
 
-	// Prompt is the messages of the last request of the step. Its parts include models.Message, which is a reply as
-	// its provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its
-	// images and files; "shared_messages" is the number of messages at the beginning that are the same as in the
-	// previous step's prompt, and "shared_tools" says that Tools are those of that step.
+	// Prompt has the messages of the last request of the step. Its parts include models.Message, which is a reply as
+	// its provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its images
+	// and files; "shared_messages" is the number of messages at the beginning that are the same as in the previous
+	// step's prompt, and "shared_tools" says that Tools are those of that step.
 	Prompt []llms.MessageContent `json:"-"`
 
 	// Tools are the tools that the model could call through the provider's protocol. Schema is the JSON Schema that
@@ -179,21 +179,21 @@ type Step struct {
 	Reply        string           `json:"reply"`
 	Thinking     string           `json:"thinking,omitempty"`    // before the reply, if the provider reports it
 	Truncated    bool             `json:"truncated,omitempty"`   // the reply was cut off at the token limit
-	Reasoning    string           `json:"reasoning,omitempty"`   // the part of the reply that explains
+	Reasoning    string           `json:"reasoning,omitempty"`   // the explanation in the reply
 	Code         string           `json:"code,omitempty"`        // the program, or a ReAct's calls written as one
-	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // of running it, or nil
+	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // of the program, or nil
 	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
-	Compiled     bool             `json:"compiled,omitempty"`    // the program of a [Program]; no model was called
+	Compiled     bool             `json:"compiled,omitempty"`    // Code is from a [Program], not from the model
 	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
-	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs as an object, if this is the answer
+	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs, if the step gave the answer
 	Usage        event.Usage      `json:"usage"`
 	Duration     time.Duration    `json:"duration_ns"` // of the model call
 
 	before int // the number of calls in the journal when the step began
 }
 
-// Sent returns everything that the model was sent, for people: the messages under their roles, the tools, and
-// the schema of the reply.
+// Sent returns the whole request for people to read: the messages under their roles, the tools, and the schema of the
+// reply.
 func (s Step) Sent() string { return lm.Transcript(s.Prompt, s.Tools, s.Schema) }
 
 // replied reports whether there was a reply, even an empty one.

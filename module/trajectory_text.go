@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// String returns the trajectory for people: each step with the model's reply, the program, its calls and the
+// String returns the trajectory for people to read: each step with the model's reply, the program, its calls and the
 // observation; then the runs of other modules, and the total usage. Characters that control a terminal are escaped.
 func (t Trajectory) String() string {
 	var b strings.Builder
@@ -112,8 +112,8 @@ func writeParagraph(b *strings.Builder, margin, name, text string) {
 	}
 }
 
-// LogValue implements [slog.LogValuer] with a summary: which run it was, its steps and calls, its usage and
-// duration, and why there is no answer. The JSON of a Trajectory is the whole record, which may be long.
+// LogValue implements [slog.LogValuer] with a summary: the ID and the module of the run, its steps and calls, its usage
+// and duration, and why there is no answer. For the whole record, which may be long, log the JSON of the Trajectory.
 func (t Trajectory) LogValue() slog.Value {
 	states := map[tools.State]int{}
 	for e := range t.AllCalls() {

@@ -10,14 +10,14 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-// types are the types of results of tools that declare no output schema.
+// types holds the result types of tools that declare no output schema.
 type types struct {
-	seen  declare.LearnedTypes   // in this run
-	bytes map[*tools.Binding]int // of the results that were read
-	fresh string                 // what the model has not been shown, a line for each tool
+	seen  declare.LearnedTypes   // the types that were learned in this run
+	bytes map[*tools.Binding]int // how many bytes of the results of each tool were read
+	fresh string                 // types that the model has not been shown yet, one line per tool
 }
 
-// applyTypes adds the types of earlier runs to the tools, and returns the briefing with their declarations.
+// applyTypes adds the types of earlier runs to the tools, and returns the briefing with the new declarations.
 func (r *codeRun) applyTypes(briefing string) string {
 	if l := r.options.LearnedTypes; l != nil {
 		r.set = l.Apply(r.set)
@@ -30,11 +30,11 @@ func (r *codeRun) applyTypes(briefing string) string {
 	return briefing
 }
 
-// learn adds the results of a program to the types of their tools: at most a megabyte of each tool in a run, since
+// learn learns types from the results of a program. It reads at most a megabyte of each tool's results in a run, since
 // reading more takes too long.
 func (r *codeRun) learn(ctx context.Context, out *sandbox.Outcome) {
 	const maxBytes = 1 << 20
-	var answered []*tools.Binding // for the first time
+	var answered []*tools.Binding // tools that returned their first result
 	for _, c := range out.Calls {
 		b := r.find(c.Tool)
 		if b == nil || c.Error != nil || c.Pending || r.bytes[b]+len(c.Result) > maxBytes {

@@ -1,7 +1,7 @@
-// Package event has the events of runs of modules, and the usage of models that they report.
+// Package event defines the events of a run of a module, and the usage of models that they report.
 //
-// Everything that package module records about a run is made from its events, such as the Trajectory of a Prediction.
-// To watch a run, pass a function to module.Observe or Options.OnEvent, or range over the events of module.Start:
+// Package module builds its records of a run, such as the Trajectory of a Prediction, from the events of the run. To
+// watch a run, pass a function to module.Observe, set module.Options.OnEvent, or range over the events of module.Start:
 //
 //	for e, err := range module.Start(ctx, m, in).Events() {
 //		switch e := e.(type) {
@@ -25,24 +25,24 @@ import (
 
 // Event is something that happens in a run: a [RunStart], [ModelRequest], [TextDelta], [ModelResponse],
 // [ReplyRejected], [ProgramStart], [ToolCallStart], [ToolCallEnd], [ProgramEnd], [Scored] or [RunEnd]. Observers must
-// not modify what an event holds.
+// not modify the values that an event refers to.
 type Event interface {
-	// From returns when and in which run it happened.
+	// From returns when the event happened, and in which run.
 	From() Origin
 	event()
 }
 
-// Origin is when and where an event happened. It is part of every event.
+// Origin says when and where an event happened. It is part of every event.
 type Origin struct {
 	Time   time.Time `json:"time"`
 	Module string    `json:"module"`                  // the kind of module, such as "CodeAct"
-	Name   string    `json:"name,omitempty"`          // the path of the module in the enclosing one, such as "Sort"
+	Name   string    `json:"name,omitempty"`          // the path of the module in the enclosing module, such as "Sort"
 	Run    uint64    `json:"run,string"`              // a random number for each run of a module
 	Parent uint64    `json:"parent,string,omitempty"` // the enclosing run, or 0
 	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole
 }
 
-// From returns o.
+// From implements [Event].
 func (o Origin) From() Origin { return o }
 
 func (Origin) event() {}
@@ -66,7 +66,7 @@ type ModelRequest struct {
 	// Model is the name of the model, or "" if it is unknown.
 	Model string `json:"model,omitempty"`
 
-	// Options are the call options, applied.
+	// Options are the settings that result from the call options.
 	Options llms.CallOptions `json:"-"`
 
 	// Schema is the JSON Schema that the reply is constrained to, or nil.
@@ -75,24 +75,25 @@ type ModelRequest struct {
 	// Rollout is the Rollout of the module.Predictor.
 	Rollout int `json:"rollout,omitempty"`
 
-	// Fallback is why the compiled program of a module.Program gave no answer, in the request that follows it.
+	// Fallback is set in the first request after the compiled program of a module.Program gave no answer. It says why
+	// the program failed.
 	Fallback string `json:"fallback,omitempty"`
 
-	// Extract says that the steps are used up, and that the model is asked for an answer from what it knows.
+	// Extract reports that the steps are used up, so that the request asks for an answer from what the model knows.
 	Extract bool `json:"extract,omitempty"`
 }
 
-// Text returns everything that the model is sent, for people: the messages under their roles, the tools, and
-// the schema of the reply.
+// Text returns the whole request for people to read: the messages under their roles, the tools, and the schema of the
+// reply.
 func (e ModelRequest) Text() string { return lm.Transcript(e.Messages, e.Options.Tools, e.Schema) }
 
 // Question returns the text of the last message: the question, or the observation on the last step.
 func (e ModelRequest) Question() string { return lm.LastText(e.Messages) }
 
-// TextDelta is a piece of the model's reply. Only module.Start reports it, and only for models that support streaming.
-// With the adapters of package module it is text of the value of one field, without the markers, keys and escapes
-// around it. If the reply is rejected, a [ReplyRejected] follows and the next reply begins again: discard the
-// pieces.
+// TextDelta is a piece of the model's reply. Only module.Start reports TextDeltas, and only for models that support
+// streaming. With the adapters of package module, each piece is part of the value of one field, without the markers,
+// keys and escapes around it. If a [ReplyRejected] follows, the next reply starts over: discard the pieces of the
+// rejected one.
 type TextDelta struct {
 	Origin
 	Field    string `json:"field,omitempty"` // the output that the text belongs to; "" for text outside of outputs
@@ -108,7 +109,7 @@ type ModelResponse struct {
 	Model        string        `json:"model,omitempty"`    // the model that replied, if the provider reports it
 	ID           string        `json:"id,omitempty"`       // the provider's ID of the reply
 	FinishReason string        `json:"finish_reason,omitempty"`
-	Failed       string        `json:"failed,omitempty"`    // how the models that a models.Fallback tried first failed
+	Failed       string        `json:"failed,omitempty"`    // why a models.Fallback did not use the models before it
 	Truncated    bool          `json:"truncated,omitempty"` // the reply was cut off at the token limit
 	Usage        Usage         `json:"usage"`
 	Duration     time.Duration `json:"duration_ns"`
@@ -126,8 +127,8 @@ type ReplyRejected struct {
 type ProgramStart struct {
 	Origin
 	Code      string `json:"code"`
-	Reasoning string `json:"reasoning,omitempty"` // the part of the reply that explains
-	Compiled  bool   `json:"compiled,omitempty"`  // a module.Program has the program; no model wrote it in this run
+	Reasoning string `json:"reasoning,omitempty"` // the explanation in the reply
+	Compiled  bool   `json:"compiled,omitempty"`  // the program is that of a module.Program, not a reply of the model
 }
 
 // ToolCallStart reports that a tool is about to be called, or that the journal is about to answer the call.
@@ -137,15 +138,14 @@ type ToolCallStart struct {
 	Call sandbox.Call `json:"call"` // without a result
 }
 
-// ToolCallEnd reports that a tool call has ended or, if it is Pending, that the program no longer waits for
-// it.
+// ToolCallEnd reports that a tool call has ended or, if Call.Pending is true, that the program no longer waits for it.
 type ToolCallEnd struct {
 	Origin
 	Call sandbox.Call `json:"call"`
 }
 
-// ProgramEnd reports how a program ended and what the model is told about it. The observation is empty if the
-// program submitted the answer or the run ends.
+// ProgramEnd reports how a program ended and what the model is told about it. Observation is empty if the run ends with
+// this program.
 type ProgramEnd struct {
 	Origin
 	Outcome     *sandbox.Outcome `json:"outcome"`
@@ -162,7 +162,7 @@ type Scored struct {
 // RunEnd reports that a run found its answer or, if Err is not nil, that it ended without one.
 type RunEnd struct {
 	Origin
-	Output    json.RawMessage `json:"output,omitempty"` // the object of all outputs
+	Output    json.RawMessage `json:"output,omitempty"` // the outputs as a JSON object
 	Reasoning string          `json:"reasoning,omitempty"`
 	Err       error           `json:"-"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// record is the JSON of an event.
+// record is the JSON form of an event.
 type record struct {
 	Event    string               `json:"event"`
 	Data     Event                `json:"data"`
@@ -18,9 +18,9 @@ type record struct {
 	Error    string               `json:"error,omitempty"`
 }
 
-// JSON returns an event as an object: "event" is the name of its type, such as "RunEnd"; "data" has its fields;
-// "error" is the message of its Err. Of a [ModelRequest] it has "messages", with the text of each message and the type
-// and size of its images and files, and "tools".
+// JSON returns an event as a JSON object. Its member "event" is the name of the event's type, such as "RunEnd"; "data"
+// has the event's fields; "error" is the message of its Err. For a [ModelRequest], it also has "tools" and "messages",
+// with the text of each message and the type and size of its images and files.
 func JSON(e Event) ([]byte, error) {
 	r := record{Event: reflect.TypeOf(e).Name(), Data: e}
 	switch e := e.(type) {

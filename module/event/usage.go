@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Usage counts what models charge for, as far as providers report it.
+// Usage counts what providers charge for, as far as they report it.
 type Usage struct {
 	Calls          int `json:"calls"`                     // model calls; retries by models.Retry do not count
 	Hits           int `json:"hits,omitempty"`            // calls that a cache answered, at no cost
@@ -27,7 +27,7 @@ func (u Usage) String() string {
 	return text
 }
 
-// Add returns the sum. Counts that providers report cannot make it overflow.
+// Add returns the sum of both usages. A count that would overflow is math.MaxInt.
 func (u Usage) Add(o Usage) Usage {
 	return Usage{
 		Calls: plus(u.Calls, o.Calls), Hits: plus(u.Hits, o.Hits),
@@ -36,7 +36,7 @@ func (u Usage) Add(o Usage) Usage {
 	}
 }
 
-// plus adds two counts. The sum is at most math.MaxInt.
+// plus returns a + b, but at most math.MaxInt. It ignores a negative b.
 func plus(a, b int) int {
 	if b = max(b, 0); a > math.MaxInt-b {
 		return math.MaxInt
@@ -44,7 +44,7 @@ func plus(a, b int) int {
 	return a + b
 }
 
-// ModelUsage is usage by the name of the model. The name is "" if the provider does not report it.
+// ModelUsage is the usage of each model, by name. The name is "" if the provider does not report it.
 type ModelUsage map[string]Usage
 
 // Total returns the usage of all models together.
