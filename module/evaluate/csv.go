@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// csvRows reads the lines below the header.
+// csvRows calls add for each row below the header.
 func csvRows(text []byte, add func(row) error) error {
 	r := csv.NewReader(bytes.NewReader(text))
 	var header []string
@@ -51,7 +51,7 @@ func csvRows(text []byte, add func(row) error) error {
 	}
 }
 
-// wrongCount returns the error about a line that has more or fewer cells than the header.
+// wrongCount returns the error for a row that does not have as many cells as the header.
 func wrongCount(r *csv.Reader, record, header []string) error {
 	advice := ""
 	if len(record) > len(header) {
@@ -75,8 +75,8 @@ func csvHeader(r *csv.Reader, record []string) ([]string, error) {
 	return header, nil
 }
 
-// csvValue returns a cell as a value of a field, or nil if it is missing. A cell is JSON if the field accepts it as a
-// number, a boolean, a list or an object, and otherwise a string.
+// csvValue converts a cell to a JSON value for a field, or returns nil if the value is missing. A cell that is a JSON
+// number, boolean, list or object is that value if the field accepts it. All other cells are strings.
 func csvValue(text string, f signature.Field) json.RawMessage {
 	accepts := func(raw json.RawMessage) bool {
 		return json.Valid(raw) && (f.Schema == nil || len(f.Schema.Validate(raw)) == 0)
@@ -84,7 +84,7 @@ func csvValue(text string, f signature.Field) json.RawMessage {
 	null, quoted := json.RawMessage("null"), literal(text)
 	value := json.RawMessage(strings.TrimSpace(text))
 	if lower := strings.ToLower(string(value)); lower == "true" || lower == "false" {
-		value = json.RawMessage(lower) // as Python and spreadsheets write them
+		value = json.RawMessage(lower) // Python writes True, and spreadsheets write TRUE
 	}
 	switch {
 	case len(value) == 0 && (!f.Required || !accepts(quoted)):
@@ -96,13 +96,13 @@ func csvValue(text string, f signature.Field) json.RawMessage {
 	case accepts(quoted) || !json.Valid(value):
 		return quoted
 	}
-	return value // which does not fit either, and is reported
+	return value // the caller reports that the field does not accept it
 }
 
 func literal(text string) json.RawMessage {
 	raw, err := encode(text)
 	if err != nil {
-		panic(err) // a string is always encoded
+		panic(err) // every string can be encoded
 	}
 	return raw
 }
