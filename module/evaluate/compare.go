@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/canonical"
+	"github.com/writ-go/writ/internal/display"
 )
 
 // Comparison describes how the scores of two evaluations of the same examples differ.
@@ -202,7 +203,7 @@ func (c *Comparison) rows() [][]string {
 	}
 	if len(c.Unpaired) > 0 {
 		rows = append(rows, []string{"left out", fmt.Sprintf("%s with errors: %s",
-			plural(len(c.Unpaired), "example"), strings.Join(c.Unpaired, ", "))})
+			display.Plural(len(c.Unpaired), "example"), strings.Join(c.Unpaired, ", "))})
 	}
 	return rows
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -59,7 +60,7 @@ func wrongCount(r *csv.Reader, record, header []string) error {
 	}
 	line, column := r.FieldPos(0)
 	return position{line, column}.errorf("the row has %s, but the header has %s%s",
-		plural(len(record), "cell"), plural(len(header), "column"), advice)
+		display.Plural(len(record), "cell"), display.Plural(len(header), "column"), advice)
 }
 
 func csvHeader(r *csv.Reader, record []string) ([]string, error) {

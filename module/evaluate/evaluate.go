@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/signature/schema"
@@ -321,7 +322,7 @@ func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 	}
 	if n := e.progress.errors; r.Err != "" && e.MaxErrors >= 0 && n > e.MaxErrors {
 		e.end(fmt.Errorf("evaluate: stopped after %s (Options.MaxErrors is %d); the last error, of example %q: %w",
-			plural(n, "error"), e.MaxErrors, r.ID, err))
+			display.Plural(n, "error"), e.MaxErrors, r.ID, err))
 	}
 }
 

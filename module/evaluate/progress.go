@@ -45,7 +45,7 @@ func (p *progress) add(r *Result) {
 	}
 }
 
-// show writes the progress, but not more often than every p.every unless the evaluation has ended.
+// show writes the progress if p.every has passed since the last time, or if the evaluation has ended.
 func (p *progress) show(end bool) {
 	now := time.Now()
 	if p.w == nil || !end && now.Sub(p.shown) < p.every {
@@ -75,7 +75,7 @@ func (p *progress) line(elapsed time.Duration) string {
 		line += fmt.Sprintf("  score %.3f", p.sum/p.weight)
 	}
 	if p.errors > 0 {
-		line += "  " + plural(p.errors, "error")
+		line += "  " + display.Plural(p.errors, "error")
 	}
 	line += "  " + elapsed.Round(time.Second).String()
 	if done := p.ended - p.resumed; done > 0 && p.ended < p.total {
@@ -84,5 +84,3 @@ func (p *progress) line(elapsed time.Duration) string {
 	}
 	return line
 }
-
-func plural(n int, word string) string { return display.Plural(n, word) }

@@ -31,7 +31,7 @@ func (r *Report) rows() [][]string {
 	if r.Errors > 0 {
 		first := r.Results[slices.IndexFunc(r.Results, func(one Result) bool { return one.Err != "" })]
 		runs += fmt.Sprintf(", including %s that the score leaves out; the first error, of example %q: %s",
-			plural(r.Errors, "error"), first.ID, schema.OneLine(first.Err))
+			display.Plural(r.Errors, "error"), first.ID, schema.OneLine(first.Err))
 	}
 	rows = append(rows, []string{"runs", runs}, []string{"latency", r.latency()})
 	rows = append(rows, usageRows("model", r.Usage)...)
@@ -56,9 +56,9 @@ func (r *Report) observed() string {
 	case n == 0:
 		return ""
 	case slices.ContainsFunc(r.Results, func(one Result) bool { return one.Group != "" }):
-		return " over " + plural(n, "group")
+		return " over " + display.Plural(n, "group")
 	default:
-		return " over " + plural(n, "example")
+		return " over " + display.Plural(n, "example")
 	}
 }
 
@@ -98,7 +98,7 @@ func aligned(rows [][]string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// shown returns a JSON value as at most 60 characters.
+// shown shortens a JSON value to at most 60 characters.
 func shown(raw json.RawMessage) string {
 	const limit = 60
 	text := []rune(clip(raw))

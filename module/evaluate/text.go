@@ -37,8 +37,8 @@ func plainWords(text string) []string {
 	}, strings.ToLower(text)))
 }
 
-// f1 returns the F1 score of the words of got, as the script of SQuAD 2.0 computes it. If one of the strings has no
-// words, the score is 1 if the other has none either, and 0 otherwise.
+// f1 returns the F1 score of the words of got, as the script of SQuAD 2.0 computes it. If neither string has words, the
+// score is 1; if only one of them has words, the score is 0.
 func f1(want, got string) float64 {
 	w, g := wordsOf(want, got)
 	if len(w) == 0 || len(g) == 0 {

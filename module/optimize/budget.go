@@ -231,29 +231,15 @@ func (l *ledger) spent() Spent {
 	}
 }
 
-// left returns what is left of the budget.
-func (l *ledger) left() Budget {
-	s := l.spent()
-	whole := func(limit, used int) int {
-		if limit == 0 {
-			return math.MaxInt
-		}
-		return max(limit-used, 0)
+// left returns how many more calls the budget allows in a role.
+func (l *ledger) left(r role) int {
+	limit := l.limit(r)
+	if limit == 0 {
+		return math.MaxInt
 	}
-	b := Budget{
-		StudentCalls:    whole(l.limits.StudentCalls, s.StudentCalls),
-		TeacherCalls:    whole(l.limits.TeacherCalls, s.TeacherCalls),
-		ReflectionCalls: whole(l.limits.ReflectionCalls, s.ReflectionCalls),
-		Tokens:          whole(l.limits.Tokens, s.InputTokens+s.OutputTokens),
-		Cost:            math.Inf(1), Time: math.MaxInt64,
-	}
-	if l.limits.Cost > 0 {
-		b.Cost = max(l.limits.Cost-s.Cost, 0)
-	}
-	if l.limits.Time > 0 {
-		b.Time = max(l.limits.Time-s.Time, 0)
-	}
-	return b
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(limit-l.calls[r], 0)
 }
 
 // check returns what is wrong with the limits.

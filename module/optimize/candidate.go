@@ -24,7 +24,7 @@ type Candidate struct {
 	Scores []float64 `json:"scores,omitempty"`
 	Failed int       `json:"failed,omitempty"`
 
-	states map[string]state // by the paths of the predictors
+	states map[string]*state // by the paths of the predictors
 }
 
 // state is what a candidate sets in a predictor.
@@ -57,11 +57,10 @@ func (c *Candidate) score(outcomes []outcome, val []item) {
 }
 
 // copyStates returns a copy that can be edited without changing the original.
-func copyStates(states map[string]state) map[string]state {
-	c := maps.Clone(states)
-	for path, s := range c {
-		s.Demos, s.ToolDescriptions = slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions)
-		c[path] = s
+func copyStates(states map[string]*state) map[string]*state {
+	c := map[string]*state{}
+	for path, s := range states {
+		c[path] = &state{s.Instructions, slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions), s.pick}
 	}
 	return c
 }
@@ -75,7 +74,7 @@ func (c *Candidate) content() string {
 		}
 	}
 	raw, err := json.Marshal(struct {
-		Predictors map[string]state
+		Predictors map[string]*state
 		Picked     []string
 	}{c.states, picked})
 	if err != nil { // a demo that is not JSON, which no run would accept either
@@ -86,14 +85,14 @@ func (c *Candidate) content() string {
 }
 
 // same reports whether two states lead to the same prompts.
-func (s state) same(o state) bool {
+func (s *state) same(o *state) bool {
 	a, _ := json.Marshal(s)
 	b, _ := json.Marshal(o)
 	return string(a) == string(b) && (s.pick == nil) == (o.pick == nil)
 }
 
 // apply sets the state in a predictor.
-func (s state) apply(p *module.Predictor) {
+func (s *state) apply(p *module.Predictor) {
 	if p.Spec.Instructions() != s.Instructions {
 		p.Spec = p.Spec.WithInstructions(s.Instructions)
 	}
@@ -104,8 +103,8 @@ func (s state) apply(p *module.Predictor) {
 }
 
 // stateOf returns the state of a predictor as it is.
-func stateOf(p *module.Predictor) state {
-	return state{
+func stateOf(p *module.Predictor) *state {
+	return &state{
 		Instructions: p.Spec.Instructions(), Demos: slices.Clone(p.Demos),
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
 	}

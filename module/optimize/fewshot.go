@@ -39,8 +39,8 @@ func (o LabeledFewShot) estimate(t *task) Spent { return Spent{StudentCalls: len
 // demos.
 func (t *task) setLabeled(c *Candidate, order []int, k int) (n int) {
 	for _, p := range t.unfrozen() {
-		if demos := t.labeled(p.Path, order[:max(min(k, len(order)), 0)]); len(demos) > 0 {
-			c.setDemos(p.Path, demos)
+		if demos := t.labeled(p, order[:max(min(k, len(order)), 0)]); len(demos) > 0 {
+			c.states[p.Path].Demos = demos
 			n += len(demos)
 		}
 	}
@@ -124,13 +124,13 @@ func (o BootstrapFewShot) shown(t *task, traces []outcome, order []int, by strin
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo
 		for _, trace := range traces {
-			if traced := t.traced(p.Path, trace); len(traced) > 0 {
+			if traced := t.traced(p, trace); len(traced) > 0 {
 				demos = append(demos, traced[t.rand.IntN(len(traced))])
 			}
 		}
 		more := min(max(o.MaxLabeled-len(demos), 0), len(rest))
-		if demos = append(demos, t.labeled(p.Path, rest[:more])...); len(demos) > 0 {
-			c.setDemos(p.Path, demos)
+		if demos = append(demos, t.labeled(p, rest[:more])...); len(demos) > 0 {
+			c.states[p.Path].Demos = demos
 		}
 	}
 	return c

@@ -3,7 +3,6 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -97,7 +96,7 @@ type gepaSearch struct {
 	perfect    float64 // the score that cannot be improved
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
-	tried      map[string]bool  // the contents of candidates, accepted or not
+	tried      map[string]bool  // by the contents of the candidates: whether the candidate was accepted
 	batches    *batches
 	useless    int             // reflections in a row without a new text
 	idle       int             // iterations in a row without a mistake on Train
@@ -159,7 +158,6 @@ func (c component) set(to *Candidate, text string) {
 	case c.tool == "":
 		state.Instructions = text
 	case text != "":
-		state.ToolDescriptions = maps.Clone(state.ToolDescriptions)
 		if state.ToolDescriptions == nil {
 			state.ToolDescriptions = map[string]string{}
 		}
@@ -167,7 +165,6 @@ func (c component) set(to *Candidate, text string) {
 	default:
 		delete(state.ToolDescriptions, c.tool)
 	}
-	to.states[c.predictor.Path] = state
 }
 
 // front returns the candidates that nothing dominates, by their index in the pool.
@@ -182,15 +179,9 @@ func (s *gepaSearch) front() map[int]int {
 // isNew reports whether no candidate with the same content was tried before, and records this one.
 func (s *gepaSearch) isNew(c *Candidate) bool {
 	content := c.content()
-	known := s.tried[content]
-	s.tried[content] = true
+	accepted, known := s.tried[content]
+	s.tried[content] = accepted
 	return !known
-}
-
-// accepted reports whether a candidate with the same content is in the pool.
-func (s *gepaSearch) accepted(c *Candidate) bool {
-	content := c.content()
-	return slices.ContainsFunc(s.pool, func(other *gepaCandidate) bool { return other.content() == content })
 }
 
 // accept adds a candidate to the pool and to the result.
@@ -198,7 +189,7 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	if err := s.task.accept(ctx, c.Candidate); err != nil {
 		return err
 	}
-	s.pool, s.mergeDue = append(s.pool, c), true
+	s.pool, s.tried[c.content()], s.mergeDue = append(s.pool, c), true, true
 	return nil
 }
 

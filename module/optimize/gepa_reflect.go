@@ -40,7 +40,7 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 		s.task.warn("GEPA: for %s, the reflection model returned a text that it has returned before; "+
 			"a model with a higher temperature has more ideas", c.name())
 	}
-	if s.accepted(child) {
+	if s.tried[child.content()] {
 		return nil
 	}
 	after, err := s.task.evaluate(ctx, child, trainSplit, batch)

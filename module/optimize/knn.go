@@ -61,9 +61,7 @@ func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
 // setPicks has the demos of predictors picked for each question.
 func (c *Candidate) setPicks(picks map[string]pick) {
 	for path, pick := range picks {
-		s := c.states[path]
-		s.pick = pick
-		c.states[path] = s
+		c.states[path].pick = pick
 	}
 }
 

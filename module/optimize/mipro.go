@@ -155,7 +155,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 // lastCall reports whether the budget is only enough for one more evaluation on all of Val.
 func (s *miproSearch) lastCall() bool {
 	n := len(s.task.val)
-	return s.task.ledger.left().StudentCalls < s.callsPerRun*(n+min(n, trialExamples))
+	return s.task.ledger.left(student) < s.callsPerRun*(n+min(n, trialExamples))
 }
 
 // combine returns the combination of a choice.
@@ -171,7 +171,6 @@ func (s *miproSearch) combine(choice []int) *combination {
 		if s.demos != nil {
 			state.Demos = s.demos[i][choice[len(s.predictors)+i]]
 		}
-		c.states[p.Path] = state
 	}
 	s.tried[key] = c
 	return c

@@ -69,7 +69,7 @@ func (s *miproSearch) demoSet(p predictor, runs []outcome, size int) []module.De
 	var set []module.Demo
 	var used []int
 	for _, i := range s.task.rand.Perm(len(runs)) {
-		traced := s.task.traced(p.Path, runs[i])
+		traced := s.task.traced(p, runs[i])
 		if len(traced) > 0 && len(set) < size {
 			set = append(set, traced[s.task.rand.IntN(len(traced))])
 			used = append(used, runs[i].item)
@@ -77,7 +77,7 @@ func (s *miproSearch) demoSet(p predictor, runs []outcome, size int) []module.De
 	}
 	for _, i := range s.task.rand.Perm(len(s.task.train)) {
 		if len(set) < size && !s.task.repeats(i, used) {
-			set = append(set, s.task.labeled(p.Path, []int{i})...)
+			set = append(set, s.task.labeled(p, []int{i})...)
 		}
 	}
 	return set

@@ -189,8 +189,7 @@ func (w *watched[M, In, Out]) build(c *Candidate) M {
 		if w.batch.round > 0 {
 			p.Rollout += w.batch.round
 			if p.Temperature == nil {
-				varied := 1.0
-				p.Temperature = &varied
+				p.Temperature = new(1.0)
 			}
 		}
 	}

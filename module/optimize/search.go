@@ -103,10 +103,9 @@ func (t *task) estimate(by Optimizer) {
 	if base.StudentCalls == 0 { // a cache answered
 		perRun = 1
 	}
-	left := t.ledger.left()
-	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), left.StudentCalls)
-	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), left.TeacherCalls)
-	s.ReflectionCalls = min(s.ReflectionCalls, left.ReflectionCalls)
+	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), t.ledger.left(student))
+	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), t.ledger.left(teacher))
+	s.ReflectionCalls = min(s.ReflectionCalls, t.ledger.left(reflection))
 	cost := ""
 	if base.Cost > 0 && base.StudentCalls > 0 {
 		cost = fmt.Sprintf("; they cost about %.3g, and more if prompts become longer",

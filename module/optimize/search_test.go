@@ -300,7 +300,7 @@ func TestBadInput(t *testing.T) {
 			`Options.Frozen has "Sort", but the predictors of the module are Predictor`},
 		{newStudent(), by, good, optimize.Options{Frozen: []string{"Predictor"}}, "nothing can be optimized"},
 		{unset, by, good, optimize.Options{}, "fails on all examples of Val; the first is example \"n100\""},
-		{newStudent(), reflecting(), good, optimize.Options{}, "set Options.Reflection"},
+		{newStudent(), optimize.GEPA{}, good, optimize.Options{}, "set Options.Reflection"},
 		{module.NewReAct(spelled, llmtest.New(), set, nil), by, good, optimize.Options{}, "tools with effects: act"},
 		{silent{}, by, good, optimize.Options{}, "no Predictors found"},
 	} {
@@ -325,7 +325,7 @@ func TestBadMetrics(t *testing.T) {
 			*module.Prediction[answer]) (module.Score, error) {
 			panic("oh")
 		},
-		"its value is NaN": func(context.Context, evaluate.Example[question, answer],
+		"the score is NaN": func(context.Context, evaluate.Example[question, answer],
 			*module.Prediction[answer]) (module.Score, error) {
 			return module.Score{Value: math.NaN()}, nil
 		},

@@ -106,7 +106,7 @@ func newTask(r runner, by Optimizer, o *Options) (*task, error) {
 		return nil, err
 	}
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
-	t.start = &Candidate{By: "given", states: map[string]state{}}
+	t.start = &Candidate{By: "given", states: map[string]*state{}}
 	for _, p := range t.predictors {
 		t.start.states[p.Path], t.specs[p.Path] = stateOf(p.given), p.Spec
 	}
@@ -169,11 +169,7 @@ func (t *task) checkReflection(by Optimizer) error {
 	if r, ok := by.(interface{ reflects() bool }); !ok || !r.reflects() || t.options.Reflection != nil {
 		return nil
 	}
-	return errNoReflection(t.by)
-}
-
-func errNoReflection(by string) error {
-	return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", by)
+	return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", t.by)
 }
 
 // openLog opens the log of replies; it is nil without Options.Dir.
@@ -284,10 +280,10 @@ func (t *task) notNegative(score float64, split split, id string) float64 {
 func (t *task) without(c *Candidate, item item) *Candidate {
 	isOwn := func(d module.Demo) bool { return t.sources[demoKey(d)][item.key] }
 	shown, changed := copyStates(c.states), false
-	for path, s := range shown {
+	for _, s := range shown {
 		n := len(s.Demos)
 		s.Demos = slices.DeleteFunc(s.Demos, isOwn)
-		shown[path], changed = s, changed || len(s.Demos) < n
+		changed = changed || len(s.Demos) < n
 	}
 	if !changed {
 		return c
@@ -297,9 +293,6 @@ func (t *task) without(c *Candidate, item item) *Candidate {
 
 // ask sends a prompt to the reflection model. If the reply is empty, as in a refusal, ask warns and returns "".
 func (t *task) ask(ctx context.Context, prompt string) (string, error) {
-	if t.options.Reflection == nil {
-		return "", errNoReflection(t.by)
-	}
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
 	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent
 	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)
