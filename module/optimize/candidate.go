@@ -18,8 +18,9 @@ type Candidate struct {
 	Parents []int  `json:"parents,omitempty"` // the accepted candidates that it was made from
 	By      string `json:"by"`                // what made it, such as "GEPA: reflection on Sort"
 
-	// Score is the weighted mean of Scores, which are the scores on Val, by index. They are set when the candidate is
-	// accepted. Examples on which it failed have the score 0; Failed is their number.
+	// Scores are the scores on the examples of Val, in their order, and Score is their weighted mean. They are set when
+	// the candidate is accepted. An example on which the candidate fails has the score 0; Failed is the number of these
+	// examples.
 	Score  float64   `json:"score"`
 	Scores []float64 `json:"scores,omitempty"`
 	Failed int       `json:"failed,omitempty"`
@@ -27,22 +28,22 @@ type Candidate struct {
 	states map[string]*state // by the paths of the predictors
 }
 
-// state is what a candidate sets in a predictor.
+// state is the part of a predictor that a candidate sets.
 type state struct {
 	Instructions string        `json:"instructions"`
 	Demos        []module.Demo `json:"demos,omitempty"`
 
-	// ToolDescriptions say more about tools, by the paths of their bindings, in addition to the tools' own
-	// descriptions; see module.Predictor.
+	// ToolDescriptions are notes about tools, in addition to the tools' own descriptions, by the paths of the tools.
+	// See module.Predictor.
 	ToolDescriptions map[string]string `json:"tool_descriptions,omitempty"`
 
-	pick pick // or nil
+	pick pick // nil to show all demos
 }
 
-// pick picks the demos for a question; see module.Predictor.
+// pick is the type of module.Predictor.PickDemos, which picks the demos for a question.
 type pick = func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error)
 
-// score sets the scores from the outcomes on all of Val.
+// score sets the scores from outcomes on all of Val.
 func (c *Candidate) score(outcomes []outcome, val []item) {
 	c.Scores, c.Failed = make([]float64, len(val)), 0
 	sum, weights := 0.0, 0.0
@@ -65,7 +66,7 @@ func copyStates(states map[string]*state) map[string]*state {
 	return c
 }
 
-// content returns a hash of what a candidate sets.
+// content returns a hash of the states of a candidate.
 func (c *Candidate) content() string {
 	picked := []string{}
 	for _, path := range slices.Sorted(maps.Keys(c.states)) {
@@ -77,7 +78,7 @@ func (c *Candidate) content() string {
 		Predictors map[string]*state
 		Picked     []string
 	}{c.states, picked})
-	if err != nil { // a demo that is not JSON, which no run would accept either
+	if err != nil { // a demo has invalid JSON, so every run with it will fail
 		raw = []byte(err.Error())
 	}
 	sum := sha256.Sum256(raw)
@@ -102,7 +103,7 @@ func (s *state) apply(p *module.Predictor) {
 	}
 }
 
-// stateOf returns the state of a predictor as it is.
+// stateOf returns the current state of a predictor.
 func stateOf(p *module.Predictor) *state {
 	return &state{
 		Instructions: p.Spec.Instructions(), Demos: slices.Clone(p.Demos),

@@ -162,7 +162,7 @@ func TestCompileHeldOut(t *testing.T) {
 		"the last of 4: it fails on 10 of 10 held-out examples; example ") {
 		t.Fatalf("got %v, %v", p, err)
 	}
-	if again := report.Programs[1].Problem; !strings.HasPrefix(again, "it is program 1 again") {
+	if again := report.Programs[1].Problem; !strings.HasPrefix(again, "it repeats program 1: ") {
 		t.Errorf("the second program: %s", again)
 	}
 	for _, r := range model.Requests() {
@@ -191,7 +191,7 @@ func TestCompileErrors(t *testing.T) {
 		"optimize: compile: HeldOut is 1":                      {dates, 20, all},
 		"nothing to learn from":                                {useless, 20, faked},
 		"nothing to learn from; example 1: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
-			"was not called, since it has effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
+			"was not called, since Run and Compile never call tools with effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
 	} {
 		var w world
 		act := c.chore.codeAct(t, c.chore.model(), w.tools(t))

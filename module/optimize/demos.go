@@ -21,7 +21,7 @@ func (t *task) labeled(p predictor, indices []int) (demos []module.Demo) {
 	return demos
 }
 
-// labeled returns the demo of an example, and whether the example has all that the predictor needs.
+// labeled returns an example as a demo, and whether the example has all fields that the predictor requires.
 func (p predictor) labeled(item item) (d module.Demo, ok bool) {
 	var inputs, want signature.Values
 	if json.Unmarshal(item.Inputs, &inputs) != nil || json.Unmarshal(item.Want, &want) != nil {
@@ -59,8 +59,8 @@ func (t *task) traced(p predictor, o outcome) (demos []module.Demo) {
 	return demos
 }
 
-// exemplary reports whether a call can be a demo. In a run of several steps, only the first can, since later
-// steps depend on it.
+// exemplary reports whether a call can be a demo. Of the calls with programs or tools, only the first one of a run can,
+// since the later ones depend on it.
 func (c predictorCall) exemplary() bool {
 	if has(c.Outputs, "code") || has(c.Outputs, "tool") {
 		return c.step == 1 && !c.failed
@@ -75,7 +75,7 @@ func (p predictor) accepts(d module.Demo) bool {
 	return module.Save(&bytes.Buffer{}, struct{ Predictor *module.Predictor }{probe}) == nil
 }
 
-// unfrozen returns the predictors that may be changed.
+// unfrozen returns the predictors that the search may change.
 func (t *task) unfrozen() []predictor {
 	return slices.DeleteFunc(slices.Clone(t.predictors), func(p predictor) bool { return p.Frozen })
 }

@@ -256,7 +256,7 @@ func TestBudgetTooSmall(t *testing.T) {
 			Budget: optimize.Budget{StudentCalls: 19}},
 		"the budget is too small: the budget of the optimization is spent before": {Budget: optimize.Budget{Tokens: 500}},
 		"is negative":          {Budget: optimize.Budget{Cost: -1}},
-		"needs Options.Prices": {Budget: optimize.Budget{Cost: 1}},
+		"needs the prices of the models in Options.Prices": {Budget: optimize.Budget{Cost: 1}},
 	} {
 		_, err := optimize.Run(t.Context(), module.NewPredict(spelled, model, nil), optimize.LabeledFewShot{},
 			numbersData(), right, &o)
