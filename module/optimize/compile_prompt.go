@@ -40,7 +40,8 @@ func (c *compiler[In, Out]) write(ctx context.Context, n int, task compileTask) 
 	w := module.Clone(c.writer)
 	w.Predictor.Rollout = n
 	result := module.Result[compiledCode]{}
-	result.Prediction, result.Err = w.Run(tools.WithPolicies(ctx, withoutEffects), task) // the model may be an agent
+	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
+	result.Prediction, result.Err = w.Run(ctx, task)
 	c.written = append(c.written, result.Trajectory())
 	if result.Err != nil {
 		return "", result.Err

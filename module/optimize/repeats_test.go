@@ -104,7 +104,7 @@ func TestGivenDemos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "2 examples of Val are demos of the module as it was given, so the scores are too high; use other examples"
+	want := "2 examples of Val are demos of the original module, so the scores are too high; use other examples"
 	if !slices.Contains(r.Warnings, want) || len(spoiled) > 0 {
 		t.Errorf("the prompts for %v contain their answers; warnings: %q", spoiled, r.Warnings)
 	}
